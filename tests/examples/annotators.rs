@@ -129,7 +129,7 @@ async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
     }
     Ok(Begun {
         task,
-        n_items: made.made.n_drawn,
+        n_items: made.composition.n_sampled_items,
         people,
     })
 }
@@ -262,13 +262,13 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
         match person.ask(&asked).await {
             Ok(sent)
                 if sent
-                    .taken
+                    .receipts
                     .iter()
                     .all(|it| it.outcome == EventOutcome::Stored) =>
             {
                 seen.sends.push(ms_since(decided_at));
             }
-            Ok(sent) => seen.errors.push(format!("{:?}", sent.taken)),
+            Ok(sent) => seen.errors.push(format!("{:?}", sent.receipts)),
             Err(error) => seen.errors.push(error.to_string()),
         }
     }
@@ -282,8 +282,8 @@ async fn fetch(person: &Person, task: TaskId, ready: &mut VecDeque<Assignment>, 
         Ok(handed) => {
             seen.nexts.push(ms_since(start));
             for it in handed.items {
-                if !ready.iter().any(|held| held.item == it.offer.item) {
-                    ready.push_back(it.offer);
+                if !ready.iter().any(|held| held.item == it.assignment.item) {
+                    ready.push_back(it.assignment);
                 }
             }
         }
@@ -304,7 +304,7 @@ fn event(person: &Person, number: u64, offer: &Assignment) -> AnnotationEvent {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
             comment: AnswerComment::default(),
-            display_order: offer.sides,
+            display_order: offer.display_order,
             duration_ms: 2_500,
             replaces: Vec::new(),
         }),

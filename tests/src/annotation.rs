@@ -31,7 +31,7 @@ probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
     home.make_study(study_file(STUDY, "Reviewed", demo_folder(), rest));
-    home.run(&format!("study publish {STUDY}")).done();
+    home.run(&format!("study publish {STUDY}")).expect_success();
 }
 
 /// So many items of TFC1 for so many people each, without training and gold.
@@ -45,8 +45,8 @@ pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
 
 /// Makes a task and opens it, as the operator whom the server of a test takes everybody for.
 pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefinitionResponse {
-    let made = server.ask(&CreateTaskRequest { task });
-    server.ask(&opened(made.card.task))
+    let made = server.call(&CreateTaskRequest { task });
+    server.call(&opened(made.card.task))
 }
 
 /// What opens a task.

@@ -42,7 +42,7 @@ fn check_refused(home: &TestHome, line: &str, expected: Expect) {
 /// The message that [`check_refused`] compares, with a line feed.
 fn refusal(home: &TestHome, line: &str) -> String {
     let before = home.files();
-    let message = home.run(line).refused();
+    let message = home.run(line).expect_failure();
     let here = home.path("");
     let here = here.to_string_lossy();
     assert_eq!(home.files(), before, "{line}");

@@ -74,7 +74,7 @@ fn effects(data: &Path, home: &TestHome, probes: &str, transfers: &str) -> BTree
         "study.toml",
         definition(data, "[\"bm25\"]", probes, transfers),
     );
-    home.run("study run study.toml").done();
+    home.run("study run study.toml").expect_success();
     let tables = home.run("report behaviours --format json --delta 0").json();
     let tables = tables.as_array().unwrap().iter();
     let table = tables.clone().find(|it| it["name"] == "effects").unwrap();
@@ -157,7 +157,7 @@ fn pairs_of_other_data_sets_are_samples_unless_they_are_the_same() {
     let home = TestHome::new();
     let found = effects(&data, &home, "[]", &transfers(&data));
     // 754 sentences with four corrections each; 423 corrections change nothing.
-    let report = home.run("report behaviours").done();
+    let report = home.run("report behaviours").expect_success();
     assert!(
         report.contains("jfleg: of 3,016 pairs 423 are identical"),
         "{report}"

@@ -13,14 +13,14 @@ pub(crate) use study::studied;
 
 /// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
 fn check(home: &TestHome, line: &str, expected: Expect) {
-    expected.assert_eq(&home.run(&line.replace("TINY", tiny_collection())).done());
+    expected.assert_eq(&home.run(&line.replace("TINY", tiny_collection())).expect_success());
 }
 
 #[test]
 fn with_json_standard_output_holds_one_object_and_nothing_else() {
     let home = TestHome::new();
     let object = |line: &str| {
-        let out = home.run(&line.replace("TINY", tiny_collection())).done();
+        let out = home.run(&line.replace("TINY", tiny_collection())).expect_success();
         assert_eq!(out.matches('\n').count(), 1, "{out}");
         let Value::Object(object) = serde_json::from_str(&out).unwrap() else {
             panic!("{out}")
@@ -84,7 +84,7 @@ fn rounded(row: &Value) -> String {
 
 #[test]
 fn the_version_names_the_program_and_its_commit() {
-    let version = TestHome::new().run("--version").done();
+    let version = TestHome::new().run("--version").expect_success();
     let version = version.trim_end();
     let commit = version
         .strip_prefix(concat!("axioscope ", env!("CARGO_PKG_VERSION"), " ("))
@@ -112,7 +112,7 @@ fn exit_codes_say_who_is_to_act() {
 
 #[test]
 fn the_help_of_mine_names_every_kind_of_probe() {
-    let help = TestHome::new().run("mine --help").done();
+    let help = TestHome::new().run("mine --help").expect_success();
     let words = [
         "tfc1",
         "stmc3",

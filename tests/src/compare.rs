@@ -189,33 +189,33 @@ rankers = ["bm25", "ql"]"#;
     home.make_study(study_file("pair", "A pair", demo_folder(), rest));
     let told = home
         .run("differ --study pair --a bm25 --b nobody")
-        .refused();
+        .expect_failure();
     assert!(
         told.contains("bm25:k1=1.2") && told.contains("nobody"),
         "{told}"
     );
     let by_label = ["differ", "--study", "pair", "--a", "BM25", "--b", "1"];
-    let by_label = home.run_with(&by_label).done();
+    let by_label = home.run_with(&by_label).expect_success();
     assert!(
         by_label.contains("RR@10 by what is asked for"),
         "{by_label}"
     );
-    let by_spec = home.run("differ --study pair --a bm25 --b ql").done();
+    let by_spec = home.run("differ --study pair --a bm25 --b ql").expect_success();
     assert_eq!(by_spec, by_label);
     let tables = home.run("differ --study pair --a 0 --b 1 --json").json();
     assert_eq!(tables.as_array().unwrap().len(), 9);
     let server = home.serve(&[]);
     let study = "pair".to_owned();
     let asking = ComparisonOptions::default();
-    let found = server.ask(&CompareRankersRequest {
+    let found = server.call(&CompareRankersRequest {
         study: study.clone(),
         options: asking.clone(),
     });
     assert_eq!(found.rankers[0].label, "BM25");
-    let n = found.queries.n_counted;
-    assert!(n >= 30, "{:?}", found.queries);
-    assert_eq!(found.change.series.len() as u64, n);
-    let listed = server.ask(&ListComparedQueriesRequest {
+    let n = found.query_counts.n_included;
+    assert!(n >= 30, "{:?}", found.query_counts);
+    assert_eq!(found.rr_changes.differences.len() as u64, n);
+    let listed = server.call(&ListComparedQueriesRequest {
         study: study.clone(),
         options: asking.clone(),
         page: QueryListOptions {
@@ -224,20 +224,20 @@ rankers = ["bm25", "ql"]"#;
             ..QueryListOptions::default()
         },
     });
-    assert_eq!((listed.n, listed.rows.len()), (n, 5));
+    assert_eq!((listed.n_queries, listed.rows.len()), (n, 5));
     let query = listed.rows[0].query_id.clone();
-    let sample = server.ask(&GetComparedQueryRequest {
+    let sample = server.call(&GetComparedQueryRequest {
         study: study.clone(),
         options: asking.clone(),
         query_id: query,
     });
-    assert_eq!(sample.row, listed.rows[0]);
-    assert!(sample.firsts.iter().all(|it| it.text.is_some()));
+    assert_eq!(sample.metrics, listed.rows[0]);
+    assert!(sample.top_docs.iter().all(|it| it.text.is_some()));
     let other = ComparisonOptions {
         rankers: [RankerRef::Ranker(0), RankerRef::Ranker(7)],
         ..asking
     };
-    let refused = server.try_ask(&CompareRankersRequest {
+    let refused = server.try_call(&CompareRankersRequest {
         study,
         options: other,
     });

@@ -57,7 +57,7 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
         }
         std::thread::sleep(Duration::from_millis(100));
         let since = Instant::now();
-        server.ask(&GetServerInfoRequest {});
+        server.call(&GetServerInfoRequest {});
         assert!(since.elapsed() < Duration::from_secs(2));
     }
     let mut refused = connect_from_elsewhere(address);

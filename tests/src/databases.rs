@@ -16,12 +16,12 @@ fn serve(home: &TestHome) -> TestServer {
 /// Long enough to be met in its middle.
 fn create(server: &TestServer) -> Job {
     let ranker = server
-        .ask(&shared::api::GetServerInfoRequest {})
+        .call(&shared::api::GetServerInfoRequest {})
         .models
         .remove(0)
         .spec;
     let text = |at: u32| format!("{at} {}", "river bank stone ".repeat(1 + at as usize % 40));
-    server.ask(&CreateJobRequest {
+    server.call(&CreateJobRequest {
         model: ranker,
         title: "Backed up in the middle".to_owned(),
         queries: vec!["river".to_owned(), "bank".to_owned()],
@@ -33,9 +33,9 @@ fn create(server: &TestServer) -> Job {
 /// The bits of all scores of a job that has ended.
 fn ended(server: &TestServer, job: &Job) -> Vec<u64> {
     let id = || job.id.clone();
-    let ended = server.ask_until(&GetJobRequest { job: id() }, |it| it.state.ended());
-    assert_eq!((ended.state, ended.problem), (JobState::Done, None));
-    let scores = server.ask(&GetJobScoresRequest { job: id() }).scores;
+    let ended = server.call_until(&GetJobRequest { job: id() }, |it| it.state.is_finished());
+    assert_eq!((ended.state, ended.error), (JobState::Done, None));
+    let scores = server.call(&GetJobScoresRequest { job: id() }).scores;
     scores.iter().map(|it| it.unwrap().to_bits()).collect()
 }
 
@@ -45,7 +45,7 @@ probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
     home.make_study(study_file("small", "Small", tiny_collection(), rest));
-    home.run("study publish small").done();
+    home.run("study publish small").expect_success();
 }
 
 #[test]
@@ -57,37 +57,37 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
         let watch = || GetJobRequest {
             job: job.id.clone(),
         };
-        server.ask_until(&watch(), |it| it.n_done > 0);
-        let told = home.run("backup backup.tar.gz").done();
+        server.call_until(&watch(), |it| it.n_scored > 0);
+        let told = home.run("backup backup.tar.gz").expect_success();
         assert!(told.starts_with("backup.tar.gz holds "), "{told}");
         let expected = ended(&server, &job);
-        let listed = home.run("study list").done();
-        let report = home.run("report small").done();
+        let listed = home.run("study list").expect_success();
+        let report = home.run("report small").expect_success();
         assert!(listed.contains("\tpublished\t"), "{listed}");
         drop(server);
 
         let backup = home.path("backup.tar.gz");
         for other in TestHome::of_each_database() {
             let restored = other.run_with(&["restore", &backup.to_string_lossy()]);
-            let restored = restored.done();
+            let restored = restored.expect_success();
             let (_, counts) = told.split_once(" holds ").unwrap();
             assert_eq!(
                 restored,
                 format!("data holds {} again\n", counts.trim_end())
             );
-            assert_eq!(other.run("study list").done(), listed);
-            assert_eq!(other.run("report small").done(), report);
+            assert_eq!(other.run("study list").expect_success(), listed);
+            assert_eq!(other.run("report small").expect_success(), report);
             let server = serve(&other);
-            let n_done = server.ask(&watch()).n_done;
+            let n_done = server.call(&watch()).n_scored;
             assert!(n_done > 0 && n_done <= job.n_pairs, "{n_done}");
             assert!(
                 ended(&server, &job) == expected,
                 "the scores have other bits"
             );
-            assert_eq!(server.ask(&ListStudiesRequest {}).len(), 1);
+            assert_eq!(server.call(&ListStudiesRequest {}).len(), 1);
 
             let refused = other.run_with(&["restore", &backup.to_string_lossy()]);
-            refused.refused_with("data: is not empty");
+            refused.expect_failure_with("data: is not empty");
         }
     }
 }
@@ -111,7 +111,7 @@ fn an_address_that_is_none_is_refused_before_anything_is_made() {
         for line in ["study list", "serve --listen 127.0.0.1:0", "restore none"] {
             let mut program = home.program();
             program.args(["--data", "data"]).args(line.split(' '));
-            let refused = CommandOutput::run(program.env("DATABASE_URL", url)).refused();
+            let refused = CommandOutput::run(program.env("DATABASE_URL", url)).expect_failure();
             assert!(refused.starts_with("DATABASE_URL: "), "{refused}");
             assert!(!refused.contains("cret"), "{refused}");
         }
@@ -136,7 +136,7 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
         assert!(!ran.err.contains(secret), "{}", ran.err);
         ran
     };
-    assert_eq!(list(&database.url).done(), "");
+    assert_eq!(list(&database.url).expect_success(), "");
     let wrong = format!("{}x", database.password());
     for (what, by, reason) in [
         (
@@ -151,7 +151,7 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
             "start the server, or correct",
         ),
     ] {
-        list(&database.url_with(what, by)).refused_with(reason);
+        list(&database.url_with(what, by)).expect_failure_with(reason);
     }
 }
 
@@ -171,13 +171,13 @@ fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
     let mut second = program();
     second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
     CommandOutput::run(&mut second)
-        .refused_with("another axioscope works on its jobs; stop that one, or name another");
+        .expect_failure_with("another axioscope works on its jobs; stop that one, or name another");
     // Whoever was killed is out of the way at once, and others go on where it was.
     let job = create(&server);
     let watch = GetJobRequest {
         job: job.id.clone(),
     };
-    server.ask_until(&watch, |it| it.n_done > 0);
+    server.call_until(&watch, |it| it.n_scored > 0);
     server.kill();
     let model = tiny_model();
     let server = other.serve_by(program(), &["--model", &model.to_string_lossy()]);

@@ -39,18 +39,18 @@ fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
         home.run(&format!(
             "rank --collection {folder} --ranker bm25 --out own.run --plain"
         ))
-        .done();
+        .expect_success();
         home.read("own.run")
     };
     assert_ne!(rank("wide"), rank(collection));
 
     let refused = home.run(&line("wide"));
-    assert!(refused.refused().contains("is there already"));
+    assert!(refused.expect_failure().contains("is there already"));
     let other = line("new").replace("t5-gated", "tiny");
     let refused = home.run(&other);
-    assert!(refused.refused().contains("is bert, but must be t5"));
+    assert!(refused.expect_failure().contains("is bert, but must be t5"));
     let refused = home.run(&line("new").replace("--queries 3", "--queries 0"));
-    assert!(refused.refused().contains("0 queries of a text"));
+    assert!(refused.expect_failure().contains("0 queries of a text"));
     assert!(!home.path("new").exists());
 }
 

@@ -42,11 +42,11 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
     let server = home.serve_with_auth(home.program(), &[]);
     let token = server.token.clone().expect("the first start prints it");
     let link = server.link.clone().expect("each start prints it");
-    assert!(!server.ask(&GetServerInfoRequest {}).may_create_jobs);
+    assert!(!server.call(&GetServerInfoRequest {}).can_create_jobs);
     let jobs = |server: &TestServer, headers: &[(&str, &str)]| {
         let asked = headers
             .iter()
-            .fold(server.asking(&ListJobsRequest {}), |it, (name, value)| {
+            .fold(server.request_for(&ListJobsRequest {}), |it, (name, value)| {
                 it.header(*name, *value)
             });
         asked.send().unwrap().status().as_u16()
@@ -62,11 +62,11 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
     let wrong = OperatorSignInRequest {
         token: behind.chars().rev().collect(),
     };
-    assert_eq!(server.try_ask(&wrong).unwrap_err().0, 401);
+    assert_eq!(server.try_call(&wrong).unwrap_err().0, 401);
     let right = OperatorSignInRequest { token: behind };
-    let answer = server.asking(&right).send().unwrap();
+    let answer = server.request_for(&right).send().unwrap();
     let session = session(&answer);
-    assert_eq!(server.try_ask(&right).unwrap_err().0, 401, "it works once");
+    assert_eq!(server.try_call(&right).unwrap_err().0, 401, "it works once");
     let cookie = |server: &TestServer| {
         let port = server.address.rsplit(':').next().unwrap();
         format!("axioscope-{port}={session}")
@@ -80,7 +80,7 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
 
     let again = home.serve_with_auth(home.program(), &[]);
     assert_ne!(again.link.as_ref(), Some(&link));
-    assert_eq!(again.try_ask(&right).unwrap_err().0, 401, "an earlier link");
+    assert_eq!(again.try_call(&right).unwrap_err().0, 401, "an earlier link");
     assert_eq!(
         jobs(&again, &[("cookie", &cookie(&again))]),
         200,
@@ -96,14 +96,14 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
 fn without_auth_there_is_no_other_machine_and_no_proxy() {
     let home = TestHome::new();
     home.run("serve --no-auth-on-loopback --listen 0.0.0.0:0")
-        .refused_with("--no-auth-on-loopback");
+        .expect_failure_with("--no-auth-on-loopback");
     for other in [
         "--trusted-proxy 10.0.0.1",
         "--public-url https://axioscope.example",
     ] {
         let ran = home.run(&format!("serve --no-auth-on-loopback {other}"));
         assert_eq!(ran.code, Some(2), "{}", ran.err);
-        ran.expect_told("cannot be used with");
+        ran.expect_stderr("cannot be used with");
     }
     for (wrong, told) in [
         ("--trusted-proxy everybody", "ADDRESS/PREFIX"),
@@ -112,7 +112,7 @@ fn without_auth_there_is_no_other_machine_and_no_proxy() {
     ] {
         let ran = home.run(&format!("serve --listen 127.0.0.1:0 {wrong}"));
         assert_eq!(ran.code, Some(2), "{}", ran.err);
-        ran.expect_told(told);
+        ran.expect_stderr(told);
     }
 }
 
@@ -157,7 +157,7 @@ fn nginx_by_default_makes_nobody_the_operator() {
         .send()
         .unwrap();
     let about: shared::api::ServerInfoResponse = reply(about).unwrap();
-    assert!(!about.may_create_jobs);
+    assert!(!about.can_create_jobs);
     for path in [
         ListJobsRequest::PATH,
         "/api/models",
@@ -281,7 +281,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
         200
     );
     // A page of another site does nothing with it.
-    let csrf = who.csrf.expect("a session has a token for its requests");
+    let csrf = who.csrf_token.expect("a session has a token for its requests");
     let create = |origin: &str| {
         let headers = [
             ("cookie", cookie.as_str()),

@@ -194,13 +194,13 @@ impl TestHome {
     /// Runs a line, which has to be refused with a message that has a part.
     #[track_caller]
     pub(crate) fn expect_refused(&self, line: &str, part: &str) {
-        self.run(line).refused_with(part);
+        self.run(line).expect_failure_with(part);
     }
 
     /// Writes a study file and makes its study.
     pub(crate) fn make_study(&self, file: impl AsRef<[u8]>) {
         self.write("study.toml", file);
-        self.run("study run study.toml").done();
+        self.run("study run study.toml").expect_success();
     }
 
     /// Starts a server on a free port with this folder's data. On loopback whoever asks is its
@@ -271,7 +271,7 @@ impl CommandOutput {
 
     /// The one JSON value on standard output.
     pub(crate) fn json(self) -> Value {
-        let out = self.done();
+        let out = self.expect_success();
         serde_json::from_str(&out).unwrap_or_else(|it| panic!("{it}: {out}"))
     }
 
@@ -289,7 +289,7 @@ impl CommandOutput {
     /// Checks that it was refused with a message that has a part.
     #[track_caller]
     pub(crate) fn expect_failure_with(self, part: &str) {
-        let message = self.refused();
+        let message = self.expect_failure();
         assert!(message.contains(part), "{message}");
     }
 
@@ -371,12 +371,12 @@ impl TestServer {
         &self,
         asked: &E,
     ) -> Result<E::Reply, (u16, ErrorResponse)> {
-        reply(self.asking(asked).send().unwrap())
+        reply(self.request_for(asked).send().unwrap())
     }
 
     /// What an endpoint replies.
     pub(crate) fn call<E: Endpoint>(&self, asked: &E) -> E::Reply {
-        self.try_ask(asked)
+        self.try_call(asked)
             .unwrap_or_else(|it| panic!("{} {it:?}", E::PATH))
     }
 
@@ -388,7 +388,7 @@ impl TestServer {
     ) -> E::Reply {
         let since = Instant::now();
         loop {
-            let reply = self.ask(asked);
+            let reply = self.call(asked);
             if enough(&reply) {
                 return reply;
             }

@@ -54,20 +54,20 @@ fn listing(limit: u64) -> ListInstancesRequest {
 fn the_demo_study_is_read_through_every_endpoint() {
     let site = site();
     let server = &site.server;
-    let about = server.ask(&GetServerInfoRequest {});
-    assert_eq!((about.models.len(), about.may_create_jobs), (0, true));
+    let about = server.call(&GetServerInfoRequest {});
+    assert_eq!((about.models.len(), about.can_create_jobs), (0, true));
 
-    let cards = server.ask(&ListStudiesRequest {});
+    let cards = server.call(&ListStudiesRequest {});
     assert_eq!(cards.len(), 1);
     let card = &cards[0];
     assert_eq!(
-        (card.name.as_str(), card.n_docs, card.published),
+        (card.name.as_str(), card.n_docs, card.is_published),
         (DEMO, 512, true)
     );
     assert_eq!(card.rankers, ["BM25", "QL"]);
 
     let look = |dials: StudyControls| {
-        server.ask(&GetStudyRequest {
+        server.call(&GetStudyRequest {
             study: DEMO.to_owned(),
             controls: dials,
         })
@@ -80,13 +80,13 @@ fn the_demo_study_is_read_through_every_endpoint() {
     });
     assert_ne!(turned, overview);
 
-    let page = server.ask(&listing(10));
+    let page = server.call(&listing(10));
     assert_eq!(page.rows.len(), 10);
     assert!(page.n_instances >= 100);
     let margins: Vec<f64> = page.rows.iter().map(|it| it.margin.unwrap()).collect();
     assert!(margins.is_sorted(), "{margins:?}");
 
-    let shown = server.ask(&GetInstanceRequest {
+    let shown = server.call(&GetInstanceRequest {
         study: DEMO.to_owned(),
         probe: Probe::Axiom(Axiom::Tfc1),
         variant: AxiomVariant::Fixed,
@@ -94,14 +94,14 @@ fn the_demo_study_is_read_through_every_endpoint() {
         tie_threshold: None,
     });
     assert_eq!(shown.query_id, page.rows[0].query_id);
-    assert_eq!((shown.texts.len(), shown.said.len()), (2, 2));
-    assert!(shown.premises.iter().all(|it| it.holds()));
+    assert_eq!((shown.docs.len(), shown.verdicts.len()), (2, 2));
+    assert!(shown.preconditions.iter().all(|it| it.holds()));
 
-    let study = server.ask(&ExportStudyRequest {
+    let study = server.call(&ExportStudyRequest {
         study: DEMO.to_owned(),
     });
-    assert_eq!(study.instances_hash, card.hash);
-    let statistics = server.ask(&GetCollectionStatisticsRequest {
+    assert_eq!(study.instances_hash, card.instances_hash);
+    let statistics = server.call(&GetCollectionStatisticsRequest {
         study: DEMO.to_owned(),
     });
     assert_eq!(
@@ -109,7 +109,7 @@ fn the_demo_study_is_read_through_every_endpoint() {
         (study.totals, &study.terms)
     );
 
-    assert_eq!(server.ask(&ListJobsRequest {}), []);
+    assert_eq!(server.call(&ListJobsRequest {}), []);
 }
 
 #[test]
@@ -128,23 +128,23 @@ fn what_is_not_there_is_unknown() {
         let asked = ExportStudyRequest {
             study: study.to_owned(),
         };
-        unknown(server.try_ask(&asked).unwrap_err());
+        unknown(server.try_call(&asked).unwrap_err());
     }
     let job = || "0".repeat(32);
-    unknown(server.try_ask(&GetJobRequest { job: job() }).unwrap_err());
+    unknown(server.try_call(&GetJobRequest { job: job() }).unwrap_err());
     unknown(
         server
-            .try_ask(&CancelJobRequest { job: job() })
+            .try_call(&CancelJobRequest { job: job() })
             .unwrap_err(),
     );
     unknown(
         server
-            .try_ask(&ResumeJobRequest { job: job() })
+            .try_call(&ResumeJobRequest { job: job() })
             .unwrap_err(),
     );
     unknown(
         server
-            .try_ask(&GetJobScoresRequest {
+            .try_call(&GetJobScoresRequest {
                 job: "../../x".to_owned(),
             })
             .unwrap_err(),
@@ -154,7 +154,7 @@ fn what_is_not_there_is_unknown() {
         query: "river".to_owned(),
         documents: vec!["a river".to_owned()],
     };
-    unknown(server.try_ask(&score).unwrap_err());
+    unknown(server.try_call(&score).unwrap_err());
     let create = CreateJobRequest {
         model: "none".to_owned(),
         title: String::new(),
@@ -162,10 +162,10 @@ fn what_is_not_there_is_unknown() {
         documents: vec!["a river".to_owned()],
         pairs: vec![(0, 0)],
     };
-    unknown(server.try_ask(&create).unwrap_err());
+    unknown(server.try_call(&create).unwrap_err());
     let mut asked = listing(1);
-    asked.listing.ranker = 99;
-    unknown(server.try_ask(&asked).unwrap_err());
+    asked.filter.ranker = 99;
+    unknown(server.try_call(&asked).unwrap_err());
     let show = GetInstanceRequest {
         study: DEMO.to_owned(),
         probe: Probe::Axiom(Axiom::Tp),
@@ -173,7 +173,7 @@ fn what_is_not_there_is_unknown() {
         number: u64::MAX,
         tie_threshold: None,
     };
-    unknown(server.try_ask(&show).unwrap_err());
+    unknown(server.try_call(&show).unwrap_err());
 
     for (path, type_) in [("/api/none", "unknown"), ("/api", "unknown")] {
         let (status, problem) = reply::<Value>(server.get(path)).unwrap_err();
@@ -234,14 +234,14 @@ fn wrong_requests_are_the_callers_fault() {
     );
     is(get(&"[".repeat(2000)), (422, "json"));
     assert_eq!(
-        server.ask(&listing(u64::MAX)).rows.len() as u64,
+        server.call(&listing(u64::MAX)).rows.len() as u64,
         InstanceListOptions::MAX_PAGE_SIZE
     );
     let mut asked = listing(1);
-    asked.listing.offset = u64::MAX;
-    assert_eq!(server.ask(&asked).rows, []);
-    asked.listing.margin_from = Some(1e308);
-    assert_eq!(server.ask(&asked).n_instances, 0);
+    asked.filter.offset = u64::MAX;
+    assert_eq!(server.call(&asked).rows, []);
+    asked.filter.min_margin = Some(1e308);
+    assert_eq!(server.call(&asked).n_instances, 0);
 
     is(
         post(ScoreDocumentsRequest::PATH, b"\xff\x00".to_vec()),
@@ -287,7 +287,7 @@ fn wrong_requests_are_the_callers_fault() {
     is(reply::<Value>(deleted).unwrap_err(), (405, "method"));
     let posted = server.request("POST", "/study/demo").send().unwrap();
     is(reply::<Value>(posted).unwrap_err(), (405, "method"));
-    assert_eq!(server.ask(&ListJobsRequest {}), [], "nothing was made");
+    assert_eq!(server.call(&ListJobsRequest {}), [], "nothing was made");
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn whoever_runs_it_sees_how_it_is() {
         "BM25 alone, without a model"
     );
     assert_eq!(site.server.get("/ready").text().unwrap(), "ready\n");
-    site.server.ask(&ListStudiesRequest {});
+    site.server.call(&ListStudiesRequest {});
     let metrics = site.server.get("/metrics").text().unwrap();
     let counted = "axioscope_requests_total{path=\"/api/studies\",method=\"GET\",status=\"200\"}";
     assert!(metrics.contains(counted), "{metrics}");
@@ -449,7 +449,7 @@ fn what_is_large_comes_packed() {
 fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     let home = TestHome::new();
     let server = home.serve(&["--model", &tiny_model().to_string_lossy()]);
-    let models = server.ask(&GetServerInfoRequest {}).models;
+    let models = server.call(&GetServerInfoRequest {}).models;
     assert_eq!(
         models.iter().map(|it| &*it.spec).collect::<Vec<_>>(),
         ["tiny:bi", "tiny:late"]
@@ -458,7 +458,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     let texts = ["a river", "hill"].map(str::to_owned).to_vec();
     let score = |ranker: &str| {
         let (ranker, query, texts) = (ranker.to_owned(), "where do rivers end", texts.clone());
-        server.ask(&ScoreDocumentsRequest {
+        server.call(&ScoreDocumentsRequest {
             model: ranker,
             query: query.to_owned(),
             documents: texts,
@@ -466,14 +466,14 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     };
     let bi = score("tiny:bi");
     assert_eq!(
-        (bi.scores.len(), bi.truncated, bi.matches),
+        (bi.scores.len(), bi.truncated, bi.similarities),
         (2, vec![false; 2], Vec::new())
     );
     let late = score("tiny:late");
-    let pieces: Vec<usize> = late.matches.iter().map(|it| it.text.len()).collect();
+    let pieces: Vec<usize> = late.similarities.iter().map(|it| it.document_tokens.len()).collect();
     assert_eq!((late.scores.len(), pieces), (2, vec![2, 4]));
 
-    let job = server.ask(&CreateJobRequest {
+    let job = server.call(&CreateJobRequest {
         model: "tiny:bi".to_owned(),
         title: "Two pairs".to_owned(),
         queries: vec!["where do rivers end".to_owned()],
@@ -481,12 +481,12 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         pairs: vec![(0, 1), (0, 0)],
     });
     let id = || job.id.clone();
-    let ended = server.ask_until(&GetJobRequest { job: id() }, |it| it.state.ended());
+    let ended = server.call_until(&GetJobRequest { job: id() }, |it| it.state.is_finished());
     assert_eq!(
-        (ended.state, ended.n_done, ended.n_pairs),
+        (ended.state, ended.n_scored, ended.n_pairs),
         (JobState::Done, 2, 2)
     );
-    let scores = server.ask(&GetJobScoresRequest { job: id() }).scores;
+    let scores = server.call(&GetJobScoresRequest { job: id() }).scores;
     for (in_job, at_once) in scores.iter().zip(bi.scores.iter().rev()) {
         assert!(
             (in_job.unwrap() - at_once).abs() < 1e-5,
@@ -494,12 +494,12 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         );
     }
     assert_eq!(
-        server.ask(&ListJobsRequest {}),
+        server.call(&ListJobsRequest {}),
         std::slice::from_ref(&ended)
     );
     // What has ended stays as it is, and whoever watches it is told so once.
-    assert_eq!(server.ask(&CancelJobRequest { job: id() }), ended);
-    assert_eq!(server.ask(&ResumeJobRequest { job: id() }), ended);
+    assert_eq!(server.call(&CancelJobRequest { job: id() }), ended);
+    assert_eq!(server.call(&ResumeJobRequest { job: id() }), ended);
     let watch = serde_json::to_string(&GetJobRequest { job: id() }).unwrap();
     let events = server
         .request("GET", GetJobRequest::EVENTS_PATH)
@@ -522,13 +522,13 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
 fn visitors_need_the_token_for_what_costs() {
     let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny_collection()))
-        .done();
+        .expect_success();
     let server = home.serve(&["--listen", "0.0.0.0:0"]);
     let token = server.token.clone().expect("the first start prints it");
     assert!(token.len() >= 32, "{token}");
-    assert!(!server.ask(&GetServerInfoRequest {}).may_create_jobs);
+    assert!(!server.call(&GetServerInfoRequest {}).can_create_jobs);
     let jobs = |token: Option<&str>| {
-        let request = server.asking(&ListJobsRequest {});
+        let request = server.request_for(&ListJobsRequest {});
         let request = match token {
             Some(token) => request.bearer_auth(token),
             None => request,
@@ -554,19 +554,19 @@ fn visitors_need_the_token_for_what_costs() {
 
     let again = home.serve(&["--listen", "0.0.0.0:0"]);
     assert_eq!(again.token, None, "it is shown once");
-    let asked = again.asking(&ListJobsRequest {}).bearer_auth(&token);
+    let asked = again.request_for(&ListJobsRequest {}).bearer_auth(&token);
     assert_eq!(asked.send().unwrap().status().as_u16(), 200);
     drop(again);
 
     let renewed = home.serve(&["--listen", "0.0.0.0:0", "--new-token"]);
     assert_ne!(renewed.token.as_ref(), Some(&token));
-    let asked = renewed.asking(&ListJobsRequest {}).bearer_auth(&token);
+    let asked = renewed.request_for(&ListJobsRequest {}).bearer_auth(&token);
     assert_eq!(asked.send().unwrap().status().as_u16(), 401);
     drop(renewed);
 
     // All of 127/8 is this machine.
     let local = home.serve(&["--listen", "127.0.0.2:0"]);
-    assert!(local.ask(&GetServerInfoRequest {}).may_create_jobs);
+    assert!(local.call(&GetServerInfoRequest {}).can_create_jobs);
 }
 
 #[test]
@@ -577,15 +577,15 @@ fn visitors_see_a_study_while_it_is_published() {
         study: "small".to_owned(),
     };
     let names = || -> Vec<String> {
-        let cards = server.ask(&ListStudiesRequest {});
+        let cards = server.call(&ListStudiesRequest {});
         cards.into_iter().map(|it| it.name).collect()
     };
     for _ in 0..2 {
         assert!(names().is_empty());
-        assert_eq!(server.try_ask(&export).unwrap_err().0, 404);
-        home.run("study publish small").done();
+        assert_eq!(server.try_call(&export).unwrap_err().0, 404);
+        home.run("study publish small").expect_success();
         assert_eq!(names(), ["small"]);
-        assert_eq!(server.ask(&export).definition.name, "small");
-        home.run("study withdraw small").done();
+        assert_eq!(server.call(&export).definition.name, "small");
+        home.run("study withdraw small").expect_success();
     }
 }

@@ -71,19 +71,19 @@ fn inspect(home: &TestHome, endpoint: &str, name: &str) -> CommandOutput {
 #[test]
 fn a_model_is_fetched_once_and_then_read_without_a_network() {
     let (home, hub) = (TestHome::new(), MockServer::new(file));
-    let told = inspect(&home, &hub.address, "someone/tiny").done();
+    let told = inspect(&home, &hub.address, "someone/tiny").expect_success();
     assert!(told.starts_with("spec\ttiny:bi\n"), "{told}");
     // As sha256sum says of the fixture's model.safetensors.
     let sum = "88186e660894af13012212176ca5266aca0e2720b0c830952693e5e6c1c84d2c";
     assert!(told.contains(&format!("weights sha256\t{sum}\n")), "{told}");
     // The folder itself gives the same ranker.
     let folder = tiny_model().to_string_lossy().into_owned();
-    assert_eq!(home.run_with(&["models", "inspect", &folder]).done(), told);
+    assert_eq!(home.run_with(&["models", "inspect", &folder]).expect_success(), told);
 
     let n_asked = hub.asked().len();
     let nobody = "http://127.0.0.1:9";
     assert_eq!(
-        inspect(&home, nobody, "someone/tiny").done(),
+        inspect(&home, nobody, "someone/tiny").expect_success(),
         told,
         "without a network"
     );
@@ -91,12 +91,12 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     offline
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/tiny"]);
-    assert_eq!(CommandOutput::run(&mut offline).done(), told);
+    assert_eq!(CommandOutput::run(&mut offline).expect_success(), told);
     // A commit is found in the cache by itself.
     let pinned = format!("someone/tiny@{COMMIT}");
     assert!(
         inspect(&home, nobody, &pinned)
-            .done()
+            .expect_success()
             .contains(&format!("spec\ttiny@{COMMIT}:bi"))
     );
     assert_eq!(hub.asked().len(), n_asked);
@@ -105,7 +105,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     offline
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/other"]);
-    let error = CommandOutput::run(&mut offline).refused();
+    let error = CommandOutput::run(&mut offline).expect_failure();
     assert!(
         error.contains("HF_HUB_OFFLINE") && error.contains("config.json"),
         "{error}"
@@ -116,7 +116,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
 #[test]
 fn a_revision_is_asked_for_by_its_name() {
     let (home, hub) = (TestHome::new(), MockServer::new(file));
-    let told = inspect(&home, &hub.address, "someone/tiny@v1").done();
+    let told = inspect(&home, &hub.address, "someone/tiny@v1").expect_success();
     assert!(told.starts_with("spec\ttiny@v1:bi\n"), "{told}");
     assert!(
         hub.asked()
@@ -124,7 +124,7 @@ fn a_revision_is_asked_for_by_its_name() {
             .all(|it| it.line.contains("/resolve/v1/"))
     );
     inspect(&home, &hub.address, "someone/tiny@v2")
-        .refused_with("no such revision of someone/tiny");
+        .expect_failure_with("no such revision of someone/tiny");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
     let home = TestHome::new();
     let refused = |hub: &MockServer, name: &str| {
         let since = Instant::now();
-        let error = inspect(&home, &hub.address, name).refused();
+        let error = inspect(&home, &hub.address, name).expect_failure();
         assert!(
             since.elapsed() < Duration::from_secs(30),
             "{:?}: {error}",
@@ -168,14 +168,14 @@ fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
 fn what_a_model_is_for_is_said_by_its_files() {
     let (home, hub) = (TestHome::new(), MockServer::new(file));
     inspect(&home, &hub.address, "someone/cross-tiny:bi")
-        .refused_with("no model named `cross-tiny:bi` among `cross-tiny:cross`");
+        .expect_failure_with("no model named `cross-tiny:bi` among `cross-tiny:cross`");
     let small = |asked: &RecordedRequest| !asked.line.contains("safetensors");
     assert!(hub.asked().iter().all(small), "no weights for nothing");
-    let told = inspect(&home, &hub.address, "someone/cross-tiny").done();
+    let told = inspect(&home, &hub.address, "someone/cross-tiny").expect_success();
     assert!(told.starts_with("spec\tcross-tiny:cross\n"), "{told}");
     // From the cache as well.
     let nobody = "http://127.0.0.1:9";
-    assert_eq!(inspect(&home, nobody, "someone/cross-tiny").done(), told);
+    assert_eq!(inspect(&home, nobody, "someone/cross-tiny").expect_success(), told);
 }
 
 #[test]
@@ -205,14 +205,14 @@ fn a_fault_of_the_network_makes_no_other_model() {
     ];
     // From the second on, the weights are in the cache.
     for (fault, said) in faults {
-        let error = inspect(&home, &faulty(fault).address, NAME).refused();
+        let error = inspect(&home, &faulty(fault).address, NAME).expect_failure();
         assert!(error.contains(POOLING) && error.contains(said), "{error}");
     }
     let hub = MockServer::new(file);
-    let told = inspect(&home, &hub.address, NAME).done();
+    let told = inspect(&home, &hub.address, NAME).expect_success();
     let folder = tiny_model().with_file_name("dense-tiny");
     let folder = folder.to_string_lossy().into_owned();
-    assert_eq!(home.run_with(&["models", "inspect", &folder]).done(), told);
+    assert_eq!(home.run_with(&["models", "inspect", &folder]).expect_success(), told);
 }
 
 /// What a hub does in place of an honest answer, and what is said of it.
@@ -355,7 +355,7 @@ fn a_malicious_hub_is_an_error_and_writes_nothing_outside_of_the_cache() {
             false => file(asked),
         });
         let since = Instant::now();
-        let error = inspect(&home, &hub.address, "someone/dense-tiny").refused();
+        let error = inspect(&home, &hub.address, "someone/dense-tiny").expect_failure();
         assert!(error.contains(trick.told), "{}: {error}", trick.told);
         assert!(since.elapsed() < Duration::from_secs(30), "{}", trick.told);
         for path in home.files() {
@@ -375,7 +375,7 @@ fn the_token_goes_to_no_other_host() {
     let there = other.address.clone();
     let hub = MockServer::new(move |_| redirect(&format!("{there}/config.json")));
     home.write("hf/token", "hush");
-    inspect(&home, &hub.address, "someone/tiny").refused_with("it redirects to");
+    inspect(&home, &hub.address, "someone/tiny").expect_failure_with("it redirects to");
     assert_eq!(hub.asked()[0].header("authorization"), Some("Bearer hush"));
     assert_eq!(other.asked().len(), 0);
 }
@@ -391,9 +391,9 @@ fn a_download_that_was_cut_off_goes_on_where_it_ended() {
         }
         (_, reply) => reply,
     });
-    inspect(&home, &cut.address, "someone/tiny").refused_with("it sent 1000 of the");
+    inspect(&home, &cut.address, "someone/tiny").expect_failure_with("it sent 1000 of the");
     let hub = MockServer::new(file);
-    inspect(&home, &hub.address, "someone/tiny").done();
+    inspect(&home, &hub.address, "someone/tiny").expect_success();
     let asked = hub.asked();
     let range = asked
         .iter()

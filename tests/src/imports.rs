@@ -6,7 +6,7 @@ use crate::harness::{TestHome, tiny_collection};
 fn an_imported_collection_goes_by_its_name() {
     let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny_collection()))
-        .done();
+        .expect_success();
     assert_eq!(
         home.files(),
         [
@@ -25,7 +25,7 @@ fn an_imported_collection_goes_by_its_name() {
     };
     assert_eq!(mine("tiny"), mine(tiny_collection()));
     home.run(&format!("import {} --to tiny", tiny_collection()))
-        .done();
+        .expect_success();
     assert_eq!(mine("tiny"), mine(tiny_collection()));
 }
 
@@ -95,7 +95,7 @@ fn distributed_collections_are_known_by_the_names_of_their_files() {
     assert_eq!((&found["docs"], &found["queries"]), (&3.into(), &2.into()));
     let table = home
         .run("replay rennings2019 --table 1 --collection some")
-        .done();
+        .expect_success();
     let of = |split: &str| {
         let row = table
             .lines()

@@ -13,7 +13,7 @@ fn further_axioms_and_formulas_are_mined_judged_and_reported() {
          --out m.parquet --json"
     );
     let mined = home.run(&line);
-    mined.expect_told(
+    mined.expect_stderr(
         "left out, since they need word vectors (--vectors FILE): reg, anti_reg, aspect_reg, \
          stmc1@ir_axioms, stmc2@ir_axioms\n",
     );
@@ -42,7 +42,7 @@ modes = ["fixed", "code"]
 rankers = ["bm25"]"#;
     let study = study_file("further", "Further", demo, rest);
     home.make_study(&study);
-    let report = home.run("report further --format md").done();
+    let report = home.run("report further --format md").expect_success();
     for said in [
         "M-AND",
         "PROX1",
@@ -66,12 +66,12 @@ rankers = ["bm25"]"#;
     let study = study_file("groups", "Groups", tiny_collection(), rest);
     home.write("study.toml", &study);
     let ran = home.run("study run study.toml");
-    ran.expect_told(
+    ran.expect_stderr(
         "left out, since they need word vectors (`vectors` of the study file): stmc1, stmc2, \
          stmc3\n",
     );
-    ran.done();
-    let report = home.run("report groups --format md").done();
+    ran.expect_success();
+    let report = home.run("report groups --format md").expect_success();
     assert!(
         report.contains("LNC2") && !report.contains("STMC1"),
         "{report}"
@@ -88,10 +88,10 @@ fn a_run_says_what_made_it_and_is_read_again() {
     let home = TestHome::new();
     let demo = demo_folder();
     let rank = format!("rank --collection {demo} --ranker bm25 --top 5");
-    home.run(&format!("{rank} --metadata --out a.run")).done();
-    home.run(&format!("{rank} --out plain.run")).done();
+    home.run(&format!("{rank} --metadata --out a.run")).expect_success();
+    home.run(&format!("{rank} --out plain.run")).expect_success();
     // As scripts may have it.
-    home.run(&format!("{rank} --plain --out same.run")).done();
+    home.run(&format!("{rank} --plain --out same.run")).expect_success();
     assert_eq!(home.read("same.run"), home.read("plain.run"));
     let (run, plain) = (home.read("a.run"), home.read("plain.run"));
     let (said, rows) = run.split_once("# ir_metadata.end\n").unwrap();

@@ -67,12 +67,12 @@ fn serve(home: &TestHome, model: &Path) -> TestServer {
 /// Makes the job with the model's first use, as a bi-encoder.
 fn create(server: &TestServer, size: JobSize) -> Job {
     let ranker = server
-        .ask(&shared::api::GetServerInfoRequest {})
+        .call(&shared::api::GetServerInfoRequest {})
         .models
         .remove(0)
         .spec;
     assert!(ranker.ends_with(":bi"), "{ranker}");
-    server.ask(&job(ranker, size))
+    server.call(&job(ranker, size))
 }
 
 fn bits(found: &JobScoresResponse) -> Vec<Option<u64>> {
@@ -117,14 +117,14 @@ pub(crate) fn check_survives_kills(n_kills: u32, model: &Path, size: JobSize) {
     let undisturbed = TestHome::new();
     let server = serve(&undisturbed, model);
     let job = create(&server, size);
-    server.ask_until(
+    server.call_until(
         &GetJobRequest {
             job: job.id.clone(),
         },
-        |it| it.state.ended(),
+        |it| it.state.is_finished(),
     );
     assert_eq!(n_scored(&server), job.n_pairs);
-    let expected = server.ask(&GetJobScoresRequest { job: job.id });
+    let expected = server.call(&GetJobScoresRequest { job: job.id });
     assert!(expected.scores.iter().all(Option::is_some));
     for found in found {
         assert!(
@@ -148,21 +148,21 @@ fn disturbed(n_kills: u32, home: &TestHome, model: &Path, size: JobSize) -> JobS
     let mut n_done = 0;
     let mut committed: Vec<Option<u64>> = vec![None; job.n_pairs as usize];
     for _ in 0..n_kills {
-        let killed = server.ask_until(&watch, |it| {
+        let killed = server.call_until(&watch, |it| {
             it.state == JobState::Running && n_scored(&server) > 0
         });
         // What this process has scored is what it did not find: nothing was scored twice.
         let n_new = n_scored(&server);
         assert!(
-            n_new <= server.ask(&watch).n_done - n_done,
+            n_new <= server.call(&watch).n_scored - n_done,
             "{n_new} pairs were scored after {n_done} were there"
         );
-        let scores = bits(&server.ask(&fetch));
+        let scores = bits(&server.call(&fetch));
         server.kill();
         assert!(
-            killed.n_done < killed.n_pairs,
+            killed.n_scored < killed.n_pairs,
             "it was in its middle: {}",
-            killed.n_done
+            killed.n_scored
         );
         for (before, after) in committed.iter().zip(&scores) {
             assert!(
@@ -170,17 +170,17 @@ fn disturbed(n_kills: u32, home: &TestHome, model: &Path, size: JobSize) -> JobS
                 "what was committed stays"
             );
         }
-        (n_done, committed) = (killed.n_done, scores);
+        (n_done, committed) = (killed.n_scored, scores);
         server = serve(home, model);
     }
-    let ended = server.ask_until(&watch, |it| it.state.ended());
+    let ended = server.call_until(&watch, |it| it.state.is_finished());
     assert_eq!(
-        (ended.state, ended.n_done, ended.problem),
+        (ended.state, ended.n_scored, ended.error),
         (JobState::Done, job.n_pairs, None)
     );
     let kept = job.n_pairs - n_scored(&server);
     assert!(kept >= n_done, "{kept} of {n_done} were not scored again");
-    let found = server.ask(&fetch);
+    let found = server.call(&fetch);
     for (before, after) in committed.iter().zip(bits(&found)) {
         assert!(
             before.is_none() || *before == after,

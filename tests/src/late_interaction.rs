@@ -14,7 +14,7 @@ probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25"]"#;
     home.make_study(study_file(name, title, tiny_collection(), rest));
-    home.run(&format!("study publish {name}")).done();
+    home.run(&format!("study publish {name}")).expect_success();
     home
 }
 
@@ -49,23 +49,23 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
 
     let server = home.serve(&[]);
     let study = "tiny".to_owned();
-    let found = server.ask(&ListLateInteractionAnalysesRequest { study });
+    let found = server.call(&ListLateInteractionAnalysesRequest { study });
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].words.len(), words.len());
-    assert!(found[0].head.ranker.spec.ends_with(":late"));
-    assert_eq!(found[0].head.n_pairs, 3 * 12);
+    assert!(found[0].header.ranker.spec.ends_with(":late"));
+    assert_eq!(found[0].header.n_pairs, 3 * 12);
     let of_query = |query| GetTopDocumentsRequest {
         study: "tiny".to_owned(),
-        ranker: found[0].head.ranker.fingerprint.clone(),
+        ranker: found[0].header.ranker.fingerprint.clone(),
         query_id: query,
     };
-    let firsts = server.ask(&of_query(0));
-    assert_eq!(firsts.query, found[0].head.queries[0]);
-    assert_eq!((firsts.n_texts, firsts.texts.len()), (12, 10));
+    let firsts = server.call(&of_query(0));
+    assert_eq!(firsts.query, found[0].header.queries[0]);
+    assert_eq!((firsts.n_docs, firsts.docs.len()), (12, 10));
     // The study has no scores of this ranker.
-    assert!(!firsts.scored && firsts.texts.iter().all(|it| it.score.is_none()));
-    assert_eq!(firsts.texts[0].text.as_deref(), Some("river mud"));
-    let (status, _) = server.try_ask(&of_query(3)).unwrap_err();
+    assert!(!firsts.is_scored && firsts.docs.iter().all(|it| it.score.is_none()));
+    assert_eq!(firsts.docs[0].text.as_deref(), Some("river mud"));
+    let (status, _) = server.try_call(&of_query(3)).unwrap_err();
     assert_eq!(status, 404);
     drop(server);
 
@@ -92,14 +92,14 @@ fn a_cross_encoder_shows_where_it_looks() {
         layer: None,
         head: Some(1),
     };
-    let found = server.ask(&asked);
+    let found = server.call(&asked);
     assert_eq!((found.n_layers, found.n_heads, found.layer), (2, 4, 1));
-    assert_eq!(found.weights.len(), found.pieces.len());
-    assert_eq!(found.pieces[found.second as usize - 1], "[SEP]");
+    assert_eq!(found.weights.len(), found.tokens.len());
+    assert_eq!(found.tokens[found.document_start as usize - 1], "[SEP]");
     for row in &found.weights {
         assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-4);
     }
-    let refused = |asked: &GetAttentionRequest| server.try_ask(asked).unwrap_err().1.error;
+    let refused = |asked: &GetAttentionRequest| server.try_call(asked).unwrap_err().1.error;
     let far = GetAttentionRequest {
         layer: Some(2),
         ..asked.clone()

@@ -71,7 +71,7 @@ impl MockServer {
 
     /// Everything that was asked until now.
     pub(crate) fn asked(&self) -> Vec<RecordedRequest> {
-        self.asked.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 }
 

@@ -15,7 +15,7 @@ fn models_of_each_architecture_judge() {
     home.run(&format!(
         "mine --collection {collection} --pool all --out mined.parquet"
     ))
-    .done();
+    .expect_success();
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     for name in [
         "cross-tiny",
@@ -43,7 +43,7 @@ fn models_of_each_architecture_judge() {
     let refused = home.run(&format!(
         "judge --collection {collection} --instances mined.parquet --ranker {fixtures}/electra:cross"
     ));
-    let refused = refused.refused();
+    let refused = refused.expect_failure();
     let known = "no model named `electra:cross` among `electra:bi`, `electra:late`";
     assert!(refused.contains(known), "{refused}");
 }
@@ -96,12 +96,12 @@ fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
     collect(&home, "a", &[long.as_str()]);
     let says = "broken:bi: tokenizer.json: the tokenizer breaks off";
     home.run_with(&score_line(&broken, "s.tsv"))
-        .refused_with(says);
+        .expect_failure_with(says);
 
     let fine = tiny_model().to_string_lossy().into_owned();
     let server = home.serve(&["--model", &broken, "--model", &fine]);
     let score = |ranker: &str, text: &str| {
-        server.try_ask(&ScoreDocumentsRequest {
+        server.try_call(&ScoreDocumentsRequest {
             model: ranker.to_owned(),
             query: "a".to_owned(),
             documents: vec![text.to_owned()],

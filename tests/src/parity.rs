@@ -53,7 +53,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
     }
     let has = |it: &Axiom| definition.probes.contains(&Probe::Axiom(*it));
     assert!(Axiom::ALL.iter().all(has), "{:?}", definition.probes);
-    assert_eq!(definition.modes.len(), 3);
+    assert_eq!(definition.variants.len(), 3);
     assert!(
         definition
             .probes
@@ -70,7 +70,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
             .write(&format!("given/{}", set.file), fs::read(from).unwrap());
     }
     let train = "vectors --collection given --dims 20 --epochs 30 --out given/words.txt";
-    given.home.run(train).done();
+    given.home.run(train).expect_success();
     compare(&given);
 }
 
@@ -225,7 +225,7 @@ fn compare(given: &Given) {
         );
         let here: Study = serde_json::from_str(&threaded).unwrap();
         assert!(here.instances.iter().any(|it| !it.is_empty()));
-        for &mode in &given.definition.modes {
+        for &mode in &given.definition.variants {
             let dials = StudyControls {
                 variant: Some(mode),
                 ..StudyControls::default()
@@ -235,10 +235,10 @@ fn compare(given: &Given) {
                 controls: dials,
             };
             let there = asked(tab, &look);
-            let overview = here.overview(&look.dials).unwrap();
+            let overview = here.overview(&look.controls).unwrap();
             assert!(
                 overview
-                    .rankers
+                    .rows
                     .iter()
                     .flat_map(|it| &it.cells)
                     .any(Option::is_some)
@@ -261,9 +261,9 @@ fn by_program(given: &Given) -> String {
     home.write("study.toml", given.definition.to_toml());
     let mut program = home.program();
     program.env("RAYON_NUM_THREADS", THREADS);
-    CommandOutput::run(program.args(["--data", "data", "study", "run", "study.toml"])).done();
+    CommandOutput::run(program.args(["--data", "data", "study", "run", "study.toml"])).expect_success();
     home.run(&format!("study export {LOCAL_STUDY} --out exported"))
-        .done();
+        .expect_success();
     home.read(&format!("exported/{LOCAL_STUDY}.json"))
 }
 
@@ -276,9 +276,9 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         let bytes = File::open(given.home.path(&format!("given/{name}"))).unwrap();
         let mut sets = given.definition.transfers.iter();
         if let Some(set) = sets.find(|it| it.file == name) {
-            files.sets.push(TransferSet {
+            files.transfer_sets.push(TransferSet {
                 transfer: set.transfer().unwrap(),
-                query_source: set.queries,
+                query_source: set.query_source,
                 pairs: document_pairs::read_pairs(&name, bytes, quiet).unwrap().0,
             });
             continue;
@@ -354,7 +354,7 @@ fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
         let WorkerResponse::FileRead(read) = tell(&told) else {
             panic!("{name} was not read: {told}")
         };
-        assert_eq!(read.reading.n_refused, 0, "{name}");
+        assert_eq!(read.report.n_refused, 0, "{name}");
     }
     let ask = WorkerRequest::CreateStudy {
         definition: Box::new(given.definition.clone()),
@@ -397,7 +397,7 @@ fn asked<E: Endpoint>(tab: &BrowserTab, request: &E) -> String {
 fn tell(json: &Value) -> WorkerResponse {
     let envelope: WorkerMessage<WorkerResponse> =
         serde_json::from_str(json.as_str().unwrap()).unwrap();
-    envelope.says
+    envelope.body
 }
 
 fn json_of(it: &impl Serialize) -> String {

@@ -238,7 +238,7 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
         folder.display(),
         model.display()
     ))
-    .done();
+    .expect_success();
     let scores = home.read("scores.tsv");
     let rows = scores.lines().map(|line| {
         let columns: Vec<&str> = line.split('\t').collect();
@@ -247,7 +247,7 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
     home.write("bi.run", rows.collect::<String>());
     let qrels = folder.join("qrels.tsv");
     let eval = format!("eval {} bi.run -m nDCG@10", qrels.display());
-    expect![["nDCG@10\t0.6424\n"]].assert_eq(&home.run(&eval).done());
+    expect![["nDCG@10\t0.6424\n"]].assert_eq(&home.run(&eval).expect_success());
 }
 
 /// Every ranker of TREC DL 2019 beside the published code's readings: TP is the other way round,

@@ -63,7 +63,7 @@ fn trec_deep_learning_2019_through_all_axioms() {
     let mut run = home.program();
     run.args(["--data", "data", "study", "run", "study.toml"])
         .env("AXIOSCOPE_MODEL", &model);
-    CommandOutput::run(&mut run).done();
+    CommandOutput::run(&mut run).expect_success();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());
 
     let tables = home.run("report trecdl --format json").json();
@@ -147,11 +147,11 @@ fn behaviours_on_trec_deep_learning_2019() {
     first.wait().unwrap();
     let before = kept();
     println!("killed after {:.0} s", start.elapsed().as_secs_f64());
-    CommandOutput::run(&mut program()).done();
+    CommandOutput::run(&mut program()).expect_success();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());
     assert!(before.iter().all(|it| *it > 100_000), "{before:?}");
 
-    println!("{}", home.run("report behaviours").done());
+    println!("{}", home.run("report behaviours").expect_success());
     let tables = home.run("report behaviours --format json").json();
     let tables = tables.as_array().unwrap().iter();
     let table = tables.clone().find(|it| it["name"] == "effects").unwrap();
@@ -230,12 +230,12 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
 fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
     let home = late_interaction::published("small", "Small");
     home.run(&format!("import {} --to tiny", tiny_collection()))
-        .done();
+        .expect_success();
     let look = format!(
         "whitebox --study small --ranker {}:late --pool all --floor 2",
         tiny_model().display()
     );
-    home.run(&look).done();
+    home.run(&look).expect_success();
     let mut random = SeededRandom::new(18);
     let report = "report small --format json";
     let check = "study check small";
@@ -267,7 +267,7 @@ fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
             .find(|it| it.starts_with("data/") && it.contains(of))
             .unwrap_or_else(|| panic!("no file of {kind}"));
         let whole = std::fs::read(home.path(&file)).unwrap();
-        let as_it_was = home.run(reads).done();
+        let as_it_was = home.run(reads).expect_success();
         let (mut n_refused, mut n_verified) = (0, 0);
         for _ in 0..100 {
             let bit = random.below(whole.len() as u64 * 8) as usize;
@@ -280,14 +280,14 @@ fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
             if ran.code == Some(0) {
                 assert!(ran.out == as_it_was, "{what}: another result");
             } else {
-                let message = ran.refused();
+                let message = ran.expect_failure();
                 assert!(message.contains("data/"), "{what}: {message}");
                 n_refused += 1;
             }
             n_verified += u32::from(home.run(verifies).code == Some(1));
         }
         home.write(&file, &whole);
-        assert_eq!(home.run(reads).done(), as_it_was, "{file}");
+        assert_eq!(home.run(reads).expect_success(), as_it_was, "{file}");
         println!("{kind}: {n_refused} of 100 refused, {n_verified} found by a check");
         if kind != "database" {
             assert_eq!(n_verified, 100, "{kind}");

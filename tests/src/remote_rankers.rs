@@ -20,7 +20,7 @@ fn home() -> TestHome {
     let home = TestHome::new();
     collect(&home, "river bank", &TEXTS);
     home.run("mine --collection c --pool all --out m.parquet")
-        .done();
+        .expect_success();
     home
 }
 
@@ -97,12 +97,12 @@ rankers = ["bm25", "{address}?texts=3"]"#
         "the cost is told: {}",
         ran.err
     );
-    ran.done();
-    let report = home.run("report served").done();
+    ran.expect_success();
+    let report = home.run("report served").expect_success();
     assert!(report.contains("127.0.0.1"), "{report}");
     // It has all scores already, with another pace too.
     assert_eq!(
-        home.run("study resume served").done(),
+        home.run("study resume served").expect_success(),
         "0 rankers were added\n"
     );
 }
@@ -132,7 +132,7 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
             .args(score_line(&ranker, "s.tsv")),
     );
     assert!(!ran.err.contains("hush"), "{}", ran.err);
-    ran.done();
+    ran.expect_success();
     let asked = peer.asked();
     assert!(
         asked
@@ -153,13 +153,13 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
     );
-    let refused = refused.refused();
+    let refused = refused.expect_failure();
     assert!(
         refused.contains("AXIOSCOPE_RERANK_KEY") && !refused.contains("hush"),
         "{refused}"
     );
     let ranker = ranker.replace("http://", "http://hush:hush@");
-    let refused = score_with(&home, &ranker).refused();
+    let refused = score_with(&home, &ranker).expect_failure();
     assert!(
         refused.contains("AXIOSCOPE_RERANK_KEY") && !refused.contains("hush"),
         "{refused}"
@@ -175,7 +175,7 @@ fn a_server_for_everybody_lets_the_key_score_much() {
     let model = tiny_model().to_string_lossy().into_owned();
     let server = home.serve(&["--listen", "0.0.0.0:0", "--model", &model]);
     let ranker = format!("{}/rerank", server.address);
-    score_with(&home, &ranker).refused_with("20 texts are too many; 8 at most");
+    score_with(&home, &ranker).expect_failure_with("20 texts are too many; 8 at most");
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
     CommandOutput::run(
@@ -183,7 +183,7 @@ fn a_server_for_everybody_lets_the_key_score_much() {
             .args(["--data", "data"])
             .args(score_line(&ranker, "s.tsv")),
     )
-    .done();
+    .expect_success();
     assert_eq!(home.read("s.tsv").lines().count(), 20);
 }
 
@@ -196,8 +196,8 @@ fn a_peer_that_is_busy_is_asked_again() {
         _ => half_lengths(asked),
     });
     let ran = score_with(&home, &format!("{}/rerank", peer.address));
-    ran.expect_told("1 requests with 5 texts");
-    ran.done();
+    ran.expect_stderr("1 requests with 5 texts");
+    ran.expect_success();
     assert_eq!(peer.asked().len(), 4);
     for row in home.read("s.tsv").lines() {
         let cells: Vec<&str> = row.split('\t').collect();
@@ -213,7 +213,7 @@ fn a_peer_that_does_not_score_is_named_with_what_is_wrong() {
     let check = |peer: &MockServer, options: &str, parts: &[&str]| {
         let address = format!("{}/rerank", peer.address);
         let since = Instant::now();
-        let error = score_with(&home, &format!("{address}?{options}")).refused();
+        let error = score_with(&home, &format!("{address}?{options}")).expect_failure();
         for part in [
             &[&*address, "request 1 of 1", "5 texts", "river bank"],
             parts,
@@ -290,8 +290,8 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
     assert_eq!((&cost["requests"], &cost["done"]), (&json!(5), &json!(2)));
     ready.store(true, std::sync::atomic::Ordering::SeqCst);
     let ran = score_with(&home, &ranker);
-    ran.expect_told("2 of these requests are answered already");
-    ran.done();
+    ran.expect_stderr("2 of these requests are answered already");
+    ran.expect_success();
     assert_eq!(peer.asked().len(), 3 + 3, "two were kept");
     assert_eq!(home.read("s.tsv").lines().count(), 5);
     assert!(
@@ -312,7 +312,7 @@ fn what_would_be_sent_is_told_and_not_sent() {
     let expected = json!({"requests": 3, "texts": 5, "characters": characters, "done": 0});
     assert_eq!(cost, expected);
     assert_eq!(peer.asked().len(), 0);
-    let refused = home.run(&format!("{DRY_RUN} bm25")).refused();
+    let refused = home.run(&format!("{DRY_RUN} bm25")).expect_failure();
     assert!(refused.starts_with("dry-run: "), "{refused}");
 }
 
@@ -325,8 +325,8 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
         study_file("private", "Private", "c", &rest)
     };
     home.write("study.toml", study(r#""bm25", "scores:mine.tsv""#));
-    home.run("pairs --study study.toml --out all.tsv").done();
-    home.run("pairs --study study.toml --out all.jsonl").done();
+    home.run("pairs --study study.toml --out all.tsv").expect_success();
+    home.run("pairs --study study.toml --out all.jsonl").expect_success();
     let rows = home.read("all.tsv");
     let rows: Vec<Vec<&str>> = rows.lines().map(|it| it.split('\t').collect()).collect();
     assert_eq!(rows[0], ["query_id", "text_id", "query", "text"]);
@@ -346,10 +346,10 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
     home.write("c/runs/mine.tsv", scored.join("\n"));
     let ran = run();
     assert!(!ran.err.contains("no score"), "{}", ran.err);
-    ran.done();
+    ran.expect_success();
 
     // What is wrong with a line is told with its number; what is missing, with how many.
-    home.run("pairs --study study.toml --out again.tsv").done();
+    home.run("pairs --study study.toml --out again.tsv").expect_success();
     assert_eq!(home.read("again.tsv"), home.read("all.tsv"));
     let refused = |last: String| {
         home.write("study.toml", study(r#""ql", "scores:mine.tsv""#));
@@ -357,7 +357,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
             "c/runs/mine.tsv",
             [&scored[..scored.len() - 1], &[last]].concat().join("\n"),
         );
-        run().refused()
+        run().expect_failure()
     };
     let (n, last) = (scored.len(), &scored[scored.len() - 1]);
     let (pair, _) = last.rsplit_once('\t').unwrap();
@@ -382,7 +382,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
         "{}",
         ran.err
     );
-    ran.done();
+    ran.expect_success();
 }
 
 #[test]
@@ -423,7 +423,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
         }
         (of_first, of_second)
     };
-    let refused = study("Before", "texts=1&at_once=1").refused();
+    let refused = study("Before", "texts=1&at_once=1").expect_failure();
     assert!(refused.contains("broken"), "{refused}");
     let (n, of_second) = n_texts();
     assert!(n > 6, "{n}");
@@ -432,8 +432,8 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
 
     repaired.store(true, std::sync::atomic::Ordering::SeqCst);
     let ran = study("After", "texts=2&at_once=1&timeout_s=50");
-    ran.expect_told("stored scores are taken over");
-    ran.done();
+    ran.expect_stderr("stored scores are taken over");
+    ran.expect_success();
     // Each once, and what had no answer once more.
     assert_eq!(n_texts(), (n, n + n_failed));
     let n_asked = n + 3 + n_failed + (n - 3).div_ceil(2);
@@ -445,9 +445,9 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
     );
 
     // Another title alone asks nobody, and the rankers keep their order.
-    study("At last", "tries=3").done();
+    study("At last", "tries=3").expect_success();
     assert_eq!(peer.asked().len(), n_asked);
-    let report = home.run("report paid --format md").done();
+    let report = home.run("report paid --format md").expect_success();
     assert!(report.contains("At last"), "{report}");
     let row = |start: String| {
         let mut lines = report.lines();

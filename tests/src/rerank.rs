@@ -45,7 +45,7 @@ pub(crate) fn score_line<'a>(ranker: &'a str, out: &'a str) -> Vec<&'a str> {
 
 /// What `score` says of all texts of the collection, by text id.
 pub(crate) fn scores(home: &TestHome, ranker: &str, name: &str) -> BTreeMap<String, f64> {
-    home.run_with(&score_line(ranker, name)).done();
+    home.run_with(&score_line(ranker, name)).expect_success();
     let rows = home.read(name);
     let rows = rows.lines().map(|it| {
         let cells: Vec<&str> = it.split('\t').collect();
@@ -195,7 +195,7 @@ fn whoever_leaves_is_not_worked_for() {
     connection.write_all(asked.as_bytes()).unwrap();
     wait_for(batches, 1.0);
     // While it is worked on, everything else is answered.
-    server.ask(&ListStudiesRequest {});
+    server.call(&ListStudiesRequest {});
     drop(connection);
     wait_for(left, 1.0);
     // The batch at hand may still end; then there is no other.
@@ -220,7 +220,7 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
     let server = home.serve(&[&open[..], &["--demo", "--model", &model]].concat());
     let texts = vec!["a ".repeat(1_999); 8];
     let score = |ranker: &str, address: &str| {
-        let asked = server.asking(&ScoreDocumentsRequest {
+        let asked = server.request_for(&ScoreDocumentsRequest {
             model: ranker.to_owned(),
             query: "river".to_owned(),
             documents: texts.clone(),
@@ -238,7 +238,7 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
                 scope.spawn(move || score(ranker, &address))
             });
             let asked: Vec<_> = asked.collect();
-            assert_eq!(server.ask(&look).name, "demo");
+            assert_eq!(server.call(&look).name, "demo");
             let replies = asked.into_iter().map(|it| it.join().unwrap());
             replies.collect::<Vec<_>>()
         })

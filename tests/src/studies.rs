@@ -51,8 +51,8 @@ fn run_line() -> Vec<String> {
 fn finish(home: &TestHome) -> String {
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
-    home.run_with(&args).done();
-    home.run("report killed --format json --data data").done()
+    home.run_with(&args).expect_success();
+    home.run("report killed --format json --data data").expect_success()
 }
 
 #[test]
@@ -95,20 +95,20 @@ fn a_killed_study_ends_with_the_same_report() {
         .map(|it| it.unwrap().path());
     let mut columns = columns.filter(|it| it.extension().is_some_and(|it| it == "columns"));
     std::fs::remove_file(columns.next().unwrap()).unwrap();
-    let again = home.run("report killed --format json --data data").done();
+    let again = home.run("report killed --format json --data data").expect_success();
     assert_eq!(again, undisturbed);
     // A study that is whole is not made again.
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     let again = home.run_with(&args);
-    again.expect_told("rankers that were scored: 0");
+    again.expect_stderr("rankers that were scored: 0");
 }
 
 #[test]
 fn a_damaged_file_of_a_study_is_named_and_the_study_made_again() {
     let home = TestHome::new();
     make_of_formulas(&home);
-    let report = || home.run("report killed --format json").done();
+    let report = || home.run("report killed --format json").expect_success();
     let undisturbed = report();
     let files = || {
         let files = home.files().into_iter();
@@ -123,8 +123,8 @@ fn a_damaged_file_of_a_study_is_named_and_the_study_made_again() {
         home.write(&file, bytes);
         home.expect_refused("study check killed", &format!("{file} is damaged"));
         home.run("study run study.toml")
-            .expect_told(&format!("{file} is damaged"));
-        home.run("study check killed").done();
+            .expect_stderr(&format!("{file} is damaged"));
+        home.run("study check killed").expect_success();
         assert_eq!(report(), undisturbed, "{file}");
     }
     assert_eq!(files().len(), 5);
@@ -139,7 +139,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
         let listing = json!({
             "dials": {}, "axiom": "lnc2", "ranker": 0, "limit": 100, "offset": offset,
         });
-        server.try_ask(&ListInstancesRequest {
+        server.try_call(&ListInstancesRequest {
             study: "killed".to_owned(),
             filter: serde_json::from_value(listing).unwrap(),
         })
@@ -160,7 +160,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
     drop(server);
     let server = home.serve(&[]);
     let (status, problem) = server
-        .try_ask(&GetStudyRequest {
+        .try_call(&GetStudyRequest {
             study: "killed".to_owned(),
             controls: StudyControls::default(),
         })
@@ -170,7 +170,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
         problem.error.contains("study.json is damaged"),
         "{problem:?}"
     );
-    assert!(server.ask(&ListStudiesRequest {}).is_empty());
+    assert!(server.call(&ListStudiesRequest {}).is_empty());
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn another_precision_scores_a_stored_study_again() {
     assert_ne!(few, text);
     home.write("study.toml", few);
     let rankers = || {
-        let report = home.run("report killed --format json --data data").done();
+        let report = home.run("report killed --format json --data data").expect_success();
         let report: Value = serde_json::from_str(&report).unwrap();
         let tables = report.as_array().cloned().unwrap_or_default();
         let table = tables
@@ -198,7 +198,7 @@ fn another_precision_scores_a_stored_study_again() {
         args.extend(["--precision", precision]);
         let ran = home.run_with(&args);
         let told = ran.err.clone();
-        ran.done();
+        ran.expect_success();
         (told, rankers())
     };
     let (_, before) = run("f32");
@@ -218,18 +218,18 @@ fn another_precision_scores_a_stored_study_again() {
 #[test]
 fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let home = TestHome::new();
-    let printed = home.run("replay camara2020 --table 2").done();
+    let printed = home.run("replay camara2020 --table 2").expect_success();
     assert!(printed.contains("14,481,949"), "{printed}");
     assert!(printed.contains("No study was chosen"), "{printed}");
     let demo = demo_folder();
     let line = format!(
         "replay camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
     );
-    let beside = home.run(&line).done();
+    let beside = home.run(&line).expect_success();
     assert!(beside.contains("study replay-camara2020 of"), "{beside}");
     home.expect_refused("replay camara2020 --table 9", "2 and 3");
     let line = format!("replay abnirml --table 2 --collection {demo}");
-    let beside = home.run(&line).done();
+    let beside = home.run(&line).expect_success();
     assert!(beside.contains("study replay-abnirml of"), "{beside}");
     assert!(
         beside.contains("| T5 | Lemma | −.59 | – | – | – | – |"),
@@ -271,7 +271,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
 #[test]
 fn bm25_stands_beside_each_ranker_that_is_brought() {
     let home = TestHome::new();
-    let printed = home.run("replay padigela2019 --table 4").done();
+    let printed = home.run("replay padigela2019 --table 4").expect_success();
     assert!(
         printed.contains("| MUR | first 10 | 3.12 | – |"),
         "{printed}"
@@ -393,7 +393,7 @@ fn bm25_stands_beside_runs_as_they_are() {
     assert_eq!(means(&own.json(), "BERT"), [0.75]);
     let refused = home.run("replay camara2020 --table 3 --collection . --run BM25.run");
     assert_eq!(refused.code, Some(1));
-    refused.expect_told("for padigela2019 alone");
+    refused.expect_stderr("for padigela2019 alone");
 }
 
 #[test]
@@ -412,11 +412,11 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     assert!(home.read("surface.svg").contains(best), "{told}");
     // The same figure as by ranking and evaluating in two steps.
     let pairs = format!("mine --collection {demo} --pool rank:bm25:50 --out mined.parquet");
-    home.run(&pairs).done();
+    home.run(&pairs).expect_success();
     let score = format!(
         "score --collection {demo} --instances mined.parquet --ranker {best} --out scores.tsv"
     );
-    home.run(&score).done();
+    home.run(&score).expect_success();
     let rows = home.read("scores.tsv");
     let rows = rows.lines().filter(|it| !it.contains('#')).map(|it| {
         let row: Vec<&str> = it.split('\t').collect();
@@ -443,7 +443,7 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
     home.write("raw/qrels.tsv", "q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n");
     home.write("raw/splits.tsv", "q1\ttrain\nq2\ttest\nq3\ttest\nq4\tdev\n");
     let told = home.run("import raw --to rivers");
-    told.expect_told("splits: not in the collection: 1 query (q4)");
+    told.expect_stderr("splits: not in the collection: 1 query (q4)");
     // What was imported knows its splits without the file.
     let rest = r#"pool = "all"
 probes = ["tfc1", "tfc2", "mtdc", "lnc2"]
@@ -469,7 +469,7 @@ rankers = ["bm25"]"#;
     home.expect_refused("report split --split dev", "dev");
     let table = home
         .run("replay rennings2019 --table 1 --study split")
-        .done();
+        .expect_success();
     let row = table.lines().find(|it| it.contains("| test | TFC1 |"));
     let row = row.unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains(&format!("| {} |", of_splits[1])), "{row}");
@@ -484,10 +484,10 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let home = TestHome::new();
     let formulas = make_of_formulas(&home);
     home.run("study check killed --write-baseline base.json")
-        .done();
+        .expect_success();
     let same = home
         .run("study check killed --baseline base.json --junit same.xml")
-        .done();
+        .expect_success();
     assert!(same.contains("0 of 18 cells below the baseline"), "{same}");
     assert!(home.read("same.xml").contains("failures=\"0\""));
     // One cell was better once.
@@ -519,7 +519,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     // A study with other limits is not compared.
     let other = formulas.replace("length_gap_terms = 10", "length_gap_terms = 3");
     home.write("other.toml", other.replace("\"killed\"", "\"other\""));
-    home.run("study run other.toml").done();
+    home.run("study run other.toml").expect_success();
     home.expect_refused(
         "study diff killed --from bm25 --to bm25 --other other",
         "what differs: the limits",
@@ -530,9 +530,9 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
 fn a_study_becomes_a_data_set_with_texts_or_without() {
     let home = TestHome::new();
     make_of_formulas(&home);
-    home.run("study dataset killed --out with").done();
+    home.run("study dataset killed --out with").expect_success();
     home.run("study dataset killed --out without --without-texts")
-        .done();
+        .expect_success();
     let unpack = |folder: &str| {
         let packed = std::fs::File::open(home.path(folder).join("premises.jsonl.gz")).unwrap();
         std::io::read_to_string(flate2::read::GzDecoder::new(packed)).unwrap()
@@ -542,7 +542,7 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["axiom"], "tfc1");
     assert_eq!(first["scores"].as_array().unwrap().len(), 3);
-    let n_instances = home.run("study list").done();
+    let n_instances = home.run("study list").expect_success();
     assert!(n_instances.contains("killed"), "{n_instances}");
     assert!(home.path("with/texts.jsonl").is_file());
     assert!(!home.path("without/texts.jsonl").exists());
@@ -571,9 +571,9 @@ probes = ["tfc1", "lnc2", "reverse-sentences"]
 modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
     home.make_study(study_file("bare", "Bare", demo_folder(), rest));
-    home.run("study export bare --out with").done();
+    home.run("study export bare --out with").expect_success();
     home.run("study export bare --out without --without-texts")
-        .done();
+        .expect_success();
     let whole = home.read("with/bare.json");
     let study: Value = serde_json::from_str(&whole).unwrap();
     let docs = study["docs"].as_array().unwrap();

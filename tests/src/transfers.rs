@@ -52,9 +52,9 @@ fn a_converted_data_set_is_a_set_of_a_study() {
     let home = TestHome::new();
     jfleg(&home);
     let ran = home.run("transfer jfleg jfleg --to fluency.jsonl");
-    ran.expect_told("jfleg/dev/dev.ref3, line 2: the line is empty");
-    ran.expect_told("there is no test/test.src");
-    let said = ran.done();
+    ran.expect_stderr("jfleg/dev/dev.ref3, line 2: the line is empty");
+    ran.expect_stderr("there is no test/test.src");
+    let said = ran.expect_success();
     for part in [
         "read: jfleg/dev/dev.src, jfleg/dev/dev.ref0, ",
         "7 pairs of 2 sentences are in fluency.jsonl",
@@ -84,7 +84,7 @@ modes = ["fixed"]
 rankers = ["bm25"]
 transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase" }]"#;
     home.make_study(study_file("fluency", "Fluency", tiny_collection(), rest));
-    let report = home.run("report fluency").done();
+    let report = home.run("report fluency").expect_success();
     assert!(
         report.contains("fluency: of 7 pairs 1 are identical"),
         "{report}"
@@ -171,7 +171,7 @@ fn stories_are_sampled_by_the_digest_of_their_name() {
     assert_eq!((&told["pairs"], &told["refused"]), (&json!(11), &json!(1)));
 
     // None of the first twelve numbers is in the sample of the other.
-    let refused = home.run("transfer cnndm cnn --to out.jsonl").refused();
+    let refused = home.run("transfer cnndm cnn --to out.jsonl").expect_failure();
     assert!(refused.contains("`--all` takes what is not"), "{refused}");
     home.write("titles.tsv", "3\tA day of rain\n");
     let (told, rows) = transfer(&home, "cnndm cnn --all --queries titles.tsv");
@@ -210,7 +210,7 @@ fn tables_are_read_by_their_columns() {
     assert_eq!(told["left_out"], json!({"no-paraphrase": 2}));
     assert_eq!(rows[1]["_id"], "test-1-2");
     let said = home.run("transfer mspc msr/msr_paraphrase_test.txt --to out.jsonl");
-    assert!(said.done().contains("symmetric = true"));
+    assert!(said.expect_success().contains("symmetric = true"));
 
     let simple = "a\tb\tc\td\te\tf\tg\th";
     home.write(
@@ -297,7 +297,7 @@ fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
             "is a file of the data set",
         ),
     ] {
-        let refused = home.run(&format!("transfer {line}")).refused();
+        let refused = home.run(&format!("transfer {line}")).expect_failure();
         assert!(refused.contains(said), "{line}: {refused}");
     }
     assert!(!home.path("o").exists());

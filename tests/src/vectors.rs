@@ -41,7 +41,7 @@ modes = ["fixed"]
 rankers = ["bm25"]
 vectors = "words.txt""#;
     home.make_study(study_file("words", "Words", demo, rest));
-    let report = home.run("report words --format md").done();
+    let report = home.run("report words --format md").expect_success();
     assert!(report.contains("STMC1"), "{report}");
     let said = "word vectors words.txt";
     assert!(report.contains(said), "{report}");

@@ -106,10 +106,10 @@ first_tokens = 500
 [analyzer.tokenizer.wordpiece]
 file = "vocab.txt""#;
     home.make_study(study_file("pieces", "Pieces", tiny_collection(), rest));
-    let report = home.run("report pieces --format md").done();
+    let report = home.run("report pieces --format md").expect_success();
     let said = "wordpiece of vocab.txt (11 pieces), no stop list, none, first 500 tokens of a text";
     assert!(report.contains(said), "{report}");
-    assert_eq!(home.run("study check pieces").done().lines().count(), 1);
+    assert_eq!(home.run("study check pieces").expect_success().lines().count(), 1);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn what_is_no_vocabulary_is_refused_with_a_way_out() {
         let tiny = tiny_collection();
         let mine =
             format!("mine --collection {tiny} --tokenizer wordpiece:{named} --out x.parquet");
-        let refused = home.run(&mine).refused();
+        let refused = home.run(&mine).expect_failure();
         assert!(
             refused.contains(named) && refused.contains(said),
             "{refused}"

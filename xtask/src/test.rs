@@ -133,13 +133,13 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     for step in steps {
         report.run(step, || bench.run(step));
     }
-    Ok(report.close())
+    Ok(report.finish())
 }
 
 /// Long checks with the real model, or those whose names contain a word: nothing that they need
 /// may be absent.
 pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode> {
-    let tally = TestContext::new(place)?.long(words)?;
+    let tally = TestContext::new(place)?.regression_tests(words)?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
         0 => ExitCode::SUCCESS,
@@ -274,7 +274,7 @@ impl<'a> TestContext<'a> {
             self.database = Some(match started {
                 Ok(server) => Found::Server(server),
                 Err(error) => {
-                    self.do_without(RequiredDependency::Postgres, &error)?;
+                    self.skip_dependency(RequiredDependency::Postgres, &error)?;
                     Found::Absent
                 }
             });
@@ -397,7 +397,7 @@ impl<'a> TestContext<'a> {
                     test.envs(dependency.variables().iter().zip(found));
                 }
                 Err(error) => {
-                    self.do_without(dependency, &error)?;
+                    self.skip_dependency(dependency, &error)?;
                     for variable in dependency.variables() {
                         test.env_remove(variable);
                     }
@@ -486,7 +486,7 @@ fn nextest_run(command: &mut Command) -> Result<TestCounts> {
     let mut times = Vec::new();
     let status = process::listen(command, |line| {
         if let Some(event) = TestEvent::of_ended_test(line) {
-            tally.take(&event);
+            tally.add_event(&event);
             times.extend(
                 event
                     .time_s()
@@ -508,7 +508,7 @@ fn libtest(command: &mut Command) -> Result<TestCounts> {
     let mut tally = TestCounts::default();
     let status = process::listen(command, |line| {
         println!("{line}");
-        tally.hear(line);
+        tally.add_line(line);
     })?;
     check_exit(command, status, &tally)?;
     Ok(tally)

@@ -69,7 +69,7 @@ pub(crate) fn both() -> Vec<[AnnotatorAnswer; 2]> {
 #[track_caller]
 pub(crate) fn expect(agreement: Option<AgreementCoefficient>, by_hand: f64) {
     let agreement = agreement.expect("two people answered differently");
-    assert_eq!(agreement.n_things, N as u64);
+    assert_eq!(agreement.n_items, N as u64);
     let value = agreement.estimate.value;
     assert!((value - by_hand).abs() < 5e-5, "{value} is not {by_hand}");
 }

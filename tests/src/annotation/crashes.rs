@@ -59,15 +59,15 @@ fn killed(home: &TestHome, plan: CrashPlan) {
     finish(&mut people);
     let rows = curator.rows(task);
     expect_same(&rows, &people);
-    let progress = curator.ask(&GetTaskProgressRequest { task }).progress;
+    let progress = curator.call(&GetTaskProgressRequest { task }).progress;
     let n_standing: u64 = people.iter().map(ScriptedAnnotator::n_standing).sum();
-    assert_eq!(progress.n_filled, n_standing);
+    assert_eq!(progress.n_decisions, n_standing);
     tell(home, plan, &people, n_unsent);
 
     // And once more, from the disk alone.
     server.kill();
     let server = home.serve(&[]);
-    site.moved(&server);
+    site.set(&server);
     assert_eq!(curator.rows(task), rows);
 }
 
@@ -78,12 +78,12 @@ pub(super) fn begin(
     plan: CrashPlan,
 ) -> (TaskId, PersonClient, Vec<ScriptedAnnotator>) {
     let made = open_task(server, task(1_000, plan.n_people));
-    assert!(made.made.n_drawn >= 400, "{:?}", made.made);
+    assert!(made.composition.n_sampled_items >= 400, "{:?}", made.composition);
     let task = made.card.task;
     let curator = PersonClient::join(site, None, "Curator");
     let people = (0..plan.n_people).map(|at| {
         let token = server
-            .ask::<CreateInvitationRequest>(&invite(AccessRole::Annotator))
+            .call::<CreateInvitationRequest>(&invite(AccessRole::Annotator))
             .token;
         let person = PersonClient::join(site, Some(token), &format!("Annotator {at}"));
         ScriptedAnnotator::new(person, task, plan.seed)
@@ -121,14 +121,14 @@ fn disturb(
             server.kill();
             std::thread::sleep(Duration::from_millis(random.below(800)));
             server = home.serve(&[]);
-            site.moved(&server);
+            site.set(&server);
         }
         wait(ms);
         server.kill();
         std::thread::sleep(Duration::from_secs(1));
     });
     let server = home.serve(&[]);
-    site.moved(&server);
+    site.set(&server);
     server
 }
 
@@ -175,17 +175,17 @@ pub(super) fn expect_same(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
             let row = of.get(&made.event.key);
             let row = row.unwrap_or_else(|| panic!("lost: {:?}", made.event));
             expect_row(row, person.no(), made);
-            assert!(before_ms <= row.at_ms, "out of order: {:?}", made.event);
-            before_ms = row.at_ms;
+            assert!(before_ms <= row.received_ms, "out of order: {:?}", made.event);
+            before_ms = row.received_ms;
         }
     }
 }
 
 fn expect_row(row: &ExportRow, person: PersonId, made: &ScriptedEvent) {
     assert_eq!((row.person, &row.event), (person, &made.event));
-    assert_eq!(row.fate, made.fate, "{:?}", made.event);
-    let item = made.event.what.item();
-    assert_eq!(row.about.is_some(), item.is_some());
+    assert_eq!(row.status, made.fate, "{:?}", made.event);
+    let item = made.event.action.item();
+    assert_eq!(row.item.is_some(), item.is_some());
 }
 
 /// What happened, for whoever looks.

@@ -53,14 +53,14 @@ fn a_task_from_the_first_invitation_to_results_that_everybody_reads() {
 }
 
 fn live(home: &TestHome) {
-    let told = home.run("people invite --role operator").done();
+    let told = home.run("people invite --role operator").expect_success();
     let token = told.split('#').nth(1).expect("a link with a token");
     let token = token.split_whitespace().next().unwrap().to_owned();
     let server = home.serve(&["--listen", "0.0.0.0:0"]);
     let site = ServerAddress::new(&server);
     let operator = PersonClient::join(&site, Some(token), "Olga");
     let joined = |by: &PersonClient, invite: CreateInvitationRequest, name: &str| {
-        let token = by.ask(&invite).token;
+        let token = by.call(&invite).token;
         PersonClient::join(&site, Some(token), name)
     };
     let curator = joined(&operator, invite(AccessRole::Curator), "Carla");
@@ -81,13 +81,13 @@ fn live(home: &TestHome) {
     contradict(&mut ben, &mut tablet, task);
 
     expect_progress(&carla.person, task, [&ann.person, &ben.person]);
-    expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
+    expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
     settle(&mut carla, task, &ben.person);
     resolve(&mut ben, task);
     close(&mut carla, &mut ben, task);
     expect_files(&carla.person, task, &[&ann, &ben, &tablet, &carla]);
     expect_published(&server, &carla.person, task);
-    let refused = ann.person.refused(&ExportTaskRequest {
+    let refused = ann.person.expect_refusal(&ExportTaskRequest {
         task,
         format: TaskExportFormat::Jsonl,
         include_names: false,
@@ -117,26 +117,26 @@ fn whole() -> AnnotationTask {
 
 /// From a draft that only curators see to an open task.
 fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
-    let preview = curator.ask(&PreviewTaskRequest { task: whole() });
-    let draft = curator.ask(&CreateTaskRequest { task: whole() });
+    let preview = curator.call(&PreviewTaskRequest { task: whole() });
+    let draft = curator.call(&CreateTaskRequest { task: whole() });
     assert_eq!(
-        (draft.card.state, &draft.task),
+        (draft.card.status, &draft.definition),
         (TaskStatus::Draft, &whole())
     );
-    assert_eq!(draft.made, preview);
-    let made = (preview.n_training, preview.n_gold, preview.n_drawn);
+    assert_eq!(draft.composition, preview);
+    let made = (preview.n_training_items, preview.n_gold_items, preview.n_sampled_items);
     assert_eq!(made, (N_TRAINING, N_GOLD, N_DRAWN));
     let task = draft.card.task;
 
-    assert_eq!(annotator.ask(&ListTasksRequest {}), []);
-    let (status, _) = annotator.refused(&GetTaskRequest { task });
+    assert_eq!(annotator.call(&ListTasksRequest {}), []);
+    let (status, _) = annotator.expect_refusal(&GetTaskRequest { task });
     assert!(matches!(status, 403 | 404), "{status}");
     let mut change = unchanged(task);
     change.guidelines = Some("Read *all* of both texts.".to_owned());
-    curator.ask(&change);
-    curator.ask(&opened(task));
-    assert_eq!(annotator.ask(&ListTasksRequest {}).len(), 1);
-    let sheet = annotator.ask(&GetTaskRequest { task });
+    curator.call(&change);
+    curator.call(&opened(task));
+    assert_eq!(annotator.call(&ListTasksRequest {}).len(), 1);
+    let sheet = annotator.call(&GetTaskRequest { task });
     assert_eq!(sheet.guidelines, "Read *all* of both texts.");
     assert_eq!(
         (sheet.n_items, sheet.n_training),
@@ -162,8 +162,8 @@ fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
 /// Decides on everything that comes; takes back a decision and a skip on the way.
 fn work(who: &mut TestActor, task: TaskId, place: usize) {
     let next = LeaseItemsRequest { task, n_items: 8 };
-    let first = who.person.ask(&next);
-    let parts: Vec<AssignmentPhase> = first.items.iter().map(|it| it.offer.part).collect();
+    let first = who.person.call(&next);
+    let parts: Vec<AssignmentPhase> = first.items.iter().map(|it| it.assignment.phase).collect();
     assert_eq!(
         parts[..3],
         [
@@ -175,19 +175,19 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     for (at, item) in first.items.iter().enumerate() {
         assert_eq!(item.feedback.is_some(), at < N_TRAINING as usize);
         assert!(item.content.rankers.is_empty(), "the task is blind");
-        assert_eq!(item.content.texts.len(), 2);
+        assert_eq!(item.content.documents.len(), 2);
     }
     // Asked again, nothing has changed.
-    let again = who.person.ask(&next).items.into_iter().map(|it| it.offer);
-    assert!(again.eq(first.items.iter().map(|it| it.offer)));
+    let again = who.person.call(&next).items.into_iter().map(|it| it.assignment);
+    assert!(again.eq(first.items.iter().map(|it| it.assignment)));
 
-    let offer = first.items[2].offer;
-    let wrong = who.one(
+    let offer = first.items[2].assignment;
+    let wrong = who.send_one(
         task,
         decision(&offer, AnnotatorAnswer::CannotTell, Vec::new()),
     );
-    who.one(task, AnnotationAction::Undone { of: wrong });
-    let skipped = who.one(
+    who.send_one(task, AnnotationAction::Undone { of: wrong });
+    let skipped = who.send_one(
         task,
         AnnotationAction::Skipped(SkippedItem {
             item: offer.item,
@@ -197,31 +197,31 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     );
     let after: Vec<ItemNo> = who.items(&next);
     assert!(!after.contains(&offer.item), "it was passed over");
-    who.one(task, AnnotationAction::Undone { of: skipped });
+    who.send_one(task, AnnotationAction::Undone { of: skipped });
 
     let mut n_decided = 0;
     loop {
-        let handed = who.person.ask(&next);
-        assert_eq!(handed.n_leased, 0);
+        let handed = who.person.call(&next);
+        assert_eq!(handed.n_leased_to_others, 0);
         let decided = handed.items.iter().map(|it| {
-            let item = it.offer.item;
-            decision(&it.offer, answer(item, place), Vec::new())
+            let item = it.assignment.item;
+            decision(&it.assignment, answer(item, place), Vec::new())
         });
         let decided: Vec<AnnotationAction> = decided.collect();
         n_decided += decided.len() as u32;
         if decided.is_empty() {
             break;
         }
-        who.all(task, decided);
+        who.send_all(task, decided);
     }
     assert_eq!(n_decided, FIRST + N_DRAWN);
-    let standing = who.person.ask(&next).standing;
-    assert_eq!((standing.n_mine, standing.n_left), (N_GOLD + N_DRAWN, 0));
-    let mine = who.person.ask(&ListOwnEventsRequest { task });
+    let standing = who.person.call(&next).standing;
+    assert_eq!((standing.n_own_decisions, standing.n_available), (N_GOLD + N_DRAWN, 0));
+    let mine = who.person.call(&ListOwnEventsRequest { task });
     assert_eq!(mine.len(), who.keys.len());
     let n_undone = mine
         .iter()
-        .filter(|it| it.fate == EventStatus::Undone)
+        .filter(|it| it.status == EventStatus::Undone)
         .count();
     assert_eq!(n_undone, 2);
 }
@@ -229,55 +229,55 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
 /// On two devices that do not know of each other.
 fn contradict(phone: &mut TestActor, tablet: &mut TestActor, task: TaskId) {
     let offer = phone.again(task, ItemNo(TWICE));
-    tablet.one(task, decision(&offer, AnnotatorAnswer::Second, Vec::new()));
-    let mine = tablet.person.ask(&ListOwnEventsRequest { task });
+    tablet.send_one(task, decision(&offer, AnnotatorAnswer::Second, Vec::new()));
+    let mine = tablet.person.call(&ListOwnEventsRequest { task });
     let of_item = mine
         .iter()
-        .filter(|it| it.entry.event.what.item() == Some(ItemNo(TWICE)));
-    let fates: Vec<EventStatus> = of_item.map(|it| it.fate).collect();
+        .filter(|it| it.entry.event.action.item() == Some(ItemNo(TWICE)));
+    let fates: Vec<EventStatus> = of_item.map(|it| it.status).collect();
     assert_eq!(fates, [EventStatus::Conflict, EventStatus::Conflict]);
 }
 
 fn expect_progress(curator: &PersonClient, task: TaskId, people: [&PersonClient; 2]) {
-    let told = curator.ask(&GetTaskProgressRequest { task });
+    let told = curator.call(&GetTaskProgressRequest { task });
     let progress = told.progress;
     let n_drawn = u64::from(N_DRAWN);
     assert_eq!((progress.n_items, progress.n_complete), (n_drawn, n_drawn));
     assert_eq!(
-        (progress.n_filled, progress.n_slots),
+        (progress.n_decisions, progress.n_decisions_required),
         (2 * n_drawn, 2 * n_drawn)
     );
-    let numbers: Vec<_> = progress.people.iter().map(|it| it.person).collect();
+    let numbers: Vec<_> = progress.by_annotator.iter().map(|it| it.person).collect();
     assert_eq!(numbers, people.map(|it| it.no));
-    let names: Vec<&str> = told.names.iter().map(|it| &*it.name).collect();
+    let names: Vec<&str> = told.annotators.iter().map(|it| &*it.name).collect();
     assert!(
         ["Ann", "Ben"].iter().all(|it| names.contains(it)),
         "{names:?}"
     );
-    let gold = |at: usize| progress.people[at].gold.as_ref().unwrap().value;
+    let gold = |at: usize| progress.by_annotator[at].gold_accuracy.as_ref().unwrap().value;
     assert_eq!((gold(0), gold(1)), (1.0, 2.0 / 3.0));
-    let conflicts = progress.people.iter().map(|it| it.n_conflicts);
+    let conflicts = progress.by_annotator.iter().map(|it| it.n_conflicts);
     assert!(conflicts.eq([0, 1]));
-    assert!(progress.people.iter().all(|it| it.n_undone == 2));
+    assert!(progress.by_annotator.iter().all(|it| it.n_undone == 2));
 }
 
 /// By hand, see [`answers`].
 fn expect_agreement(told: &AgreementResponse) {
-    let it = &told.agreements;
-    answers::expect(it.overall.raw, RAW);
-    answers::expect(it.overall.fleiss, FLEISS);
-    answers::expect(it.overall.alpha, ALPHA);
-    answers::expect(it.overall.alpha_ordinal, ALPHA_ORDINAL);
-    assert_eq!(it.pairs.len(), 1);
-    answers::expect(it.pairs[0].raw, RAW);
-    answers::expect(it.pairs[0].kappa, COHEN);
-    answers::expect(it.probes[0].coefficients.alpha, ALPHA);
+    let it = &told.agreement;
+    answers::expect(it.overall.observed, RAW);
+    answers::expect(it.overall.fleiss_kappa, FLEISS);
+    answers::expect(it.overall.krippendorff_alpha, ALPHA);
+    answers::expect(it.overall.krippendorff_alpha_ordinal, ALPHA_ORDINAL);
+    assert_eq!(it.by_pair.len(), 1);
+    answers::expect(it.by_pair[0].observed, RAW);
+    answers::expect(it.by_pair[0].cohen_kappa, COHEN);
+    answers::expect(it.by_probe[0].coefficients.krippendorff_alpha, ALPHA);
 }
 
 /// Takes an item out of the queue, and a person out of the numbers and in again.
 fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     let disputes = |carla: &TestActor| {
-        let mut found = carla.person.ask(&ListDisputesRequest { task });
+        let mut found = carla.person.call(&ListDisputesRequest { task });
         found.retain(|it| it.item.0 >= FIRST);
         found
     };
@@ -289,7 +289,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     assert_eq!(reasons, expected);
 
     let item = found[1].item;
-    carla.one(
+    carla.send_one(
         task,
         AnnotationAction::Adjudicated(Adjudication {
             item,
@@ -299,47 +299,47 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
         }),
     );
     assert_eq!(disputes(carla).len(), found.len() - 1);
-    let history = carla.person.ask(&GetItemHistoryRequest { task, item });
-    assert_eq!(history.said.votes.len(), 2);
-    assert_eq!(history.said.adjudicated, [AnnotatorAnswer::Equal]);
+    let history = carla.person.call(&GetItemHistoryRequest { task, item });
+    assert_eq!(history.answers.votes.len(), 2);
+    assert_eq!(history.answers.adjudications, [AnnotatorAnswer::Equal]);
     assert!(
         !history.content.rankers.is_empty(),
         "curators are not blind"
     );
     // Who agreed is counted as before.
-    expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
+    expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
 
     let standing = || ExclusionChange {
         person: ben.no,
         reason: "hurried".to_owned(),
     };
-    carla.one(task, AnnotationAction::Excluded(standing()));
-    let without = carla.person.ask(&GetAgreementRequest { task }).agreements;
-    assert!(without.overall.alpha.is_none() && without.pairs.is_empty());
+    carla.send_one(task, AnnotationAction::Excluded(standing()));
+    let without = carla.person.call(&GetAgreementRequest { task }).agreement;
+    assert!(without.overall.krippendorff_alpha.is_none() && without.by_pair.is_empty());
     assert!(
-        ben.ask(&LeaseItemsRequest { task, n_items: 8 })
+        ben.call(&LeaseItemsRequest { task, n_items: 8 })
             .items
             .is_empty()
     );
-    carla.one(task, AnnotationAction::Included(standing()));
-    expect_agreement(&carla.person.ask(&GetAgreementRequest { task }));
+    carla.send_one(task, AnnotationAction::Included(standing()));
+    expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
 }
 
 /// One decision in place of two that contradict each other.
 fn resolve(ben: &mut TestActor, task: TaskId) {
     let item = ItemNo(TWICE);
-    let mine = ben.person.ask(&ListOwnEventsRequest { task });
+    let mine = ben.person.call(&ListOwnEventsRequest { task });
     let both = mine
         .iter()
-        .filter(|it| it.entry.event.what.item() == Some(item));
+        .filter(|it| it.entry.event.action.item() == Some(item));
     let both = both.map(|it| it.entry.event.key).collect();
     let offer = ben.again(task, item);
-    ben.one(task, decision(&offer, AnnotatorAnswer::Second, both));
-    let mine = ben.person.ask(&ListOwnEventsRequest { task });
+    ben.send_one(task, decision(&offer, AnnotatorAnswer::Second, both));
+    let mine = ben.person.call(&ListOwnEventsRequest { task });
     let of_item = mine
         .iter()
-        .filter(|it| it.entry.event.what.item() == Some(item));
-    let mut fates: Vec<EventStatus> = of_item.map(|it| it.fate).collect();
+        .filter(|it| it.entry.event.action.item() == Some(item));
+    let mut fates: Vec<EventStatus> = of_item.map(|it| it.status).collect();
     fates.sort_unstable();
     assert_eq!(
         fates,
@@ -354,17 +354,17 @@ fn resolve(ben: &mut TestActor, task: TaskId) {
 /// Nobody gets items any more; what is still to be sent is taken.
 fn close(carla: &mut TestActor, ben: &mut TestActor, task: TaskId) {
     let mut change = unchanged(task);
-    change.state = Some(TaskStatus::Closed);
-    assert_eq!(carla.person.ask(&change).card.state, TaskStatus::Closed);
-    ben.one(
+    change.status = Some(TaskStatus::Closed);
+    assert_eq!(carla.person.call(&change).card.status, TaskStatus::Closed);
+    ben.send_one(
         task,
         AnnotationAction::Reported(ProblemReport {
             item: ItemNo(FIRST),
             note: "the second text is cut".to_owned(),
         }),
     );
-    change.state = Some(TaskStatus::Draft);
-    let (status, _) = carla.person.refused(&change);
+    change.status = Some(TaskStatus::Draft);
+    let (status, _) = carla.person.expect_refusal(&change);
     assert!((400..500).contains(&status), "{status}");
 }
 
@@ -374,7 +374,7 @@ fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
     let rows = curator.rows(task);
     assert!(rows.iter().map(|it| it.event.key).collect::<BTreeSet<_>>() == keys);
     assert_eq!(rows.len(), keys.len());
-    let drawn = rows.iter().filter_map(|it| it.about.as_ref()?.weight);
+    let drawn = rows.iter().filter_map(|it| it.item.as_ref()?.weight);
     assert!(drawn.into_iter().all(|it| it >= 1.0));
 
     let csv = curator.download(task, TaskExportFormat::Csv);
@@ -402,23 +402,23 @@ fn expect_published(server: &TestServer, curator: &PersonClient, task: TaskId) {
     let study = || STUDY.to_owned();
     let of = |found: &[shared::api::annotation::TaskResults]| {
         let one = found.iter().find(|it| it.task == task);
-        one.map(|it| (it.public, it.n_people, it.estimates.is_some()))
+        one.map(|it| (it.is_public, it.n_people, it.estimates.is_some()))
     };
     assert_eq!(
-        of(&server.ask(&ListHumanJudgmentsRequest { study: study() })),
+        of(&server.call(&ListHumanJudgmentsRequest { study: study() })),
         None
     );
-    let seen = curator.ask(&ListHumanJudgmentsRequest { study: study() });
+    let seen = curator.call(&ListHumanJudgmentsRequest { study: study() });
     assert_eq!(of(&seen), Some((false, 2, true)));
     let mut change = unchanged(task);
-    change.results_public = Some(true);
-    curator.ask(&change);
-    let results = server.ask(&ListHumanJudgmentsRequest { study: study() });
+    change.are_results_public = Some(true);
+    curator.call(&change);
+    let results = server.call(&ListHumanJudgmentsRequest { study: study() });
     assert_eq!(of(&results), Some((true, 2, true)));
     let json = serde_json::to_string(&results).unwrap();
     assert!(!json.contains("Ann") && !json.contains("Ben"), "{json}");
     let refused = server
-        .try_ask(&GetTaskProgressRequest { task })
+        .try_call(&GetTaskProgressRequest { task })
         .unwrap_err();
     assert!(matches!(refused.0, 401 | 403 | 404), "{refused:?}");
 }

@@ -71,12 +71,12 @@ impl PersonClient {
         let who: SessionResponse = reply(response).unwrap_or_else(|it| panic!("{name}: {it:?}"));
         let person = who.person.expect("somebody who has joined has a number");
         PersonClient {
-            no: person.no,
+            no: person.id,
             name: person.name,
             site: site.clone(),
             client,
             cookie: cookie.expect("somebody who has joined has a session"),
-            csrf: who.csrf.expect("a session has a token for its requests"),
+            csrf: who.csrf_token.expect("a session has a token for its requests"),
         }
     }
 

@@ -132,7 +132,7 @@ impl ScriptedAnnotator {
                 item,
                 display_order: sides,
                 ..
-            } = it.offer;
+            } = it.assignment;
             let before = self.sides.insert(item, sides);
             assert!(before.is_none_or(|it| it == sides), "a side was changed");
             // What is not sent yet is offered again.
@@ -283,12 +283,12 @@ impl ScriptedAnnotator {
             std::thread::sleep(Duration::from_millis(50));
             return;
         };
-        self.seen.n_known += n_known(&asked, &sent.taken);
+        self.seen.n_known += n_known(&asked, &sent.receipts);
         self.n_acknowledged += asked.events.len();
         if self.random.one_in(10)
             && let Some(again) = self.told(|it| it.try_ask(&asked))
         {
-            let n_known = n_known(&asked, &again.taken);
+            let n_known = n_known(&asked, &again.receipts);
             assert_eq!(n_known as usize, asked.events.len(), "taken twice");
             self.seen.n_twice += n_known;
         }

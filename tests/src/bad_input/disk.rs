@@ -34,10 +34,10 @@ fn on_a_full_disk_nothing_half_is_left() {
         format!("{{\"_id\": \"d{it}\", \"text\": \"river bank {it} {mud}\"}}\n")
     };
     let home = collection((0..3000).map(row).collect::<String>(), QUERIES);
-    home.run("import c --to c").done();
-    home.run("study list").done();
+    home.run("import c --to c").expect_success();
+    home.run("study list").expect_success();
     home.run("mine --collection c --pool rank:bm25:200 --out good.parquet")
-        .done();
+        .expect_success();
     home.write("study.toml", study(&[("pool", "rank:bm25:200")]));
     for (n_kib, line) in [
         (20, "import c --to more"),
@@ -60,24 +60,24 @@ fn on_a_full_disk_nothing_half_is_left() {
         (4, "study run study.toml"),
     ] {
         let before = home.files();
-        let message = run_on_little_room(&home, n_kib, line).refused();
+        let message = run_on_little_room(&home, n_kib, line).expect_failure();
         assert!(message.contains("File too large"), "{line}: {message}");
         assert!(message.contains("make room"), "{line}: {message}");
         assert_eq!(home.files(), before, "{line}");
     }
-    assert_eq!(home.run("study list").done(), "");
-    home.run("study run study.toml").done();
+    assert_eq!(home.run("study list").expect_success(), "");
+    home.run("study run study.toml").expect_success();
 }
 
 #[cfg(unix)]
 #[test]
 fn a_database_that_cannot_grow_says_so_and_stays_whole() {
     let home = collection(CORPUS, QUERIES);
-    home.run("import c --to c").done();
+    home.run("import c --to c").expect_success();
     home.write("study.toml", study(&[]));
-    run_on_little_room(&home, 8, "study list").refused_with("axioscope.db");
-    home.run("study run study.toml").done();
-    assert!(home.run("study list").done().starts_with("small\t"));
+    run_on_little_room(&home, 8, "study list").expect_failure_with("axioscope.db");
+    home.run("study run study.toml").expect_success();
+    assert!(home.run("study list").expect_success().starts_with("small\t"));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     home.write("file", "a file where a folder should be");
     for data in ["file", "file/below", "/dev/null/data"] {
         let line = ["--data", data, "import", "c", "--to", "c"];
-        let message = CommandOutput::run(home.program().args(line)).refused();
+        let message = CommandOutput::run(home.program().args(line)).expect_failure();
         let named = message.contains(data) && message.contains("--data");
         assert!(named, "{message}");
     }
@@ -96,7 +96,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
         "mine --collection c --pool all --out none/mined.parquet",
         "rank --collection c --ranker bm25 --out none/a.run",
     ] {
-        let message = home.run(line).refused();
+        let message = home.run(line).expect_failure();
         assert!(message.contains("choose another file"), "{line}: {message}");
     }
 }
@@ -104,7 +104,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
 #[test]
 fn a_database_from_the_future_is_left_as_it_is() {
     let home = TestHome::new();
-    home.run("study list").done();
+    home.run("study list").expect_success();
     let database = home.path("data/axioscope.db");
     let mut bytes = fs::read(&database).unwrap();
     // SQLite keeps `user_version` big-endian at byte 60 (sqlite.org/fileformat.html).
@@ -115,7 +115,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
         "study publish small",
         "serve --listen 127.0.0.1:0",
     ]
-    .map(|line| home.run(line).refused() + "\n");
+    .map(|line| home.run(line).expect_failure() + "\n");
     expect![[r#"
         data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 5); update axioscope, or take another folder by `--data`
     "#]].assert_eq(&messages[0]);
@@ -123,7 +123,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
     assert!(fs::read(&database).unwrap() == bytes, "it was changed");
 
     fs::write(&database, b"this is no database").unwrap();
-    let message = home.run("study list").refused() + "\n";
+    let message = home.run("study list").expect_failure() + "\n";
     expect![[r#"
         data/axioscope.db is damaged: it is no database; restore it from a copy, or take another folder by `--data`
     "#]]
@@ -133,16 +133,16 @@ fn a_database_from_the_future_is_left_as_it_is() {
 #[test]
 fn an_empty_database_beside_studies_is_refused() {
     let home = collection(CORPUS, QUERIES);
-    home.run("import c --to c").done();
+    home.run("import c --to c").expect_success();
     home.write("study.toml", study(&[]));
-    home.run("study run study.toml").done();
+    home.run("study run study.toml").expect_success();
     home.write("data/axioscope.db", "");
     for line in [
         "serve --listen 127.0.0.1:0",
         "study list",
         "backup b.tar.gz",
     ] {
-        let message = home.run(line).refused() + "\n";
+        let message = home.run(line).expect_failure() + "\n";
         expect![[r#"
             data/axioscope.db is damaged: it is empty, and studies lie beside it that it should list; bring a backup into another folder by `axioscope restore`, or remove this file and list each study again by `axioscope study run` with the file `study.toml` of it
         "#]]
@@ -150,15 +150,15 @@ fn an_empty_database_beside_studies_is_refused() {
     }
     // The second way out.
     fs::remove_file(home.path("data/axioscope.db")).unwrap();
-    home.run("study run data/studies/small/study.toml").done();
-    assert!(home.run("study list").done().starts_with("small\t"));
+    home.run("study run data/studies/small/study.toml").expect_success();
+    assert!(home.run("study list").expect_success().starts_with("small\t"));
 }
 
 #[test]
 fn a_second_server_on_the_same_data_is_refused() {
     let home = TestHome::new();
     let _server = home.serve(&[]);
-    let message = home.run("serve --listen 127.0.0.1:0").refused() + "\n";
+    let message = home.run("serve --listen 127.0.0.1:0").expect_failure() + "\n";
     expect![[r#"
         data is in use by another axioscope; stop that one, or take another folder by `--data`
     "#]]

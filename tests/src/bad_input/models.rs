@@ -20,7 +20,7 @@ fn change_model(home: &TestHome, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8
 #[test]
 fn a_ranker_that_nothing_has_is_not_the_default_model() {
     let home = collection(CORPUS, QUERIES);
-    home.run(MINE).done();
+    home.run(MINE).expect_success();
     change_model(&home, |_, bytes| Some(bytes));
     let judge = |ranker: &str| {
         let args = "--data data judge --collection c --instances mined.parquet --ranker";
@@ -28,20 +28,20 @@ fn a_ranker_that_nothing_has_is_not_the_default_model() {
         program.env("AXIOSCOPE_MODEL", home.path("m"));
         CommandOutput::run(program.args(args.split(' ')).arg(ranker))
     };
-    assert_eq!(judge("m").done(), judge("m:bi").done());
+    assert_eq!(judge("m").expect_success(), judge("m:bi").expect_success());
     expect![[r#"
                 there is no model named `bm26` among `m:bi`, `m:late`
             "#]]
-    .assert_eq(&(judge("bm26").refused() + "\n"));
+    .assert_eq(&(judge("bm26").expect_failure() + "\n"));
 }
 
 #[test]
 fn a_broken_model_folder_is_refused() {
     let home = collection(CORPUS, QUERIES);
-    home.run(MINE).done();
+    home.run(MINE).expect_success();
     let judge = "judge --collection c --instances mined.parquet --ranker m";
     change_model(&home, |_, bytes| Some(bytes));
-    home.run(judge).done();
+    home.run(judge).expect_success();
 
     let without =
         |left_out: &'static str| move |file: &str, bytes| (file != left_out).then_some(bytes);

@@ -47,7 +47,7 @@ fn a_broken_row_costs_itself_alone() {
         {"_id":"d6","title":"","text":" "}
     "#]]
     .assert_eq(&kept);
-    let refused = home.run(&MINE.replace("all", "all --json")).done();
+    let refused = home.run(&MINE.replace("all", "all --json")).expect_success();
     assert!(refused.contains(r#""tfc1":1"#), "{refused}");
 }
 
@@ -56,7 +56,7 @@ fn the_sixth_row_and_those_after_it_are_counted() {
     let home = collection(CORPUS.to_owned() + "{\n".repeat(2000).as_str(), QUERIES);
     let ran = home.run("import c --to c --json");
     assert_eq!(ran.err.matches("refused: ").count(), 5, "{}", ran.err);
-    ran.expect_told("rows refused and left out: 2000");
+    ran.expect_stderr("rows refused and left out: 2000");
     assert_eq!(ran.json()["refused"], 2000);
 }
 
@@ -83,7 +83,7 @@ fn bytes_that_are_no_text_cost_their_row() {
     "#]],
     );
     home.run(&MINE.replace("c --pool", "data/collections/c --pool"))
-        .done();
+        .expect_success();
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
 #[test]
 fn a_score_that_is_no_number_is_an_error() {
     let home = collection(CORPUS, QUERIES);
-    home.run(MINE).done();
+    home.run(MINE).expect_success();
     let judge = "judge --collection c --instances mined.parquet --ranker scores:s.tsv";
     for (scores, expected) in [
         (
@@ -293,9 +293,9 @@ fn marks_and_paths_in_ids_and_texts_are_only_text() {
     let query = serde_json::json!({"_id": "../../q<script>", "text": format!("river {script}")});
     home.write("c/queries.jsonl", query.to_string());
     home.write("c/qrels.tsv", "../../q<script>\t0\t../../d2\t1\n");
-    home.run("import c --to c").done();
+    home.run("import c --to c").expect_success();
     home.run("mine --collection c --pool all --out mined.parquet")
-        .done();
+        .expect_success();
     let judge = "judge --collection c --instances mined.parquet --ranker bm25 --json";
     assert_eq!(home.run(judge).json()["tfc1"]["unscored"], 0);
 
@@ -304,15 +304,15 @@ fn marks_and_paths_in_ids_and_texts_are_only_text() {
         "study.toml",
         study(&[("title", &title), ("description", script)]),
     );
-    home.run("study run study.toml").done();
+    home.run("study run study.toml").expect_success();
     for format in ["md", "csv", "tex", "json", "html"] {
-        let report = home.run(&format!("report small --format {format}")).done();
+        let report = home.run(&format!("report small --format {format}")).expect_success();
         if format == "html" {
             assert!(!report.contains("<script"), "{report}");
             assert!(report.contains("&lt;script&gt;"), "{report}");
         }
     }
-    home.run("study export small --out out").done();
+    home.run("study export small --out out").expect_success();
     let outside = home.path("..").join("d2");
     assert!(!outside.exists());
 }

@@ -11,7 +11,7 @@ use crate::harness::tiny_collection;
 fn settings_out_of_their_range_are_refused() {
     let home = collection(CORPUS, QUERIES);
     home.run("mine --collection c --pool all --out good.parquet")
-        .done();
+        .expect_success();
     let mine = "mine --collection c --out mined.parquet";
     let judge = "judge --collection c --instances good.parquet --ranker";
     let lines = [
@@ -89,7 +89,7 @@ fn settings_out_of_their_range_are_refused() {
 #[test]
 fn names_that_would_leave_the_data_folder_are_refused() {
     let home = collection(CORPUS, QUERIES);
-    home.run("study list").done();
+    home.run("study list").expect_success();
     assert_eq!(
         home.run("import c --to -c").code,
         Some(2),
@@ -134,7 +134,7 @@ fn names_that_would_leave_the_data_folder_are_refused() {
 #[test]
 fn a_study_file_that_is_not_one_is_refused() {
     let home = collection(CORPUS, QUERIES);
-    home.run("study list").done();
+    home.run("study list").expect_success();
     for (file, expected) in [
         (
             study(&[]).replace("title", "titel"),
@@ -217,12 +217,12 @@ fn a_study_file_that_is_not_one_is_refused() {
         check_refused(&home, "study run study.toml", expected);
     }
     home.write("study.toml", "\0");
-    let refused = home.run("study run study.toml").refused();
+    let refused = home.run("study run study.toml").expect_failure();
     assert!(
         refused.starts_with("study.toml: TOML parse error at line 1"),
         "{refused}"
     );
-    assert_eq!(home.run("study list").done(), "");
+    assert_eq!(home.run("study list").expect_success(), "");
     fs::write(home.path("study.toml"), b"\xff\xfe").unwrap();
     check_refused(
         &home,
@@ -236,7 +236,7 @@ fn a_study_file_that_is_not_one_is_refused() {
 #[test]
 fn a_collection_without_documents_or_queries_makes_no_study() {
     let home = collection("", QUERIES);
-    home.run("study list").done();
+    home.run("study list").expect_success();
     home.write("study.toml", study(&[]));
     check_refused(
         &home,
@@ -255,13 +255,13 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
     "#]],
     );
     // On the command line nothing is found where there is nothing.
-    assert!(home.run(MINE).done().contains("tfc1\t0\n"));
+    assert!(home.run(MINE).expect_success().contains("tfc1\t0\n"));
 }
 
 #[test]
 fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
     let home = collection(CORPUS, QUERIES);
-    home.run(MINE).done();
+    home.run(MINE).expect_success();
     let judge = format!(
         "judge --collection {} --ranker bm25 --instances mined.parquet",
         tiny_collection()
@@ -293,7 +293,7 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
     "#]],
     );
     // Any byte may be wrong: a message or, where it does not matter, the same counts.
-    let expected = home.run(&format!("{judge} mined.parquet")).done();
+    let expected = home.run(&format!("{judge} mined.parquet")).expect_success();
     for at in (4..whole.len()).step_by(61) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x55;

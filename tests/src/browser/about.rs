@@ -16,16 +16,16 @@ fn every_axiom_is_told_with_a_live_example() {
             } else {
                 &["Worked example", "BM25"]
             };
-            let words = [axiom.about().statement, axiom.about().source];
+            let words = [axiom.description().statement, axiom.description().source];
             for &said in words.iter().chain(example) {
                 assert!(part.contains(said), "{said} in {part}");
             }
         }
         for manipulation in Manipulation::ALL {
             let part = tab.text(&format!("[id='manipulation-{manipulation}']"));
-            assert!(part.contains(manipulation.about().statement), "{part}");
+            assert!(part.contains(manipulation.description().statement), "{part}");
         }
-        tab.until_there("a text in reverse", "#manipulation-reverse-words .moved");
+        tab.wait_for_element("a text in reverse", "#manipulation-reverse-words .moved");
         assert_eq!(
             tab.count(".manipulations dd .note"),
             Manipulation::NEEDING_RESOURCES.len() as u64
@@ -35,12 +35,12 @@ fn every_axiom_is_told_with_a_live_example() {
             ("inside", "A ranker from inside"),
         ] {
             tab.click(AriaRole::Link, name);
-            tab.at(&format!("/about#{part}"));
+            tab.wait_for_address(&format!("/about#{part}"));
         }
         assert!(tab.has(AriaRole::Link, "/api/docs"));
         tab.click(AriaRole::Link, "Try it in the Playground, TFC2");
-        tab.at("/playground#");
-        tab.until(
+        tab.wait_for_address("/playground#");
+        tab.wait_until(
             "TFC2 applies",
             "
             return [...document.querySelectorAll('.holds:not(.not)')]
@@ -55,27 +55,27 @@ fn keys_and_theme_are_everywhere() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/about");
         tab.press("?");
-        tab.until(
+        tab.wait_until(
             "the keys",
             "return document.querySelector('dialog[open]')?.innerText.includes('arrows move')",
         );
         tab.press(thirtyfour::Key::Escape);
-        tab.until(
+        tab.wait_until(
             "no dialog",
             "return !document.querySelector('dialog[open]')",
         );
         tab.press("t");
-        tab.until(
+        tab.wait_until(
             "light",
             "return document.documentElement.dataset.theme === 'light'",
         );
         tab.press("t");
-        tab.until(
+        tab.wait_until(
             "dark",
             "return document.documentElement.dataset.theme === 'dark'",
         );
         tab.reload();
-        tab.until(
+        tab.wait_until(
             "dark after a reload",
             "return document.documentElement.dataset.theme === 'dark'",
         );

@@ -40,17 +40,17 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
         let task = made.card.task;
         let items = items(&server, task);
         with_tab(&server.address, |carla| {
-            let link = server.ask(&invite(AccessRole::Curator)).token;
+            let link = server.call(&invite(AccessRole::Curator)).token;
             carla.open(&format!("/join#{link}"));
             join(carla, "Carla");
             let links = [(); 2].map(|()| invited(carla));
             readability::expect_readable(carla, "people");
 
-            let ann = carla.beside();
+            let ann = carla.second_browser();
             alone(&ann, (task, &items), &links[0]);
-            ann.expect_quiet_console();
+            ann.expect_no_console_errors();
             drop(ann);
-            let ben = carla.beside();
+            let ben = carla.second_browser();
             with_the_network_cut(&ben, (task, &items), &links[1]);
             drop(ben);
 
@@ -58,7 +58,7 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
             settle(carla, &server, task);
             expect_export(carla, &home, task);
             carla.open("/review");
-            carla.see("Which text is better?");
+            carla.wait_for_text("Which text is better?");
             readability::expect_readable(carla, "reviews");
         });
     }
@@ -67,8 +67,8 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
 /// Asked by the operator, whom the server of a test takes everybody for.
 fn items(server: &TestServer, task: TaskId) -> Items {
     let items = (0..=SPARE.0).map(ItemNo).map(|item| {
-        let content = server.ask(&GetItemHistoryRequest { task, item }).content;
-        let texts = [&content.query, &content.texts[0], &content.texts[1]];
+        let content = server.call(&GetItemHistoryRequest { task, item }).content;
+        let texts = [&content.query, &content.documents[0], &content.documents[1]];
         (texts.map(|it| page_text::plain(&it.text)), item)
     });
     let items: Items = items.collect();
@@ -80,7 +80,7 @@ fn items(server: &TestServer, task: TaskId) -> Items {
 fn join(tab: &BrowserTab, name: &str) {
     tab.fill("Name, as others here shall see it", name);
     tab.press('\u{E007}'.to_string());
-    tab.until(
+    tab.wait_until(
         "to be known",
         "return fetch('/api/me?q=%7B%7D').then(it => it.json()).then(it => !!it.person)",
     );
@@ -91,7 +91,7 @@ fn invited(tab: &BrowserTab) -> String {
     tab.open("/people");
     tab.click(AriaRole::Button, "Make the link");
     let link = "return document.querySelector('[aria-label=\"Link of the invitation\"]')?.value";
-    let link = tab.until("a link", link);
+    let link = tab.wait_until("a link", link);
     let (_, token) = link.as_str().unwrap().split_once("/join#").unwrap();
     format!("/join#{token}")
 }
@@ -103,7 +103,7 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     join(tab, "Ann");
     tab.open(&format!("/review/{}", task.0));
     let mut ann = BrowserAnnotator::new(tab, items, 0);
-    ann.there();
+    ann.wait_for_item();
     readability::expect_readable(tab, "review");
     for at in 0..=N {
         ann.decide();
@@ -112,8 +112,8 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
             ann.decide();
         }
     }
-    tab.see("Nothing left for you");
-    tab.until("everything saved", SAVED);
+    tab.wait_for_text("Nothing left for you");
+    tab.wait_until("everything saved", SAVED);
 }
 
 /// Nothing waits to be sent.
@@ -126,12 +126,12 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
     join(tab, "Ben");
     tab.open(&format!("/review/{}", task.0));
     let mut ben = BrowserAnnotator::new(tab, items, 1);
-    ben.there();
+    ben.wait_for_item();
     for _ in 0..20 {
         ben.decide();
     }
-    tab.until("everything saved", SAVED);
-    tab.expect_quiet_console();
+    tab.wait_until("everything saved", SAVED);
+    tab.expect_no_console_errors();
     tab.network(NetworkState::Offline);
     ben.decide();
     ben.decide();
@@ -140,15 +140,15 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
     ben.skip();
     ben.undo();
     ben.decide();
-    tab.see("waiting for the network");
+    tab.wait_for_text("waiting for the network");
     tab.network(NetworkState::Online);
-    tab.until("everything saved", SAVED);
+    tab.wait_until("everything saved", SAVED);
     tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
     while ben.n_finished() <= N {
         ben.decide();
     }
-    tab.see("Nothing left for you");
-    tab.until("everything saved", SAVED);
+    tab.wait_for_text("Nothing left for you");
+    tab.wait_until("everything saved", SAVED);
     // What was tried in the last moments without a network.
     tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
 }
@@ -156,7 +156,7 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
 /// What the curator reads, against the numbers by hand in [`answers`].
 fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=agreement", task.0));
-    tab.see("How far people agree");
+    tab.wait_for_text("How far people agree");
     readability::expect_readable(tab, "agreement");
     let button = "Save the How far people agree as CSV";
     let table = tab.download(&home.path(""), button, "review-agreement.csv");
@@ -176,29 +176,29 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     assert!((found - COHEN).abs() < 5e-5, "{found}");
 
     tab.open(&format!("/review/{}/curate?part=progress", task.0));
-    tab.see("Ben");
+    tab.wait_for_text("Ben");
     readability::expect_readable(tab, "progress");
     tab.open(&format!("/review/{}/curate", task.0));
-    tab.see("Which text is better?");
+    tab.wait_for_text("Which text is better?");
     readability::expect_readable(tab, "curate");
 }
 
 /// Carla settles the first item of the queue by a key.
 fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=adjudication", task.0));
-    tab.see(&format!("{N_SPLIT} items"));
-    tab.until_there("the item", ".settle .decide");
+    tab.wait_for_text(&format!("{N_SPLIT} items"));
+    tab.wait_for_element("the item", ".settle .decide");
     readability::expect_readable(tab, "adjudication");
     tab.press("2");
-    tab.see("Settled here");
-    tab.see(&format!("{} items", N_SPLIT - 1));
-    assert_eq!(server.ask(&ListDisputesRequest { task }).len(), N_SPLIT - 1);
+    tab.wait_for_text("Settled here");
+    tab.wait_for_text(&format!("{} items", N_SPLIT - 1));
+    assert_eq!(server.call(&ListDisputesRequest { task }).len(), N_SPLIT - 1);
 }
 
 /// The file holds what was answered on the screen.
 fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=export", task.0));
-    tab.see("Every event with its history");
+    tab.wait_for_text("Every event with its history");
     readability::expect_readable(tab, "export");
     let file = tab.download(&home.path(""), "JSONL", &format!("review-{}.jsonl", task.0));
     let rows: Vec<ExportRow> = file
@@ -207,7 +207,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .collect();
     let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
     for row in &rows {
-        if let (AnnotationAction::Decided(it), EventStatus::Active) = (&row.event.what, row.fate) {
+        if let (AnnotationAction::Decided(it), EventStatus::Active) = (&row.event.action, row.status) {
             let before = stands.insert((row.person, it.item), it.answer);
             assert_eq!(before, None, "two decisions stand");
         }
@@ -228,15 +228,15 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .collect();
     assert_eq!(stands, expected);
     let n = |holds: &dyn Fn(&ExportRow) -> bool| rows.iter().filter(|it| holds(it)).count();
-    assert_eq!(n(&|it| it.fate == EventStatus::Undone), 3);
-    let passed_over = |it: &ExportRow| matches!(it.event.what, AnnotationAction::Skipped(_));
+    assert_eq!(n(&|it| it.status == EventStatus::Undone), 3);
+    let passed_over = |it: &ExportRow| matches!(it.event.action, AnnotationAction::Skipped(_));
     assert!(n(&passed_over) >= 2);
     assert_eq!(
-        n(&|it| passed_over(it) && it.fate == EventStatus::Active),
+        n(&|it| passed_over(it) && it.status == EventStatus::Active),
         1
     );
     assert_eq!(
-        n(&|it| matches!(it.event.what, AnnotationAction::Adjudicated(_))),
+        n(&|it| matches!(it.event.action, AnnotationAction::Adjudicated(_))),
         1
     );
 }

@@ -45,7 +45,7 @@ impl SharedServer {
         server.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
         server.args(more).args(without_auth(more));
         let program = BackgroundProcess::start(&server, &home.path(""), SAID);
-        let origin = program.said.split(SAID).nth(1).unwrap_or_default();
+        let origin = program.ready_line.split(SAID).nth(1).unwrap_or_default();
         SharedServer {
             origin: origin.trim_end_matches('/').to_owned(),
             _home: home,

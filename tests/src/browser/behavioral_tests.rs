@@ -41,20 +41,20 @@ static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
                 demo.display()
             ),
         );
-        home.run(&format!("study run {file}")).done();
-        home.run(&format!("study publish {name}")).done();
+        home.run(&format!("study run {file}")).expect_success();
+        home.run(&format!("study publish {name}")).expect_success();
     }
     SharedServer::start(home, &[])
 });
 
 fn open(tab: &BrowserTab, address: &str) {
     tab.open(address);
-    tab.until("the behaviours", SHOWN);
+    tab.wait_until("the behaviours", SHOWN);
 }
 
 /// What every cell says.
 fn numbers(tab: &BrowserTab) -> String {
-    tab.until("the behaviours", SHOWN);
+    tab.wait_until("the behaviours", SHOWN);
     let script = "return [...document.querySelectorAll('.effects button.cell')]
         .map(it => it.textContent).join('\\n')";
     tab.js(script, &[]).as_str().unwrap().to_owned()
@@ -76,20 +76,20 @@ fn other_numbers(tab: &BrowserTab, before: &str) -> String {
 fn another_width_changes_numbers_and_address() {
     with_tab(&SITE.origin, |tab| {
         open(tab, "/study/both");
-        tab.see("21 behaviours");
+        tab.wait_for_text("21 behaviours");
         let tuned = numbers(tab);
         tab.click(AriaRole::Radio, "0");
-        tab.at("/study/both?width=0");
+        tab.wait_for_address("/study/both?width=0");
         let zero = other_numbers(tab, &tuned);
         tab.click(AriaRole::Radio, "given");
         tab.fill("δ, in the unit", "-1");
-        tab.see("δ is a number of at least 0");
+        tab.wait_for_text("δ is a number of at least 0");
         tab.fill("δ, in the unit", "2.5");
-        tab.at("/study/both?width=2.5");
+        tab.wait_for_address("/study/both?width=2.5");
         other_numbers(tab, &zero);
         // The dials of the axioms keep what is said of behaviours.
         tab.click(AriaRole::Radio, "not truncated");
-        tab.at("/study/both?only=whole&width=2.5");
+        tab.wait_for_address("/study/both?only=whole&width=2.5");
         // The address alone brings the same view back.
         open(tab, "/study/both?width=0");
         assert_eq!(numbers(tab), zero);
@@ -101,37 +101,37 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
     with_tab(&SITE.origin, |tab| {
         open(tab, "/study/both");
         tab.click_at("#effect-prepend-query-all-1");
-        tab.at("/study/both?behaviour=prepend-query.1");
-        tab.see("QL on Prepend query");
-        tab.see("p of the paired t test");
+        tab.wait_for_address("/study/both?behaviour=prepend-query.1");
+        tab.wait_for_text("QL on Prepend query");
+        tab.wait_for_text("p of the paired t test");
         // Keys walk from cell to cell, and Enter selects.
         tab.press(Key::Down);
         tab.press(Key::Left);
         tab.press(Key::Enter);
-        tab.at("/study/both?behaviour=drop-query-terms.0");
-        tab.see("BM25 on Drop query terms");
+        tab.wait_for_address("/study/both?behaviour=drop-query-terms.0");
+        tab.wait_for_text("BM25 on Drop query terms");
         let labels = "[aria-label=Documents] label";
         tab.click_at(&format!("{labels}:nth-child(2)"));
-        tab.at("/study/both?of=relevant&behaviour=drop-query-terms.0");
-        tab.see("Relevant documents: grade");
+        tab.wait_for_address("/study/both?of=relevant&behaviour=drop-query-terms.0");
+        tab.wait_for_text("Relevant documents: grade");
         assert_eq!(tab.count("#effect-drop-query-terms-relevant-0"), 1);
         tab.choose("Ranker", "QL Dirichlet, μ 2500");
-        tab.at("/study/both?ranker=1&of=relevant");
+        tab.wait_for_address("/study/both?ranker=1&of=relevant");
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
         // One of its three pairs is no pair.
-        tab.see("2 samples; of 3 pairs left out: 1 identical");
+        tab.wait_for_text("2 samples; of 3 pairs left out: 1 identical");
         tab.click_at(".behaviours .panel a.btn");
-        tab.at("/study/both/drop-query-terms/0?tie=");
-        tab.see("BM25 on Drop query terms");
-        tab.until(
+        tab.wait_for_address("/study/both/drop-query-terms/0?tie=");
+        tab.wait_for_text("BM25 on Drop query terms");
+        tab.wait_until(
             "samples",
             "return [...document.querySelectorAll('a.line .verdict')]
                 .some(it => it.textContent === 'negative')",
         );
         tab.click_at("nav.crumbs a[href^='/study/']");
-        tab.at("/study/both?");
-        tab.until("the behaviours", SHOWN);
-        tab.see("BM25 on Drop query terms");
+        tab.wait_for_address("/study/both?");
+        tab.wait_until("the behaviours", SHOWN);
+        tab.wait_for_text("BM25 on Drop query terms");
     });
 }
 
@@ -143,6 +143,6 @@ fn behaviours_alone_have_no_map() {
         assert!(!tab.text("main").contains("No ranker has scored"));
         readability::expect_readable(tab, "behaviours");
         tab.open("/");
-        tab.see("How they behave");
+        tab.wait_for_text("How they behave");
     });
 }

@@ -19,8 +19,8 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/study/demo");
         tab.click(AriaRole::Link, "Where they differ");
-        tab.at("/study/demo/differ");
-        tab.until("the figures", SHOWN);
+        tab.wait_for_address("/study/demo/differ");
+        tab.wait_until("the figures", SHOWN);
         tab.expect_headings(&[
             "hypotheses",
             "fractions",
@@ -40,12 +40,12 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
             &[],
         );
         tab.press(Key::Enter);
-        tab.at("/study/demo/differ?of=length.");
-        tab.see("See every query");
+        tab.wait_for_address("/study/demo/differ?of=length.");
+        tab.wait_for_text("See every query");
         assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
-        tab.until("the queries of the bar", SHOWN);
+        tab.wait_until("the queries of the bar", SHOWN);
         tab.click_at("table.asked tbody a");
-        tab.until(
+        tab.wait_until(
             "two texts",
             "return document.querySelectorAll('.sides article.side').length === 1
                 && document.querySelectorAll('.sides article.doc').length >= 2",
@@ -53,8 +53,8 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
         assert!(tab.address().contains("query="), "{}", tab.address());
         // The address alone brings the same view back.
         tab.reload();
-        tab.until("the figures", SHOWN);
-        tab.see("Back to the samples");
+        tab.wait_until("the figures", SHOWN);
+        tab.wait_for_text("Back to the samples");
         assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
     });
 }
@@ -63,19 +63,19 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
 fn what_is_chosen_stands_in_the_address() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/study/demo/differ");
-        tab.until("the figures", SHOWN);
+        tab.wait_until("the figures", SHOWN);
         let first = tab.text("h1");
         tab.click(AriaRole::Button, "Swap the two");
-        tab.at("/study/demo/differ?a=1&b=0");
-        tab.until("the figures", SHOWN);
+        tab.wait_for_address("/study/demo/differ?a=1&b=0");
+        tab.wait_until("the figures", SHOWN);
         assert_ne!(tab.text("h1"), first);
         tab.choose("Relevant from grade", "3");
-        tab.at("/study/demo/differ?a=1&b=0&from=3");
+        tab.wait_for_address("/study/demo/differ?a=1&b=0&from=3");
         tab.open("/study/demo/differ?a=0&b=9");
-        tab.see("rankers, counted from 0");
+        tab.wait_for_text("rankers, counted from 0");
         tab.expect_in_console("422");
         tab.click(AriaRole::Link, "Compare the first two rankers");
-        tab.until("the figures", SHOWN);
+        tab.wait_until("the figures", SHOWN);
         assert_eq!(tab.text("h1"), first);
     });
 }
@@ -113,19 +113,19 @@ fn two_runs_are_compared_without_a_server() {
     let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring("#files-picker", &files);
+        tab.upload("#files-picker", &files);
         tab.click(AriaRole::Link, "Where the runs differ");
-        tab.at("/study/local/differ?a=run%3Afirst.run&b=run%3Asecond.run");
-        tab.until("the figures", SHOWN);
-        tab.see("first and second");
-        tab.see("not enough queries");
-        tab.see("river ferry");
+        tab.wait_for_address("/study/local/differ?a=run%3Afirst.run&b=run%3Asecond.run");
+        tab.wait_until("the figures", SHOWN);
+        tab.wait_for_text("first and second");
+        tab.wait_for_text("not enough queries");
+        tab.wait_for_text("river ferry");
         // A text of a collection is text.
-        tab.see("<b>");
+        tab.wait_for_text("<b>");
         // The files are gone with the page; the page says so and where to go.
         tab.reload();
-        tab.see("there is no run `first.run` on the bench");
+        tab.wait_for_text("there is no run `first.run` on the bench");
         tab.click(AriaRole::Link, "To the Workbench");
-        tab.at("/workbench");
+        tab.wait_for_address("/workbench");
     });
 }

@@ -18,13 +18,13 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/study/demo");
         tab.click(AriaRole::Link, "Figures");
-        tab.at("/study/demo/figures");
-        tab.until_there("the funnel", ".drawn svg.drawing");
+        tab.wait_for_address("/study/demo/figures");
+        tab.wait_for_element("the funnel", ".drawn svg.drawing");
         tab.expect_headings(&["funnel", "premises", "tokenisation", "compared", "overlap"]);
         // A figure gives way to its table, and comes back.
         let figures = tab.count("svg.drawing");
         tab.click(AriaRole::Button, "Table");
-        tab.until(
+        tab.wait_until(
             "the table of the funnel",
             "return document.querySelector('#funnel').closest('section').querySelector('table')
                 ?.innerText.includes('candidates')",
@@ -33,7 +33,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         let told = tab.text("#compared");
         assert!(told.contains("Rankers compared"), "{told}");
         choose(tab, 0, "code");
-        tab.until(
+        tab.wait_until(
             "the other reading",
             "return location.search.includes('mode=code')
                 && document.body.innerText.includes('mode code, from study demo')",
@@ -45,14 +45,14 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
 fn a_table_of_a_paper_stands_beside_a_study() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/replay");
-        tab.see("DistilBERT");
-        tab.see("No study was chosen");
-        tab.until(
+        tab.wait_for_text("DistilBERT");
+        tab.wait_for_text("No study was chosen");
+        tab.wait_until(
             "the studies",
             "return document.querySelectorAll('.choices select')[1].options.length === 2",
         );
         choose(tab, 1, "demo");
-        tab.until(
+        tab.wait_until(
             "ours",
             "return location.search.includes('study=demo')
                 && document.body.innerText.includes('Ours: study demo')",
@@ -67,6 +67,6 @@ fn a_table_of_a_paper_stands_beside_a_study() {
         );
         assert_eq!(same, true);
         tab.open("/replay?paper=rennings2019&table=1");
-        tab.see("3,488,746");
+        tab.wait_for_text("3,488,746");
     });
 }

@@ -24,13 +24,13 @@ rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
     );
     let given = models.each_ref().map(|it| format!("--model {it}"));
     let given = given.join(" ");
-    home.run(&format!("study run study.toml {given}")).done();
-    home.run("study publish tiny").done();
+    home.run(&format!("study run study.toml {given}")).expect_success();
+    home.run("study publish tiny").expect_success();
     let model = format!("{}:late", models[0]);
     home.run(&format!(
         "whitebox --study tiny --ranker {model} --before {model} --pool all --floor 2"
     ))
-    .done();
+    .expect_success();
     let given: Vec<&str> = given.split(' ').collect();
     SharedServer::start(home, &given)
 });
@@ -51,43 +51,43 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny");
         tab.click(AriaRole::Link, "Inside");
-        tab.at("/study/tiny/inside");
-        tab.until("the plots", SHOWN);
-        tab.see("not fine-tuned for late interaction");
-        tab.see("before fine-tuning r =");
+        tab.wait_for_address("/study/tiny/inside");
+        tab.wait_until("the plots", SHOWN);
+        tab.wait_for_text("not fine-tuned for late interaction");
+        tab.wait_for_text("before fine-tuning r =");
         // A table chooses what a pointer chooses in a plot.
         tab.click(AriaRole::Button, "river");
-        tab.at("/study/tiny/inside?word=river");
-        tab.until("the word", RIVER);
+        tab.wait_for_address("/study/tiny/inside?word=river");
+        tab.wait_until("the word", RIVER);
         tab.reload();
-        tab.until("the word", RIVER);
-        tab.see("1 query has it");
+        tab.wait_until("the word", RIVER);
+        tab.wait_for_text("1 query has it");
 
         tab.click(AriaRole::Link, "Its texts: river bank");
-        tab.at("/study/tiny/inside?word=river&query=0");
-        tab.see("The first 10 of 12 texts of its pool, by this ranker.");
+        tab.wait_for_address("/study/tiny/inside?word=river&query=0");
+        tab.wait_for_text("The first 10 of 12 texts of its pool, by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
         tab.click_at("table.asked tbody a");
-        tab.at("/study/tiny/inside?word=river&query=0&doc=");
+        tab.wait_for_address("/study/tiny/inside?word=river&query=0&doc=");
         let heat = "return document.querySelectorAll('.strip svg.drawing').length === 1
             && document.querySelectorAll('table.asked [aria-current=true]').length === 1";
-        tab.until("the heat map", heat);
-        tab.see("sum of framed matches");
+        tab.wait_until("the heat map", heat);
+        tab.wait_for_text("sum of framed matches");
         readability::expect_readable(tab, "inside");
         tab.reload();
-        tab.until("the heat map", heat);
-        tab.until("the word", RIVER);
+        tab.wait_until("the heat map", heat);
+        tab.wait_until("the word", RIVER);
 
         tab.click(AriaRole::Link, "river bank");
-        tab.at("/study/tiny/tfc1/1?q=river%20bank");
-        tab.until_there("its instances", "a.line .verdict");
+        tab.wait_for_address("/study/tiny/tfc1/1?q=river%20bank");
+        tab.wait_for_element("its instances", "a.line .verdict");
         tab.back();
-        tab.until("the word", RIVER);
+        tab.wait_until("the word", RIVER);
         // Any other query can be looked for.
         tab.fill("Search the queries", "FOX");
         tab.click(AriaRole::Link, "red fox");
-        tab.at("/study/tiny/inside?word=river&query=1");
-        tab.see("Query q2");
+        tab.wait_for_address("/study/tiny/inside?word=river&query=1");
+        tab.wait_for_text("Query q2");
         assert!(!tab.address().contains("doc="), "{}", tab.address());
     });
 }
@@ -96,7 +96,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
 fn a_dot_chooses_its_word() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny/inside");
-        tab.until("the plots", SHOWN);
+        tab.wait_until("the plots", SHOWN);
         let said = tab.text_of("#importance", ".dots svg g title");
         let word = said.split(':').next().unwrap().to_owned();
         tab.js(
@@ -109,8 +109,8 @@ fn a_dot_chooses_its_word() {
              }))",
             &[],
         );
-        tab.at("/study/tiny/inside?word=");
-        tab.until(
+        tab.wait_for_address("/study/tiny/inside?word=");
+        tab.wait_until(
             "the word",
             &format!("return document.querySelector('#term')?.textContent === '{word}'"),
         );
@@ -122,15 +122,15 @@ fn plots_have_tables_and_files() {
     let folder = tempfile::tempdir().unwrap();
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny/inside");
-        tab.until("the plots", SHOWN);
+        tab.wait_until("the plots", SHOWN);
         tab.click(AriaRole::Button, "Table");
-        tab.until(
+        tab.wait_until(
             "a table for the first plot",
             "return document.querySelector('#importance').closest('section')
                 .querySelector('table thead')?.innerText.includes('importance')",
         );
         tab.click(AriaRole::Button, "Table");
-        tab.until("the plots", SHOWN);
+        tab.wait_until("the plots", SHOWN);
         let take = |button: &str, name: &str| tab.download(folder.path(), button, name);
         let svg = take("Save the Importance as SVG", "inside-importance.svg");
         assert!(
@@ -151,8 +151,8 @@ fn a_study_that_was_not_looked_into_says_how() {
     let served = SharedServer::start(published("plain", "Plain"), &[]);
     with_tab(&served.origin, |tab| {
         tab.open("/study/plain/inside");
-        tab.see("No ranker of this study was looked into");
-        tab.see("axioscope whitebox --study plain");
+        tab.wait_for_text("No ranker of this study was looked into");
+        tab.wait_for_text("axioscope whitebox --study plain");
     });
 }
 
@@ -160,7 +160,7 @@ fn a_study_that_was_not_looked_into_says_how() {
 fn choose_layer_and_head(tab: &BrowserTab) {
     let maps = "return document.querySelectorAll('.strips .strip svg').length >= 2
         && !!document.querySelector('#attention')";
-    tab.until("the maps", maps);
+    tab.wait_until("the maps", maps);
     // Whoever chooses by keyboard goes on from the same select.
     let selects = "const at = document.querySelector('#attention').closest('section');
         const kept = [...at.querySelectorAll('select')];";
@@ -176,9 +176,9 @@ fn choose_layer_and_head(tab: &BrowserTab) {
                 .querySelector('.strips .note')?.innerText !== {}",
             serde_json::json!(before)
         );
-        tab.until(&format!("{select} {option}"), &script);
+        tab.wait_until(&format!("{select} {option}"), &script);
     }
-    tab.until(
+    tab.wait_until(
         "the same selects",
         &format!("{selects} return kept.length === 3 && kept.every(it => it.dataset.kept)"),
     );
@@ -188,9 +188,9 @@ fn choose_layer_and_head(tab: &BrowserTab) {
 fn an_instance_shows_where_a_cross_encoder_looks() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny/tfc1/fixed/instance/0");
-        tab.see("Where cross-tiny:cross attends");
+        tab.wait_for_text("Where cross-tiny:cross attends");
         choose_layer_and_head(tab);
-        tab.see("Where tiny late interaction looked");
+        tab.wait_for_text("Where tiny late interaction looked");
         readability::expect_readable(tab, "instance, attention");
     });
 }
@@ -202,7 +202,7 @@ fn the_playground_shows_where_a_cross_encoder_looks() {
         tab.fill("Query", "where do rivers end");
         tab.fill("Text A", "A river flows into the sea.");
         tab.fill("Text B", "The hill is in the east.");
-        tab.see("Where cross-tiny:cross attends");
+        tab.wait_for_text("Where cross-tiny:cross attends");
         choose_layer_and_head(tab);
         readability::expect_readable(tab, "playground, attention");
     });

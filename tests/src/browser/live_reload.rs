@@ -38,7 +38,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
 
     with_tab(&format!("http://{address}"), |tab| {
         tab.open("/");
-        tab.see("1 study");
+        tab.wait_for_text("1 study");
 
         copy.edit(
             "frontend/style/axioscope.css",
@@ -46,7 +46,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
             "light-dark(#fffaf0,",
         );
         let since = Instant::now();
-        tab.until(
+        tab.wait_until(
             "the new color",
             "return getComputedStyle(document.body).backgroundColor === 'rgb(255, 250, 240)'",
         );
@@ -59,7 +59,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
             sentence,
         );
         let since = Instant::now();
-        tab.see(sentence);
+        tab.wait_for_text(sentence);
         seen("a sentence", since);
     });
 }

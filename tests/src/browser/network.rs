@@ -14,18 +14,18 @@ pub(super) enum NetworkState {
 impl BrowserTab {
     /// Gives the browser its network, or cuts it. The page is told as by a real one.
     pub(super) fn network(&self, network: NetworkState) {
-        self.tool("Network.enable", json!({}));
+        self.devtools("Network.enable", json!({}));
         let conditions = json!({
             "offline": network == NetworkState::Offline,
             "latency": 0,
             "downloadThroughput": -1,
             "uploadThroughput": -1,
         });
-        self.tool("Network.emulateNetworkConditions", conditions);
+        self.devtools("Network.emulateNetworkConditions", conditions);
         let online = match network {
             NetworkState::Online => "return navigator.onLine",
             NetworkState::Offline => "return !navigator.onLine",
         };
-        self.until("the page to hear of the network", online);
+        self.wait_until("the page to hear of the network", online);
     }
 }

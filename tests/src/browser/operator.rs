@@ -50,7 +50,7 @@ fn see_in_row(tab: &BrowserTab, title: &str, words: &str) {
         json!(title),
         json!(words)
     );
-    tab.until(&format!("`{words}` in the row of {title}"), &script);
+    tab.wait_until(&format!("`{words}` in the row of {title}"), &script);
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
     let home = TestHome::new();
     let model = own_model(&home);
     let local = serve(&home, "127.0.0.1:0", &model);
-    let short = local.ask(&job("Short", 1));
-    local.ask_until(&GetJobRequest { job: short.id }, |it| it.state.ended());
-    local.ask(&job("Long", 10_000));
+    let short = local.call(&job("Short", 1));
+    local.call_until(&GetJobRequest { job: short.id }, |it| it.state.is_finished());
+    local.call(&job("Long", 10_000));
     local.kill();
     let weights = fs::read(model.join(WEIGHTS)).unwrap();
     fs::remove_file(model.join(WEIGHTS)).unwrap();
@@ -72,22 +72,22 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
     let token = server.token.clone().expect("the first start prints it");
     with_tab(&server.address, |tab| {
         tab.open("/operator");
-        tab.see("Only the operator of this server sees its models and jobs.");
+        tab.wait_for_text("Only the operator of this server sees its models and jobs.");
         assert!(!tab.text("main").contains("own:"));
         tab.fill("Operator token", "wrong");
         tab.click(AriaRole::Button, "Use it in this tab");
-        tab.see("The server does not know this token.");
+        tab.wait_for_text("The server does not know this token.");
         tab.fill("Operator token", &token);
         tab.click(AriaRole::Button, "Use it in this tab");
 
-        tab.see("0 of 2 loaded");
+        tab.wait_for_text("0 of 2 loaded");
         see_in_row(tab, "own:bi", "own:bi: has no model.safetensors");
         see_in_row(tab, "own:bi", "from the folder own");
         see_in_row(tab, "Short", "done");
         see_in_row(tab, "Short", "all 8 pairs scored");
         // Whoever opened the folder first, it is told of the folder or of the use.
         see_in_row(tab, "Long", "has no model.safetensors");
-        tab.see("not healthy: model own:bi cannot be loaded");
+        tab.wait_for_text("not healthy: model own:bi cannot be loaded");
         let said = tab.text("main");
         let place = home.path("").display().to_string();
         assert!(!said.contains(place.trim_end_matches('/')), "{said}");
@@ -95,17 +95,17 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
 
         home.write(&format!("models/own/{WEIGHTS}"), &weights);
         tab.click(AriaRole::Button, "Try again: own:bi");
-        tab.see("1 of 2 loaded");
-        tab.until(
+        tab.wait_for_text("1 of 2 loaded");
+        tab.wait_until(
             "the focus in the row",
             "return document.activeElement.innerText?.includes('own:bi')",
         );
         tab.click(AriaRole::Button, "Try again: own:late");
-        tab.see("2 of 2 loaded");
+        tab.wait_for_text("2 of 2 loaded");
         see_in_row(tab, "own:late", "not fine-tuned for late interaction");
         see_in_row(tab, "own:late", "cpu, f32 reads 64 pieces at most");
         let inspected = home.run_with(&["models", "inspect", model.to_str().unwrap()]);
-        let inspected = inspected.done();
+        let inspected = inspected.expect_success();
         tab.click(AriaRole::Button, "Hashes of own:bi");
         let hashes = tab.text(".held > li dl");
         for name in ["fingerprint\t", "weights sha256\t"] {
@@ -113,17 +113,17 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
             assert!(hashes.contains(told.unwrap()), "{told:?} in {hashes}");
         }
         // Both are tried, and nothing is wrong any more.
-        tab.until_count("three scores", ".canaries .verdict.ok", "=== 3");
+        tab.wait_for_count("three scores", ".canaries .verdict.ok", "=== 3");
         tab.expect_in_console("/health");
 
         tab.click(AriaRole::Button, "Go on: Long");
         see_in_row(tab, "Long", "running");
         see_in_row(tab, "Long", "a second,");
-        tab.see("1 under way or waiting");
+        tab.wait_for_text("1 under way or waiting");
         tab.click(AriaRole::Button, "Cancel: Long");
         see_in_row(tab, "Long", "cancelled after");
         see_in_row(tab, "Long", "of 80,000 pairs, which are kept");
-        tab.see("nothing under way");
+        tab.wait_for_text("nothing under way");
         readability::expect_readable(tab, "operator, loaded");
     });
 }
@@ -139,21 +139,21 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
     let path = link.strip_prefix(&server.address).expect("it leads here");
     with_tab(&server.address, |tab| {
         tab.open("/operator");
-        tab.see("open the link that the server printed when it started");
+        tab.wait_for_text("open the link that the server printed when it started");
         tab.open(path);
         tab.at_exactly("/");
         tab.open("/operator");
-        tab.see("This server has no neural model");
+        tab.wait_for_text("This server has no neural model");
         tab.reload();
-        tab.see("This server has no neural model");
+        tab.wait_for_text("This server has no neural model");
         // Whoever is the operator goes on, also with a link that is used up.
         tab.open(path);
         tab.at_exactly("/");
         tab.open("/join");
         tab.click(AriaRole::Button, "Sign out here");
-        tab.see("With your name and password.");
+        tab.wait_for_text("With your name and password.");
         tab.open(path);
-        tab.see("this link lets in nobody");
+        tab.wait_for_text("this link lets in nobody");
         tab.expect_in_console("/api/operator/sign-in");
         readability::expect_readable(tab, "operator, visitor");
     });
@@ -168,8 +168,8 @@ fn a_host_of_files_has_no_models_and_says_so() {
     with_tab(&host.origin, |tab| {
         tab.open("/");
         tab.click(AriaRole::Link, "Models and jobs");
-        tab.at("/operator");
-        tab.see("There is no server here: this page comes from a host of files only.");
+        tab.wait_for_address("/operator");
+        tab.wait_for_text("There is no server here: this page comes from a host of files only.");
     });
 }
 
@@ -177,9 +177,9 @@ fn a_host_of_files_has_no_models_and_says_so() {
 fn a_server_without_a_model_says_how_to_add_one() {
     with_tab(super::demo_site::origin(), |tab| {
         tab.open("/operator");
-        tab.see("This server has no neural model");
-        tab.see("axioscope serve --model");
-        tab.see("No job so far.");
-        tab.see("bm25:k1=1.2,b=0.75");
+        tab.wait_for_text("This server has no neural model");
+        tab.wait_for_text("axioscope serve --model");
+        tab.wait_for_text("No job so far.");
+        tab.wait_for_text("bm25:k1=1.2,b=0.75");
     });
 }

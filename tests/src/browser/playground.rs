@@ -20,7 +20,7 @@ fn until_stands(tab: &BrowserTab, axiom: &str, pattern: &str) {
             .find(it => it.querySelector('b').textContent === '{axiom}')
             ?.querySelector('.verdict').textContent)"
     );
-    tab.until(&format!("{axiom}: {pattern}"), &script);
+    tab.wait_until(&format!("{axiom}: {pattern}"), &script);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
         tab.fill("Text A", "the river took the bank and the river stayed");
         tab.fill("Text B", "the river took the field and the mud stayed");
         until_stands(tab, "TFC1", "applies, A over B");
-        tab.until(
+        tab.wait_until(
             "BM25 agrees",
             "
             return /BM25/.test(document.querySelector('.holds .agree').textContent)",
@@ -45,7 +45,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
         tab.fill("Text B", "the river took the bank and the river stayed");
         until_stands(tab, "TFC1", "premises? fails?");
         // What is typed can be sent: the link alone brings it back.
-        tab.until(
+        tab.wait_until(
             "a link to what was typed last",
             "
             return decodeURIComponent(location.hash).endsWith('took the bank and the river stayed')
@@ -72,9 +72,9 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         );
         let edit = edits[0].as_str().unwrap().to_owned();
         tab.click(AriaRole::Button, &edit);
-        tab.until_there("a difference", ".changed");
+        tab.wait_for_element("a difference", ".changed");
         tab.click(AriaRole::Button, "Undo Ctrl Z in text A");
-        tab.until(
+        tab.wait_until(
             "no difference",
             "return !document.querySelector('.changed')",
         );
@@ -84,7 +84,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         );
         assert!(stands(tab, "TFC1").starts_with("applies"));
         // Without a model on this server the page says so.
-        tab.see("Neural scoring is off");
+        tab.wait_for_text("Neural scoring is off");
     });
 }
 
@@ -94,11 +94,11 @@ fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
         tab.open("/playground#query=river&text1=a river&text2=a bank");
         until_stands(tab, "TFC1", "premises? fails?");
         tab.js("location.hash = '#query=lake&text1=a lake&text2=mud'", &[]);
-        tab.see("Opened another link");
+        tab.wait_for_text("Opened another link");
         let query = "return document.querySelector('#playground-query').value";
-        tab.until("the other query", &format!("{query} === 'lake'"));
+        tab.wait_until("the other query", &format!("{query} === 'lake'"));
         tab.click(AriaRole::Button, "Put back what was here");
-        tab.until("the first query", &format!("{query} === 'river'"));
+        tab.wait_until("the first query", &format!("{query} === 'river'"));
     });
 }
 
@@ -113,7 +113,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
         until_stands(tab, "prox1&tp", "applies");
         until_stands(tab, "M-AND", "premises? fails?");
         tab.fill(field, "prox1, tfc1 +");
-        tab.see("the name of an axiom was expected");
+        tab.wait_for_text("the name of an axiom was expected");
     });
 }
 
@@ -124,25 +124,25 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
         let text_b = "return document.querySelector('#text-B').value";
         tab.choose("Manipulation of text A", "Reverse sentences");
         tab.click(AriaRole::Button, "Into text B, from text A");
-        tab.until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
+        tab.wait_until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
         // The order of sentences is nothing to a formula.
-        tab.see("Effect of Reverse sentences");
+        tab.wait_for_text("Effect of Reverse sentences");
         let effects = "return [...document.querySelectorAll('.effect-of tbody tr')]
             .map(it => it.lastElementChild.textContent).join()";
-        tab.until("no effect", &format!("{effects} === '0,0'"));
+        tab.wait_until("no effect", &format!("{effects} === '0,0'"));
         tab.choose("Manipulation of text A", "Drop query terms");
         tab.click(AriaRole::Button, "Into text B, from text A");
-        tab.see("Effect of Drop query terms");
-        tab.until("an effect", &format!("{effects} === '−1,−1'"));
+        tab.wait_for_text("Effect of Drop query terms");
+        tab.wait_until("an effect", &format!("{effects} === '−1,−1'"));
         tab.choose("Manipulation of text A", "Change numbers");
         tab.click(AriaRole::Button, "Apply to text A");
-        tab.see("Change numbers leaves text A as it is.");
+        tab.wait_for_text("Change numbers leaves text A as it is.");
         tab.click(AriaRole::Button, "Undo Ctrl Z in text B");
-        tab.until(
+        tab.wait_until(
             "text B as it was",
             &format!("{text_b} === 'Mud stays. Ice melts.'"),
         );
-        tab.until(
+        tab.wait_until(
             "no effect told",
             "return !document.querySelector('.effect-of')",
         );

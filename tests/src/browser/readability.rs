@@ -43,7 +43,7 @@ pub(super) fn expect_readable(tab: &BrowserTab, name: &str) {
     let mut wrong = Vec::new();
     for scheme in [ColorScheme::Light, ColorScheme::Dark] {
         for width in WIDTHS {
-            tab.wear(width, scheme);
+            tab.set_viewport(width, scheme);
             wrong.extend(look(tab, (name, width, scheme), &axe));
         }
     }
@@ -62,7 +62,7 @@ fn look(
     if let Some(folder) = path_from_environment("AXIOSCOPE_SHOTS") {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join(format!("{name}-{width}-{}.png", scheme.name()));
-        tab.shoot(width, scheme, &file);
+        tab.screenshot(width, scheme, &file);
     }
     found
 }
@@ -75,9 +75,9 @@ fn check(name: &str, address: &str, there: &str) {
     with_tab(demo_site::origin(), |tab| {
         for scheme in [ColorScheme::Light, ColorScheme::Dark] {
             for width in WIDTHS {
-                tab.wear(width, scheme);
+                tab.set_viewport(width, scheme);
                 tab.open(address);
-                tab.until_there(there, there);
+                tab.wait_for_element(there, there);
                 fill(tab, name);
                 wrong.extend(look(tab, (name, width, scheme), &axe));
             }
@@ -92,11 +92,11 @@ fn fill(tab: &BrowserTab, name: &str) {
         "study" => {
             let there = "return document.querySelector('aside.panel').ariaBusy === 'false'
                 && !document.querySelector('aside.panel .loading')";
-            tab.until("the panel", there);
+            tab.wait_until("the panel", there);
         }
         "playground" => {
             tab.click(AriaRole::Button, "TP example");
-            tab.until_there("an answer", ".holds .verdict.ok");
+            tab.wait_for_element("an answer", ".holds .verdict.ok");
         }
         "workbench" => {
             tab.click(AriaRole::Button, "Load the sample");
@@ -110,7 +110,7 @@ fn fill(tab: &BrowserTab, name: &str) {
 /// What axe-core calls serious or critical.
 fn violations(tab: &BrowserTab, axe: &str) -> Vec<String> {
     // Half way from one colour to the next nothing has its contrast.
-    tab.until(
+    tab.wait_until(
         "colours at rest",
         "return document.getAnimations().every(it => it.playState !== 'running'
             || it.effect.getComputedTiming().endTime === Infinity)",

@@ -27,14 +27,14 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
     let (_, port) = server.address.rsplit_once(':').unwrap();
     with_tab(&server.address, |tab| {
         tab.open(path);
-        tab.until("the studies", "return location.pathname === '/'");
+        tab.wait_until("the studies", "return location.pathname === '/'");
         tab.open("/operator");
-        tab.see("This server has no neural model");
+        tab.wait_for_text("This server has no neural model");
         assert_eq!(n_cookies(tab, &server.address), 1);
         // That page came from a server of its own, so that no policy of ours holds for it.
-        tab.tool("Page.setBypassCSP", json!({"enabled": true}));
+        tab.devtools("Page.setBypassCSP", json!({"enabled": true}));
         tab.visit(&rebound);
-        tab.see("this server answers on this machine only");
+        tab.wait_for_text("this server answers on this machine only");
         assert_eq!(tab.js("return location.origin", &[]), json!(rebound));
 
         assert_eq!(n_cookies(tab, &rebound), 0);
@@ -68,7 +68,7 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
         tab.expect_in_console(&format!(":{port}"));
 
         tab.open("/operator");
-        tab.see("This server has no neural model");
+        tab.wait_for_text("This server has no neural model");
     });
 }
 
@@ -82,6 +82,6 @@ fn request<E: Endpoint>() -> Value {
 
 /// How many cookies the browser would send to a site.
 fn n_cookies(tab: &BrowserTab, origin: &str) -> usize {
-    let told = tab.tool("Network.getCookies", json!({"urls": [origin]}));
+    let told = tab.devtools("Network.getCookies", json!({"urls": [origin]}));
     told["cookies"].as_array().unwrap().len()
 }

@@ -23,33 +23,33 @@ fn without_a_server_studies_playground_and_workbench_work() {
         .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.collection = demo_folder().to_owned();
     home.make_study(definition.to_toml());
-    home.run("study export demo --out studies").done();
+    home.run("study export demo --out studies").expect_success();
 
     let mounts = BTreeMap::from([("/", dist), ("/studies", home.path("studies"))]);
     let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/");
         tab.click(AriaRole::Link, "Glaciers, bread and bridges");
-        tab.at("/study/demo");
-        tab.until_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
+        tab.wait_for_address("/study/demo");
+        tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
         tab.click(AriaRole::Radio, "code");
-        tab.at("/study/demo?mode=code");
+        tab.wait_for_address("/study/demo?mode=code");
         tab.open("/study/demo/lnc1/1?outcome=satisfied");
-        tab.until_count("rows", "a.line", "> 5");
+        tab.wait_for_count("rows", "a.line", "> 5");
         tab.click_at("a.line");
-        tab.see("Which term decided it");
+        tab.wait_for_text("Which term decided it");
 
         tab.open("/playground");
         tab.click(AriaRole::Button, "LNC1 example");
-        tab.until_there("an axiom that applies", ".holds .verdict.ok");
-        tab.see("Neural scoring is off: this page comes from a host of files only");
+        tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
+        tab.wait_for_text("Neural scoring is off: this page comes from a host of files only");
 
         tab.open("/workbench");
         tab.click(AriaRole::Button, "Load the sample");
-        tab.until_count("three files", "table.files tbody tr", "=== 3");
+        tab.wait_for_count("three files", "table.files tbody tr", "=== 3");
         tab.click(AriaRole::Button, "Make the study");
-        tab.see("Made in");
-        tab.see("Neural scoring is off: this page comes from a host of files only");
+        tab.wait_for_text("Made in");
+        tab.wait_for_text("Neural scoring is off: this page comes from a host of files only");
     });
 }
 
@@ -65,7 +65,7 @@ modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
     home.make_study(study_file("bare", "Bare", demo_folder(), rest));
     home.run("study export bare --out studies --without-texts")
-        .done();
+        .expect_success();
     let whole = Path::new(demo_folder()).join("corpus.jsonl");
     let whole = whole.canonicalize().unwrap();
     let corpus = std::fs::read_to_string(&whole).unwrap();
@@ -82,26 +82,26 @@ rankers = ["bm25", "ql"]"#;
     let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/study/bare/tfc1/0");
-        tab.until_there("rows", "a.line");
+        tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
-        tab.see("Withheld.");
-        tab.see("The study came without its texts.");
+        tab.wait_for_text("Withheld.");
+        tab.wait_for_text("The study came without its texts.");
         assert_eq!(tab.count(".doc p.text"), 0);
         tab.click(AriaRole::Link, "Bring your own copy of the collection");
-        tab.at("/study/bare");
-        tab.see("This study came without its texts.");
+        tab.wait_for_address("/study/bare");
+        tab.wait_for_text("This study came without its texts.");
         const PICKER: &str = "section[aria-label='Withheld texts'] input";
-        tab.bring(PICKER, &[&half]);
-        tab.see("documents of this study are not in it");
-        tab.bring(PICKER, &[&whole]);
-        tab.until(
+        tab.upload(PICKER, &[&half]);
+        tab.wait_for_text("documents of this study are not in it");
+        tab.upload(PICKER, &[&whole]);
+        tab.wait_until(
             "the texts",
             &format!("return !document.querySelector(\"{PICKER}\")"),
         );
         tab.click_at("[role=grid] a.cell[data-step]");
-        tab.until_there("rows", "a.line");
+        tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
-        tab.see("Why this is an instance");
-        tab.until_count("texts", ".doc p.text", ">= 2");
+        tab.wait_for_text("Why this is an instance");
+        tab.wait_for_count("texts", ".doc p.text", ">= 2");
     });
 }

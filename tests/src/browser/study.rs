@@ -11,13 +11,13 @@ const SHOWN: &str = "return !!document.querySelector('[role=grid] a.cell[data-st
 
 fn open(tab: &BrowserTab, address: &str) {
     tab.open(address);
-    tab.until("the map", SHOWN);
+    tab.wait_until("the map", SHOWN);
 }
 
 /// What every cell says, once it is not `before`.
 fn other_numbers(tab: &BrowserTab, before: &str) -> String {
     for _ in 0..200 {
-        tab.until("the map", SHOWN);
+        tab.wait_until("the map", SHOWN);
         let now = numbers(tab);
         if now != before {
             return now;
@@ -38,22 +38,22 @@ fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
     with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo");
         tab.js("document.querySelector('#cell-0-tfc1').focus()", &[]);
-        tab.see("BM25 on TFC1");
+        tab.wait_for_text("BM25 on TFC1");
         tab.press(Key::Right);
-        tab.at("/study/demo?cell=tfc2.0");
-        tab.see("BM25 on TFC2");
+        tab.wait_for_address("/study/demo?cell=tfc2.0");
+        tab.wait_for_text("BM25 on TFC2");
         tab.press(Key::Down);
-        tab.at("/study/demo?cell=tfc2.1");
-        tab.see("QL on TFC2");
+        tab.wait_for_address("/study/demo?cell=tfc2.1");
+        tab.wait_for_text("QL on TFC2");
         tab.press(Key::End);
-        tab.at("/study/demo?cell=tp.1");
+        tab.wait_for_address("/study/demo?cell=tp.1");
         tab.press(Key::Home);
-        tab.at("/study/demo?cell=tfc1.1");
+        tab.wait_for_address("/study/demo?cell=tfc1.1");
         // One tab stop for the whole map.
         assert_eq!(tab.count("[role=grid] a.cell[tabindex='0']"), 1);
         // The address alone brings the same view back.
         open(tab, "/study/demo?cell=tp.0");
-        tab.see("BM25 on TP");
+        tab.wait_for_text("BM25 on TP");
     });
 }
 
@@ -63,17 +63,17 @@ fn another_reading_changes_numbers_and_address() {
         open(tab, "/study/demo");
         let fixed = numbers(tab);
         tab.click(AriaRole::Radio, "code");
-        tab.at("/study/demo?mode=code");
+        tab.wait_for_address("/study/demo?mode=code");
         let code = other_numbers(tab, &fixed);
         // The key goes round: code is the last, so fixed comes next.
         tab.press("m");
-        tab.until(
+        tab.wait_until(
             "the first reading",
             "return !location.search.includes('mode')",
         );
         assert_eq!(other_numbers(tab, &code), fixed);
         tab.press("[");
-        tab.at("/study/demo?delta=9");
+        tab.wait_for_address("/study/demo?delta=9");
         other_numbers(tab, &fixed);
     });
 }
@@ -95,7 +95,7 @@ fn what_stands_out_is_told_and_leads_to_its_cell() {
             assert!(said.contains('[') && said.contains('.'), "{said}");
             assert!(href.starts_with("/study/demo?cell="), "{href}");
             tab.click_at(&format!(".findings a[href='{href}']"));
-            tab.at(href);
+            tab.wait_for_address(href);
         }
     });
 }
@@ -105,8 +105,8 @@ fn every_figure_has_its_table() {
     with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo");
         tab.click(AriaRole::Button, "Table");
-        tab.at("/study/demo?show=table");
-        tab.until_count("a table", ".in-place table tbody tr", ">= 2");
+        tab.wait_for_address("/study/demo?show=table");
+        tab.wait_for_count("a table", ".in-place table tbody tr", ">= 2");
     });
 }
 
@@ -115,16 +115,16 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
     with_tab(demo_site::origin(), |tab| {
         open(tab, "/study/demo?cell=lnc2.0");
         tab.click_at("#cell-0-tfc1");
-        tab.at("/study/demo?cell=tfc1.0");
+        tab.wait_for_address("/study/demo?cell=tfc1.0");
         tab.press(Key::Enter);
-        tab.at("/study/demo/tfc1/0");
-        tab.until_count("rows", "a.line", "> 5");
+        tab.wait_for_address("/study/demo/tfc1/0");
+        tab.wait_for_count("rows", "a.line", "> 5");
 
-        tab.until(
+        tab.wait_until(
             "counts",
             "return /\\d violated/.test(document.body.innerText)",
         );
-        tab.until_count("some outcomes", "a.line .verdict", "> 5");
+        tab.wait_for_count("some outcomes", "a.line .verdict", "> 5");
         let violated = tab.js(
             "return [...document.querySelectorAll('[role=radiogroup][aria-label=Outcome] label')]
                 .map(it => it.textContent.replace(/\\s+/g, ' ').trim())
@@ -132,42 +132,42 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
             &[],
         );
         tab.click(AriaRole::Radio, violated.as_str().unwrap());
-        tab.at("/study/demo/tfc1/0?outcome=violated");
-        tab.until(
+        tab.wait_for_address("/study/demo/tfc1/0?outcome=violated");
+        tab.wait_until(
             "violations only",
             "const lines = [...document.querySelectorAll('a.line .verdict')];
              return lines.length > 0 && lines.every(it => it.textContent.includes('violated'))",
         );
 
         tab.choose("Order", "closest call first");
-        tab.at("/study/demo/tfc1/0?outcome=violated&sort=closest");
-        tab.until(
+        tab.wait_for_address("/study/demo/tfc1/0?outcome=violated&sort=closest");
+        tab.wait_until(
             "the new order",
             "return !document.querySelector('.listed .stale')",
         );
 
         tab.click_at("a.line");
-        tab.at("/study/demo/tfc1/fixed/instance/");
+        tab.wait_for_address("/study/demo/tfc1/fixed/instance/");
         instance(tab);
     });
 }
 
 fn instance(tab: &BrowserTab) {
-    tab.see("Why this is an instance");
-    tab.until(
+    tab.wait_for_text("Why this is an instance");
+    tab.wait_until(
         "premises that hold",
         "
         const rows = [...document.querySelectorAll('table.measured tbody tr')];
         return rows.length > 1 && rows.every(it => it.textContent.includes('holds'))",
     );
-    tab.see("What each ranker said");
-    tab.until(
+    tab.wait_for_text("What each ranker said");
+    tab.wait_until(
         "a violation",
         "
         return [...document.querySelectorAll('section[aria-labelledby=said] tbody tr')]
             .some(it => it.textContent.includes('BM25') && it.textContent.includes('violated'))",
     );
-    tab.see("Which term decided it");
+    tab.wait_for_text("Which term decided it");
     assert!(tab.count("section[aria-labelledby=terms] table tbody tr") >= 2);
     assert!(
         tab.count(".docs .doc mark") > 0,
@@ -176,29 +176,29 @@ fn instance(tab: &BrowserTab) {
 
     let first = tab.address();
     tab.press("j");
-    tab.until(
+    tab.wait_until(
         "the next instance",
         &format!(
             "return location.pathname + location.search !== {first:?}
             && !!document.querySelector('table.measured')"
         ),
     );
-    tab.until(
+    tab.wait_until(
         "the list is still known",
         "return location.search.includes('outcome=violated')",
     );
     tab.press("k");
-    tab.at(first.split('?').next().unwrap());
+    tab.wait_for_address(first.split('?').next().unwrap());
 
-    tab.until(
+    tab.wait_until(
         "the instance of the address",
         "return !document.querySelector('main [aria-busy=true]')",
     );
     let query = tab.text("h1.query");
-    tab.until_count("the texts", ".docs .doc", ">= 2");
+    tab.wait_for_count("the texts", ".docs .doc", ">= 2");
     tab.press("p");
-    tab.at("/playground?study=demo&axiom=tfc1");
-    tab.until(
+    tab.wait_for_address("/playground?study=demo&axiom=tfc1");
+    tab.wait_until(
         "the query",
         "return document.querySelector('#playground-query')?.value",
     );
@@ -207,6 +207,6 @@ fn instance(tab: &BrowserTab) {
         &[],
     );
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
-    tab.see("Opened from TFC1 instance");
-    tab.until_there("an axiom that applies", ".holds .verdict.ok");
+    tab.wait_for_text("Opened from TFC1 instance");
+    tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
 }

@@ -29,7 +29,7 @@ pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&BrowserTab)) {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let tab = BrowserTab::start(origin, Some(turn));
     act(&tab);
-    tab.expect_quiet_console();
+    tab.expect_no_console_errors();
 }
 
 /// A browser of its own, with an empty profile.
@@ -127,7 +127,7 @@ impl BrowserTab {
     /// Goes to a path of the site, from nothing.
     pub(crate) fn open(&self, path: &str) {
         self.visit(&format!("{}{path}", self.origin));
-        self.until_there("the page is drawn", "main h1, main .failure");
+        self.wait_for_element("the page is drawn", "main h1, main .failure");
     }
 
     /// Goes to an address, of this site or another.
@@ -190,13 +190,13 @@ impl BrowserTab {
     /// Waits until an element is there.
     pub(crate) fn wait_for_element(&self, what: &str, selector: &str) {
         let script = format!("return !!document.querySelector({})", json!(selector));
-        self.until(what, &script);
+        self.wait_until(what, &script);
     }
 
     /// Waits until as many elements are there as a bound says, such as `>= 2`.
     pub(crate) fn wait_for_count(&self, what: &str, selector: &str, bound: &str) {
         let all = format!("document.querySelectorAll({})", json!(selector));
-        self.until(what, &format!("return {all}.length {bound}"));
+        self.wait_until(what, &format!("return {all}.length {bound}"));
     }
 
     /// Waits until the page shows a text.
@@ -205,7 +205,7 @@ impl BrowserTab {
             "return document.body.innerText.replace(/\\s+/g, ' ').includes({})",
             json!(text)
         );
-        self.until(&format!("to see `{text}`"), &script);
+        self.wait_until(&format!("to see `{text}`"), &script);
     }
 
     /// Waits until the address is this one: path, `?` and `#`.
@@ -214,7 +214,7 @@ impl BrowserTab {
             "return location.pathname + location.search + location.hash === {}",
             json!(address)
         );
-        self.until(&format!("to be at {address} exactly"), &script);
+        self.wait_until(&format!("to be at {address} exactly"), &script);
     }
 
     /// Waits until the address begins so: path, `?` and `#`.
@@ -224,7 +224,7 @@ impl BrowserTab {
             "return (location.pathname + location.search + location.hash).startsWith({})",
             json!(address)
         );
-        self.until(&format!("to be at {address}"), &script);
+        self.wait_until(&format!("to be at {address}"), &script);
     }
 
     /// Path, `?` and `#` of the address.
@@ -242,7 +242,7 @@ impl BrowserTab {
             "return document.querySelector({})?.innerText",
             json!(selector)
         );
-        let text = self.until(&format!("a text in {selector}"), &script);
+        let text = self.wait_until(&format!("a text in {selector}"), &script);
         text.as_str().unwrap_or_default().to_owned()
     }
 
@@ -254,7 +254,7 @@ impl BrowserTab {
             json!(heading),
             json!(selector)
         );
-        let text = self.until(&format!("a text in {selector} below {heading}"), &script);
+        let text = self.wait_until(&format!("a text in {selector} below {heading}"), &script);
         text.as_str().unwrap_or_default().to_owned()
     }
 
@@ -321,17 +321,17 @@ impl BrowserTab {
 
     /// Types into a field in place of what it holds.
     pub(crate) fn fill(&self, name: &str, text: &str) {
-        let field = self.named(AriaRole::Textbox, name);
+        let field = self.find(AriaRole::Textbox, name);
         self.runtime.block_on(async {
             // `clear` sends no input event to the page; a person selects and types over.
-            field.send_keys(EventKey::Control + "a").await.unwrap();
-            field.send_keys(EventKey::Delete + text).await.unwrap();
+            field.send_keys(Key::Control + "a").await.unwrap();
+            field.send_keys(Key::Delete + text).await.unwrap();
         });
     }
 
     /// Chooses an option of a select by what it says.
     pub(crate) fn choose(&self, name: &str, option: &str) {
-        let select = self.named(AriaRole::Select, name);
+        let select = self.find(AriaRole::Select, name);
         let chosen = self.runtime.block_on(async {
             let by = By::XPath(format!("./option[normalize-space()='{option}']"));
             select.find(by).await?.click().await
@@ -374,7 +374,7 @@ impl BrowserTab {
     /// What a file holds that a button gives; it goes to a folder without asking.
     pub(crate) fn download(&self, folder: &Path, button: &str, name: &str) -> String {
         let way = json!({"behavior": "allow", "downloadPath": folder.display().to_string()});
-        self.tool("Browser.setDownloadBehavior", way);
+        self.devtools("Browser.setDownloadBehavior", way);
         self.click(AriaRole::Button, button);
         let end = Instant::now() + PATIENCE;
         loop {
@@ -398,14 +398,14 @@ impl BrowserTab {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
         });
-        self.tool("Emulation.setDeviceMetricsOverride", size);
+        self.devtools("Emulation.setDeviceMetricsOverride", size);
         let scheme = json!({"name": "prefers-color-scheme", "value": scheme.name()});
-        self.tool("Emulation.setEmulatedMedia", json!({"features": [scheme]}));
+        self.devtools("Emulation.setEmulatedMedia", json!({"features": [scheme]}));
     }
 
     /// Runs a script in every page before its own scripts.
     pub(crate) fn before_pages(&self, script: &str) {
-        self.tool(
+        self.devtools(
             "Page.addScriptToEvaluateOnNewDocument",
             json!({"source": script}),
         );

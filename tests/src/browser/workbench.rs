@@ -49,14 +49,14 @@ pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
         "return document.querySelectorAll('table.files tbody tr').length === {n}
             && !document.querySelector('table.files .reading')"
     );
-    tab.until(&format!("{n} files"), &script);
+    tab.wait_until(&format!("{n} files"), &script);
 }
 
 /// Presses the button and waits for the end.
 pub(super) fn create_study(tab: &BrowserTab) {
     tab.click(AriaRole::Button, "Make the study");
-    tab.see("Made in");
-    tab.until_there("results", "table.short td .chip");
+    tab.wait_for_text("Made in");
+    tab.wait_for_element("results", "table.short td .chip");
 }
 
 /// A set with queries, and sentences with corrections, whose query is a noun phrase of both.
@@ -85,27 +85,27 @@ fn pairs_of_texts_become_transfer_sets() {
     let corrected = files.write("fluency.jsonl", &corrected.to_string());
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &[&corpus, &queries, &short, &corrected]);
+        tab.upload(PICKER, &[&corpus, &queries, &short, &corrected]);
         wait_for_files(tab, 4);
         create_study(tab);
         let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
-        let behaviours = study.definition.behaviours();
+        let behaviours = study.definition.behavioral_tests();
         let behaviours: Vec<_> = behaviours.map(|it| it.slug().into_owned()).collect();
         let sets = ["transfer:short-and-long", "transfer:fluency"];
         assert!(
             sets.iter()
                 .all(|it| behaviours.iter().any(|that| that == it))
         );
-        let (n_identical, n_samples) = study.kept.iter().fold((0, 0), |sum, (_, kept)| {
+        let (n_identical, n_samples) = study.transfer_pair_counts.iter().fold((0, 0), |sum, (_, kept)| {
             let n = kept.n_pairs - kept.n_identical - kept.n_without_query;
             (sum.0 + kept.n_identical, sum.1 + n)
         });
         // "The stone bridge" is in one of the corrections alone.
         assert_eq!((n_identical, n_samples), (1, 2));
         tab.click(AriaRole::Link, "Open the study");
-        tab.at("/study/local");
-        tab.see("short-and-long");
+        tab.wait_for_address("/study/local");
+        tab.wait_for_text("short-and-long");
     });
 }
 
@@ -116,13 +116,13 @@ fn files_become_a_study_and_broken_rows_are_shown() {
     let queries = files.write("queries.jsonl", QUERIES);
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.see("Bring texts and queries first");
-        tab.bring(PICKER, &[&corpus]);
-        tab.see("2 rows refused in corpus.jsonl; the rest is used");
-        tab.see("line 3");
-        tab.see("line 4");
-        tab.see("Bring the queries as well.");
-        tab.bring(PICKER, &[&queries]);
+        tab.wait_for_text("Bring texts and queries first");
+        tab.upload(PICKER, &[&corpus]);
+        tab.wait_for_text("2 rows refused in corpus.jsonl; the rest is used");
+        tab.wait_for_text("line 3");
+        tab.wait_for_text("line 4");
+        tab.wait_for_text("Bring the queries as well.");
+        tab.upload(PICKER, &[&queries]);
         // The third file is dropped.
         tab.js(
             "const files = new DataTransfer();
@@ -134,9 +134,9 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         );
         wait_for_files(tab, 3);
         tab.fill("How many", "0");
-        tab.see("Settings need a correction");
+        tab.wait_for_text("Settings need a correction");
         tab.fill("How many", "50");
-        tab.at("/workbench");
+        tab.wait_for_address("/workbench");
         create_study(tab);
 
         let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
@@ -150,29 +150,29 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         bring_scores(tab, &files, &pairs);
 
         tab.click(AriaRole::Link, "Open the study");
-        tab.at("/study/local");
-        tab.until_count("the map", "[role=grid] a.cell", ">= 18");
-        tab.see("mine.tsv");
+        tab.wait_for_address("/study/local");
+        tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
+        tab.wait_for_text("mine.tsv");
         // It is still there after a reload, and until it is cleared.
         tab.reload();
-        tab.until_count("the map", "[role=grid] a.cell", ">= 18");
+        tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
         tab.click(AriaRole::Link, "Workbench");
-        tab.until_there("results", "table.short td");
+        tab.wait_for_element("results", "table.short td");
         tab.click(AriaRole::Button, "Clear");
-        tab.see("The study will stand here once it is made.");
+        tab.wait_for_text("The study will stand here once it is made.");
 
         let picker = ".head label.file input";
-        tab.bring(picker, &[&files.path("study.json")]);
-        tab.until_count(
+        tab.upload(picker, &[&files.path("study.json")]);
+        tab.wait_for_count(
             "the two rankers it was downloaded with",
             "table.short tbody tr",
             "=== 3",
         );
-        tab.bring(picker, &[&queries]);
-        tab.see("queries.jsonl: is no study of this version");
+        tab.upload(picker, &[&queries]);
+        tab.wait_for_text("queries.jsonl: is no study of this version");
         tab.click(AriaRole::Link, "Open the study");
-        tab.at("/study/local");
-        tab.until_count("the map", "[role=grid] a.cell", ">= 12");
+        tab.wait_for_address("/study/local");
+        tab.wait_for_count("the map", "[role=grid] a.cell", ">= 12");
     });
 }
 
@@ -189,11 +189,11 @@ fn bring_scores(tab: &BrowserTab, files: &Files, pairs: &str) {
         )
     });
     let scores = files.write("mine.tsv", &rows.collect::<String>());
-    tab.bring(
+    tab.upload(
         "section[aria-labelledby=neural] input[type=file]",
         &[&scores],
     );
-    tab.until_count("a third ranker", "table.short tbody tr", "=== 4");
+    tab.wait_for_count("a third ranker", "table.short tbody tr", "=== 4");
 }
 
 #[test]
@@ -211,15 +211,15 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
     let token = server.token.clone().expect("the first start prints it");
     with_tab(&server.address, |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &[&corpus, &queries]);
+        tab.upload(PICKER, &[&corpus, &queries]);
         wait_for_files(tab, 2);
         create_study(tab);
-        tab.see("Only the operator of this server starts jobs on it.");
+        tab.wait_for_text("Only the operator of this server starts jobs on it.");
         tab.fill("Operator token", &token);
         tab.click(AriaRole::Button, "Use it in this tab");
         tab.click(AriaRole::Button, "Score on the server");
-        tab.see("pairs scored");
-        tab.until_count("a third ranker", "table.short tbody tr", "=== 4");
+        tab.wait_for_text("pairs scored");
+        tab.wait_for_count("a third ranker", "table.short tbody tr", "=== 4");
     });
 }
 
@@ -230,17 +230,17 @@ fn a_run_can_be_cancelled_and_started_again() {
     let queries = files.write("queries.jsonl", QUERIES);
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &[&corpus, &queries]);
+        tab.upload(PICKER, &[&corpus, &queries]);
         wait_for_files(tab, 2);
         tab.click(AriaRole::Button, "Make the study");
-        tab.until_there("progress", "[role=progressbar][aria-label=Run]");
+        tab.wait_for_element("progress", "[role=progressbar][aria-label=Run]");
         tab.press(thirtyfour::Key::Escape);
-        tab.see("Cancelled. Nothing was made.");
+        tab.wait_for_text("Cancelled. Nothing was made.");
         create_study(tab);
         // Once a study stands, cancelling the next keeps it.
         tab.click(AriaRole::Button, "Make the study");
         tab.click(AriaRole::Button, "Cancel");
-        tab.see("The study from before is still below.");
+        tab.wait_for_text("The study from before is still below.");
         assert!(tab.count("table.short td .chip") > 0);
     });
 }
@@ -282,28 +282,28 @@ fn what_texts_say_is_never_markup() {
     with_tab(demo_site::origin(), |tab| {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
         tab.open("/workbench");
-        tab.bring(PICKER, &[&corpus, &queries]);
+        tab.upload(PICKER, &[&corpus, &queries]);
         wait_for_files(tab, 2);
         create_study(tab);
         expect_text_only(tab);
         tab.click(AriaRole::Link, "Open the study");
-        tab.at("/study/local");
-        tab.until_there("the map", "[role=grid] a.cell[data-step]");
+        tab.wait_for_address("/study/local");
+        tab.wait_for_element("the map", "[role=grid] a.cell[data-step]");
         expect_text_only(tab);
         let cell = tab.js(
             "return document.querySelector('[role=grid] a.cell[data-step]').getAttribute('href')",
             &[],
         );
         tab.open(cell.as_str().unwrap());
-        tab.see(IMAGE);
+        tab.wait_for_text(IMAGE);
         expect_text_only(tab);
         tab.click_at("a.line");
-        tab.see("Why this is an instance");
-        tab.see(SCRIPT);
-        tab.see(IMAGE);
+        tab.wait_for_text("Why this is an instance");
+        tab.wait_for_text(SCRIPT);
+        tab.wait_for_text(IMAGE);
         expect_text_only(tab);
         tab.press("p");
-        tab.see("Opened from");
+        tab.wait_for_text("Opened from");
         expect_text_only(tab);
     });
 }
@@ -322,9 +322,9 @@ fn a_file_that_cannot_be_read_says_why() {
     let paths: [&Path; 2] = [&nothing, &cut];
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &paths);
-        tab.see("the file is empty");
-        tab.until_count("two refusals", ".refused[role=alert]", "=== 2");
+        tab.upload(PICKER, &paths);
+        tab.wait_for_text("the file is empty");
+        tab.wait_for_count("two refusals", ".refused[role=alert]", "=== 2");
     });
 }
 
@@ -354,23 +354,23 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
     ];
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &[&brought[0], &brought[1]]);
+        tab.upload(PICKER, &[&brought[0], &brought[1]]);
         wait_for_files(tab, 2);
         tab.click(AriaRole::Checkbox, "STMC1");
-        tab.see("STMC1 needs word vectors");
-        tab.bring(PICKER, &[&brought[2]]);
+        tab.wait_for_text("STMC1 needs word vectors");
+        tab.upload(PICKER, &[&brought[2]]);
         wait_for_files(tab, 3);
         create_study(tab);
         tab.open("/study/local/stmc1/0");
-        tab.until_there("instances", "a.line");
+        tab.wait_for_element("instances", "a.line");
         tab.click_at("a.line");
-        tab.see("Words like the query");
-        tab.see("closer to the query by");
+        tab.wait_for_text("Words like the query");
+        tab.wait_for_text("closer to the query by");
         assert!(tab.count(".like-words .words li") >= 2);
         // The vectors go along to the Playground.
         tab.press("p");
-        tab.at("/playground?study=local&axiom=stmc1");
-        tab.until(
+        tab.wait_for_address("/playground?study=local&axiom=stmc1");
+        tab.wait_until(
             "STMC1 applies",
             "return [...document.querySelectorAll('.holds:not(.not)')]
                 .some(it => it.querySelector('b').textContent === 'STMC1')",
@@ -385,7 +385,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
     let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
     let mut one = home.program();
     one.env("RAYON_NUM_THREADS", "1");
-    CommandOutput::run(one.args(line.split_whitespace())).done();
+    CommandOutput::run(one.args(line.split_whitespace())).expect_success();
     let files = Files::new();
     let corpus = PathBuf::from(demo)
         .canonicalize()
@@ -393,20 +393,20 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         .join("corpus.jsonl");
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &[&corpus]);
+        tab.upload(PICKER, &[&corpus]);
         wait_for_files(tab, 1);
         tab.click(AriaRole::Button, "Train word vectors on these texts");
         tab.fill("Passes", "0");
-        tab.see("a whole number of at least 1");
+        tab.wait_for_text("a whole number of at least 1");
         tab.fill("Passes", "500");
         tab.click(AriaRole::Button, "Train");
-        tab.see("Training: ");
+        tab.wait_for_text("Training: ");
         tab.click(AriaRole::Button, "Cancel");
-        tab.see("Cancelled. Nothing was trained.");
+        tab.wait_for_text("Cancelled. Nothing was trained.");
         tab.fill("Passes", "3");
         tab.fill("Dimensions", "10");
         tab.click(AriaRole::Button, "Train");
-        tab.see("They are in the list of files.");
+        tab.wait_for_text("They are in the list of files.");
         wait_for_files(tab, 2);
         let trained = tab.download(&files.path(""), "Download the vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");
@@ -426,19 +426,19 @@ fn queries_in_splits_are_counted_apart() {
     ];
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.bring(PICKER, &[&brought[0], &brought[1], &brought[2]]);
+        tab.upload(PICKER, &[&brought[0], &brought[1], &brought[2]]);
         wait_for_files(tab, 3);
         create_study(tab);
-        tab.see("splits.tsv: not in the collection: 1 query (q9)");
+        tab.wait_for_text("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/study/local");
-        tab.see("2 queries");
+        tab.wait_for_text("2 queries");
         tab.choose("Queries", "train (1)");
-        tab.at("/study/local?split=train");
-        tab.see("1 query as unit");
+        tab.wait_for_address("/study/local?split=train");
+        tab.wait_for_text("1 query as unit");
         tab.click(AriaRole::Link, "Figures");
-        tab.at("/study/local/figures?split=train");
-        tab.see("From candidates to instances");
+        tab.wait_for_address("/study/local/figures?split=train");
+        tab.wait_for_text("From candidates to instances");
         tab.choose("Queries", "all splits");
-        tab.at("/study/local/figures");
+        tab.wait_for_address("/study/local/figures");
     });
 }

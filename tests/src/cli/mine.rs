@@ -203,7 +203,7 @@ fn a_preset_without_published_code_has_no_mode_code() {
     );
     let refused = home
         .run(&format!("{mine} --mode code --preset rennings2019"))
-        .refused()
+        .expect_failure()
         + "\n";
     expect![[r#"
         mode: `rennings2019` has no mode `code`, since its extraction scripts were not published; take `fixed` or `paper`

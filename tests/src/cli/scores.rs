@@ -12,7 +12,7 @@ fn mined(args: &str) -> TestHome {
         "mine --collection {} --out mined.parquet {args}",
         tiny_collection()
     );
-    home.run(&line).done();
+    home.run(&line).expect_success();
     home
 }
 
@@ -23,7 +23,7 @@ fn judge_says_how_often_a_ranker_agrees() {
     let tables = rankers.map(|ranker| {
         let judge = "judge --collection TINY --instances mined.parquet --ranker";
         let line = format!("{judge} {ranker}").replace("TINY", tiny_collection());
-        format!("{ranker}\n{}", home.run(&line).done())
+        format!("{ranker}\n{}", home.run(&line).expect_success())
     });
     expect_file!["../../expected/judge.tsv"].assert_eq(&tables.concat());
 }
@@ -68,10 +68,10 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
         "judge --collection {} --instances mined.parquet --json",
         tiny_collection()
     );
-    let by_formula = home.run(&format!("{judge} --ranker bm25")).done();
+    let by_formula = home.run(&format!("{judge} --ranker bm25")).expect_success();
     let by_file = home
         .run(&format!("{judge} --ranker scores:scores.tsv"))
-        .done();
+        .expect_success();
     assert_eq!(by_file, by_formula);
 }
 
@@ -80,7 +80,7 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
     let home = TestHome::new();
     home.write("mud.txt", "mud\n");
     let mine = "mine --collection TINY --out mined.parquet --pool all --stopwords mud.txt";
-    home.run(&mine.replace("TINY", tiny_collection())).done();
+    home.run(&mine.replace("TINY", tiny_collection())).expect_success();
     let score = "score --collection TINY --ranker bm25";
     for line in [
         "pairs --collection TINY --instances mined.parquet --out pairs.jsonl",
@@ -93,7 +93,7 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
     assert_eq!(home.read("scores.tsv"), home.read("same.tsv"));
     assert_ne!(home.read("scores.tsv"), home.read("other.tsv"));
     let line = format!("{score} --instances mined.parquet --stopwords mud.txt --out no.tsv");
-    let message = home.run(&line.replace("TINY", tiny_collection())).refused() + "\n";
+    let message = home.run(&line.replace("TINY", tiny_collection())).expect_failure() + "\n";
     expect![[r#"
         score: instances are scored with the analyser they were mined with; give --tokenizer, --stopwords and --stemmer with --pairs
     "#]]
@@ -183,7 +183,7 @@ fn instances_of_another_version_of_the_collection_are_refused() {
         home.write(&format!("c/{file}"), whole);
     }
     home.run("mine --collection c --pool all --out mined.parquet")
-        .done();
+        .expect_success();
     let corpus = home.read("c/corpus.jsonl");
     home.write("c/corpus.jsonl", corpus.replace("river", "brook"));
     let lines = [
@@ -196,8 +196,8 @@ fn instances_of_another_version_of_the_collection_are_refused() {
         home.expect_refused(line, "mined.parquet: was mined from another version");
         assert_eq!(home.files(), before, "{line}");
         let forced = home.run(&format!("{line} --force"));
-        forced.expect_told("warning: mined.parquet was mined from another version");
-        forced.done();
+        forced.expect_stderr("warning: mined.parquet was mined from another version");
+        forced.expect_success();
     }
 }
 
@@ -208,10 +208,10 @@ fn instances_of_manipulations_are_left_to_studies() {
     home.run(&format!(
         "{mine} derived.parquet --probes tfc1,reverse-words"
     ))
-    .done();
+    .expect_success();
     // One that finds nothing derives nothing.
     home.run(&format!("{mine} none.parquet --probes tfc1,truncate:500"))
-        .done();
+        .expect_success();
     let expected = "derived.parquet: has instances of the manipulation `reverse-words`";
     for line in [
         "judge --ranker bm25",
@@ -221,6 +221,6 @@ fn instances_of_manipulations_are_left_to_studies() {
     ] {
         let line = format!("{line} --collection {} --instances", tiny_collection());
         home.expect_refused(&format!("{line} derived.parquet"), expected);
-        home.run(&format!("{line} none.parquet")).done();
+        home.run(&format!("{line} none.parquet")).expect_success();
     }
 }

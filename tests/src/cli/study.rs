@@ -21,13 +21,13 @@ rankers = ["bm25", "ql", "scores:own.tsv"]
 pub(crate) fn studied() -> TestHome {
     let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny_collection()))
-        .done();
+        .expect_success();
     home.write("study.toml", format!("{STUDY}{LIMITS}"));
     home.write(
         "data/collections/tiny/runs/own.tsv",
         "q1 w2 0.5\nq1 w3 0.25\nq1 w1 0.125\n",
     );
-    home.run("study run study.toml").done();
+    home.run("study run study.toml").expect_success();
     home
 }
 
@@ -42,7 +42,7 @@ fn a_study_is_made_listed_checked_published_and_exported() {
                 row + column.trim_end() + "\n"
             })
     };
-    let listed = || today(&home.run("study list").done());
+    let listed = || today(&home.run("study list").expect_success());
     expect![[r#"
         small
         188 instances
@@ -114,7 +114,7 @@ fn a_check_that_finds_another_collection_ends_with_code_3() {
 #[test]
 fn a_report_comes_in_five_formats() {
     let home = studied();
-    let report = |format: &str| home.run(&format!("report small --format {format}")).done();
+    let report = |format: &str| home.run(&format!("report small --format {format}")).expect_success();
     expect![[r#"
         ## Rivers &amp; foxes: how often each ranker orders texts as the axiom says
 
@@ -164,11 +164,11 @@ fn a_report_comes_in_five_formats() {
     assert!(!html.contains("<script"), "{html}");
 
     home.run("report small --format html --out report.html")
-        .done();
+        .expect_success();
     assert_eq!(home.read("report.html"), html);
-    let other = home.run("report small --format csv --mode code").done();
+    let other = home.run("report small --format csv --mode code").expect_success();
     assert_ne!(other, report("csv"));
-    let refused = home.run("report small --mode paper").refused();
+    let refused = home.run("report small --mode paper").expect_failure();
     expect!["there is no mode of this study named `paper`"].assert_eq(&refused);
 }
 
@@ -179,22 +179,22 @@ fn first_lines(text: &str, n: usize) -> String {
 #[test]
 fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
     let home = studied();
-    let hash = |home: &TestHome| home.run("study check small").done();
+    let hash = |home: &TestHome| home.run("study check small").expect_success();
     let before = hash(&home);
     // The same definition goes on where it was.
-    home.run("study run study.toml").done();
+    home.run("study run study.toml").expect_success();
     assert_eq!(hash(&home), before);
 
     let other = home
         .read("study.toml")
         .replace("\"tfc1\", \"tfc2\", ", "\"tfc1\", ");
     home.write("study.toml", other);
-    let refused = home.run("study run study.toml").refused() + "\n";
+    let refused = home.run("study run study.toml").expect_failure() + "\n";
     expect![[r#"
         study `small`: is finished and was made from another definition; give the new one another name, or replace the finished study by --replace
     "#]]
     .assert_eq(&refused);
     assert_eq!(hash(&home), before);
-    home.run("study run study.toml --replace").done();
+    home.run("study run study.toml --replace").expect_success();
     assert_ne!(hash(&home), before);
 }

@@ -73,13 +73,13 @@ fn people(
     let serve = ["serve", "--listen", "127.0.0.1:0", "--no-auth-on-loopback"];
     let server = BenchServer::start(&mut command(&serve))?;
     let mut load = TimingProcess::start(Command::new(load).args([&server.origin(), "measured"]))?;
-    load.ask(&format!("join {PEOPLE}"))?;
+    load.run_task(&format!("join {PEOPLE}"))?;
     let busy = || -> Result<(f64, f64)> {
         let database = database.map_or(Ok(0.0), |it| with_children(it.id()));
         Ok((with_children(server.id())?, database?))
     };
     let before = busy()?;
-    let seen = load.ask(&format!("decide {SECONDS} {PERIOD_MS}"))?;
+    let seen = load.run_task(&format!("decide {SECONDS} {PERIOD_MS}"))?;
     let after = busy()?;
     Ok(AnnotationLoad {
         seen,

@@ -241,7 +241,7 @@ impl Case<'_> {
             if let Some(torch) = &mut torch {
                 let answer = pass(torch)?;
                 found.there.push(rate(&answer)?);
-                found.apart = Some(max_score_difference(&found.scores, &scores(&answer)?)?);
+                found.max_difference = Some(max_score_difference(&found.scores, &scores(&answer)?)?);
             }
         }
         (found.useful, found.matrix) = (median(useful), median(matrix));
@@ -276,7 +276,7 @@ impl PrecisionResult {
     fn speed(&self, precision: &str) -> String {
         let rate = median(self.here.clone());
         let (share, matrix) = (100.0 * self.share(), self.matrix);
-        let apart = self.apart.map_or_else(String::new, |it| {
+        let apart = self.max_difference.map_or_else(String::new, |it| {
             format!(", at most {it:.1e} from PyTorch's scores")
         });
         format!("{precision} {rate:.1}/s, {share:.0} % of {matrix:.2} TFLOP/s{apart}")

@@ -32,7 +32,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     ];
     for (peer, name) in versions {
         if let Some(peer) = peer {
-            let version = peer.ask("version")?["version"]
+            let version = peer.run_task("version")?["version"]
                 .as_str()
                 .unwrap_or_default()
                 .to_owned();
@@ -67,7 +67,7 @@ fn vectors(
 ) -> Result<()> {
     let mut peer = peer;
     if let Some(peer) = peer.as_mut() {
-        let version = peer.ask("version")?["version"]
+        let version = peer.run_task("version")?["version"]
             .as_str()
             .unwrap_or_default()
             .to_owned();
@@ -79,11 +79,11 @@ fn vectors(
         Ok::<f64, anyhow::Error>(number(told, "seconds")? / number(told, "n_tokens")?)
     };
     for _ in 0..RUNS {
-        let told = ours.ask("glove")?;
+        let told = ours.run_task("glove")?;
         n_tokens = number(&told, "n_tokens")?;
         here.push(per_token(&told)?);
         if let Some(peer) = peer.as_mut() {
-            there.push(per_token(&peer.ask("glove")?)?);
+            there.push(per_token(&peer.run_task("glove")?)?);
         }
     }
     let rate = |seconds: f64| format!("{:.2} M tokens/s", 1e-6 / seconds);
@@ -106,7 +106,7 @@ fn vectors(
 fn bootstrap(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     let mut here = Vec::new();
     for _ in 0..RUNS {
-        here.push(number(&ours.ask("bootstrap")?, "seconds")?);
+        here.push(number(&ours.run_task("bootstrap")?, "seconds")?);
     }
     let seconds = median(here);
     table.add(BenchRow {
@@ -125,7 +125,7 @@ fn manipulations(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()>
     let (mut here, mut analysis) = (Vec::new(), Vec::new());
     let mut counts = (0.0, 0.0);
     for _ in 0..RUNS {
-        let told = ours.ask("manipulate")?;
+        let told = ours.run_task("manipulate")?;
         here.push(number(&told, "seconds")?);
         analysis.push(number(&told, "analysis_seconds")?);
         counts = (number(&told, "n_texts")?, number(&told, "n_made")?);
@@ -164,10 +164,10 @@ fn index(
     let (mut here, mut there) = (Vec::new(), Vec::new());
     let (mut told, mut told_there) = (Value::Null, Value::Null);
     for _ in 0..RUNS {
-        told = ours.ask("index")?;
+        told = ours.run_task("index")?;
         here.push(number(&told, "seconds")?);
         if let Some(peer) = peer.as_mut() {
-            told_there = peer.ask("index")?;
+            told_there = peer.run_task("index")?;
             there.push(number(&told_there, "seconds")?);
         }
     }
@@ -203,8 +203,8 @@ fn top(
         let Some(peer) = peer else { continue };
         let (mut here, mut there) = (Vec::new(), Vec::new());
         for _ in 0..RUNS {
-            here.push(number(&ours.ask("top")?, "seconds")?);
-            there.push(number(&peer.ask("top")?, "seconds")?);
+            here.push(number(&ours.run_task("top")?, "seconds")?);
+            there.push(number(&peer.run_task("top")?, "seconds")?);
         }
         let what = format!("BM25 top 100 of 43 queries, {name}");
         table.add(comparison_row(
@@ -215,8 +215,8 @@ fn top(
             target,
         ));
         if name == "bm25s" {
-            let theirs = peer.ask("ranking")?;
-            let n_wrong = differing(&ours.ask("ranking")?, &theirs);
+            let theirs = peer.run_task("ranking")?;
+            let n_wrong = differing(&ours.run_task("ranking")?, &theirs);
             table.note(match n_wrong {
                 0 => "Top 100: the same ranking as bm25s (lucene) for every query, up to ties in \
                       its 32 bits."
@@ -264,12 +264,12 @@ fn mining(
     let mut there: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut told = Value::Null;
     for _ in 0..RUNS {
-        told = ours.ask("mine")?;
+        told = ours.run_task("mine")?;
         for name in ["from_texts", "from_counts", "from_index", "six"] {
             here.entry(name).or_default().push(number(&told, name)?);
         }
         if let Some(peer) = peer.as_mut() {
-            let told = peer.ask("mine")?;
+            let told = peer.run_task("mine")?;
             for name in ["from_texts", "from_counts"] {
                 there.entry(name).or_default().push(number(&told, name)?);
             }
@@ -315,7 +315,7 @@ fn mining(
 }
 
 fn memory(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
-    let told = ours.ask("memory")?;
+    let told = ours.run_task("memory")?;
     let (index, texts) = (number(&told, "index_bytes")?, number(&told, "text_bytes")?);
     let ratio = index / texts;
     let peak = told["peak_bytes"].as_f64();

@@ -115,7 +115,7 @@ impl BenchEngines {
 
 /// One pass over all that the engine was given.
 pub(super) fn pass(engine: &mut TimingProcess) -> Result<Value> {
-    engine.ask("pass")
+    engine.run_task("pass")
 }
 
 pub(super) fn rate(answer: &Value) -> Result<f64> {

@@ -61,13 +61,13 @@ impl BenchServer {
                 query += &format!("%{byte:02X}");
             }
         }
-        let reply = self.say(&format!("GET {path}?q={query}"), "")?;
+        let reply = self.send(&format!("GET {path}?q={query}"), "")?;
         reply.json()
     }
 
     /// Sends JSON; whatever the status, there is a reply.
     pub(super) fn post(&self, path: &str, json: &str) -> Result<BenchReply> {
-        self.say(&format!("POST {path}"), json)
+        self.send(&format!("POST {path}"), json)
     }
 
     fn send(&self, line: &str, body: &str) -> Result<BenchReply> {

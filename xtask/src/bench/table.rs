@@ -29,7 +29,7 @@ impl BenchTable {
     pub(super) fn add(&mut self, row: BenchRow) {
         println!(
             "  {}: {} against {}, {}",
-            row.what, row.ours, row.peer, row.ratio
+            row.name, row.ours, row.peer, row.ratio
         );
         self.rows.push(row);
     }
@@ -55,10 +55,10 @@ impl BenchTable {
              |---|---:|---:|---:|---:|:-:|\n",
         );
         for it in &self.rows {
-            let met = if it.met { "yes" } else { "no" };
+            let met = if it.is_met { "yes" } else { "no" };
             out += &format!(
                 "| {} | {} | {} | {} | {} | {met} |\n",
-                it.what, it.ours, it.peer, it.ratio, it.target
+                it.name, it.ours, it.peer, it.ratio, it.target
             );
         }
         let mut list = |head: &str, items: &[String]| {

@@ -51,7 +51,7 @@ pub(crate) fn run(place: &ProjectPaths, named: &[String]) -> Result<ExitCode> {
         report.run(Step::Unit, || bench.unit(Some(&selected)));
     }
     println!("\nunit tests ran of: {}", joined(&selected));
-    Ok(report.close())
+    Ok(report.finish())
 }
 
 fn joined(names: &BTreeSet<String>) -> String {

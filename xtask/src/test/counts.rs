@@ -110,7 +110,7 @@ mod tests {
              finished in 0.01s",
             "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 7 filtered out",
         ] {
-            tally.hear(line);
+            tally.add_line(line);
         }
         assert_eq!(tally.line(), "16 passed, 1 failed, 2 skipped");
     }
@@ -129,7 +129,7 @@ mod tests {
             "a line of a test that prints past its runner",
         ] {
             if let Some(event) = TestEvent::of_ended_test(line) {
-                tally.take(&event);
+                tally.add_event(&event);
                 times.extend(
                     event
                         .time_s()

@@ -67,7 +67,7 @@ fn named(code: &str) -> Vec<(usize, &str)> {
     let line = |at: usize| code[..at].matches('\n').count() + 1;
     starts
         .into_iter()
-        .filter_map(|at| Some((command_line(at), word(&code[at..])?)))
+        .filter_map(|at| Some((line(at), word(&code[at..])?)))
         .collect()
 }
 

@@ -36,7 +36,7 @@ impl TestActor {
 
     /// Does one thing.
     pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> EventKey {
-        self.all(task, vec![what])[0]
+        self.send_all(task, vec![what])[0]
     }
 
     /// Does things in one request.
@@ -53,26 +53,26 @@ impl TestActor {
         };
         let events: Vec<AnnotationEvent> = what.into_iter().map(event).collect();
         let keys: Vec<EventKey> = events.iter().map(|it| it.key).collect();
-        let sent = self.person.ask(&SubmitEventsRequest { task, events });
-        for taken in &sent.taken {
+        let sent = self.person.call(&SubmitEventsRequest { task, events });
+        for taken in &sent.receipts {
             assert_eq!(taken.outcome, EventOutcome::Stored, "{}", self.person.name);
         }
-        assert!(sent.taken.iter().map(|it| it.key).eq(keys.iter().copied()));
+        assert!(sent.receipts.iter().map(|it| it.key).eq(keys.iter().copied()));
         self.keys.extend(&keys);
         keys
     }
 
     /// What would come next.
     pub(super) fn items(&self, next: &LeaseItemsRequest) -> Vec<ItemNo> {
-        let handed = self.person.ask(next);
-        handed.items.iter().map(|it| it.offer.item).collect()
+        let handed = self.person.call(next);
+        handed.items.iter().map(|it| it.assignment.item).collect()
     }
 
     /// An item that they have had.
     pub(super) fn again(&self, task: TaskId, item: ItemNo) -> Assignment {
         self.person
-            .ask(&GetAssignedItemRequest { task, item })
-            .offer
+            .call(&GetAssignedItemRequest { task, item })
+            .assignment
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn decision(
         item: offer.item,
         answer,
         comment: AnswerComment::default(),
-        display_order: offer.sides,
+        display_order: offer.display_order,
         duration_ms: 4_000,
         replaces,
     })

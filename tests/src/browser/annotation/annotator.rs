@@ -46,7 +46,7 @@ impl BrowserAnnotator<'_> {
 
     /// Waits for an item: which, and how its texts stand.
     pub(super) fn wait_for_item(&self) -> (ItemNo, DisplayOrder) {
-        let shown = self.tab.until("an item", SHOWN);
+        let shown = self.tab.wait_until("an item", SHOWN);
         let text = |at: usize| shown[at].as_str().unwrap().to_owned();
         let claimed = [text(0), text(1), text(2)];
         let swapped = [text(0), text(2), text(1)];
@@ -59,13 +59,13 @@ impl BrowserAnnotator<'_> {
 
     /// Answers as the table of [`answers`] has it; Ben passes over what he has no answer to.
     pub(super) fn decide(&mut self) {
-        let (item, sides) = self.there();
+        let (item, sides) = self.wait_for_item();
         let answer = match item {
-            SPARE if self.place == 1 => return self.skip(),
+            SPARE if self.index == 1 => return self.skip(),
             SPARE => AnnotatorAnswer::CannotTell,
-            item => answers::both()[item.0 as usize][self.place],
+            item => answers::both()[item.0 as usize][self.index],
         };
-        let key = match sides.turn(answer) {
+        let key = match sides.map_answer(answer) {
             AnnotatorAnswer::First => "1",
             AnnotatorAnswer::Equal => "2",
             AnnotatorAnswer::Second => "3",
@@ -76,10 +76,10 @@ impl BrowserAnnotator<'_> {
 
     /// Passes over what is on the screen.
     pub(super) fn skip(&mut self) {
-        let (item, _) = self.there();
+        let (item, _) = self.wait_for_item();
         self.tab.press("s");
         self.tab
-            .until_there("why it is passed over", "dialog[open]");
+            .wait_for_element("why it is passed over", "dialog[open]");
         self.by_key(item, "1");
     }
 
@@ -96,7 +96,7 @@ impl BrowserAnnotator<'_> {
         self.tab.press("u");
         self.moved_from(&before);
         let last = self.finished.pop().expect("there is something to undo");
-        assert_eq!(self.there().0, last);
+        assert_eq!(self.wait_for_item().0, last);
     }
 
     /// Waits until the screen shows something else.
@@ -107,6 +107,6 @@ impl BrowserAnnotator<'_> {
                  && !document.querySelector('dialog[open]')",
             json!(before)
         );
-        self.tab.until("another item", &script);
+        self.tab.wait_until("another item", &script);
     }
 }
