@@ -15,7 +15,7 @@ use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::Value;
 use shared::api::{Endpoint, ErrorResponse, Method};
 use tempfile::TempDir;
-use tests::postgres::Database;
+use tests::postgres::TestDatabase;
 
 pub(crate) use test_dependencies::{TestDependency, or_skip};
 

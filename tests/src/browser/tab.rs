@@ -287,7 +287,7 @@ impl BrowserTab {
     fn click_on(&self, script: &str, arguments: &[Value], what: &str) {
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Some(element) = self.find(script, arguments)
+            if let Some(element) = self.query_element(script, arguments)
                 && self.runtime.block_on(element.click()).is_ok()
             {
                 return;
@@ -303,7 +303,7 @@ impl BrowserTab {
     pub(crate) fn find(&self, role: AriaRole, name: &str) -> WebElement {
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Some(element) = self.find(FIND, &[json!(role.selector()), json!(name)]) {
+            if let Some(element) = self.query_element(FIND, &[json!(role.selector()), json!(name)]) {
                 return element;
             }
             if Instant::now() > end {
@@ -315,7 +315,7 @@ impl BrowserTab {
 
     /// Whether something with that role and name is there now.
     pub(crate) fn has(&self, role: AriaRole, name: &str) -> bool {
-        self.find(FIND, &[json!(role.selector()), json!(name)])
+        self.query_element(FIND, &[json!(role.selector()), json!(name)])
             .is_some()
     }
 
@@ -361,7 +361,7 @@ impl BrowserTab {
         let script = "return document.querySelector(arguments[0])";
         let end = Instant::now() + PATIENCE;
         let input = loop {
-            match self.find(script, &[json!(selector)]) {
+            match self.query_element(script, &[json!(selector)]) {
                 Some(input) => break input,
                 None if Instant::now() > end => self.give_up(&format!("to find {selector}")),
                 None => std::thread::sleep(PAUSE),
@@ -437,7 +437,7 @@ impl BrowserTab {
         told.unwrap_or_else(|it| panic!("{command}: {it}"))
     }
 
-    fn find(&self, script: &str, arguments: &[Value]) -> Option<WebElement> {
+    fn query_element(&self, script: &str, arguments: &[Value]) -> Option<WebElement> {
         let found = self
             .runtime
             .block_on(self.driver().execute(script, arguments))
