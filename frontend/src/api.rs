@@ -92,7 +92,7 @@ pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error>
 pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Error> {
     match call(&GetServerInfoRequest {}).await {
         Ok(server) => Ok(Some(server)),
-        Err(error) if error.is(NO_SERVER) => Ok(None),
+        Err(error) if error.has_type(NO_SERVER) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -122,7 +122,7 @@ fn Header() -> impl IntoView {
     let path = use_location().pathname;
     let links = PageRoute::NAVIGATION.map(|(page, name)| {
         let href = page.href();
-        let current = move || page.holds(&path.get()).then_some("page");
+        let current = move || page.contains(&path.get()).then_some("page");
         view! { <a href=href aria-current=current>{name}</a> }
     });
     let theme = RwSignal::new(PageTheme::stored());

@@ -59,7 +59,7 @@ pub(crate) fn LazyPage(
         let [path, search, hash] = signals.map(|it| it.get());
         opened.with_value(|it| {
             if let Some(it) = it {
-                it.moved(&path, &search, &hash);
+                it.set_address(&path, &search, &hash);
             }
         });
     };
@@ -136,7 +136,7 @@ enum LoadState {
 /// What the lab asks by: the page has the worker, and knows whether there is a server.
 fn request_function() -> Function {
     thread_local! {
-        static REQUEST_FUNCTION: Function = Closure::<dyn Fn(String, String, String) -> Promise>::new(answer)
+        static REQUEST_FUNCTION: Function = Closure::<dyn Fn(String, String, String) -> Promise>::new(answer_request)
             .into_js_value()
             .unchecked_into();
     }

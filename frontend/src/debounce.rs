@@ -27,7 +27,7 @@ impl Debounce {
     pub(crate) fn schedule(self, work: impl FnOnce() + 'static) {
         self.cancel();
         self.timer
-            .set_value(set_timeout_with_handle(work, self.pause).ok());
+            .set_value(set_timeout_with_handle(work, self.delay).ok());
     }
 
     /// Forgets what was asked for.

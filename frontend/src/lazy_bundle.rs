@@ -57,7 +57,7 @@ pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> Moun
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
-        page.map(view)
+        page.map(page_view)
     });
     MountedPage {
         address,

@@ -22,7 +22,7 @@ impl PageLocation {
             search: ArcRwSignal::new(String::new()),
             hash: ArcRwSignal::new(String::new()),
         };
-        address.read();
+        address.update_signals();
         address
     }
 

@@ -107,13 +107,13 @@ pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
         let kept = QueuedEvent {
-            position: event.made_ms.saturating_mul(1_000),
+            position: event.created_ms.saturating_mul(1_000),
             person,
             task,
             event,
             rejection: None,
         };
-        Some((it.line.add(kept), it.store.clone()))
+        Some((it.queue.push(kept), it.store.clone()))
     });
     publish_status();
     let Some((kept, store)) = added else {
@@ -125,20 +125,20 @@ pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
         {
             OUTBOX.with_borrow_mut(|it| it.forgets = Some(error.to_string()));
         }
-        OUTBOX.with_borrow_mut(|it| it.line.written(key));
+        OUTBOX.with_borrow_mut(|it| it.queue.mark_stored(key));
         flush();
     });
 }
 
 /// Tries now, whatever pause there is, and what was refused as well.
 pub(crate) fn retry_now() {
-    OUTBOX.with_borrow_mut(|it| it.line.ask_again());
+    OUTBOX.with_borrow_mut(|it| it.queue.requeue_rejected());
     flush();
 }
 
 /// Forgets what was refused, for good.
 pub(crate) fn discard_rejected() {
-    let gone = OUTBOX.with_borrow_mut(|it| it.line.discard());
+    let gone = OUTBOX.with_borrow_mut(|it| it.queue.discard_rejected());
     publish_status();
     leptos::task::spawn_local(delete_events(gone));
 }
@@ -146,7 +146,7 @@ pub(crate) fn discard_rejected() {
 /// Who decided what of a task that is not sent yet, in its order.
 pub(crate) fn unsent_events(task: TaskId) -> Vec<AnnotationEvent> {
     OUTBOX.with_borrow(|it| {
-        let of_task = it.line.unsent().iter().filter(|it| it.task == task);
+        let of_task = it.queue.unsent().iter().filter(|it| it.task == task);
         of_task.map(|it| it.event.clone()).collect()
     })
 }
@@ -155,7 +155,7 @@ pub(crate) fn unsent_events(task: TaskId) -> Vec<AnnotationEvent> {
 async fn load_stored_events() {
     let (person, store) = OUTBOX.with_borrow(|it| (it.person, it.store.clone()));
     let found = match store {
-        Some(store) => store.all().await,
+        Some(store) => store.load_all().await,
         None => Ok(Vec::new()),
     };
     OUTBOX.with_borrow_mut(|it| {
@@ -168,7 +168,7 @@ async fn load_stored_events() {
                     found.into_iter().partition(|it| Some(it.person) == person);
                 it.n_others = others.len();
                 for kept in mine {
-                    it.line.find(kept);
+                    it.queue.restore(kept);
                 }
             }
             Err(error) => it.forgets = Some(error.to_string()),
@@ -182,8 +182,8 @@ async fn load_stored_events() {
 fn flush() {
     let next = OUTBOX.with_borrow_mut(|it| {
         // A timer that was set before has nothing to do any more.
-        it.timer += 1;
-        Some((it.person?, it.line.next()?))
+        it.last_timer += 1;
+        Some((it.person?, it.queue.next_batch()?))
     });
     publish_status();
     let Some((person, batch)) = next else {
@@ -193,7 +193,7 @@ fn flush() {
     set_timeout(
         move || {
             let late = Error::Network("no answer".to_owned());
-            apply_delivery(person, |it| it.failed(number, &late));
+            apply_delivery(person, |it| it.handle_failure(number, &late));
         },
         REPLY_TIMEOUT,
     );
@@ -201,10 +201,10 @@ fn flush() {
         let (task, events) = (batch.task, batch.events);
         match api::call(&SubmitEventsRequest { task, events }).await {
             Ok(sent) => {
-                apply_delivery(person, |it| Some(it.told(number, &sent)));
+                apply_delivery(person, |it| Some(it.handle_reply(number, &sent)));
                 LAST_DELIVERY.with(|it| it.set(Some((task, sent.standing))));
             }
-            Err(error) => apply_delivery(person, |it| it.failed(number, &error)),
+            Err(error) => apply_delivery(person, |it| it.handle_failure(number, &error)),
         }
     });
 }
@@ -214,7 +214,7 @@ fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option
     let then = OUTBOX.with_borrow_mut(|it| {
         // Somebody else's line does not know the batch; the table does.
         (it.person == Some(person))
-            .then(|| hear(&mut it.line))
+            .then(|| hear(&mut it.queue))
             .flatten()
     });
     let Some(DeliveryOutcome {
@@ -243,12 +243,12 @@ fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option
 /// Tries again after a pause.
 fn schedule_retry(pause_ms: u64) {
     let timer = OUTBOX.with_borrow_mut(|it| {
-        it.timer += 1;
-        it.timer
+        it.last_timer += 1;
+        it.last_timer
     });
     set_timeout(
         move || {
-            if OUTBOX.with_borrow(|it| it.timer == timer) {
+            if OUTBOX.with_borrow(|it| it.last_timer == timer) {
                 flush();
             }
         },
@@ -269,16 +269,16 @@ async fn delete_events(keys: Vec<EventKey>) {
 fn publish_status() {
     let status = OUTBOX.with_borrow(|it| {
         let (refused, waiting) = it
-            .line
+            .queue
             .unsent()
             .iter()
             .cloned()
-            .partition(|it| it.refused.is_some());
+            .partition(|it| it.rejection.is_some());
         OutboxStatus {
-            n_saved: it.line.n_saved(),
+            n_saved: it.queue.n_saved(),
             pending: waiting,
             rejected: refused,
-            problem: it.line.trouble().cloned(),
+            problem: it.queue.trouble().cloned(),
             storage_error: it.forgets.clone(),
             n_other_people: it.n_others,
             is_loaded: it.looked,
@@ -293,7 +293,7 @@ fn publish_status() {
 
 /// Hears, as long as the tab lives, when the network comes back and when the reader leaves.
 fn add_listeners() {
-    if OUTBOX.with_borrow_mut(|it| std::mem::replace(&mut it.listens, true)) {
+    if OUTBOX.with_borrow_mut(|it| std::mem::replace(&mut it.has_listeners, true)) {
         return;
     }
     let wake = || {
@@ -316,7 +316,7 @@ fn add_listeners() {
 /// What would be lost, or wait for the next visit, if the tab were closed now.
 fn n_unsent() -> usize {
     OUTBOX.with_borrow(|it| {
-        let is_at_risk = |kept: &&QueuedEvent| kept.refused.is_none() || it.forgets.is_some();
-        it.line.unsent().iter().filter(is_at_risk).count()
+        let is_at_risk = |kept: &&QueuedEvent| kept.rejection.is_none() || it.forgets.is_some();
+        it.queue.unsent().iter().filter(is_at_risk).count()
     })
 }

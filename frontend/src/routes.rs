@@ -206,8 +206,8 @@ impl PageRoute {
         PageRoute::Instance {
             study,
             probe: place.probe,
-            mode: place.mode,
-            number: place.number,
+            mode: place.variant,
+            number: place.index,
         }
     }
 

@@ -63,6 +63,6 @@ where
 
     /// Asks again.
     pub(crate) fn refetch(self) {
-        self.answer.refetch();
+        self.result.refetch();
     }
 }

@@ -38,12 +38,12 @@ impl MutationState {
         reply: impl Future<Output = Result<R, Error>> + 'static,
         done: impl FnOnce(R) + 'static,
     ) {
-        run_exclusive(self.busy, reply, move |reply| match reply {
+        run_exclusive(self.is_busy, reply, move |reply| match reply {
             Ok(reply) => {
-                self.failed.set(None);
+                self.error.set(None);
                 done(reply);
             }
-            Err(error) => self.failed.set(Some(error)),
+            Err(error) => self.error.set(Some(error)),
         });
     }
 }

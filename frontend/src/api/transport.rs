@@ -35,7 +35,7 @@ pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error
     }
     match (study_name(&json), detect_host().await?) {
         (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
-        (_, HostKind::Server(server)) if path == StudyOfRequest::PATH => Ok(to_json(&server)),
+        (_, HostKind::Server(server)) if path == About::PATH => Ok(to_json(&server)),
         (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
         (Some(study), HostKind::Static) => {
             ensure_loaded(&study).await?;
@@ -53,9 +53,9 @@ pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Err
         title,
     };
     // Tens of megabytes may go; the page only passes them on.
-    let body = worker::post_message(ask, &JsValue::UNDEFINED).await?.beside;
+    let body = worker::tell(ask, &JsValue::UNDEFINED).await?.beside;
     let response = post(CreateJobRequest::PATH, body).await?;
-    parse(&response.text().await.map_err(network)?)
+    parse(&response.text().await.map_err(network_error)?)
 }
 
 /// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
@@ -69,7 +69,7 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, E
         &asked,
     )
     .await?;
-    worker::post_message(
+    worker::tell(
         WorkerRequest::AddJobScores {
             hash_prefix: of.to_owned(),
         },
@@ -86,7 +86,7 @@ pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<
     let ask = WorkerRequest::RestoreTexts {
         study: study.to_owned(),
     };
-    worker::post_message(ask, files).await.map(drop)
+    worker::tell(ask, files).await.map(drop)
 }
 
 /// The files of the demo collection; none where the host does not have all of them.
@@ -159,7 +159,7 @@ pub(crate) fn watch_job(
         on_job: Box::new(heard),
         on_disconnect: Box::new(lost),
     });
-    connect(&watcher).map_err(|it| network(format!("{it:?}")))?;
+    connect(&watcher).map_err(|it| network_error(format!("{it:?}")))?;
     Ok(JobSubscription(watcher))
 }
 
@@ -172,12 +172,12 @@ fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
         };
         let text = event.data().as_string().unwrap_or_default();
         let Ok(job) = serde_json::from_str::<Job>(&text) else {
-            return (watcher.lost)();
+            return (watcher.on_disconnect)();
         };
-        if job.state.ended() {
+        if job.state.is_finished() {
             close(&watcher);
         }
-        (watcher.heard)(job);
+        (watcher.on_job)(job);
     });
     let loses = Rc::downgrade(watcher);
     let source = events.clone();
@@ -185,7 +185,7 @@ fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
         let Some(watcher) = loses.upgrade() else {
             return;
         };
-        (watcher.lost)();
+        (watcher.on_disconnect)();
         if source.ready_state() == EventSource::CLOSED {
             let later = Rc::downgrade(&watcher);
             leptos::task::spawn_local(async move {
@@ -239,8 +239,8 @@ async fn detect_host() -> Result<HostKind, Error> {
     {
         return Ok(host);
     }
-    let request = with_operator_token(Request::get(&with_query(StudyOfRequest::PATH, "{}")));
-    let response = request.send().await.map_err(network)?;
+    let request = with_operator_token(Request::get(&with_query(About::PATH, "{}")));
+    let response = request.send().await.map_err(network_error)?;
     // Behind a gateway a server may be away for a moment; that makes no static host.
     if response.status() >= 500 {
         return Err(read_problem(response).await);
@@ -266,7 +266,7 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
         Method::Get => get(&with_query(path, json)).await?,
         Method::Post => post(path, JsValue::from_str(json)).await?,
     };
-    let reply = response.text().await.map_err(network)?;
+    let reply = response.text().await.map_err(network_error)?;
     if session_identity::update_from_reply(path, &reply) {
         // What the server lets us do goes by who we are.
         HOST.set(None);
@@ -276,7 +276,7 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
 
 async fn request_worker(path: String, request: String) -> Result<String, Error> {
     let ask = WorkerRequest::CallEndpoint { path, request };
-    Ok(worker::post_message(ask, &JsValue::UNDEFINED).await?.text())
+    Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
 }
 
 /// Sees to it that the worker holds a study of a static host.
@@ -287,14 +287,14 @@ async fn ensure_loaded(study: &str) -> Result<(), Error> {
     if LOADED_STUDIES.with_borrow(|it| it.contains(study)) {
         return Ok(());
     }
-    shared::study::validate_study_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
+    shared::study::validate_study_name(study).map_err(|it| problem_error(it.to_string(), "unknown"))?;
     let file = format!("/studies/{study}.json");
-    let text = get(&file).await?.text().await.map_err(network)?;
+    let text = get(&file).await?.text().await.map_err(network_error)?;
     let ask = WorkerRequest::LoadStudy {
         study: study.to_owned(),
         file,
     };
-    worker::post_message(ask, &JsValue::from_str(&text)).await?;
+    worker::tell(ask, &JsValue::from_str(&text)).await?;
     LOADED_STUDIES.with_borrow_mut(|it| it.insert(study.to_owned()));
     Ok(())
 }
@@ -305,7 +305,7 @@ async fn fetch_study_index() -> Result<String, Error> {
     let response = Request::get("/studies/index.json")
         .send()
         .await
-        .map_err(network)?;
+        .map_err(network_error)?;
     if response.status() == 404 {
         return Ok("[]".to_owned());
     }
@@ -313,7 +313,7 @@ async fn fetch_study_index() -> Result<String, Error> {
         .await?
         .text()
         .await
-        .map_err(network)?;
+        .map_err(network_error)?;
     Ok(if text.trim_start().starts_with('<') {
         "[]".to_owned()
     } else {
@@ -326,7 +326,7 @@ async fn get(address: &str) -> Result<Response, Error> {
         with_operator_token(Request::get(address))
             .send()
             .await
-            .map_err(network)?,
+            .map_err(network_error)?,
     )
     .await
 }
@@ -347,7 +347,7 @@ async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
         return check_status(response).await;
     }
     let now = fetch_identity().await?;
-    match known.turn(&now) {
+    match known.change_to(&now) {
         SessionChange::Unchanged => check_status(response).await,
         SessionChange::SessionReplaced => Err(problem_error(
             "somebody else is signed in in this browser, or nobody: sign in again, and load the \
@@ -374,16 +374,16 @@ async fn post_with_identity(
     }
     request
         .body(body.clone())
-        .map_err(network)?
+        .map_err(network_error)?
         .send()
         .await
-        .map_err(network)
+        .map_err(network_error)
 }
 
 /// Whom the server takes us for.
 async fn fetch_identity() -> Result<SessionIdentity, Error> {
     let reply = get(&with_query(GetSessionRequest::PATH, "{}")).await?;
-    parse(&reply.text().await.map_err(network)?)
+    parse(&reply.text().await.map_err(network_error)?)
 }
 
 async fn check_status(response: Response) -> Result<Response, Error> {

@@ -32,7 +32,7 @@ pub(crate) struct WorkerReply {
 impl WorkerReply {
     /// The text beside the last word; empty if there is none.
     pub(crate) fn attached_text(&self) -> String {
-        self.beside.as_string().unwrap_or_default()
+        self.attachment.as_string().unwrap_or_default()
     }
 }
 
@@ -44,9 +44,9 @@ impl WorkerTask {
 
     /// Waits for the last word.
     pub(crate) async fn wait(self) -> Result<WorkerReply, Error> {
-        let message = JsFuture::from(self.answer).await.map_err(|_| died())?;
-        let (envelope, beside) = parse_message(&message).ok_or_else(died)?;
-        match envelope.says {
+        let message = JsFuture::from(self.reply).await.map_err(|_| worker_lost_error())?;
+        let (envelope, beside) = parse_message(&message).ok_or_else(worker_lost_error)?;
+        match envelope.body {
             WorkerResponse::Failed(problem) => Err(Error::Server(problem)),
             tell => Ok(WorkerReply {
                 message: tell,
@@ -67,7 +67,7 @@ pub(crate) fn start_task(
 
 /// Asks for something that is quick.
 pub(crate) async fn run_task(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
-    start_task(asked, beside, |_| ()).answer().await
+    start_task(asked, beside, |_| ()).read_scores().await
 }
 
 /// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
@@ -82,7 +82,7 @@ pub(crate) fn cancel_task(number: u64) {
 /// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
 /// knows no files and no hosted studies.
 pub(crate) fn restart() {
-    CLIENT.with(|crew| crew.end(&WorkerResponse::Canceled));
+    CLIENT.with(|crew| crew.terminate(&WorkerResponse::Canceled));
 }
 
 /// How often the worker was started anew: who has told it things must tell them again.
@@ -132,11 +132,11 @@ impl WorkerClient {
         beside: &JsValue,
         progress: Rc<dyn Fn(WorkerProgress)>,
     ) -> WorkerTask {
-        let number = self.last.get() + 1;
-        self.last.set(number);
+        let number = self.last_id.get() + 1;
+        self.last_id.set(number);
         let answer = Promise::new(&mut |resolve, _| {
             let progress = Rc::clone(&progress);
-            self.waiting
+            self.pending
                 .borrow_mut()
                 .insert(number, PendingTask { resolve, progress });
         });
@@ -146,7 +146,7 @@ impl WorkerClient {
         };
         let json = serde_json::to_string(&envelope).expect("an ask has only text keys");
         if let Err(problem) = self.post(Array::of2(&JsValue::from_str(&json), beside)) {
-            self.hear(number, WorkerResponse::Failed(problem));
+            self.deliver(number, WorkerResponse::Failed(problem));
         }
         WorkerTask {
             number,
@@ -167,7 +167,7 @@ impl WorkerClient {
             Some(running) => running
                 .worker
                 .post_message(&message)
-                .map_err(|_| problem("the worker could not be reached; load the page again"))?,
+                .map_err(|_| worker_problem("the worker could not be reached; load the page again"))?,
             None => (),
         }
         Ok(())
@@ -175,7 +175,7 @@ impl WorkerClient {
 
     /// Passes on a tell that was made here.
     fn deliver(&self, number: u64, tell: WorkerResponse) {
-        if let Some(waiting) = self.waiting.borrow_mut().remove(&number) {
+        if let Some(waiting) = self.pending.borrow_mut().remove(&number) {
             let json = serde_json::to_string(&WorkerMessage {
                 id: number,
                 body: tell,
@@ -191,12 +191,12 @@ impl WorkerClient {
         let Some((envelope, _)) = parse_message(message) else {
             return;
         };
-        match envelope.says {
-            WorkerResponse::Ready => self.begin(),
+        match envelope.body {
+            WorkerResponse::Ready => self.flush_queue(),
             WorkerResponse::Progress(progress) => {
-                let waiting = self.waiting.borrow();
+                let waiting = self.pending.borrow();
                 let heard = waiting
-                    .get(&envelope.number)
+                    .get(&envelope.id)
                     .map(|it| Rc::clone(&it.progress));
                 drop(waiting);
                 if let Some(heard) = heard {
@@ -204,7 +204,7 @@ impl WorkerClient {
                 }
             }
             _ => {
-                let waiting = self.waiting.borrow_mut().remove(&envelope.number);
+                let waiting = self.pending.borrow_mut().remove(&envelope.id);
                 if let Some(waiting) = waiting {
                     let _ = waiting.resolve.call1(&JsValue::NULL, message);
                 }
@@ -215,7 +215,7 @@ impl WorkerClient {
     /// Sends what was asked before the worker listened.
     fn flush_queue(&self) {
         if let Some(running) = self.worker.borrow_mut().as_mut() {
-            for message in running.early.take().unwrap_or_default() {
+            for message in running.queued.take().unwrap_or_default() {
                 let _ = running.worker.post_message(&message);
             }
         }
@@ -231,9 +231,9 @@ impl WorkerClient {
             wasm_bindgen_futures::spawn_local(async move { drop(running) });
         }
         self.generation.set(self.generation.get() + 1);
-        let numbers: Vec<u64> = self.waiting.borrow().keys().copied().collect();
+        let numbers: Vec<u64> = self.pending.borrow().keys().copied().collect();
         for number in numbers {
-            self.hear(number, last.clone());
+            self.deliver(number, last.clone());
         }
     }
 }
@@ -251,7 +251,7 @@ fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
             "the worker stopped ({}); with less data it may have enough memory",
             event.message()
         );
-        CLIENT.with(|crew| crew.end(&WorkerResponse::Failed(worker_problem(&why))));
+        CLIENT.with(|crew| crew.terminate(&WorkerResponse::Failed(worker_problem(&why))));
     });
     worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));

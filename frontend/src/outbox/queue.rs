@@ -86,43 +86,43 @@ impl EventQueue {
     /// Takes what was kept before. Not what is known, nor what the server has.
     pub(crate) fn restore(&mut self, kept: QueuedEvent) {
         let key = kept.event.key;
-        let known = self.waiting.iter().any(|it| it.event.key == key);
-        if known || self.settled.contains(&key) {
+        let known = self.pending.iter().any(|it| it.event.key == key);
+        if known || self.delivered.contains(&key) {
             return;
         }
-        let at = self.waiting.partition_point(|it| it.place <= kept.place);
-        self.waiting.insert(at, kept);
+        let at = self.pending.partition_point(|it| it.position <= kept.position);
+        self.pending.insert(at, kept);
     }
 
     /// Takes what was just done. It is not sent before [`EventQueue::mark_stored`].
     pub(crate) fn push(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
-        let last = self.waiting.last().map_or(0, |it| it.place);
-        kept.place = kept.place.max(last + 1);
-        self.unwritten.insert(kept.event.key);
-        self.waiting.push(kept.clone());
+        let last = self.pending.last().map_or(0, |it| it.position);
+        kept.position = kept.position.max(last + 1);
+        self.unstored.insert(kept.event.key);
+        self.pending.push(kept.clone());
         kept
     }
 
     /// It is kept in the browser, or cannot be.
     pub(crate) fn mark_stored(&mut self, key: EventKey) {
-        self.unwritten.remove(&key);
+        self.unstored.remove(&key);
     }
 
     /// What goes next; none while something is under way.
     pub(crate) fn next_batch(&mut self) -> Option<EventBatch> {
-        if self.flight.is_some() {
+        if self.in_flight.is_some() {
             return None;
         }
-        let open = || self.waiting.iter().filter(|it| it.refused.is_none());
+        let open = || self.pending.iter().filter(|it| it.rejection.is_none());
         let task = open().next()?.task;
-        let most = if self.singly {
+        let most = if self.sends_singly {
             1
         } else {
             MAX_EVENTS_PER_REQUEST
         };
         let events: Vec<AnnotationEvent> = open()
             .filter(|it| it.task == task)
-            .take_while(|it| !self.unwritten.contains(&it.event.key))
+            .take_while(|it| !self.unstored.contains(&it.event.key))
             .take(most)
             .map(|it| it.event.clone())
             .collect();
@@ -132,7 +132,7 @@ impl EventQueue {
         self.n_batches += 1;
         let number = self.n_batches;
         let keys = events.iter().map(|it| it.key).collect();
-        self.flight = Some((number, keys));
+        self.in_flight = Some((number, keys));
         Some(EventBatch {
             number,
             task,
@@ -147,90 +147,90 @@ impl EventQueue {
         sent: &SubmitEventsResponse,
     ) -> DeliveryOutcome {
         let mut then = DeliveryOutcome::default();
-        for taken in &sent.taken {
-            let at = self.waiting.iter().position(|it| it.event.key == taken.key);
+        for taken in &sent.receipts {
+            let at = self.pending.iter().position(|it| it.event.key == taken.key);
             match (&taken.outcome, at) {
                 (EventOutcome::Stored | EventOutcome::Duplicate, Some(at)) => {
-                    self.waiting.remove(at);
-                    self.settled.insert(taken.key);
-                    then.gone.push(taken.key);
+                    self.pending.remove(at);
+                    self.delivered.insert(taken.key);
+                    then.delivered.push(taken.key);
                 }
                 (EventOutcome::Rejected { reason }, Some(at)) => {
-                    let kept = &mut self.waiting[at];
-                    kept.refused = Some(reason.clone());
+                    let kept = &mut self.pending[at];
+                    kept.rejection = Some(reason.clone());
                     then.refused.push(kept.clone());
                 }
                 (_, None) => {}
             }
         }
-        let named = |key: &EventKey| sent.taken.iter().any(|it| it.key == *key);
-        let flown = self.land(number);
+        let named = |key: &EventKey| sent.receipts.iter().any(|it| it.key == *key);
+        let flown = self.take_in_flight(number);
         let is_answer = flown.is_none_or(|keys| keys.iter().all(named));
         if is_answer {
-            self.trouble = None;
+            self.problem = None;
             self.n_failed = 0;
         } else {
             let reason = "the server did not say what became of all that was sent";
-            then.pause_ms = Some(self.pause(DeliveryProblem::Server(reason.to_owned())));
+            then.retry_after_ms = Some(self.next_retry_ms(DeliveryProblem::Server(reason.to_owned())));
         }
         then
     }
 
     /// Hears that there is no answer to a batch. Nothing for one that has an answer by now.
     pub(crate) fn handle_failure(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
-        let keys = self.land(number)?;
+        let keys = self.take_in_flight(number)?;
         let mut then = DeliveryOutcome::default();
         match (classify_error(error), keys.as_slice()) {
             (ErrorClass::Permanent(reason), [key]) => {
-                let kept = self.waiting.iter_mut().find(|it| it.event.key == *key);
+                let kept = self.pending.iter_mut().find(|it| it.event.key == *key);
                 then.refused.extend(kept.map(|it| {
-                    it.refused = Some(reason);
+                    it.rejection = Some(reason);
                     it.clone()
                 }));
             }
-            (ErrorClass::Permanent(_), _) => self.singly = true,
-            (ErrorClass::Retryable(trouble), _) => then.pause_ms = Some(self.pause(trouble)),
+            (ErrorClass::Permanent(_), _) => self.sends_singly = true,
+            (ErrorClass::Retryable(trouble), _) => then.retry_after_ms = Some(self.next_retry_ms(trouble)),
         }
         Some(then)
     }
 
     /// Sends what was refused once more.
     pub(crate) fn requeue_rejected(&mut self) {
-        for kept in &mut self.waiting {
-            kept.refused = None;
+        for kept in &mut self.pending {
+            kept.rejection = None;
         }
     }
 
     /// Forgets what was refused.
     pub(crate) fn discard_rejected(&mut self) -> Vec<EventKey> {
-        let of = |it: &QueuedEvent| it.refused.is_some().then_some(it.event.key);
-        let gone: Vec<EventKey> = self.waiting.iter().filter_map(of).collect();
-        self.waiting.retain(|it| it.refused.is_none());
-        self.settled.extend(&gone);
+        let of = |it: &QueuedEvent| it.rejection.is_some().then_some(it.event.key);
+        let gone: Vec<EventKey> = self.pending.iter().filter_map(of).collect();
+        self.pending.retain(|it| it.rejection.is_none());
+        self.delivered.extend(&gone);
         gone
     }
 
     /// Everything that is not sent, by place.
     pub(crate) fn unsent(&self) -> &[QueuedEvent] {
-        &self.waiting
+        &self.pending
     }
 
     /// How many events the server has taken in this visit.
     pub(crate) fn n_saved(&self) -> usize {
-        self.settled.len()
+        self.delivered.len()
     }
 
     /// Why nothing is sent at the moment.
     pub(crate) fn trouble(&self) -> Option<&DeliveryProblem> {
-        self.trouble.as_ref()
+        self.problem.as_ref()
     }
 
     fn take_in_flight(&mut self, number: u64) -> Option<Vec<EventKey>> {
-        self.flight.take_if(|it| it.0 == number).map(|it| it.1)
+        self.in_flight.take_if(|it| it.0 == number).map(|it| it.1)
     }
 
     fn next_retry_ms(&mut self, trouble: DeliveryProblem) -> u64 {
-        self.trouble = Some(trouble);
+        self.problem = Some(trouble);
         let pause = FIRST_RETRY_MS << self.n_failed.min(16);
         self.n_failed += 1;
         pause.min(MAX_RETRY_MS)

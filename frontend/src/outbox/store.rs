@@ -80,7 +80,7 @@ impl EventStore {
             let key = JsValue::from_str(&kept.event.key.to_string());
             let events = transaction.object_store(EVENTS)?;
             events.put(&JsValue::from_str(&json), Some(&key))?.await?;
-            transaction.await.and_then(whole)
+            transaction.await.and_then(require_commit)
         })
         .await
     }
@@ -94,7 +94,7 @@ impl EventStore {
                 let key = JsValue::from_str(&key.to_string());
                 events.delete(key)?.await?;
             }
-            transaction.await.and_then(whole)
+            transaction.await.and_then(require_commit)
         })
         .await
     }

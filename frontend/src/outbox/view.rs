@@ -15,7 +15,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
     let status = status();
     let trouble = {
         let status = status.clone();
-        Memo::new(move |_| status.read().trouble.clone())
+        Memo::new(move |_| status.read().problem.clone())
     };
     let lines = move || {
         let shown = status_phrases(&status.read());
@@ -30,7 +30,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
                 view! { <a class="btn bare" href=PageRoute::Join.href()>"Sign in"</a> }.into_any()
             }
             DeliveryProblem::Network | DeliveryProblem::Server(_) => view! {
-                <button class="btn bare" type="button" on:click=|_| ask_again()>
+                <button class="btn bare" type="button" on:click=|_| retry_now()>
                     "Send now"
                 </button>
             }
@@ -49,7 +49,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
 #[component]
 pub(crate) fn RejectedEvents() -> impl IntoView {
     let status = status();
-    let refused = Memo::new(move |_| status.read().refused.clone());
+    let refused = Memo::new(move |_| status.read().rejected.clone());
     let dialog = NodeRef::<html::Dialog>::new();
     let open = move |_| {
         if let Some(dialog) = dialog.get_untracked() {
@@ -76,7 +76,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
         let mut reasons: Vec<String> = refused
             .get()
             .into_iter()
-            .filter_map(|it| it.refused)
+            .filter_map(|it| it.rejection)
             .collect();
         reasons.dedup();
         reasons
@@ -96,7 +96,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                     <p>{kept}</p>
                     <ul>{reasons}</ul>
                     <div class="btns">
-                        <button class="btn" type="button" on:click=|_| ask_again()>
+                        <button class="btn" type="button" on:click=|_| retry_now()>
                             "Send again"
                         </button>
                         <button class="btn" type="button" on:click=save>"Save as a file"</button>
@@ -146,10 +146,10 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
             format!("{} saved", count(status.n_saved as u64)),
         ));
     }
-    let n_waiting = status.waiting.len();
+    let n_waiting = status.pending.len();
     if n_waiting > 0 {
         let n = count(n_waiting as u64);
-        words.push(match &status.trouble {
+        words.push(match &status.problem {
             None => ("verdict wait", format!("{n} being sent")),
             Some(DeliveryProblem::Network) => {
                 ("verdict wait", format!("{n} waiting for the network"))
@@ -163,18 +163,18 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
             }
         });
     }
-    if !status.refused.is_empty() {
-        let n = count(status.refused.len() as u64);
+    if !status.rejected.is_empty() {
+        let n = count(status.rejected.len() as u64);
         words.push(("verdict bad", format!("{n} refused")));
     }
-    if status.forgets.is_some() && n_waiting > 0 {
+    if status.storage_error.is_some() && n_waiting > 0 {
         let lost = "kept only in this tab: leave it open until all is saved";
         words.push(("verdict bad", lost.to_owned()));
     }
-    if status.n_others > 0 {
+    if status.n_other_people > 0 {
         let who = format!(
             "{} of somebody else in this browser",
-            count_actions(status.n_others)
+            count_actions(status.n_other_people)
         );
         words.push(("verdict quiet out", who));
     }

@@ -87,7 +87,7 @@ fn anchor(name: &str) -> String {
 /// Brings the part that the address names into view, also when the page is opened with it.
 fn follow_anchor() {
     let hash = PageLocation::current().hash;
-    ManipulationEffect::new(move |_| {
+    Effect::new(move |_| {
         let name = hash.get();
         let name = name.trim_start_matches('#').to_owned();
         if !name.is_empty() {
@@ -165,7 +165,7 @@ fn Symbols() -> impl IntoView {
 /// One axiom with its worked example.
 #[component]
 fn AxiomEntry(axiom: Axiom) -> impl IntoView {
-    let about = axiom.about();
+    let about = axiom.description();
     let [premises, claim] = split_statement(about.formula);
     let example = match axiom {
         Axiom::IrAxioms(_) | Axiom::Formula(_) if about.example.is_empty() => ().into_any(),
@@ -181,7 +181,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
         <section class="axiom-about" id=axiom.slug() aria-labelledby=title>
             <h3 id=heading>
                 <a href=anchor(&axiom.slug())>{about.name}</a>
-                <span class="note">{about.gist}</span>
+                <span class="note">{about.short_title}</span>
             </h3>
             <p class="statement">{about.statement}</p>
             <p class="formula">
@@ -192,7 +192,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
                 <dt>"Source"</dt>
                 <dd>{about.source}</dd>
                 <dt>"Known troubles"</dt>
-                <dd>{about.troubles}</dd>
+                <dd>{about.known_issues}</dd>
             </dl>
             {example}
         </section>
@@ -265,7 +265,7 @@ fn Formulas() -> impl IntoView {
 
 /// The page of the Playground with the worked example of an axiom.
 fn playground_href(axiom: Axiom) -> String {
-    let words = PlaygroundInput::example(axiom.into()).to_words();
+    let words = PlaygroundInput::example(axiom.into()).to_parameters();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     PageRoute::Playground.href() + &query_string(words)
 }

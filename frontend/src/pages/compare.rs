@@ -33,20 +33,20 @@ pub(crate) fn CompareRankers(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let scene = ComparePageState::follow(study, CompareView::from_address, CompareView::href);
+    let scene = ComparePageState::from_address(study, CompareView::from_address, CompareView::href);
     let latest = LatestReply::track(move || CompareRankersRequest {
         study: scene.study.get_value(),
-        options: scene.view.get().asking,
+        options: scene.view.get().comparison,
     });
     let failure = move || {
-        latest.failed.get().map(|error| {
+        latest.error.get().map(|error| {
             let retry = Callback::new(move |()| latest.refetch());
             view! { <CompareError error retry scene/> }
         })
     };
-    let body = move || match (latest.reply.get(), latest.failed.get()) {
+    let body = move || match (latest.reply.get(), latest.error.get()) {
         (Some(found), None) => view! {
-            <div class:stale=latest.busy aria-busy=move || latest.busy.get().to_string()>
+            <div class:stale=latest.is_pending aria-busy=move || latest.is_pending.get().to_string()>
                 <Comparison found scene/>
             </div>
         }
@@ -70,9 +70,9 @@ fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState)
     let usual = move || scene.study.with_value(|it| CompareView::default().href(it));
     let changed = move || scene.view.get() != CompareView::default();
     let runs = move || {
-        let asking = scene.view.get().asking;
+        let asking = scene.view.get().comparison;
         let of_runs = asking
-            .pair
+            .rankers
             .iter()
             .any(|it| matches!(it, shared::compare_fractions::RankerRef::Run(_)));
         of_runs.then(|| {
@@ -99,13 +99,13 @@ fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState)
 #[component]
 fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);
-    let n = found.queries.n_counted;
+    let n = found.query_counts.n_included;
     let notes = found.rankers.iter().filter_map(|it| {
         let note = it.note.clone()?;
         Some(view! { <li>{it.label.clone()} ": " {note}</li> })
     });
     let notes = notes.collect_view();
-    let withheld = found.withheld.then(|| {
+    let withheld = found.has_withheld_texts.then(|| {
         let study = scene.study.get_value();
         view! {
             <p class="ahead">
@@ -139,12 +139,12 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                         {format!(
                             "{} of {}",
                             format::count(n),
-                            plural(found.queries.n_all, "query", "queries"),
+                            plural(found.query_counts.n_queries, "query", "queries"),
                         )}
                     </span>
                     <span>{found.analyzer.clone()}</span>
                     <span class="hash" title="Hash of what is compared">
-                        {format::short_hash(&found.hash)}
+                        {format::short_hash(&found.content_hash)}
                     </span>
                 </p>
                 <ul class="note">{notes}</ul>
@@ -160,7 +160,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
 /// Why no query counts, and what to do.
 #[component]
 fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
-    let queries = found.queries;
+    let queries = found.query_counts;
     let unranked = plural(queries.n_unranked, "query is", "queries are");
     let without = plural(queries.n_without_relevant, "query has", "queries have");
     view! {
@@ -168,7 +168,7 @@ fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
             {format!(
                 "No query counts: {unranked} not ranked by both, and {without} no document with a \
                  grade of {} or more. Count all queries, or take another grade.",
-                found.relevant_from,
+                found.min_relevant_grade,
             )}
         </p>
     }

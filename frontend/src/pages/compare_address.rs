@@ -37,29 +37,29 @@ impl CompareView {
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> CompareView {
         let usual = ComparisonOptions::default();
         let who = |key: &str, at: usize| {
-            let typed = get(key).and_then(|it| who_of(&it));
-            typed.unwrap_or_else(|| usual.pair[at].clone())
+            let typed = get(key).and_then(|it| parse_ranker_parameter(&it));
+            typed.unwrap_or_else(|| usual.rankers[at].clone())
         };
         let word = |key: &str| get(key).unwrap_or_default();
         CompareView {
             comparison: ComparisonOptions {
-                rankers: [fetch_identity("a", 0), fetch_identity("b", 1)],
-                subset: match relation_text("queries").as_str() {
+                rankers: [who("a", 0), who("b", 1)],
+                subset: match word("queries").as_str() {
                     "found" => ComparisonSubset::WithRetrievedRelevant,
                     "all" => ComparisonSubset::All,
                     _ => ComparisonSubset::WithRelevant,
                 },
                 min_relevant_grade: get("from").and_then(|it| it.parse().ok()),
-                stopwords: match relation_text("stop").as_str() {
+                stopwords: match word("stop").as_str() {
                     "none" => Stopwords::None,
                     _ => Stopwords::EnFunction,
                 },
                 split: get("split"),
             },
             selection: get("of")
-                .and_then(|it| selection_of(&it))
+                .and_then(|it| parse_selection_parameter(&it))
                 .unwrap_or_default(),
-            sort: match relation_text("sort").as_str() {
+            sort: match word("sort").as_str() {
                 "gain" => QuerySort::Gain,
                 "loss" => QuerySort::Loss,
                 _ => QuerySort::Query,
@@ -76,17 +76,17 @@ impl CompareView {
         let usual = ComparisonOptions::default();
         let mut pairs: Vec<(&'static str, String)> = Vec::new();
         for (key, at) in [("a", 0), ("b", 1)] {
-            let who = &self.asking.pair[at];
-            if *who != usual.pair[at] {
+            let who = &self.comparison.rankers[at];
+            if *who != usual.rankers[at] {
                 pairs.push((key, ranker_parameter(who)));
             }
         }
-        let counted = match self.asking.counted {
+        let counted = match self.comparison.subset {
             ComparisonSubset::WithRelevant => None,
             ComparisonSubset::WithRetrievedRelevant => Some("found"),
             ComparisonSubset::All => Some("all"),
         };
-        let stop = match self.asking.stopwords {
+        let stop = match self.comparison.stopwords {
             Stopwords::None => Some("none"),
             Stopwords::EnFunction | Stopwords::List(_) => None,
         };
@@ -96,16 +96,16 @@ impl CompareView {
             QuerySort::Loss => Some("loss"),
         };
         pairs.extend(counted.map(|it| ("queries", it.to_owned())));
-        let from = self.asking.relevant_from;
+        let from = self.comparison.min_relevant_grade;
         pairs.extend(from.map(|it| ("from", it.to_string())));
         pairs.extend(stop.map(|it| ("stop", it.to_owned())));
-        pairs.extend(self.asking.split.clone().map(|it| ("split", it)));
+        pairs.extend(self.comparison.split.clone().map(|it| ("split", it)));
         if self.selection != QuerySelection::All {
             pairs.push(("of", selection_parameter(&self.selection)));
         }
         pairs.extend(sort.map(|it| ("sort", it.to_owned())));
-        if self.part > 0 {
-            pairs.push(("part", self.part.to_string()));
+        if self.page > 0 {
+            pairs.push(("part", self.page.to_string()));
         }
         pairs.extend(self.query.clone().map(|it| ("query", it)));
         let page = PageRoute::CompareRankers {
@@ -119,7 +119,7 @@ impl CompareView {
         QueryListOptions {
             selection: self.selection.clone(),
             sort: self.sort,
-            offset: self.part.saturating_mul(ROWS),
+            offset: self.page.saturating_mul(ROWS),
             limit: ROWS,
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn Figures(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let choice = PageLocation::read_from_search(read);
+    let choice = PageLocation::read_from_search(choice_from_address);
     let name = study.clone();
     let drawn = api::fetch(move || GetFiguresRequest {
         study: name.clone(),
@@ -45,8 +45,8 @@ pub(crate) fn Figures(
 }
 
 fn choice_from_address(address: &PageLocation) -> FigureOptions {
-    let number = |key: &str| address.word(key)?.parse().ok();
-    let get = |key: &str| address.word(key);
+    let number = |key: &str| address.query_parameter(key)?.parse().ok();
+    let get = |key: &str| address.query_parameter(key);
     FigureOptions {
         controls: address::controls_from_address(&get),
         reference_row: number("against").unwrap_or_default(),
@@ -56,12 +56,12 @@ fn choice_from_address(address: &PageLocation) -> FigureOptions {
 
 /// Puts a choice in the address; the figures follow.
 fn set_choice(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
-    let mut pairs = address::controls_parameters(&next.dials);
-    if next.reference > 0 {
-        pairs.push(("against", next.reference.to_string()));
+    let mut pairs = address::controls_parameters(&next.controls);
+    if next.reference_row > 0 {
+        pairs.push(("against", next.reference_row.to_string()));
     }
-    if next.measure > 0 {
-        pairs.push(("measure", next.measure.to_string()));
+    if next.measure_index > 0 {
+        pairs.push(("measure", next.measure_index.to_string()));
     }
     let page = PageRoute::Figures {
         study: study.to_owned(),
@@ -83,17 +83,17 @@ fn FiguresView(
     let tables = report::figure_tables(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
-    let overlap = figures.overlap.as_ref().map(|it| {
+    let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
             InteractiveFigure::static_figure(plot::draw_overlap_thirds(&names, &it.measure, thirds))
         };
-        (draw(&it.all), draw(&it.in_pool))
+        (draw(&it.all_queries), draw(&it.relevant_in_pool))
     });
     let (all, in_pool) = overlap.unzip();
-    let scatter = figures.scatter.as_ref();
+    let scatter = figures.effectiveness_scatter.as_ref();
     let scatter = scatter
         .map(|it| InteractiveFigure::static_figure(plot::draw_effectiveness_scatter(&names, it)));
-    let modes = figures.modes.clone();
+    let modes = figures.variants.clone();
     view! {
         <div class="head">
             <div>
@@ -101,7 +101,7 @@ fn FiguresView(
                 <p class="facts">
                     <span>"Figures"</span>
                     <span class="hash" title="Hash of the instances">
-                        {format::short_hash(&figures.hash)}
+                        {format::short_hash(&figures.instances_hash)}
                     </span>
                 </p>
             </div>
@@ -177,25 +177,25 @@ fn Choices(
     choice: RwSignal<FigureOptions>,
     study: String,
 ) -> impl IntoView {
-    let now = figures.choice.clone();
+    let now = figures.options.clone();
     let change = move |turn: &dyn Fn(&mut FigureOptions)| {
         let mut next = choice.get_untracked();
         turn(&mut next);
         set_choice(&study, next, choice);
     };
-    let shown = figures.mode;
+    let shown = figures.variant;
     let modes_options = modes
         .iter()
         .map(|it| view! { <option value=it.name() selected=*it == shown>{it.name()}</option> });
     let modes_options = modes_options.collect_view();
     let rankers = figures.rankers.iter().enumerate().map(|(at, it)| {
-        let selected = at == now.reference as usize;
+        let selected = at == now.reference_row as usize;
         view! { <option value=at.to_string() selected=selected>{it.label.clone()}</option> }
     });
     let rankers = rankers.collect_view();
     let measures = figures.effectiveness.iter().flat_map(|it| &it.measures);
     let measures = measures.enumerate().map(|(at, it)| {
-        let selected = at == now.measure as usize;
+        let selected = at == now.measure_index as usize;
         view! { <option value=at.to_string() selected=selected>{it.clone()}</option> }
     });
     let measures = measures.collect_view();
@@ -204,7 +204,7 @@ fn Choices(
         view! {
             <SelectField label="Measure" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();
-                by_measure(&|it| it.measure = at);
+                by_measure(&|it| it.measure_index = at);
             }>{measures}</SelectField>
         }
     });
@@ -212,9 +212,9 @@ fn Choices(
     let by_split = change.clone();
     let splits = (!figures.splits.is_empty()).then(|| {
         let turn = move |split: Option<String>| {
-            by_split(&|it| it.dials.split.clone_from(&split));
+            by_split(&|it| it.controls.split.clone_from(&split));
         };
-        let chosen = Signal::derive(move || choice.get().dials.split);
+        let chosen = Signal::derive(move || choice.get().controls.split);
         let splits = figures.splits.clone();
         view! { <SplitSelect splits chosen turn=Callback::new(turn)/> }
     });
@@ -225,11 +225,11 @@ fn Choices(
             <SelectField label="Reading of the axioms" choose=move |word: String| {
                 let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
-                by_mode(&|it| it.dials = StudyControls { variant: mode, ..it.dials.clone() });
+                by_mode(&|it| it.controls = StudyControls { variant: mode, ..it.controls.clone() });
             }>{modes_options}</SelectField>
             <SelectField label="Compare with" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();
-                by_ranker(&|it| it.reference = at);
+                by_ranker(&|it| it.reference_row = at);
             }>{rankers}</SelectField>
             {measure}
             {splits}

@@ -81,7 +81,7 @@ pub(crate) fn Instance() -> impl IntoView {
         let search = search.get();
         InstanceView::read(&|key| location::word(&search, key), mode)
     });
-    let tie = Memo::new(move |_| view.get().list.dials.delta_score);
+    let tie = Memo::new(move |_| view.get().list.dials.tie_threshold);
     let show = LocalResource::new(move || {
         let (place, delta_score) = (place.get(), tie.get());
         async move {
@@ -110,7 +110,7 @@ pub(crate) fn Instance() -> impl IntoView {
     let lost = Signal::derive(move || around.get().flatten()?.err());
     let ranker = Memo::new(move |_| {
         let (_, answer) = show.get().flatten()?;
-        let said = answer.ok()?.said.into_iter().nth(view.get().ranker?)?;
+        let said = answer.ok()?.verdicts.into_iter().nth(view.get().ranker?)?;
         Some(said.ranker.label)
     });
     let wanted = RwSignal::new(None::<ListDirection>);
@@ -179,7 +179,7 @@ fn Crumbs(
                 neighbors::instance_noun(probe),
                 format::count(place.number + 1)
             ),
-            |it| it.said(probe),
+            |it| it.position_text(probe),
         );
         Some(view! {
             <a href=study.href(&place.study)>{place.study.clone()}</a>
@@ -209,47 +209,47 @@ fn InstanceContent(
     // The term that is pointed at, in a table or in a text.
     let lit = RwSignal::new(None::<u32>);
     let ranker = view.get_untracked().ranker.unwrap_or(0);
-    let why = match shown.withheld {
+    let why = match shown.has_withheld_texts {
         true => format!("{}.", explanation::expectation_clause(&shown)),
         false => explanation::instance_sentence(&shown),
     };
     let said = shown
-        .said
+        .verdicts
         .get(ranker)
         .map(|it| explanation::ranker_sentence(&shown, it))
         .unwrap_or_default();
-    let mode = format!("{}, {}", shown.probe.name(), variant_label(shown.mode));
+    let mode = format!("{}, {}", shown.probe.name(), variant_label(shown.variant));
     let caption = format!("Premises of {} with value and bound", shown.probe.name());
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
-    let measured = !shown.withheld && !shown.premises.is_empty();
+    let measured = !shown.has_withheld_texts && !shown.preconditions.is_empty();
     let premises = measured.then(|| {
         let name = format!(
             "Why this is {}",
             neighbors::instance_noun_with_article(shown.probe)
         );
         let header = move || view! { <span class="note">{mode.clone()}</span> };
-        let (premises, terms) = (shown.premises.clone(), shown.terms.clone());
+        let (premises, terms) = (shown.preconditions.clone(), shown.terms.clone());
         view! {
             <Section id="why" name header>
                 <PreconditionTable premises terms caption/>
             </Section>
         }
     });
-    let changes = (!shown.withheld).then(|| view! { <Edits shown=shown.clone()/> });
-    let neural = shown.said.iter().map(|it| &it.ranker);
+    let changes = (!shown.has_withheld_texts).then(|| view! { <Edits shown=shown.clone()/> });
+    let neural = shown.verdicts.iter().map(|it| &it.ranker);
     let neural = neural.filter(|it| it.kind == RankerKind::Neural);
     let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
     let query = shown.query.text.clone();
-    let texts: Vec<String> = shown.texts.iter().map(|it| it.body.text.clone()).collect();
+    let texts: Vec<String> = shown.docs.iter().map(|it| it.text.text.clone()).collect();
     let cross = specs
         .iter()
         .find(|it| it.ends_with(CROSS_ENCODER_SUFFIX))
         .cloned();
-    let attention = cross.filter(|_| !shown.withheld).map(|spec| {
+    let attention = cross.filter(|_| !shown.has_withheld_texts).map(|spec| {
         view! { <AttentionMaps spec query=query.clone() texts=texts.clone()/> }
     });
-    let counted = (!shown.withheld).then(|| {
+    let counted = (!shown.has_withheld_texts).then(|| {
         let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
         let (study, shown) = (study.clone(), shown.clone());
         view! {
@@ -266,7 +266,7 @@ fn InstanceContent(
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>
-            <InstanceButtons here place view ways wanted withheld=shown.withheld/>
+            <InstanceButtons here place view ways wanted withheld=shown.has_withheld_texts/>
         </div>
         <InstanceDocuments study=study.clone() shown=shown.clone() lit/>
         {changes}
@@ -315,7 +315,7 @@ fn InstanceButtons(
         };
         let view = view.get();
         // Outside of the list there is no place to keep.
-        let at = around.listed.then_some(at);
+        let at = around.is_in_list.then_some(at);
         Some(here.with_value(|it| {
             it.href(
                 number,

@@ -60,7 +60,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         study: name.get_value(),
         controls: dials.get(),
     });
-    let (overview, failed) = (look.reply, look.failed);
+    let (overview, failed) = (look.reply, look.error);
     let asked = Memo::new(move |_| InstanceListQuery {
         study: name.get_value(),
         probe,
@@ -88,7 +88,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         row: MapRow::Ranker(ranker),
         probe,
     });
-    let about = probe.about();
+    let about = probe.description();
     let title = move || {
         let overview = overview.get();
         let ranker = overview.as_ref().map(|it| spot.get().name(it));
@@ -110,10 +110,10 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         }
     };
     let failure = move || {
-        failed.get().or_else(|| rows.failed.get()).map(|error| {
+        failed.get().or_else(|| rows.error.get()).map(|error| {
             let retry = Callback::new(move |()| {
                 look.refetch();
-                rows.again();
+                rows.reload();
             });
             let href = PageRoute::Study {
                 study: name.get_value(),
@@ -125,7 +125,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
             }
         })
     };
-    let mode = Memo::new(move |_| overview.get().map_or(AxiomVariant::Fixed, |it| it.mode));
+    let mode = Memo::new(move |_| overview.get().map_or(AxiomVariant::Fixed, |it| it.variant));
     let study_href = move || {
         let view = StudyView::with_selection(dials.get(), probe, ranker);
         name.with_value(|it| view.href(it))
@@ -150,7 +150,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
 
 /// A row by its number, for who has no name yet.
 fn ranker_label(spot: MapPosition) -> String {
-    match spot.who {
+    match spot.row {
         MapRow::Ranker(row) => format::count(row as u64 + 1),
         MapRow::Relevance => String::new(),
     }
@@ -171,14 +171,14 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let as_table = RwSignal::new(false);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let file = move || {
-        rows.about.with_untracked(|it| {
+        rows.summary.with_untracked(|it| {
             it.as_ref().map(|it| {
                 let InstanceListQuery {
                     study,
                     probe,
                     ranker,
                     ..
-                } = &it.asked;
+                } = &it.query;
                 (
                     format!("{study}-{}-{ranker}-margins", probe.slug()),
                     it.histogram.clone(),
@@ -199,7 +199,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
         }
     });
     let picture = move || {
-        let about = rows.about.get();
+        let about = rows.summary.get();
         match about {
             None => view! { <div class="cell loading" aria-hidden="true"></div> }.into_any(),
             Some(it) if it.histogram.counts.is_empty() && it.histogram.n_tied == 0 => {
@@ -231,10 +231,10 @@ fn histogram_table(histogram: &MarginHistogram, name: &str) -> report::ReportTab
     let digits = margin_digits(histogram);
     let score = |value: f64| TableValue::Score { value, digits };
     let rows = histogram.counts.iter().enumerate().map(|(at, &count)| {
-        let from = histogram.from + at as f64 * histogram.width;
+        let from = histogram.lower_edge + at as f64 * histogram.bin_width;
         vec![
             score(from),
-            score(from + histogram.width),
+            score(from + histogram.bin_width),
             TableValue::Count(count),
         ]
     });
@@ -276,7 +276,7 @@ fn InstanceList(
         true => ("Instances", "instance", "instances"),
         false => ("Samples", "sample", "samples"),
     };
-    let n = Memo::new(move |_| rows.about.with(|it| it.as_ref().map(|it| it.n)));
+    let n = Memo::new(move |_| rows.summary.with(|it| it.as_ref().map(|it| it.n_instances)));
     let current = RwSignal::new(0_u64);
     let seen = RwSignal::new((0, 0));
     Effect::new(move |_| {
@@ -285,8 +285,8 @@ fn InstanceList(
     });
     Effect::new(move |_| {
         // The pages of another list are gone, also those of rows that stay in view.
-        rows.about.track();
-        rows.see(seen.get());
+        rows.summary.track();
+        rows.ensure_loaded(seen.get());
     });
     let row =
         Callback::new(move |at: u64| view! { <InstanceListRow at rows current mode/> }.into_any());
@@ -336,16 +336,16 @@ fn InstanceListRow(
         InstanceRow::Failed(error) => view! {
             <span class="line">
                 <span class="miss">{error.to_string()}</span>
-                <button class="btn" type="button" on:click=move |_| rows.again()>
+                <button class="btn" type="button" on:click=move |_| rows.reload()>
                     "Try again"
                 </button>
             </span>
         }
         .into_any(),
         InstanceRow::Here(line) => {
-            let Some((asked, histogram)) = rows.about.with_untracked(|it| {
+            let Some((asked, histogram)) = rows.summary.with_untracked(|it| {
                 it.as_ref()
-                    .map(|it| (it.asked.clone(), it.histogram.clone()))
+                    .map(|it| (it.query.clone(), it.histogram.clone()))
             }) else {
                 return view! { <span class="line waiting">"…"</span> }.into_any();
             };
@@ -364,7 +364,7 @@ fn InstanceListRow(
             let digits = margin_digits(&histogram);
             let below = documents_text(&line);
             let part = line
-                .truncated
+                .is_truncated
                 .then(|| view! { <span class="label">"truncated"</span> });
             view! {
                 <a
@@ -391,8 +391,8 @@ fn InstanceListRow(
 
 /// The margin against the largest of the cell.
 fn margin_share(line: &ListedInstance, histogram: &MarginHistogram) -> Option<f64> {
-    let to = histogram.from + histogram.counts.len() as f64 * histogram.width;
-    let most = histogram.from.abs().max(to.abs());
+    let to = histogram.lower_edge + histogram.counts.len() as f64 * histogram.bin_width;
+    let most = histogram.lower_edge.abs().max(to.abs());
     line.margin.filter(|_| most > 0.0).map(|it| it / most)
 }
 
@@ -404,7 +404,7 @@ fn NoInstances(
     go: Callback<InstanceListView>,
 ) -> impl IntoView {
     let now = view.get();
-    let filtered = !now.query.is_empty() || now.from.is_some() || now.to.is_some();
+    let filtered = !now.query.is_empty() || now.min_margin.is_some() || now.max_margin.is_some();
     let said = match now.outcome {
         _ if !probe.is_axiom() => "No sample passes these filters.",
         Some(Outcome::Violated) if !filtered => "No violations.",

@@ -41,7 +41,7 @@ pub(crate) fn Join() -> impl IntoView {
         token.set(None);
         asked.refetch();
     });
-    let shown = move |found: JoinPageState| shown(found, again);
+    let shown = move |found: JoinPageState| join_view(found, again);
     view! { <ResourceView answer=asked until="Asking the server" without="Join" shown/> }
 }
 
@@ -107,7 +107,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
 
 /// What an invitation is to, and the way in.
 fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) -> AnyView {
-    let until = local_time(to.until_ms);
+    let until = local_time(to.expires_ms);
     let signed_in = who.person.map(|it| {
         view! {
             <p class="note">
@@ -116,7 +116,7 @@ fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) 
             </p>
         }
     });
-    let heading = match &to.person {
+    let heading = match &to.person_name {
         Some(name) => format!("Welcome back, {name}"),
         None => format!("You are invited as {}", role_with_article(to.role)),
     };
@@ -125,7 +125,7 @@ fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) 
         <p class="lead">{role_description(to.role)}</p>
         <p class="note">"The invitation works once, until " {until} "."</p>
         {signed_in}
-        <JoinForm token=Some(token) name=to.person/>
+        <JoinForm token=Some(token) name=to.person_name/>
     }
     .into_any()
 }
@@ -146,7 +146,7 @@ fn NoInvitation(
                 known as yours."
             </p>
             <JoinForm token=None name=None/>
-            {who.csrf.map(|_| view! { <SignOutHere again/> })}
+            {who.csrf_token.map(|_| view! { <SignOutHere again/> })}
         }
         .into_any(),
         (None, _) => view! {

@@ -38,7 +38,7 @@ pub(crate) fn LateInteraction(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let scene = LateInteractionPageState::follow(
+    let scene = LateInteractionPageState::from_address(
         study.clone(),
         LateInteractionView::from_address,
         LateInteractionView::href,
@@ -81,7 +81,7 @@ fn AnalysisView(
     let last = found.len() - 1;
     let at = Memo::new(move |_| scene.view.get().ranker.min(last));
     let rankers = (last > 0).then(|| {
-        let rankers = found.iter().map(|it| it.head.ranker.clone()).collect();
+        let rankers = found.iter().map(|it| it.header.ranker.clone()).collect();
         view! { <RankerSelect rankers at scene/> }
     });
     let found = StoredValue::new(found);
@@ -109,7 +109,7 @@ fn RankerSelect(
     let options = options.collect_view();
     let choose = move |at: String| {
         let ranker = at.parse().unwrap_or_default();
-        scene.turn(|it| {
+        scene.update(|it| {
             *it = LateInteractionView {
                 ranker,
                 ..LateInteractionView::default()
@@ -130,7 +130,7 @@ fn RankerAnalysis(
     overview: OverviewResource,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let head = found.head.clone();
+    let head = found.header.clone();
     let note = head
         .ranker
         .note
@@ -139,13 +139,13 @@ fn RankerAnalysis(
     let [correlations, words, pieces] = report::late_interaction_tables(&found);
     let found = StoredValue::new(found);
     let chosen = Memo::new(move |_| {
-        let word = scene.view.get().word?;
+        let word = scene.view.get().term?;
         found.with_value(|it| it.words.iter().find(|it| it.word == word).cloned())
     });
     let lists = Memo::new(move |_| {
         let overview = overview.get().and_then(Result::ok);
         let of = |it: StudyOverview| {
-            found.with_value(|found| InstanceListLinks::for_ranker(&it, &found.head.ranker))
+            found.with_value(|found| InstanceListLinks::for_ranker(&it, &found.header.ranker))
         };
         overview.map(of).unwrap_or_default()
     });
@@ -162,9 +162,9 @@ fn RankerAnalysis(
                     <span>{head.ranker.label}</span>
                     {note}
                     <span>{plural(head.queries.len() as u64, "query", "queries")}</span>
-                    <span>{plural(head.n_texts, "text", "texts")}</span>
+                    <span>{plural(head.n_docs, "text", "texts")}</span>
                     <span>"pool " {head.pool}</span>
-                    <span>{format::date(&head.made)}</span>
+                    <span>{format::date(&head.created)}</span>
                 </p>
             </div>
         </div>

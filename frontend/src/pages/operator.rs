@@ -25,7 +25,7 @@ pub(crate) fn Operator() -> impl IntoView {
     let shelf = ModelList::new();
     let failed = RwSignal::new(None::<Error>);
     if hash.with_untracked(String::is_empty) {
-        shelf.ask();
+        shelf.poll();
     }
     Effect::new(move |_| {
         let token = hash.get();
@@ -35,8 +35,8 @@ pub(crate) fn Operator() -> impl IntoView {
             follow_link(token, shelf, failed);
         }
     });
-    let again = Callback::new(move |()| shelf.ask());
-    let stand = Memo::new(move |_| shelf.stand.get());
+    let again = Callback::new(move |()| shelf.poll());
+    let stand = Memo::new(move |_| shelf.state.get());
     let body = move || match stand.get() {
         ModelListState::Loading => {
             view! { <p class="note" role="status">"Asking the server"</p> }.into_any()
@@ -49,7 +49,7 @@ pub(crate) fn Operator() -> impl IntoView {
         }
         .into_any(),
         ModelListState::Visitor => {
-            view! { <OperatorSignIn refused=shelf.refused again/> }.into_any()
+            view! { <OperatorSignIn refused=shelf.is_token_rejected again/> }.into_any()
         }
         ModelListState::Failed(error) => view! { <ErrorMessage error retry=again/> }.into_any(),
         ModelListState::Operator => view! {
@@ -84,10 +84,10 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
         }
         match who {
             Ok(_) => location::navigate(&PageRoute::Studies.href()),
-            Err(error) if error.is(api::NO_SERVER) => shelf.ask(),
+            Err(error) if error.has_type(api::NO_SERVER) => shelf.poll(),
             Err(error) => {
                 failed.set(Some(error));
-                shelf.ask();
+                shelf.poll();
             }
         }
     });

@@ -45,14 +45,14 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     pub(crate) fn update(self, change: impl FnOnce(&mut V)) {
         let mut view = self.view.get_untracked();
         change(&mut view);
-        location::navigate(&self.to(&view));
+        location::navigate(&self.href_of(&view));
     }
 
     /// Returns the address with a change, for a link.
     pub(crate) fn href(self, change: impl FnOnce(&mut V)) -> String {
         let mut view = self.view.get();
         change(&mut view);
-        self.to(&view)
+        self.href_of(&view)
     }
 
     fn href_of(self, view: &V) -> String {

@@ -24,24 +24,24 @@ pub(crate) fn People() -> impl IntoView {
 #[component]
 fn PeopleView(who: SessionResponse) -> impl IntoView {
     let board = PeopleState::new(who);
-    board.ask();
-    let retry = Callback::new(move |()| board.ask());
+    board.fetch();
+    let retry = Callback::new(move |()| board.fetch());
     let told = move || {
         board
-            .told
+            .notice
             .get()
             .map(|told| view! { <ActionNoticeView board told/> })
     };
-    let waits = move || board.everybody.with(Option::is_none) && board.failed.with(Option::is_none);
+    let waits = move || board.people.with(Option::is_none) && board.error.with(Option::is_none);
     view! {
         <h1>"People"</h1>
         <p class="lead">"Who takes part here, and who is invited to."</p>
-        <OptionalErrorMessage error=board.failed retry/>
+        <OptionalErrorMessage error=board.error retry/>
         <div class="told-here" role="status">{told}</div>
-        <GetInstanceRequest when=waits>
+        <Show when=waits>
             <p class="note">"Asking for everybody"</p>
         </GetInstanceRequest>
-        <GetInstanceRequest when=move || board.everybody.with(Option::is_some)>
+        <Show when=move || board.people.with(Option::is_some)>
             <InviteForm board/>
             <Invitations board/>
             <PeopleTable board/>
@@ -52,7 +52,7 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
 /// What was done, and the way back.
 #[component]
 fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
-    let back = told.back.map(|it| {
+    let back = told.invitable_person.map(|it| {
         let again = move |_| invite::reinvite(board, &it);
         view! {
             <button class="btn" type="button" on:click=again>"Invite them again"</button>
@@ -60,7 +60,7 @@ fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
     });
     view! {
         <p class="toast">
-            <span>{told.words}</span>
+            <span>{told.text}</span>
             {back}
         </p>
     }

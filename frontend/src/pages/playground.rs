@@ -55,7 +55,7 @@ pub(crate) fn Playground() -> impl IntoView {
     });
     let desk = PlaygroundState {
         query: RwSignal::new(sheet.query),
-        documents: RwSignal::new(sheet.texts.into_iter().map(TextHistory::new).collect()),
+        documents: RwSignal::new(sheet.documents.into_iter().map(TextHistory::new).collect()),
         settings,
         origin: RwSignal::new(opening.origin()),
         previous: RwSignal::new(None),
@@ -79,13 +79,13 @@ pub(crate) fn Playground() -> impl IntoView {
             <div class="btns">
                 <initial_content::OriginNotice desk opened/>
                 <share_link::ShareButton desk/>
-                <button class="btn" type="button" on:click=move |_| save(desk)>
+                <button class="btn" type="button" on:click=move |_| save_instance(desk)>
                     "Save as instance"
                 </button>
                 <button
                     class="btn bare"
                     type="button"
-                    on:click=move |_| desk.open("an empty page", PlaygroundInput::empty())
+                    on:click=move |_| desk.open_input("an empty page", PlaygroundInput::empty())
                 >
                     "Clear"
                 </button>
@@ -119,23 +119,23 @@ const LONG_INPUT_BYTES: usize = 30_000;
 fn update_answer(desk: PlaygroundState) {
     let soon = Debounce::with_delay_ms(DEBOUNCE_MS);
     let later = Debounce::with_delay_ms(LONG_DEBOUNCE_MS);
-    ManipulationEffect::new(move |before: Option<()>| {
-        let sheet = desk.sheet();
+    Effect::new(move |before: Option<()>| {
+        let sheet = desk.current_input();
         let collection = desk.collection.get().flatten();
         soon.cancel();
         later.cancel();
         if before.is_none() {
-            desk.outcome.set(compute_answer(sheet, collection));
+            desk.answer.set(compute_answer(sheet, collection));
             return;
         }
-        let n_bytes: usize = sheet.texts.iter().map(String::len).sum();
+        let n_bytes: usize = sheet.documents.iter().map(String::len).sum();
         let timer = if n_bytes > LONG_INPUT_BYTES {
             later
         } else {
             soon
         };
-        timer.run(move || {
-            let _ = desk.outcome.try_set(compute_answer(sheet, collection));
+        timer.schedule(move || {
+            let _ = desk.answer.try_set(compute_answer(sheet, collection));
         });
     });
 }
@@ -164,7 +164,7 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
     let known = stats.as_ref().map(|it| CollectionStatistics {
         totals: it.totals,
         terms: &it.terms,
-        word_vectors: it.words.as_ref().map(|it| &it.vectors),
+        word_vectors: it.vectors.as_ref().map(|it| &it.vectors),
     });
     match evaluate_input(&typed, known) {
         Ok(found) => AnswerState::Answered(Arc::new(found)),
@@ -204,29 +204,29 @@ struct SavedSettings {
 }
 
 fn save_instance(desk: PlaygroundState) {
-    let sheet = untrack(|| desk.sheet());
+    let sheet = untrack(|| desk.current_input());
     let (Ok(read), Some(answer)) = (sheet.read(), untrack(|| desk.answer())) else {
         return;
     };
-    let analyzer = untrack(|| desk.analyzer_of_collection()).unwrap_or(read.analyzer);
+    let analyzer = untrack(|| desk.collection_analyzer()).unwrap_or(read.analyzer);
     let (instances, others): (Vec<_>, Vec<_>) =
-        answer.axioms.iter().cloned().partition(|it| it.applies);
+        answer.axiom_results.iter().cloned().partition(|it| it.applies);
     let saved = SavedInstance {
         format: 1,
         software: env!("CARGO_PKG_VERSION"),
         query: sheet.query,
-        documents: sheet.texts,
+        documents: sheet.documents,
         study: sheet.settings.study,
         settings: SavedSettings {
             analyzer,
             limits: read.limits,
-            variant: read.mode,
+            variant: read.variant,
             rankers: read.rankers,
         },
         instances,
         non_applying_axioms: others.into_iter().map(|it| it.probe).collect(),
         neural: desk
-            .models
+            .neural_rankers
             .with_untracked(|it| it.iter().filter_map(NeuralRankerState::scored).collect()),
     };
     let json = serde_json::to_string_pretty(&saved).expect("an instance has only text keys");

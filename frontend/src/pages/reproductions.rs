@@ -28,7 +28,7 @@ struct ReproductionChoice {
 /// The page.
 #[component]
 pub(crate) fn Reproductions() -> impl IntoView {
-    let choice = PageLocation::read_from_search(read);
+    let choice = PageLocation::read_from_search(choice_from_address);
     let studies = api::fetch(|| ListStudiesRequest {});
     let replayed = LocalResource::new(move || {
         let ReproductionChoice { asked, study } = choice.get();
@@ -68,16 +68,16 @@ async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTab
 
 /// Table 3 of Câmara & Hauff, unless the address says otherwise.
 fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
-    let paper = address.word("paper").and_then(|it| it.parse().ok());
+    let paper = address.query_parameter("paper").and_then(|it| it.parse().ok());
     let paper = paper.unwrap_or(Paper::Camara2020);
-    let table = address.word("table").and_then(|it| it.parse().ok());
-    let known = table.filter(|it| paper.tables().contains(it));
+    let table = address.query_parameter("table").and_then(|it| it.parse().ok());
+    let known = table.filter(|it| paper.table_numbers().contains(it));
     ReproductionChoice {
         asked: PaperTable {
             paper,
-            table: known.unwrap_or(paper.tables()[paper.tables().len() - 1]),
+            table: known.unwrap_or(paper.table_numbers()[paper.table_numbers().len() - 1]),
         },
-        study: address.word("study").filter(|it| !it.is_empty()),
+        study: address.query_parameter("study").filter(|it| !it.is_empty()),
     }
 }
 
@@ -101,7 +101,7 @@ fn Choices(
     studies: LocalResource<Result<Vec<StudySummary>, Error>>,
 ) -> impl IntoView {
     let tables = Paper::ALL.iter().flat_map(|&paper| {
-        let tables = paper.tables().iter();
+        let tables = paper.table_numbers().iter();
         tables.map(move |&table| PaperTable { paper, table })
     });
     let tables: Vec<PaperTable> = tables.collect();

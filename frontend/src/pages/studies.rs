@@ -72,7 +72,7 @@ impl Sort {
 
     fn apply(self, cards: &mut [StudySummary]) {
         match self {
-            Sort::Newest => cards.sort_by(|a, b| (&b.made, &a.name).cmp(&(&a.made, &b.name))),
+            Sort::Newest => cards.sort_by(|a, b| (&b.created, &a.name).cmp(&(&a.created, &b.name))),
             Sort::Size => cards.sort_by_key(|it| std::cmp::Reverse(it.n_instances)),
             Sort::Name => cards.sort_by_key(|it| it.title.to_lowercase()),
         }
@@ -213,8 +213,8 @@ fn StudyCard(
     let n_instances = (!card.probes.is_empty()).then(|| {
         view! { <span>{number_format::short_count(card.n_instances)} " instances"</span> }
     });
-    let n_behaviours = (card.n_behaviours > 0).then(|| {
-        view! { <span>{number_format::plural(card.n_behaviours, "behaviour", "behaviours")}</span> }
+    let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
+        view! { <span>{number_format::plural(card.n_behavioral_tests, "behaviour", "behaviours")}</span> }
     });
     let counts = (n_instances, n_behaviours);
     // Without an axiom there is no map.
@@ -238,11 +238,11 @@ fn StudyCard(
                     {counts}
                     <span>{number_format::plural(card.n_queries, "query", "queries")}</span>
                     <span>{number_format::plural(card.n_docs, "text", "texts")}</span>
-                    <span>{number_format::day(&card.made)}</span>
+                    <span>{number_format::day(&card.created)}</span>
                     <span class="hash" title="hash of the instances">
-                        {number_format::short_hash(&card.hash)}
+                        {number_format::short_hash(&card.instances_hash)}
                     </span>
-                    {(!card.published).then(|| view! { <span>"not published"</span> })}
+                    {(!card.is_published).then(|| view! { <span>"not published"</span> })}
                 </p>
             </a>
         </li>

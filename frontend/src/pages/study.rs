@@ -59,7 +59,7 @@ pub(crate) fn Study() -> impl IntoView {
         _ => String::new(),
     });
     let view = Memo::new(move |_| StudyView::from_address(&|key| query.read().get(key)));
-    let dials = Memo::new(move |_| view.get().dials);
+    let dials = Memo::new(move |_| view.get().controls);
     let look = LocalResource::new(move || {
         let request = GetStudyRequest {
             study: study.get(),
@@ -83,7 +83,7 @@ pub(crate) fn Study() -> impl IntoView {
             Some((_, Err(_))) | None => before.cloned().flatten(),
         },
     );
-    let busy = Memo::new(move |_| look.get().is_none_or(|it| it.0.dials != dials.get()));
+    let busy = Memo::new(move |_| look.get().is_none_or(|it| it.0.controls != dials.get()));
     move || match phase.get() {
         PageLoadState::Waiting => view! { <StudyPlaceholder/> }.into_any(),
         PageLoadState::Failed(error) => {
@@ -131,24 +131,24 @@ struct OverviewFrame(Arc<StudyOverview>);
 impl PartialEq for OverviewFrame {
     fn eq(&self, other: &OverviewFrame) -> bool {
         let rankers = |it: &OverviewFrame| {
-            let rows = it.0.rankers.iter().map(|it| it.ranker.fingerprint.clone());
+            let rows = it.0.rows.iter().map(|it| it.ranker.fingerprint.clone());
             rows.collect::<Vec<String>>()
         };
         let (a, b) = (&self.0, &other.0);
         let about = |it: &StudyOverview| {
             (
-                it.hash.clone(),
+                it.instances_hash.clone(),
                 it.title.clone(),
-                it.withheld,
-                it.n_behaviours,
+                it.has_withheld_texts,
+                it.n_behavioral_tests,
             )
         };
         a.name == b.name
             && about(a) == about(b)
-            && a.probes
+            && a.columns
                 .iter()
                 .map(|it| it.probe)
-                .eq(b.probes.iter().map(|it| it.probe))
+                .eq(b.columns.iter().map(|it| it.probe))
             && rankers(self) == rankers(other)
     }
 }
@@ -164,7 +164,7 @@ fn StudyContent(
     again: Callback<()>,
 ) -> impl IntoView {
     let navigate = use_navigate();
-    let withheld = frame.withheld.then(|| study.clone());
+    let withheld = frame.has_withheld_texts.then(|| study.clone());
     let name = StoredValue::new(study.clone());
     let go = Callback::new(move |view: StudyView| {
         let options = NavigateOptions {
@@ -174,7 +174,7 @@ fn StudyContent(
         };
         navigate(&name.with_value(|it| view.href(it)), options);
     });
-    let dials = Memo::new(move |_| view.get().dials);
+    let dials = Memo::new(move |_| view.get().controls);
     let settle = Callback::new(move |dials: StudyControls| {
         go.run(StudyView {
             controls: dials,
@@ -184,11 +184,11 @@ fn StudyContent(
     let turned = DebouncedControls::new(dials.into(), settle);
     let reach = ControlOptions::from_overview(&frame);
     let first = frame.clone();
-    let selected = Memo::new(move |_| select(&first, view.get().cell));
+    let selected = Memo::new(move |_| selected_cell(&first, view.get().cell));
     // The panel follows a focus that has rested for a moment.
     let rest = Debounce::with_delay_ms(150);
     let focus = Callback::new(move |spot: MapPosition| {
-        rest.run(move || {
+        rest.schedule(move || {
             let now = view.get_untracked();
             if now.cell != Some(spot) {
                 go.run(StudyView {
@@ -198,7 +198,7 @@ fn StudyContent(
             }
         });
     });
-    let way = move |spot: MapPosition, outcome: Option<Outcome>| match (selected.get(), spot.who) {
+    let way = move |spot: MapPosition, outcome: Option<Outcome>| match (selected.get(), spot.row) {
         (None, _) | (_, MapRow::Relevance) => None,
         (Some(_), MapRow::Ranker(row)) => {
             let list = InstanceListView {
@@ -213,11 +213,11 @@ fn StudyContent(
     let open = use_navigate();
     let for_keys = reach.clone();
     keyboard::on_key(move |key| {
-        let now = turned.dials.get_untracked();
+        let now = turned.controls.get_untracked();
         match key {
-            "[" => turned.soon(for_keys.by(&now, -1)),
-            "]" => turned.soon(for_keys.by(&now, 1)),
-            "m" => turned.at_once(for_keys.next_mode(&now)),
+            "[" => turned.set_debounced(for_keys.step_delta(&now, -1)),
+            "]" => turned.set_debounced(for_keys.step_delta(&now, 1)),
+            "m" => turned.set_now(for_keys.next_mode(&now)),
             "v" => {
                 let spot = untrack(move || selected.get());
                 let Some(href) = spot.and_then(|it| untrack(|| way(it, Some(Outcome::Violated))))
@@ -232,8 +232,8 @@ fn StudyContent(
     });
     let title = frame.title.clone();
     let told = study.clone();
-    let no_axioms = frame.probes.is_empty();
-    let behaviours = (frame.n_behaviours > 0).then(|| {
+    let no_axioms = frame.columns.is_empty();
+    let behaviours = (frame.n_behavioral_tests > 0).then(|| {
         let path = PageRoute::BehavioralTests {
             study: study.clone(),
         };
@@ -268,10 +268,10 @@ fn StudyContent(
         .into_any(),
         Some(fallback) => {
             let spot = Signal::derive(move || selected.get().unwrap_or(fallback));
-            let shape = Signal::derive(move || view.get().shape);
+            let shape = Signal::derive(move || view.get().display);
             let turn = Callback::new(move |()| {
                 let now = view.get_untracked();
-                let shape = match now.shape {
+                let shape = match now.display {
                     FigureDisplay::Map => FigureDisplay::Table,
                     FigureDisplay::Table => FigureDisplay::Map,
                 };
@@ -300,7 +300,7 @@ fn StudyContent(
         {(!no_axioms).then(|| view! { <Findings study=told overview view/> })}
         {bar}
         {body}
-        <GetInstanceRequest when=move || is_said.get()>
+        <Show when=move || is_said.get()>
             <div class="said-here">
                 <LazyPage path=said.href() until=""/>
             </div>
@@ -328,8 +328,8 @@ async fn has_human_judgments(study: String) -> bool {
 /// The dial that is left where a study has no axiom.
 #[component]
 fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoView {
-    let chosen = Signal::derive(move || turned.dials.get().split);
-    let turn = Callback::new(move |split| turned.change(|it| it.split = split));
+    let chosen = Signal::derive(move || turned.controls.get().split);
+    let turn = Callback::new(move |split| turned.update(|it| it.split = split));
     (!reach.splits.is_empty()).then(|| {
         view! {
             <div class="section bar" role="group" aria-label="Which samples are counted">
@@ -342,13 +342,13 @@ fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoVi
 /// The cell of the address if the study has it, or else the first.
 fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Option<MapPosition> {
     let known = |it: &MapPosition| {
-        let row = match it.who {
-            MapRow::Ranker(row) => row < overview.rankers.len(),
-            MapRow::Relevance => overview.probes.iter().any(|it| it.relevance.is_some()),
+        let row = match it.row {
+            MapRow::Ranker(row) => row < overview.rows.len(),
+            MapRow::Relevance => overview.columns.iter().any(|it| it.qrels_cell.is_some()),
         };
         row && it.column(overview).is_some()
     };
-    let first = overview.probes.first().map(|it| MapPosition {
+    let first = overview.columns.first().map(|it| MapPosition {
         row: MapRow::Ranker(0),
         probe: it.probe,
     });

@@ -65,7 +65,7 @@ pub(crate) fn Workbench() -> impl IntoView {
                 <demo_files::LoadDemoButton bench/>
                 <label class="btn file">
                     "Open a study file"
-                    <input type="file" class="unseen" on:change:target=move |it| open(bench, it)/>
+                    <input type="file" class="unseen" on:change:target=move |it| open_study_file(bench, it)/>
                 </label>
                 <button class="btn" type="button" on:click=move |_| clear(bench)>"Clear"</button>
             </div>
@@ -116,7 +116,7 @@ fn write_address(bench: WorkbenchState) {
 /// Looks for the local study of an earlier visit.
 fn restore_local_study(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        match worker::post_message(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
+        match worker::tell(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
             Ok(answered) => bench.take(answered.tell),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }
@@ -147,19 +147,19 @@ async fn load_study_file(file: &File) -> Result<worker::Answered, Error> {
         study: LOCAL_STUDY.to_owned(),
         file: file.name(),
     };
-    worker::post_message(ask, &JsValue::from_str(&text)).await
+    worker::tell(ask, &JsValue::from_str(&text)).await
 }
 
 fn clear(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
         let _ = run::cancel(bench);
         bench.files.set(Vec::new());
-        bench.made.set(None);
+        bench.study.set(None);
         bench.job.set(None);
         bench.stop_list.set(None);
-        bench.pieces.set(None);
+        bench.vocabulary.set(None);
         bench.settings.set(LocalStudySettings::default_settings());
-        match worker::post_message(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
+        match worker::tell(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
             Ok(_) => bench.run.set(RunState::Idle),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }

@@ -158,7 +158,7 @@ fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl 
     let strips = move || {
         let each = figures(&all, choice.with(|it| it.direction)).into_iter();
         let strip = each.enumerate().map(|(at, figure)| {
-            let said = figure.label.clone();
+            let said = figure.alt_text.clone();
             let label = format!("{}, attention", title(at));
             view! {
                 <figure>
@@ -176,7 +176,7 @@ fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl 
 
 fn figures(all: &[AttentionResponse], direction: AttentionDirection) -> Vec<PlotFigure> {
     let each = all.iter().enumerate();
-    each.map(|(at, it)| figure(&title(at), it, direction))
+    each.map(|(at, it)| attention_figure(&title(at), it, direction))
         .collect()
 }
 
@@ -186,7 +186,7 @@ fn title(at: usize) -> String {
 
 /// Places of the pieces of the query and of the text, without special ones at their ends.
 fn token_ranges(it: &AttentionResponse) -> [std::ops::Range<usize>; 2] {
-    let (second, n) = (it.second as usize, it.pieces.len());
+    let (second, n) = (it.document_start as usize, it.tokens.len());
     [
         1..second.saturating_sub(1).max(1),
         second.min(n)..n.saturating_sub(1).max(second),
@@ -199,7 +199,7 @@ fn attention_figure(
     direction: AttentionDirection,
 ) -> PlotFigure {
     let [query, text] = token_ranges(it);
-    let pieces = |of: &std::ops::Range<usize>| it.pieces[of.clone()].to_vec();
+    let pieces = |of: &std::ops::Range<usize>| it.tokens[of.clone()].to_vec();
     // Rows are always the query, so that both directions stand alike.
     let weight = |q: usize, t: usize| match direction {
         AttentionDirection::FromText => it.weights[q][t],
@@ -215,9 +215,9 @@ fn attention_figure(
         cosines: weights,
     };
     let cut = if it.truncated { ", cut at its end" } else { "" };
-    let most = matches.query.iter().zip(&matches.cosines);
+    let most = matches.query_tokens.iter().zip(&matches.cosines);
     let most = most.filter_map(|(piece, row)| {
-        let each = row.iter().zip(&matches.text);
+        let each = row.iter().zip(&matches.document_tokens);
         let (weight, met) = each.max_by(|a, b| a.0.total_cmp(b.0))?;
         Some(format!(
             "{piece}, {met} {}",
@@ -238,8 +238,8 @@ fn weights_tsv(all: &[AttentionResponse]) -> String {
     let clean = |it: &str| it.replace(['\t', '\n', '\r'], " ");
     let mut text = "text\tpiece\tof\tweight\n".to_owned();
     for (at, it) in all.iter().enumerate() {
-        for (piece, row) in it.pieces.iter().zip(&it.weights) {
-            for (other, weight) in it.pieces.iter().zip(row) {
+        for (piece, row) in it.tokens.iter().zip(&it.weights) {
+            for (other, weight) in it.tokens.iter().zip(row) {
                 let (piece, other) = (clean(piece), clean(other));
                 text += &format!("{}\t{piece}\t{other}\t{weight}\n", at + 1);
             }

@@ -26,8 +26,8 @@ impl ControlOptions {
     /// What a study can be turned to.
     pub(crate) fn from_overview(overview: &StudyOverview) -> ControlOptions {
         ControlOptions {
-            variants: overview.modes.clone(),
-            max_delta: overview.limits.length_gap_terms,
+            variants: overview.variants.clone(),
+            max_delta: overview.limits.length_tolerance_terms,
             splits: overview.splits.clone(),
             has_axiom_controls: true,
         }
@@ -50,48 +50,48 @@ impl ControlOptions {
     const ANY_LENGTH: u32 = 50;
 
     fn max_position(&self) -> u32 {
-        self.delta.unwrap_or(ControlOptions::ANY_LENGTH + 1)
+        self.max_delta.unwrap_or(ControlOptions::ANY_LENGTH + 1)
     }
 
     /// Where the δ dial stands.
     fn delta_position(&self, dials: &StudyControls) -> u32 {
-        dials.delta.map_or(self.most(), |it| it.min(self.most()))
+        dials.length_tolerance.map_or(self.max_position(), |it| it.min(self.max_position()))
     }
 
     /// The dials with δ at a place of its dial.
     pub(crate) fn with_delta(&self, dials: &StudyControls, place: u32) -> StudyControls {
         StudyControls {
-            length_tolerance: (place < self.most()).then_some(place),
+            length_tolerance: (place < self.max_position()).then_some(place),
             ..dials.clone()
         }
     }
 
     /// The dials with δ so many terms up or down.
     pub(crate) fn step_delta(&self, dials: &StudyControls, terms: i32) -> StudyControls {
-        self.with_delta(dials, self.place(dials).saturating_add_signed(terms))
+        self.with_delta(dials, self.delta_position(dials).saturating_add_signed(terms))
     }
 
     /// The dials with the next reading.
     pub(crate) fn next_mode(&self, dials: &StudyControls) -> StudyControls {
-        let now = dials.mode.or(self.modes.first().copied());
+        let now = dials.variant.or(self.variants.first().copied());
         let at = self
-            .modes
+            .variants
             .iter()
             .position(|it| Some(*it) == now)
             .unwrap_or(0);
-        let next = self.modes.get((at + 1) % self.modes.len().max(1)).copied();
+        let next = self.variants.get((at + 1) % self.variants.len().max(1)).copied();
         self.with_mode(dials, next)
     }
 
     fn with_mode(&self, dials: &StudyControls, mode: Option<AxiomVariant>) -> StudyControls {
         StudyControls {
-            variant: mode.filter(|it| Some(it) != self.modes.first()),
+            variant: mode.filter(|it| Some(it) != self.variants.first()),
             ..dials.clone()
         }
     }
 
     fn delta_text(&self, dials: &StudyControls) -> String {
-        match (self.place(dials), self.delta) {
+        match (self.delta_position(dials), self.max_delta) {
             (place, None) if place > ControlOptions::ANY_LENGTH => "any gap".to_owned(),
             (1, _) => "1 term".to_owned(),
             (place, _) => format!("{place} terms"),
@@ -133,15 +133,15 @@ pub(crate) fn ControlBar(
     /// As they stand.
     turned: DebouncedControls,
 ) -> impl IntoView {
-    let dials = turned.dials;
+    let dials = turned.controls;
     let for_delta = StoredValue::new(reach.clone());
-    let n_modes = reach.modes.len();
-    let first = reach.modes.first().copied();
-    let modes = reach.modes.iter().map(|&mode| {
-        let chosen = move || dials.get().mode.or(first) == Some(mode);
+    let n_modes = reach.variants.len();
+    let first = reach.variants.first().copied();
+    let modes = reach.variants.iter().map(|&mode| {
+        let chosen = move || dials.get().variant.or(first) == Some(mode);
         let turn = move || {
             let next = for_delta.with_value(|it| it.with_mode(&dials.get_untracked(), Some(mode)));
-            turned.at_once(next);
+            turned.set_now(next);
         };
         view! {
             <RadioButton group="mode" title=variant_description(mode) chosen choose=turn>{variant_label(mode)}</RadioButton>
@@ -161,30 +161,30 @@ pub(crate) fn ControlBar(
         InstanceSubset::WithRelevant,
     ]
     .map(|only| {
-        let turn = move || turned.change(|it| it.only = only);
+        let turn = move || turned.update(|it| it.subset = only);
         view! {
-            <RadioButton group="only" chosen=move || dials.get().only == only choose=turn>
+            <RadioButton group="only" chosen=move || dials.get().subset == only choose=turn>
                 {instance_filter_label(only)}
             </RadioButton>
         }
     });
     let splits = (!reach.splits.is_empty()).then(|| {
-        let turn = move |split| turned.change(|it| it.split = split);
+        let turn = move |split| turned.update(|it| it.split = split);
         let chosen = Signal::derive(move || dials.get().split);
         view! { <SplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
-    let lengths = reach.of_axioms.then(|| {
+    let lengths = reach.has_axiom_controls.then(|| {
         let turn = move |place| {
-            turned.soon(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
+            turned.set_debounced(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
         };
-        let place = move || for_delta.with_value(|it| it.place(&dials.get()));
-        let said = move || for_delta.with_value(|it| it.said(&dials.get()));
-        view! { <Slider label="Length gap δ" last=reach.most() place said turn/> }
+        let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
+        let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
+        view! { <Slider label="Length gap δ" last=reach.max_position() place said turn/> }
     });
     let last_tie = TIE_THRESHOLDS.len() as u32;
     let turn_tie = move |place: u32| {
-        let width = place.checked_sub(1).and_then(|it| TIES.get(it as usize));
-        turned.soon(StudyControls {
+        let width = place.checked_sub(1).and_then(|it| TIE_THRESHOLDS.get(it as usize));
+        turned.set_debounced(StudyControls {
             tie_threshold: width.copied(),
             ..dials.get_untracked()
         });
@@ -196,8 +196,8 @@ pub(crate) fn ControlBar(
             <Slider
                 label="Score tie"
                 last=last_tie
-                place=move || tie_place(dials.get().delta_score)
-                said=move || tie_said(dials.get().delta_score)
+                place=move || threshold_position(dials.get().tie_threshold)
+                said=move || threshold_text(dials.get().tie_threshold)
                 turn=turn_tie
             />
             <span class="choice" role="radiogroup" aria-label="Which instances count">
@@ -341,22 +341,22 @@ impl DebouncedControls {
 
     /// Turns a dial that may be turned further in a moment.
     pub(crate) fn set_debounced(self, dials: StudyControls) {
-        self.ahead.set(Some(dials.clone()));
-        self.later.run(move || self.settle.run(dials));
+        self.pending.set(Some(dials.clone()));
+        self.debounce.schedule(move || self.commit.run(dials));
     }
 
     /// Changes one dial with one press.
     pub(crate) fn update(self, change: impl FnOnce(&mut StudyControls)) {
-        let mut dials = self.dials.get_untracked();
+        let mut dials = self.controls.get_untracked();
         change(&mut dials);
-        self.at_once(dials);
+        self.set_now(dials);
     }
 
     /// Turns a dial with one press.
     pub(crate) fn set_now(self, dials: StudyControls) {
-        self.later.cancel();
-        self.ahead.set(Some(dials.clone()));
-        self.settle.run(dials);
+        self.debounce.cancel();
+        self.pending.set(Some(dials.clone()));
+        self.commit.run(dials);
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn FigureView(
     /// What is drawn.
     figure: PlotFigure,
 ) -> impl IntoView {
-    svg_frame(figure, "img", drawn)
+    svg_frame(figure, "img", draw_mark)
 }
 
 /// A figure each of whose marks is drawn in some way.
@@ -27,7 +27,7 @@ pub(super) fn svg_frame(
             class="drawing"
             viewBox=format!("{corner} {corner} {width} {height}")
             role=role
-            aria-label=figure.label
+            aria-label=figure.alt_text
         >
             {marks}
         </svg>
@@ -96,7 +96,7 @@ pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
             .into_any()
         }
         FigureMark::Group { title, marks } => {
-            let marks = marks.into_iter().map(drawn).collect_view();
+            let marks = marks.into_iter().map(draw_mark).collect_view();
             view! { <g><title>{title}</title>{marks}</g> }.into_any()
         }
     }

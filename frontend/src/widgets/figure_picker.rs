@@ -45,7 +45,7 @@ fn FigureGroup(
         true => (None, Some(title)),
         false => (Some(title), None),
     };
-    let marks = marks.into_iter().map(drawn).collect_view();
+    let marks = marks.into_iter().map(draw_mark).collect_view();
     let pressed = move || (picked.get() == Some(place)).to_string();
     let by_key = move |event: KeyboardEvent| {
         if matches!(event.key().as_str(), "Enter" | " ") {

@@ -134,7 +134,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let pointed = move |event: MouseEvent| {
         if let (FigureSelection::Position(pick), Some(frame)) = (pick, place.get_untracked())
-            && let Some(at) = figure.with_untracked(|it| pointed_at(&frame, it, &event))
+            && let Some(at) = figure.with_untracked(|it| pointer_position(&frame, it, &event))
         {
             pick.run(at);
         }

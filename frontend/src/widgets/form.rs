@@ -36,7 +36,7 @@ impl<V: Send + Sync, F: FieldName> Copy for FormState<V, F> {}
 impl<V: Send + Sync, F: FieldName> FormState<V, F> {
     /// Returns what is wrong with a field.
     pub(crate) fn reason(self, field: F) -> Option<String> {
-        let wrong = self.wrong.read();
+        let wrong = self.errors.read();
         let found = wrong.iter().find(|it| it.field == field);
         found.map(|it| it.reason.clone())
     }
@@ -105,7 +105,7 @@ pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FieldName>(
     /// The field of the form that is shown.
     field: F,
 ) -> impl IntoView {
-    view! { <Message mistake=form.mistake(field)/> }
+    view! { <Message mistake=form.input_error(field)/> }
 }
 
 /// A line of text.
@@ -206,7 +206,7 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
         value: Signal::derive(move || form.get(text)),
         set: Callback::new(move |typed| form.values.update(|it| *text(it) = typed)),
     };
-    view! { <TextField label text inputmode mistake=form.mistake(field)/> }
+    view! { <TextField label text inputmode mistake=form.input_error(field)/> }
 }
 
 /// A number as text, since a mistake is text.

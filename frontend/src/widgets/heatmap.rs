@@ -43,23 +43,23 @@ pub(crate) enum MapRow {
 impl MapPosition {
     /// The column of an overview.
     pub(crate) fn column(self, overview: &StudyOverview) -> Option<usize> {
-        overview.probes.iter().position(|it| it.probe == self.probe)
+        overview.columns.iter().position(|it| it.probe == self.probe)
     }
 
     /// What an overview knows of this place.
     pub(crate) fn cell(self, overview: &StudyOverview) -> Option<&OverviewCell> {
         let column = self.column(overview)?;
-        match self.who {
-            MapRow::Ranker(row) => overview.rankers.get(row)?.cells.get(column)?.as_ref(),
-            MapRow::Relevance => overview.probes[column].relevance.as_ref(),
+        match self.row {
+            MapRow::Ranker(row) => overview.rows.get(row)?.cells.get(column)?.as_ref(),
+            MapRow::Relevance => overview.columns[column].qrels_cell.as_ref(),
         }
     }
 
     /// The name of the row.
     pub(crate) fn name(self, overview: &StudyOverview) -> String {
-        match self.who {
+        match self.row {
             MapRow::Ranker(row) => {
-                let row = overview.rankers.get(row);
+                let row = overview.rows.get(row);
                 row.map_or(String::new(), |it| it.ranker.label.clone())
             }
             MapRow::Relevance => "Relevance".to_owned(),
@@ -83,12 +83,12 @@ impl CellState {
         if let Some(cell) = spot.cell(overview) {
             return CellState::Known(cell.clone());
         }
-        let column = spot.column(overview).and_then(|it| overview.probes.get(it));
+        let column = spot.column(overview).and_then(|it| overview.columns.get(it));
         let n = column.map_or(0, |it| it.n_instances);
-        let MapRow::Ranker(row) = spot.who else {
+        let MapRow::Ranker(row) = spot.row else {
             return CellState::Undefined;
         };
-        let n_missing = overview.rankers.get(row).map_or(0, |it| it.n_missing);
+        let n_missing = overview.rows.get(row).map_or(0, |it| it.n_unscored);
         if n > 0 && n_missing > 0 {
             CellState::Failed
         } else {
@@ -99,7 +99,7 @@ impl CellState {
     fn number(&self) -> String {
         match self {
             CellState::Known(cell) => {
-                format::fraction_within(cell.micro.value, cell.micro.interval)
+                format::fraction_within(cell.micro_average.value, cell.micro_average.interval)
             }
             CellState::Undefined => format::MISSING.to_owned(),
             CellState::Failed => "✕".to_owned(),
@@ -108,7 +108,7 @@ impl CellState {
 
     fn step(&self) -> Option<String> {
         match self {
-            CellState::Known(cell) => Some(color_step_of_fraction(cell.micro.value).to_string()),
+            CellState::Known(cell) => Some(color_step_of_fraction(cell.micro_average.value).to_string()),
             CellState::Undefined | CellState::Failed => None,
         }
     }
@@ -132,11 +132,11 @@ impl CellState {
 }
 
 fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
-    let [low, high] = cell.micro.interval.map(format::fraction);
+    let [low, high] = cell.micro_average.interval.map(format::fraction);
     let mut said = format!(
         "{who}, {probe}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
-        format::fraction_within(cell.micro.value, cell.micro.interval),
-        format::count(cell.tally.judged()),
+        format::fraction_within(cell.micro_average.value, cell.micro_average.interval),
+        format::count(cell.tally.n_with_verdict()),
         format::count(cell.n_queries),
     );
     if cell.tally.unscored > 0 {
@@ -190,7 +190,7 @@ pub(crate) fn HeatMap(
     };
     let lines = layout::lines(&frame);
     let grid = layout::map_rows(&lines).into_iter().map(|who| {
-        let columns = frame.probes.iter().map(|it| it.probe);
+        let columns = frame.columns.iter().map(|it| it.probe);
         columns
             .map(|probe| Some(MapPosition { row: who, probe }))
             .collect()
@@ -212,7 +212,7 @@ pub(crate) fn HeatMap(
         view! { <TrackView line=it frame map/> }
     });
     let parts = parts.collect_view();
-    let n_hidden = frame.rankers.len().saturating_sub(MAX_PHONE_RANKERS);
+    let n_hidden = frame.rows.len().saturating_sub(MAX_PHONE_RANKERS);
     let more = (n_hidden > 0).then(|| {
         let n = format::count(n_hidden as u64);
         view! { <p class="note narrow-only">{format!("{n} more rankers stand in the table.")}</p> }
@@ -238,7 +238,7 @@ pub(crate) fn HeatMap(
 }
 
 fn id(spot: MapPosition) -> String {
-    match spot.who {
+    match spot.row {
         MapRow::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
         MapRow::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
     }
@@ -253,8 +253,8 @@ fn focus_on(spot: MapPosition) {
 
 #[component]
 fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
-    let at = line.at.to_string();
-    match line.what {
+    let at = line.index.to_string();
+    match line.content {
         TrackContent::Families => {
             view! { <div role="row" class="wide-only" style=("--r", at)><FamilyHeadings frame/></div> }
                 .into_any()
@@ -305,8 +305,8 @@ fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
 /// Names of the columns.
 #[component]
 fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
-    let axioms = frame.probes.iter().enumerate().map(|(at, column)| {
-        let about = column.probe.about();
+    let axioms = frame.columns.iter().enumerate().map(|(at, column)| {
+        let about = column.probe.description();
         view! {
             <span
                 role="columnheader"
@@ -315,7 +315,7 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
                 style=("--c", track(&frame, at).to_string())
             >
                 <b>{column.probe.name()}</b>
-                <span>{about.gist}</span>
+                <span>{about.short_title}</span>
             </span>
         }
     });
@@ -345,7 +345,7 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
 #[component]
 fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let ranker = match who {
-        MapRow::Ranker(row) => frame.rankers.get(row),
+        MapRow::Ranker(row) => frame.rows.get(row),
         MapRow::Relevance => None,
     };
     let (name, detail, note) = match ranker {
@@ -365,7 +365,7 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
         Some(note) => format!("{name}. {note}"),
         None => name.clone(),
     };
-    let cells = frame.probes.iter().enumerate().map(|(at, column)| {
+    let cells = frame.columns.iter().enumerate().map(|(at, column)| {
         let spot = MapPosition {
             row: who,
             probe: column.probe,
@@ -403,12 +403,12 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
 fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static str, Option<f64>)> {
     let values = row.effectiveness.iter().enumerate().map(|(at, &value)| {
         let all = frame
-            .rankers
+            .rows
             .iter()
             .filter_map(|it| it.effectiveness.get(at).copied().flatten());
         let best = all.fold(f64::NEG_INFINITY, f64::max);
         let class = match value {
-            Some(value) if value >= best && frame.rankers.len() > 1 => "metric best",
+            Some(value) if value >= best && frame.rows.len() > 1 => "metric best",
             Some(_) => "metric",
             None => "plain",
         };
@@ -437,8 +437,8 @@ fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> 
     let whisker = move || {
         state.with(|it| match it {
             CellState::Known(cell) => {
-                let [low, high] = cell.micro.interval.map(|it| format!("{it:.3}"));
-                let value = format!("{:.3}", cell.micro.value);
+                let [low, high] = cell.micro_average.interval.map(|it| format!("{it:.3}"));
+                let value = format!("{:.3}", cell.micro_average.value);
                 Some(view! {
                     <i
                         class="whisker"
@@ -464,7 +464,7 @@ fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> 
             href=move || map.href.run(spot)
             aria-selected=move || (map.selected.get() == spot).to_string()
             tabindex=move || if map.current.get() == spot { "0" } else { "-1" }
-            aria-label=move || state.with(|it| it.said(&name, &probe))
+            aria-label=move || state.with(|it| it.cell_description(&name, &probe))
             on:focus=move |_| {
                 map.current.set(spot);
                 map.focus.run(spot);
@@ -481,10 +481,10 @@ fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> 
 /// A row of counts.
 #[component]
 fn CountRow(count: HeatmapCount, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
-    let cells = (0..frame.probes.len()).map(|at| {
+    let cells = (0..frame.columns.len()).map(|at| {
         let shown = move || {
             let overview = map.overview.read();
-            overview.probes.get(at).map(|it| count.of(it))
+            overview.columns.get(at).map(|it| count.value_of(it))
         };
         let place = track(&frame, at).to_string();
         view! { <span role="gridcell" class="plain" style=("--c", place)>{shown}</span> }

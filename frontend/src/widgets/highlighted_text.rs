@@ -27,10 +27,10 @@ pub(crate) fn HighlightedTextView(
         let Some(mark) = it.mark else {
             return it.text.into_any();
         };
-        let class = underline_class(&terms, mark.term);
-        let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term));
+        let class = underline_class(&terms, mark.term_index);
+        let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term_index));
         view! {
-            <mark class=class class:nearest=mark.nearest class:lit=is_lit>{it.text}</mark>
+            <mark class=class class:nearest=mark.is_nearest class:lit=is_lit>{it.text}</mark>
         }
         .into_any()
     });
@@ -47,7 +47,7 @@ pub(crate) fn HighlightedTerm(
 ) -> impl IntoView {
     let written = terms
         .get(place)
-        .map(|it| it.written.clone())
+        .map(|it| it.surface_form.clone())
         .unwrap_or_default();
     view! { <mark class=underline_class(&terms, place as u32)>{written}</mark> }
 }
@@ -55,7 +55,7 @@ pub(crate) fn HighlightedTerm(
 /// The line that a term is marked with: `t1` for the rarest, on to `t5`, then `rest`.
 pub(crate) fn underline_class(terms: &[QueryTermInfo], place: u32) -> &'static str {
     const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
-    let rarity = terms.get(place as usize).map(|it| it.rarity as usize);
+    let rarity = terms.get(place as usize).map(|it| it.rarity_rank as usize);
     rarity
         .and_then(|it| LINES.get(it).copied())
         .unwrap_or("rest")

@@ -6,23 +6,23 @@ use crate::number_format;
 
 /// How far it is, from 0 to 1.
 pub(crate) fn progress(job: &Job) -> f64 {
-    job.n_done as f64 / job.n_pairs.max(1) as f64
+    job.n_scored as f64 / job.n_pairs.max(1) as f64
 }
 
 /// Who scores, how far it is, how fast, and how long it will take.
 pub(crate) fn status_text(job: &Job) -> String {
     let pairs = format!(
         "{} of {} pairs",
-        number_format::count(job.n_done),
+        number_format::count(job.n_scored),
         number_format::count(job.n_pairs)
     );
     let who = &job.ranker.label;
     match job.state {
         JobState::Queued => format!("{who}: waits for its turn"),
         JobState::Running if job.pairs_per_s > 0.0 => {
-            let left = job.n_pairs.saturating_sub(job.n_done) as f64 / job.pairs_per_s;
+            let left = job.n_pairs.saturating_sub(job.n_scored) as f64 / job.pairs_per_s;
             let rate = number_format::count(job.pairs_per_s.round() as u64);
-            let pieces = number_format::count(job.pieces_per_s.round() as u64);
+            let pieces = number_format::count(job.tokens_per_s.round() as u64);
             let left = number_format::format_duration(left);
             format!("{who}: {pairs}, {rate} pairs and {pieces} pieces a second, {left} left, about")
         }

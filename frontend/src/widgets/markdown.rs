@@ -17,7 +17,7 @@ pub(crate) fn Markdown(
     text: String,
 ) -> impl IntoView {
     let nodes = parse_nodes(&text);
-    view! { <div class="markdown">{nodes.into_iter().map(shown).collect_view()}</div> }
+    view! { <div class="markdown">{nodes.into_iter().map(node_view).collect_view()}</div> }
 }
 
 /// A piece of a text.
@@ -144,7 +144,7 @@ fn node_view(node: MarkdownNode) -> AnyView {
         MarkdownNode::Rule => return view! { <hr/> }.into_any(),
         MarkdownNode::Within(kind, inner) => (kind, inner),
     };
-    let inner = inner.into_iter().map(shown).collect_view();
+    let inner = inner.into_iter().map(node_view).collect_view();
     match kind {
         ContainerKind::Paragraph => view! { <p>{inner}</p> }.into_any(),
         ContainerKind::Heading(3) => view! { <h3>{inner}</h3> }.into_any(),

@@ -21,7 +21,7 @@ pub(crate) fn DataTable(
             .zip(&kinds)
             .enumerate()
             .map(|(at, (value, kind))| {
-                let (shown, class) = (value.shown(), class(*kind));
+                let (shown, class) = (value.display_text(), class(*kind));
                 if at == 0 {
                     view! { <th scope="row" class=class>{shown}</th> }.into_any()
                 } else {

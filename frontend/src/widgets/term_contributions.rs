@@ -65,7 +65,7 @@ pub(crate) fn TermTable(
                     <td>"Score"</td>
                     <td class="wide-only"></td>
                     {sums}
-                    <td><DifferenceBar share=scale.lean(difference(claim, &total))/></td>
+                    <td><DifferenceBar share=scale.difference_bar(difference(claim, &total))/></td>
                     <td class="num">{format_signed(difference(claim, &total), scale.digits)}</td>
                 </tr>
             </tbody>
@@ -114,7 +114,7 @@ fn Row(
                 <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span>
             </td>
             {numbers}
-            <td><DifferenceBar share=scale.lean(gap)/></td>
+            <td><DifferenceBar share=scale.difference_bar(gap)/></td>
             <td class="num">{format_signed(gap, scale.digits)}</td>
         </tr>
     }
@@ -137,7 +137,7 @@ pub(crate) fn DifferenceBar(
 /// What a margin is made of: left side of the claim less right side.
 pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
     let value = |place: u32| row.get(place as usize).copied();
-    claim.scored(value).map_or(0.0, |it| it.verdict(0.0).margin)
+    claim.map_scores(value).map_or(0.0, |it| it.verdict(0.0).margin)
 }
 
 /// How a difference is written above its column.
@@ -249,7 +249,7 @@ pub(crate) fn table(
             .iter()
             .zip(terms)
             .for_each(|(values, term)| push(&term.term, values));
-        push_token("(score)", &it.scores);
+        push("(score)", &it.scores);
     }
     report::ReportTable {
         name: name.to_owned(),
@@ -295,10 +295,10 @@ pub(crate) fn figure(
             with,
         ));
         y += 26.0;
-        let names = terms.iter().map(|it| it.written.as_str()).chain(["Score"]);
+        let names = terms.iter().map(|it| it.surface_form.as_str()).chain(["Score"]);
         for (name, row) in names.zip(it.terms.iter().chain([&it.scores])) {
             let gap = difference(claim, row);
-            let length = scale.lean(gap).unwrap_or(0.0) * BAR / 2.0;
+            let length = scale.difference_bar(gap).unwrap_or(0.0) * BAR / 2.0;
             marks.push(words(
                 [0.0, y + 15.0],
                 TextAnchor::Start,

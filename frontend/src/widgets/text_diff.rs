@@ -64,8 +64,8 @@ pub(crate) fn ChangedText(
     pieces: Vec<DiffSegment>,
 ) -> impl IntoView {
     let pieces = pieces.into_iter().map(|it| {
-        let space = it.spaced.then_some(" ");
-        view! { {space} {marked(it.fate, it.text)} }
+        let space = it.has_space_before.then_some(" ");
+        view! { {space} {marked(it.change, it.text)} }
     });
     view! { <p class="text" dir="auto">{pieces.collect_view()}</p> }
 }
@@ -80,8 +80,8 @@ pub(crate) fn Legend(
 ) -> impl IntoView {
     let there = CHANGES
         .into_iter()
-        .filter(|fate| pieces.iter().any(|it| it.fate == *fate));
-    let keys = there.map(|it| view! { <li>{marked(it, wording.of(it).to_owned())}</li> });
+        .filter(|fate| pieces.iter().any(|it| it.change == *fate));
+    let keys = there.map(|it| view! { <li>{marked(it, wording.label(it).to_owned())}</li> });
     view! { <ul class="note keys-to">{keys.collect_view()}</ul> }
 }
 
@@ -98,13 +98,13 @@ fn marked(fate: WordChange, text: String) -> AnyView {
 pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
     let counts = |number: fn(&DiffSegment) -> u64| {
         let of = move |fate: WordChange| -> u64 {
-            let pieces = pieces.iter().filter(|it| it.fate == fate);
+            let pieces = pieces.iter().filter(|it| it.change == fate);
             pieces.map(number).sum()
         };
         let counts = CHANGES.map(|fate| (fate, of(fate))).into_iter();
         counts.filter(|it| it.1 > 0).collect::<Vec<_>>()
     };
-    let (words, marks) = (counts(|it| it.n_words), counts(|it| it.n_marks));
+    let (words, marks) = (counts(|it| it.n_words), counts(|it| it.n_punctuation));
     let (counts, one, many) = match words.is_empty() {
         false => (words, "word", "words"),
         true => (marks, "punctuation mark", "punctuation marks"),
@@ -114,7 +114,7 @@ pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
             0 => plural(n, one, many),
             _ => format::count(n),
         };
-        format!("{n} {}", wording.of(fate))
+        format!("{n} {}", wording.label(fate))
     });
     let said: Vec<String> = said.collect();
     match said.is_empty() {
@@ -265,7 +265,7 @@ fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
 }
 
 fn push_token(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<'_>) {
-    if pieces.last().is_none_or(|it| it.fate != fate) {
+    if pieces.last().is_none_or(|it| it.change != fate) {
         pieces.push(DiffSegment {
             change: fate,
             text: String::new(),
@@ -283,7 +283,7 @@ fn push_token(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<
     last.text.push_str(token.text);
     match token.is_word() {
         true => last.n_words += 1,
-        false => last.n_marks += 1,
+        false => last.n_punctuation += 1,
     }
 }
 

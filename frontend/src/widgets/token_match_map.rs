@@ -58,17 +58,17 @@ fn match_sum(matches: &TokenSimilarities) -> f64 {
     matches
         .cosines
         .iter()
-        .filter_map(|it| best(it))
+        .filter_map(|it| best_match(it))
         .map(|it| f64::from(it.1))
         .sum()
 }
 
 /// `Text 1, sum of framed matches 3.44: glaciers → glaciers .93, …`
 fn sentence(name: &str, matches: &TokenSimilarities) -> String {
-    let rows = matches.query.iter().zip(&matches.cosines);
+    let rows = matches.query_tokens.iter().zip(&matches.cosines);
     let pairs = rows.filter_map(|(piece, row)| {
         let (at, cosine) = best_match(row)?;
-        let met = matches.text.get(at)?;
+        let met = matches.document_tokens.get(at)?;
         Some(format!("{piece} → {met} {}", format_cosine(cosine)))
     });
     let pairs: Vec<String> = pairs.collect();
@@ -88,7 +88,7 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
     const LEFT: f64 = 78.0;
     const RIGHT: f64 = 638.0;
     const ROW: f64 = 20.0;
-    let step = (RIGHT - LEFT) / matches.text.len().max(1) as f64;
+    let step = (RIGHT - LEFT) / matches.document_tokens.len().max(1) as f64;
     let range = range(matches);
     let mut marks = Vec::new();
     let mut line = |from: [f64; 2], to: [f64; 2], width: f64, opacity: f64| {
@@ -102,7 +102,7 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
     };
     for (at, row) in matches.cosines.iter().enumerate() {
         let (top, bottom) = (at as f64 * ROW + 1.0, at as f64 * ROW + ROW - 1.0);
-        underline_class(
+        line(
             [LEFT, (top + bottom) / 2.0],
             [RIGHT, (top + bottom) / 2.0],
             ROW - 2.0,
@@ -113,7 +113,7 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
             // What is near the median would only be dust.
             if dark > 0.1 {
                 let x = LEFT + (column as f64 + 0.5) * step;
-                underline_class([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
+                line([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
             }
         }
         if let Some((column, _)) = best_match(row) {
@@ -121,20 +121,20 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
                 LEFT + column as f64 * step - 1.5,
                 LEFT + (column + 1) as f64 * step + 1.5,
             );
-            underline_class([left, top - 0.5], [right, top - 0.5], 1.5, 1.0);
-            underline_class([left, bottom + 0.5], [right, bottom + 0.5], 1.5, 1.0);
-            underline_class([left, top - 0.5], [left, bottom + 0.5], 1.5, 1.0);
-            underline_class([right, top - 0.5], [right, bottom + 0.5], 1.5, 1.0);
+            line([left, top - 0.5], [right, top - 0.5], 1.5, 1.0);
+            line([left, bottom + 0.5], [right, bottom + 0.5], 1.5, 1.0);
+            line([left, top - 0.5], [left, bottom + 0.5], 1.5, 1.0);
+            line([right, top - 0.5], [right, bottom + 0.5], 1.5, 1.0);
         }
     }
     let height = matches.cosines.len() as f64 * ROW;
-    for (at, piece) in matches.query.iter().enumerate() {
+    for (at, piece) in matches.query_tokens.iter().enumerate() {
         let y = at as f64 * ROW + 14.0;
         marks.push(words([LEFT - 8.0, y], TextAnchor::End, piece));
     }
-    if let (Some(first), Some(last)) = (matches.text.first(), matches.text.last()) {
+    if let (Some(first), Some(last)) = (matches.document_tokens.first(), matches.document_tokens.last()) {
         marks.push(words([LEFT, height + 16.0], TextAnchor::Start, first));
-        let last = format!("{last}, piece {}", matches.text.len());
+        let last = format!("{last}, piece {}", matches.document_tokens.len());
         marks.push(words([RIGHT, height + 16.0], TextAnchor::End, &last));
     }
     PlotFigure {
@@ -166,17 +166,17 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
 /// The best match of every piece of the query in every text.
 pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let mut table = report::ReportTable::new(name, "The best match of every piece of the query")
-        .with_texts("text | query piece | best match")
-        .with_numbers("its place | cosine");
+        .with_text_columns("text | query piece | best match")
+        .with_number_columns("its place | cosine");
     for (text, it) in all.iter().enumerate() {
-        for (piece, row) in it.query.iter().zip(&it.cosines) {
+        for (piece, row) in it.query_tokens.iter().zip(&it.cosines) {
             let Some((at, cosine)) = best_match(row) else {
                 continue;
             };
             table.rows.push(vec![
                 TableValue::Text((text + 1).to_string()),
                 TableValue::Text(piece.clone()),
-                TableValue::Text(it.text.get(at).cloned().unwrap_or_default()),
+                TableValue::Text(it.document_tokens.get(at).cloned().unwrap_or_default()),
                 TableValue::Count(at as u64 + 1),
                 score(cosine, 3),
             ]);
@@ -189,14 +189,14 @@ pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::Rep
 pub(crate) fn cosines(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let title = "Cosine of every piece of the query with every piece of the texts";
     let mut table = report::ReportTable::new(name, title)
-        .with_numbers("text")
-        .with_texts("query piece")
-        .with_numbers("query place")
-        .with_texts("text piece")
-        .with_numbers("text place | cosine");
+        .with_number_columns("text")
+        .with_text_columns("query piece")
+        .with_number_columns("query place")
+        .with_text_columns("text piece")
+        .with_number_columns("text place | cosine");
     for (text, it) in all.iter().enumerate() {
-        for (of, (piece, row)) in it.query.iter().zip(&it.cosines).enumerate() {
-            for (at, (met, &cosine)) in it.text.iter().zip(row).enumerate() {
+        for (of, (piece, row)) in it.query_tokens.iter().zip(&it.cosines).enumerate() {
+            for (at, (met, &cosine)) in it.document_tokens.iter().zip(row).enumerate() {
                 table.rows.push(vec![
                     TableValue::Count(text as u64 + 1),
                     TableValue::Text(piece.clone()),

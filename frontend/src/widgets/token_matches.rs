@@ -82,7 +82,7 @@ async fn fetch_matches(
              only.",
         ));
     };
-    if texts.len() as u64 > server.max_texts {
+    if texts.len() as u64 > server.max_documents {
         return Ok(TokenMatchesState::Not(
             "The server takes fewer texts at once than there are here.",
         ));
@@ -103,8 +103,8 @@ async fn fetch_matches(
             documents: texts.clone(),
         };
         let scored = api::call(&request).await?;
-        if !scored.matches.is_empty() {
-            return Ok(TokenMatchesState::At(scored.ranker, scored.matches));
+        if !scored.similarities.is_empty() {
+            return Ok(TokenMatchesState::At(scored.ranker, scored.similarities));
         }
     }
     Ok(TokenMatchesState::Not(

@@ -28,51 +28,51 @@ pub(crate) struct VisibleRows {
 impl VisibleRows {
     /// Height of all rows, or what a browser can draw of it.
     fn total_height(&self) -> f64 {
-        (self.n as f64 * ROW).min(MAX_HEIGHT)
+        (self.n_rows as f64 * ROW).min(MAX_HEIGHT)
     }
 
     /// Rows above the view, with a fraction.
     fn rows_above(&self) -> f64 {
-        let room = self.whole() - self.height;
-        if self.n as f64 * ROW <= MAX_HEIGHT || room <= 0.0 {
-            return self.top / ROW;
+        let room = self.total_height() - self.height;
+        if self.n_rows as f64 * ROW <= MAX_HEIGHT || room <= 0.0 {
+            return self.scroll_top / ROW;
         }
         // A longer list is squeezed: the end of the bar is the end of the list.
-        let last = self.n as f64 - self.height / ROW;
-        (self.top / room).clamp(0.0, 1.0) * last
+        let last = self.n_rows as f64 - self.height / ROW;
+        (self.scroll_top / room).clamp(0.0, 1.0) * last
     }
 
     /// First row, and the row after the last, that have to exist.
     fn rows(&self) -> (u64, u64) {
-        let first = self.above().max(0.0) as u64;
+        let first = self.rows_above().max(0.0) as u64;
         let n_seen = (self.height / ROW) as u64 + 2;
         (
-            first.saturating_sub(OVERSCAN_ROWS).min(self.n),
-            (first + n_seen + OVERSCAN_ROWS).min(self.n),
+            first.saturating_sub(OVERSCAN_ROWS).min(self.n_rows),
+            (first + n_seen + OVERSCAN_ROWS).min(self.n_rows),
         )
     }
 
     /// Where a row stands, in pixels from the top of the whole.
     fn row_top(&self, row: u64) -> f64 {
-        if self.n as f64 * ROW <= MAX_HEIGHT {
+        if self.n_rows as f64 * ROW <= MAX_HEIGHT {
             return row as f64 * ROW;
         }
-        self.top + (row as f64 - self.above()) * ROW
+        self.scroll_top + (row as f64 - self.rows_above()) * ROW
     }
 
     /// How far to scroll so that a row is in view; none if it is.
     fn scroll_target(&self, row: u64) -> Option<f64> {
-        let place = self.place(row);
-        if place >= self.top && place + ROW <= self.top + self.height {
+        let place = self.row_top(row);
+        if place >= self.scroll_top && place + ROW <= self.scroll_top + self.height {
             return None;
         }
-        if self.n as f64 * ROW <= MAX_HEIGHT {
+        if self.n_rows as f64 * ROW <= MAX_HEIGHT {
             let below = place + ROW - self.height;
-            return Some(if place < self.top { place } else { below });
+            return Some(if place < self.scroll_top { place } else { below });
         }
-        let last = self.n as f64 - self.height / ROW;
+        let last = self.n_rows as f64 - self.height / ROW;
         let above = (row as f64 - self.height / ROW / 2.0).clamp(0.0, last);
-        Some(above / last * (self.whole() - self.height))
+        Some(above / last * (self.total_height() - self.height))
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn VirtualList(
         let last = n.get_untracked().saturating_sub(1);
         let row = row.min(last);
         current.set(row);
-        if let (Some(place), Some(top)) = (place.get_untracked(), untrack(window).to(row)) {
+        if let (Some(place), Some(top)) = (place.get_untracked(), untrack(window).scroll_target(row)) {
             place.set_scroll_top(top as i32);
             measure();
         }
@@ -158,7 +158,7 @@ pub(crate) fn VirtualList(
         crate::keyboard::KeyOutcome::Handled
     });
     let children = move |at: u64| {
-        let place = move || format!("translateY({:.1}px)", window().place(at));
+        let place = move || format!("translateY({:.1}px)", window().row_top(at));
         view! {
             <li
                 aria-posinset=(at + 1).to_string()
@@ -169,7 +169,7 @@ pub(crate) fn VirtualList(
             </li>
         }
     };
-    let height = move || format!("{:.0}px", window().whole());
+    let height = move || format!("{:.0}px", window().total_height());
     let name = label.clone();
     view! {
         <div

@@ -139,7 +139,7 @@ fn ManipulationExamples() -> impl IntoView {
 
 #[component]
 fn ManipulationRow(manipulation: Manipulation, children: Children) -> impl IntoView {
-    let about = manipulation.about();
+    let about = manipulation.description();
     view! {
         <div id=format!("manipulation-{manipulation}")>
             <dt>
@@ -158,7 +158,7 @@ fn Example(
     /// None where nothing is changed.
     made: Option<String>,
 ) -> impl IntoView {
-    let pieces = made.and_then(|it| difference(TEXT, &it));
+    let pieces = made.and_then(|it| diff_words(TEXT, &it));
     match pieces {
         Some(pieces) => view! {
             <div>

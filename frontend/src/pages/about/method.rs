@@ -45,7 +45,7 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
     let draws = format::count(N_RESAMPLES as u64);
     let seed = SEED.to_string();
     let level = format::fraction(FAMILY_WISE_ERROR_RATE);
-    let width = format!("{:e}", RankerKind::Lexical.tie_width()).replace("e-", " · 10⁻");
+    let width = format!("{:e}", RankerKind::Lexical.tie_threshold()).replace("e-", " · 10⁻");
     view! {
         <Section id="numbers" name="How the numbers are made">
             <dl class="facts-of">

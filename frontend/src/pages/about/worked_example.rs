@@ -38,7 +38,7 @@ pub(crate) fn WorkedExample(
     );
     let name = probe.name();
     let typed = sheet.read().expect("the usual settings make sense");
-    let found = evaluate_input(&typed, None).map(|it| shown(probe, &it));
+    let found = evaluate_input(&typed, None).map(|it| applied_example(probe, &it));
     let body = match found {
         Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),
         Ok(None) => {
@@ -64,7 +64,7 @@ fn applied_example(
     probe: Probe,
     answer: &PlaygroundResult,
 ) -> Option<(PlaygroundResult, AxiomResult)> {
-    let applied = answer.axioms.iter().find(|it| it.probe == probe)?;
+    let applied = answer.axiom_results.iter().find(|it| it.probe == probe)?;
     Some((answer.clone(), applied.clone()))
 }
 
@@ -76,9 +76,9 @@ fn margin_digits(verdict: Option<Verdict>) -> u8 {
 
 #[component]
 fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> impl IntoView {
-    let order = applied.claim.texts();
+    let order = applied.claim.docs();
     let texts = order.iter().enumerate().filter_map(|(at, &place)| {
-        let marked = answer.texts.get(place as usize)?.clone();
+        let marked = answer.docs.get(place as usize)?.clone();
         let terms = answer.terms.clone();
         Some(view! {
             <dt>{format!("d{}", at + 1)}</dt>
@@ -96,14 +96,14 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
     });
     let names = PreconditionNames {
         documents: (1..=order.len()).map(|it| format!("d{it}")).collect(),
-        terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
+        terms: answer.terms.iter().map(|it| it.surface_form.clone()).collect(),
     };
-    let said = applied.said.iter().map(|it| {
+    let said = applied.verdicts.iter().map(|it| {
         let digits = margin_digits(it.verdict);
         let scores = it.scores.iter().flatten();
         let scores = scores.map(|it| format::score(*it, digits));
         let scores = scores.collect::<Vec<_>>().join(", ");
-        let margin = it.verdict.map(|it| signed(it.margin, digits));
+        let margin = it.verdict.map(|it| format_signed(it.margin, digits));
         view! {
             <li>
                 <RankerVerdictChip who=it.ranker.label.clone() verdict=it.verdict/>
@@ -123,7 +123,7 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
             {texts}
             {also}
         </dl>
-        <PreconditionList premises=applied.premises names/>
+        <PreconditionList premises=applied.preconditions names/>
         <ul class="said-of">{said}</ul>
         <p class="note">
             "These texts are the collection. BM25 k1 1.2, b .75; QL Dirichlet, μ 2500."

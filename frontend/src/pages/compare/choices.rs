@@ -21,7 +21,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
         ),
         (ComparisonSubset::All, "all that both rank"),
     ];
-    let now = found.asking.counted;
+    let now = found.options.subset;
     let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
         view! { <option value=at.to_string() selected=it == now>{said}</option> }
     });
@@ -29,14 +29,14 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let count = move |at: String| {
         let found = at.parse().ok().and_then(|at: usize| counted.get(at));
         let wanted = found.map_or(ComparisonSubset::WithRelevant, |it| it.0);
-        scene.turn(|it| {
-            it.asking.counted = wanted;
-            it.part = 0;
+        scene.update(|it| {
+            it.comparison.subset = wanted;
+            it.page = 0;
         });
     };
     let grades = [None, Some(1), Some(2), Some(3)];
-    let own = found.asking.relevant_from;
-    let settled = found.relevant_from;
+    let own = found.options.min_relevant_grade;
+    let settled = found.min_relevant_grade;
     let grade_options = grades.map(|it| {
         let said = match it {
             Some(grade) => grade.to_string(),
@@ -48,34 +48,34 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     });
     let grade = move |grade: String| {
         let wanted = grade.parse().ok();
-        scene.turn(|it| {
-            it.asking.relevant_from = wanted;
-            it.part = 0;
+        scene.update(|it| {
+            it.comparison.min_relevant_grade = wanted;
+            it.page = 0;
         });
     };
-    let none = found.asking.stopwords == Stopwords::None;
+    let none = found.options.stopwords == Stopwords::None;
     let stop = move |word: String| {
         let wanted = match word.as_str() {
             "kept" => Stopwords::None,
             _ => Stopwords::EnFunction,
         };
-        scene.turn(|it| {
-            it.asking.stopwords = wanted;
-            it.part = 0;
+        scene.update(|it| {
+            it.comparison.stopwords = wanted;
+            it.page = 0;
         });
     };
     let swap = move |_| {
-        scene.turn(|it| {
-            it.asking.pair.reverse();
-            it.part = 0;
+        scene.update(|it| {
+            it.comparison.rankers.reverse();
+            it.page = 0;
         });
     };
     let splits = (!found.splits.is_empty()).then(|| {
-        let chosen = Signal::derive(move || scene.view.get().asking.split);
+        let chosen = Signal::derive(move || scene.view.get().comparison.split);
         let turn = Callback::new(move |split: Option<String>| {
-            scene.turn(|it| {
-                it.asking.split = split;
-                it.part = 0;
+            scene.update(|it| {
+                it.comparison.split = split;
+                it.page = 0;
             });
         });
         view! { <SplitSelect splits=found.splits.clone() chosen turn/> }
@@ -107,18 +107,18 @@ fn RankerSelect(
     name: &'static str,
     scene: ComparePageState,
 ) -> impl IntoView {
-    let chosen = found.asking.pair[side].clone();
-    let options = found.choices.iter().map(|it| {
+    let chosen = found.options.rankers[side].clone();
+    let options = found.ranker_options.iter().map(|it| {
         let said = format!("{} {}", it.label, it.detail);
-        let selected = it.who == chosen;
-        view! { <option value=ranker_parameter(&it.who) selected=selected>{said}</option> }
+        let selected = it.ranker == chosen;
+        view! { <option value=ranker_parameter(&it.ranker) selected=selected>{said}</option> }
     });
     let options = options.collect_view();
     let choose = move |word: String| {
         if let Some(who) = parse_ranker_parameter(&word) {
-            scene.turn(|it| {
-                it.asking.pair[side] = who;
-                it.part = 0;
+            scene.update(|it| {
+                it.comparison.rankers[side] = who;
+                it.page = 0;
             });
         }
     };

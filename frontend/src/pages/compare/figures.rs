@@ -23,7 +23,7 @@ pub(super) fn ComparisonFigures(
     let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
         view! { <FigureSection of="differ-" id name said drawing table=table(id)/> }
     };
-    let buckets = (0..found.buckets.len() as u8)
+    let buckets = (0..found.fqt_buckets.len() as u8)
         .flat_map(|bucket| [0, 1].map(|side| QuerySelection::FqtBucket { side, bucket }));
     let buckets = part(
         "buckets",
@@ -31,7 +31,7 @@ pub(super) fn ComparisonFigures(
         "Each ranker by its own FQT; a ranker that is misled by query terms falls.",
         selectable_figure(group_bars::draw_rr_by_fqt(&found), buckets, scene),
     );
-    let lengths = found.lengths.iter().map(|it| it.n_tokens);
+    let lengths = found.query_lengths.iter().map(|it| it.n_tokens);
     let lengths = lengths.map(|n_tokens| QuerySelection::QueryLength { n_tokens });
     let lengths = part(
         "lengths",
@@ -55,8 +55,8 @@ pub(super) fn ComparisonFigures(
         "Among the first i of both lists; a dot leads to the queries with none in common.",
         selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
-    let answers = found.answers.iter();
-    let answers = answers.map(|it| QuerySelection::AnswerType { answer: it.answer });
+    let answers = found.answer_types.iter();
+    let answers = answers.map(|it| QuerySelection::AnswerType { answer: it.answer_type });
     let answers = part(
         "answers",
         "Reciprocal rank by what is asked for",
@@ -64,7 +64,7 @@ pub(super) fn ComparisonFigures(
         selectable_figure(group_bars::draw_rr_by_answer_type(&found), answers, scene),
     );
     let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
-        words: it.words.clone(),
+        words: it.bigram.clone(),
     });
     let bigrams = part(
         "bigrams",
@@ -107,7 +107,7 @@ fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl Into
                     class="btn"
                     type="button"
                     aria-pressed=pressed
-                    on:click=move |_| lead(scene, selection.clone())
+                    on:click=move |_| select_queries(scene, selection.clone())
                 >
                     {format!("{word} higher in {name}")}
                 </button>
@@ -119,9 +119,9 @@ fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl Into
 
 /// Shows the queries behind a number.
 fn select_queries(scene: ComparePageState, selection: QuerySelection) {
-    scene.turn(|it| {
+    scene.update(|it| {
         it.selection = selection;
-        it.part = 0;
+        it.page = 0;
         it.query = None;
     });
     if let Some(list) = document().get_element_by_id("queries") {

@@ -20,7 +20,7 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);
-    let rows = found.findings.iter().map(|it| {
+    let rows = found.hypotheses.iter().map(|it| {
         view! { <HypothesisRow finding=it.clone() names=names.clone()/> }
     });
     let rows = rows.collect_view();
@@ -48,7 +48,7 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
 fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView {
     let names = names.each_ref().map(String::as_str);
     let said = hypothesis_statement(finding.hypothesis, names);
-    let class = match finding.standing {
+    let class = match finding.outcome {
         HypothesisOutcome::Supported => "verdict quiet ok",
         HypothesisOutcome::NotSupported => "verdict quiet bad",
         HypothesisOutcome::TooFewQueries => "verdict quiet out",
@@ -71,7 +71,7 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
             <span class="said">{said}</span>
             <span class="num">{measured}</span>
             <span class="label">{of}</span>
-            <span class=class>{conclusion_label(finding.standing)}</span>
+            <span class=class>{conclusion_label(finding.outcome)}</span>
             <span class="label paper">"Paper: " {published_result(finding.hypothesis)}</span>
         </li>
     }

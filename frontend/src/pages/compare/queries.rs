@@ -24,7 +24,7 @@ use crate::widgets::table::{ColumnHeading, HeadedTable};
 #[component]
 pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
-    let asking = found.asking.clone();
+    let asking = found.options.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());
     let answer = api::fetch(move || ListComparedQueriesRequest {
         study: scene.study.get_value(),
@@ -34,15 +34,15 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let shown = move |page| view! { <QueryTable page names=names.get_value() scene/> }.into_any();
     let said = move || {
         let selection = scene.view.get().selection;
-        names.with_value(|it| selection_said(&selection, it))
+        names.with_value(|it| selection_text(&selection, it))
     };
     let every = move || {
         let selected = scene.view.get().selection != QuerySelection::All;
         selected.then(|| {
             let clear = move |_| {
-                scene.turn(|it| {
+                scene.update(|it| {
                     it.selection = QuerySelection::All;
-                    it.part = 0;
+                    it.page = 0;
                 });
             };
             view! {
@@ -62,9 +62,9 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let change = move |event: Targeted<Event, HtmlSelectElement>| {
         let at = usize::try_from(event.target().selected_index()).unwrap_or_default();
         let wanted = sorts.get(at).map_or(QuerySort::Query, |it| it.0);
-        scene.turn(|it| {
+        scene.update(|it| {
             it.sort = wanted;
-            it.part = 0;
+            it.page = 0;
         });
     };
     let header = move || view! { <p class="note" role="status">{said}</p> };
@@ -89,7 +89,7 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
     match selection {
         QuerySelection::All => "Every query that counts.".to_owned(),
         QuerySelection::FqtBucket { side, bucket } => {
-            let edge = |at: usize| EDGES.get(at).copied().unwrap_or(1.0);
+            let edge = |at: usize| FQT_EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
             let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
             format!("FQT of {} from {from} to {to}.", name(*side))
@@ -129,10 +129,10 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
 
 #[component]
 fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> impl IntoView {
-    if page.n == 0 {
+    if page.n_queries == 0 {
         return view! { <p class="ahead">"No query is among these."</p> }.into_any();
     }
-    let n = page.n;
+    let n = page.n_queries;
     let rows = page
         .rows
         .into_iter()
@@ -146,7 +146,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
     let mut heads = vec![ColumnHeading::text("query")];
     heads.extend(measures);
     heads.push(ColumnHeading::number(format!("in common, of {MAX_DEPTH}")));
-    let part = move || scene.view.get().part;
+    let part = move || scene.view.get().page;
     let shown = move || {
         let from = part() * ROWS;
         let to = (from + ROWS).min(n);
@@ -157,9 +157,9 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
             plural(n, "query", "queries")
         )
     };
-    let back = move |_| scene.turn(|it| it.part = it.part.saturating_sub(1));
+    let back = move |_| scene.update(|it| it.page = it.page.saturating_sub(1));
     let at_end = move || (part() + 1) * ROWS >= n;
-    let further = move |_| scene.turn(|it| it.part += 1);
+    let further = move |_| scene.update(|it| it.page += 1);
     view! {
         <HeadedTable name="Queries with their numbers" class="data asked" heads scrolls=true>
             {rows}
@@ -189,7 +189,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
 
 #[component]
 fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
-    let values = row.values;
+    let values = row.metrics;
     let id = row.query_id.clone();
     let href = move || scene.href(|it| it.query = Some(id.clone()));
     let current =
@@ -207,7 +207,7 @@ fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
                 <a href=href data-noscroll="" aria-current=current>{row.query}</a>
             </th>
             {numbers}
-            <td class="num">{values.matches[MAX_DEPTH - 1]}</td>
+            <td class="num">{values.n_shared_docs[MAX_DEPTH - 1]}</td>
         </tr>
     }
 }

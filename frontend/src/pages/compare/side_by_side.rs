@@ -21,7 +21,7 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
-    let asking = found.asking.clone();
+    let asking = found.options.clone();
     let query = Memo::new(move |_| scene.view.get().query);
     let answer = LocalResource::new(move || {
         let request = query.get().map(|query| GetComparedQueryRequest {
@@ -43,7 +43,7 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
             download::save_text("differ-samples.csv", "text/csv", &report::to_csv(table));
         }
     });
-    let samples = found.samples.clone();
+    let samples = found.examples.clone();
     let body = move || match (query.get(), answer.get().flatten()) {
         (None, _) if samples.is_empty() => view! {
             <p class="ahead">"On no query one of the two is better. Choose one in the list."</p>
@@ -94,7 +94,7 @@ fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
         top_docs: firsts,
         relevant,
     } = sample;
-    let rr = row.values.rr.map(|it| it.map(format::fraction));
+    let rr = row.metrics.rr.map(|it| it.map(format::fraction));
     let three = relevant.is_some();
     let tops = firsts.into_iter().enumerate().map(|(side, top)| {
         let rr = rr.as_ref().map(|it| format!("RR@10 {}", it[side]));
@@ -122,7 +122,7 @@ fn Document(
     rr: Option<String>,
     terms: Vec<QueryTermInfo>,
 ) -> impl IntoView {
-    let grade = match (top.grade, top.relevant) {
+    let grade = match (top.grade, top.is_relevant) {
         (Some(grade), true) => format!("relevant, grade {grade}"),
         (Some(grade), false) => format!("not relevant, grade {grade}"),
         (None, _) => "not judged".to_owned(),
@@ -138,7 +138,7 @@ fn Document(
         .into_any(),
     };
     let cut = top
-        .cut
+        .is_truncated
         .then(|| view! { <p class="note">"The text goes on."</p> });
     view! {
         <article class="doc">
@@ -146,7 +146,7 @@ fn Document(
                 <b>{name}</b>
                 {rr.map(|it| view! { <span>{it}</span> })}
                 <span>{grade}</span>
-                <span class="hash">{top.doc}</span>
+                <span class="hash">{top.doc_id}</span>
             </header>
             {body}
             {cut}

@@ -20,10 +20,10 @@ pub(super) fn InstanceDocuments(
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let kind = shown.claim.kind();
-    let all = shown.texts.iter().enumerate().map(|(at, text)| {
+    let all = shown.docs.iter().enumerate().map(|(at, text)| {
         let seen_in_part = truncation_note(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
-        let withheld = shown.withheld;
+        let withheld = shown.has_withheld_texts;
         let made = is_derived(shown.probe, at);
         let grade = match text.grade {
             Some(grade) => Some(format!("relevance {grade}")),
@@ -33,9 +33,9 @@ pub(super) fn InstanceDocuments(
         view! { <InstanceDocumentView at text terms role seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
-    let framed = shown.texts.iter().any(|it| it.distance.is_some());
+    let framed = shown.docs.iter().any(|it| it.term_distance.is_some());
     let note = match framed {
-        _ if shown.withheld => {
+        _ if shown.has_withheld_texts => {
             let href = PageRoute::Study { study }.href();
             return view! {
                 <div class="docs" class:three=kind.arity() == 3>{all}</div>
@@ -72,15 +72,15 @@ fn InstanceDocumentView(
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let (role, grade) = role;
-    let counts = text.distance.map(|it| {
+    let counts = text.term_distance.map(|it| {
         let distance = plural(u64::from(it), "term", "terms");
         view! { <span>"nearest query terms " {distance} " apart"</span> }
     });
-    let body = match text.body.text.trim().is_empty() {
+    let body = match text.text.text.trim().is_empty() {
         true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
         true => view! { <p class="note">"This text is empty."</p> }.into_any(),
         false => view! {
-            <p class="text" dir="auto"><HighlightedTextView marked=text.body terms lit/></p>
+            <p class="text" dir="auto"><HighlightedTextView marked=text.text terms lit/></p>
         }
         .into_any(),
     };
@@ -133,7 +133,7 @@ fn is_derived(probe: Probe, at: usize) -> bool {
 /// `MiniLM saw only its beginning`
 fn truncation_note(shown: &InstanceDetails, at: usize) -> Option<String> {
     let names = shown
-        .said
+        .verdicts
         .iter()
         .filter(|it| it.truncated.get(at) == Some(&true));
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();

@@ -20,10 +20,10 @@ pub(super) fn Edits(
         Probe::Transfer(_) => ("Where the texts differ", DiffLabels::SideBySide),
         _ => return ().into_any(),
     };
-    let [after, before] = shown.texts.as_slice() else {
+    let [after, before] = shown.docs.as_slice() else {
         return ().into_any();
     };
-    let (said, body) = match diff_words(&before.body.text, &after.body.text) {
+    let (said, body) = match diff_words(&before.text.text, &after.text.text) {
         None => (
             String::new(),
             view! {
@@ -40,7 +40,7 @@ pub(super) fn Edits(
             .into_any(),
         ),
     };
-    let tagged = (!before.tagged.is_empty()).then(|| view! { <TaggedUnits text=before.clone()/> });
+    let tagged = (!before.linguistic_spans.is_empty()).then(|| view! { <TaggedUnits text=before.clone()/> });
     let header = move || view! { <p class="note">{said.clone()}</p> };
     view! {
         <Section id="changes" name=title class="section lined-up" header>{body}</Section>
@@ -52,8 +52,8 @@ pub(super) fn Edits(
 /// The units that a manipulation went by, marked in the document.
 #[component]
 fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
-    let counts: Vec<String> = text.tagged.iter().map(count).collect();
-    let segments = tagged_segments(&text.body.text, &text.tagged);
+    let counts: Vec<String> = text.linguistic_spans.iter().map(describe_count).collect();
+    let segments = tagged_segments(&text.text.text, &text.linguistic_spans);
     let segments = segments.into_iter().map(|it| match it {
         TaggedSegment::Sentence(number) => view! { <sup>{number}</sup> }.into_any(),
         TaggedSegment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),

@@ -28,7 +28,7 @@ pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
 pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
-        Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
+        Probe::Transfer(it) if it.is_symmetric => return "Positive: the scores differ".to_owned(),
         Probe::Transfer(_) | Probe::MeasureAndMatch(_) => {
             return "Positive: text 1 is preferred".to_owned();
         }
@@ -107,7 +107,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             "The other words of text 1 are farther in meaning from the query",
         ),
         Probe::Manipulation(it) => {
-            let about = it.about().statement.trim_end_matches('.');
+            let about = it.description().statement.trim_end_matches('.');
             format!("Text 1 is text 2, manipulated: {}", decapitalize(about))
         }
         Probe::Transfer(it) => format!(
@@ -119,7 +119,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             it.control.slug(),
             it.variable.slug()
         ),
-        Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => match shown.premises.last() {
+        Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => match shown.preconditions.last() {
             Some(last) => format!(
                 "Text 1 is ahead of text 2 ({}: {})",
                 precondition::precondition_label(last.quantity, last.relation),
@@ -141,7 +141,7 @@ fn decapitalize(sentence: &str) -> String {
 
 /// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
 fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> String {
-    let lead = shown.premises.iter().find_map(|it| match it.quantity {
+    let lead = shown.preconditions.iter().find_map(|it| match it.quantity {
         MeasuredQuantity::SimilarityLead { near, .. } => Some(near),
         _ => None,
     });
@@ -150,11 +150,11 @@ fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> Stri
 
 /// The query terms that one text holds more often than another: `“ice” once more`.
 fn extra_terms_text(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
-    let (one, other) = (shown.texts.get(one)?, shown.texts.get(other)?);
-    let counts = one.counts.iter().zip(&other.counts).zip(&shown.terms);
+    let (one, other) = (shown.docs.get(one)?, shown.docs.get(other)?);
+    let counts = one.term_counts.iter().zip(&other.term_counts).zip(&shown.terms);
     let leads = counts.filter(|((one, other), _)| one > other);
     let said =
-        leads.map(|((one, other), term)| format!("“{}” {}", term.written, times_text(one - other)));
+        leads.map(|((one, other), term)| format!("“{}” {}", term.surface_form, times_text(one - other)));
     let said: Vec<String> = said.collect();
     match said.as_slice() {
         [] => None,
@@ -182,7 +182,7 @@ fn length_clause(shown: &InstanceDetails) -> String {
 
 /// Length of text 2 less length of text 1.
 fn length_difference(shown: &InstanceDetails) -> i64 {
-    let length = |text: usize| shown.texts.get(text).map_or(0, |it| i64::from(it.n_terms));
+    let length = |text: usize| shown.docs.get(text).map_or(0, |it| i64::from(it.n_terms));
     length(1) - length(0)
 }
 
@@ -192,19 +192,19 @@ fn terms_text(n: i64) -> String {
 
 fn has_equal_counts(shown: &InstanceDetails) -> bool {
     shown
-        .texts
+        .docs
         .windows(2)
-        .all(|it| it[0].counts == it[1].counts)
+        .all(|it| it[0].term_counts == it[1].term_counts)
 }
 
 fn times(shown: &InstanceDetails) -> Option<u64> {
-    let length = |text: usize| shown.texts.get(text).map(|it| u64::from(it.n_terms));
+    let length = |text: usize| shown.docs.get(text).map(|it| u64::from(it.n_terms));
     let (repeated, once) = (length(0)?, length(1)?);
     (once > 0 && repeated % once == 0).then(|| repeated / once)
 }
 
 fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
-    let distance = |text: usize| shown.texts.get(text)?.distance.map(i64::from);
+    let distance = |text: usize| shown.docs.get(text)?.term_distance.map(i64::from);
     distance(0).zip(distance(1))
 }
 
@@ -269,7 +269,7 @@ fn deciding_term_sentence(
     };
     let found = shown.contributions.iter().find(same)?;
     let parts = found.terms.iter().zip(&shown.terms);
-    let parts = parts.map(|(row, term)| (difference(shown.claim, row), &term.written));
+    let parts = parts.map(|(row, term)| (difference(shown.claim, row), &term.surface_form));
     // With the margin is what has its sign.
     let most = parts.max_by(|a, b| (a.0 * margin).total_cmp(&(b.0 * margin)))?;
     let counts = most.0 * margin > 0.0 && shown.terms.len() > 1;

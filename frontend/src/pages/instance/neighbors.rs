@@ -34,7 +34,7 @@ impl InstanceNeighbors {
         place: &InstancePath,
         view: &InstanceView,
     ) -> Result<InstanceNeighbors, api::Error> {
-        if let (Some(row), Some(at)) = (view.ranker, view.at) {
+        if let (Some(row), Some(at)) = (view.ranker, view.position) {
             let page = ask(place, &view.list, row, at).await?;
             if let Some(found) = InstanceNeighbors::from_page(&page, at, place.number) {
                 return Ok(InstanceNeighbors {
@@ -45,7 +45,7 @@ impl InstanceNeighbors {
             }
         }
         let mut list = InstanceListView::default();
-        list.dials.mode = Some(place.mode);
+        list.dials.variant = Some(place.mode);
         let page = ask(place, &list, 0, place.number).await?;
         let found = InstanceNeighbors::from_page(&page, place.number, place.number);
         let alone = InstanceNeighbors {
@@ -93,8 +93,8 @@ impl InstanceNeighbors {
         };
         format!(
             "{what} {} of {}",
-            format::count(self.at + 1),
-            format::count(self.n)
+            format::count(self.position + 1),
+            format::count(self.n_instances)
         )
     }
 }
@@ -122,7 +122,7 @@ async fn ask(
     at: u64,
 ) -> Result<InstancePage, api::Error> {
     let part = at.saturating_sub(1)..at + 2;
-    let listing = list.listing(place.probe, row, part);
+    let listing = list.list_request(place.probe, row, part);
     api::call(&ListInstancesRequest {
         study: place.study.clone(),
         filter: listing,

@@ -20,14 +20,14 @@ pub(super) fn RankerScores(
     /// The instance.
     shown: InstanceDetails,
 ) -> impl IntoView {
-    let n = shown.texts.len();
+    let n = shown.docs.len();
     let heads = (1..=n).map(|it| {
         view! { <th scope="col" class="num wide-only">{format!("text {it}")}</th> }
     });
     let heads = heads.collect_view();
     let [against, with] = direction_labels(shown.claim.kind());
     let rows = shown
-        .said
+        .verdicts
         .iter()
         .map(|it| view! { <RankerScoreRow probe=shown.probe said=it.clone()/> })
         .collect_view();
@@ -84,7 +84,7 @@ fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
         });
     let scores = scores.collect_view();
     let margin = said.verdict.map(|it| it.margin);
-    let shown = margin.map_or(format::MISSING.to_owned(), |it| signed(it, digits));
+    let shown = margin.map_or(format::MISSING.to_owned(), |it| format_signed(it, digits));
     view! {
         <tr>
             <td title=said.ranker.note.clone()>
@@ -106,12 +106,12 @@ fn margin_share(said: &RankerVerdict) -> Option<f64> {
 }
 
 fn truncation_note(shown: &InstanceDetails) -> String {
-    let names = shown.said.iter().filter(|it| it.truncated.contains(&true));
+    let names = shown.verdicts.iter().filter(|it| it.truncated.contains(&true));
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
         [] => {
-            let silent = shown.said.iter().map(|it| &it.ranker);
-            let silent = silent.filter(|it| !it.kind.tells_truncation());
+            let silent = shown.verdicts.iter().map(|it| &it.ranker);
+            let silent = silent.filter(|it| !it.kind.reports_truncation());
             let silent: Vec<&str> = silent.map(|it| it.label.as_str()).collect();
             match silent.as_slice() {
                 [] => "No text was truncated.".to_owned(),
@@ -129,7 +129,7 @@ fn truncation_note(shown: &InstanceDetails) -> String {
 }
 
 fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
-    let n = shown.texts.len();
+    let n = shown.docs.len();
     let mut columns = vec![TableColumn::new("ranker", ColumnKind::Text)];
     columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
     columns.extend(
@@ -140,7 +140,7 @@ fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     let last = if is_axiom { "verdict" } else { "effect" };
     columns.push(TableColumn::new(last, ColumnKind::Text));
     columns.push(TableColumn::new("median margin", ColumnKind::Number));
-    let rows = shown.said.iter().map(|it| {
+    let rows = shown.verdicts.iter().map(|it| {
         let digits = margin_digits(it);
         let score = |value: Option<f64>| {
             value.map_or(TableValue::Missing, |value| TableValue::Score {
@@ -148,7 +148,7 @@ fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
                 digits,
             })
         };
-        let known = it.ranker.kind.tells_truncation();
+        let known = it.ranker.kind.reports_truncation();
         let word = |cut: bool| match (cut, known) {
             (true, _) => TableValue::Text("yes".to_owned()),
             (false, true) => TableValue::Text("no".to_owned()),

@@ -14,9 +14,9 @@ pub(super) fn SimilarWords(
     shown: InstanceDetails,
 ) -> impl IntoView {
     let texts: Vec<QuerySimilarity> = shown
-        .texts
+        .docs
         .into_iter()
-        .filter_map(|it| it.likeness)
+        .filter_map(|it| it.query_similarity)
         .collect();
     if texts.is_empty() {
         return ().into_any();
@@ -46,15 +46,15 @@ pub(super) fn SimilarWords(
 
 #[component]
 fn SimilarWordsRow(number: usize, likeness: QuerySimilarity) -> impl IntoView {
-    let words = likeness.nearest.into_iter().map(|it| {
+    let words = likeness.nearest_words.into_iter().map(|it| {
         view! { <li>{it.word} " " <span class="note">{format::score(it.cosine, 2)}</span></li> }
     });
     let known = format!(
         "{} of {}",
-        format::count(u64::from(likeness.n_known)),
+        format::count(u64::from(likeness.n_with_vector)),
         format::count(u64::from(likeness.n_words))
     );
-    let to_query = likeness.to_query;
+    let to_query = likeness.cosine;
     view! {
         <tr>
             <th scope="row">{number}</th>

@@ -39,19 +39,19 @@ pub(super) fn Filters(
         Some(Outcome::Satisfied),
     ];
     let outcomes = outcomes.map(|outcome| {
-        let turn = move || change(view, go, |it| it.outcome = outcome);
+        let turn = move || update_view(view, go, |it| it.outcome = outcome);
         view! {
             <RadioButton group="outcome" chosen=move || view.get().outcome == outcome choose=turn>
-                {move || counted(probe, cell().as_ref(), outcome)}
+                {move || outcome_count_text(probe, cell().as_ref(), outcome)}
             </RadioButton>
         }
     });
     let later = Debounce::with_delay_ms(250);
     let search = move |text: String| {
-        later.run(move || change(view, go, |it| it.query = text));
+        later.schedule(move || update_view(view, go, |it| it.query = text));
     };
-    let from = Callback::new(move |from| change(view, go, |it| it.from = from));
-    let to = Callback::new(move |to| change(view, go, |it| it.to = to));
+    let from = Callback::new(move |from| update_view(view, go, |it| it.min_margin = from));
+    let to = Callback::new(move |to| update_view(view, go, |it| it.max_margin = to));
     let (up, down) = match probe.is_axiom() {
         true => ("clearest violation first", "clearest agreement first"),
         false => ("most negative first", "most positive first"),
@@ -82,8 +82,8 @@ pub(super) fn Filters(
             </label>
             <span class="dial" role="group" aria-label="Margin">
                 <span class="label">"Margin"</span>
-                <MarginBound label="from" value=Signal::derive(move || view.get().from) set=from/>
-                <MarginBound label="to" value=Signal::derive(move || view.get().to) set=to/>
+                <MarginBound label="from" value=Signal::derive(move || view.get().min_margin) set=from/>
+                <MarginBound label="to" value=Signal::derive(move || view.get().max_margin) set=to/>
             </span>
             <label class="dial">
                 <span class="label">"Order"</span>
@@ -124,7 +124,7 @@ fn MarginBound(
     let read = move |text: String| match parse_bound(&text) {
         Ok(found) => {
             wrong.set(false);
-            later.run(move || set.run(found));
+            later.schedule(move || set.run(found));
         }
         Err(()) => {
             later.cancel();
@@ -172,7 +172,7 @@ fn outcome_count_text(
         return word.to_owned();
     };
     let n = match outcome {
-        None => tally.judged() + tally.unscored,
+        None => tally.n_with_verdict() + tally.unscored,
         Some(Outcome::Satisfied) => tally.satisfied,
         Some(Outcome::Tied) => tally.tied,
         Some(Outcome::Violated) => tally.violated,

@@ -69,7 +69,7 @@ impl InstanceRows {
         };
         Effect::new(move |_| {
             asked.track();
-            rows.again();
+            rows.reload();
         });
         rows
     }
@@ -77,14 +77,14 @@ impl InstanceRows {
     /// Forgets all pages and fetches the first.
     pub(super) fn reload(self) {
         self.pages.set(BTreeMap::new());
-        self.failed.set(None);
-        self.fetch(0);
+        self.error.set(None);
+        self.fetch_page(0);
     }
 
     /// Whether the numbers shown are those that are asked for.
     pub(super) fn is_stale(self) -> bool {
-        self.about
-            .with(|it| it.as_ref().is_none_or(|it| it.asked != self.asked.get()))
+        self.summary
+            .with(|it| it.as_ref().is_none_or(|it| it.query != self.asked.get()))
     }
 
     /// Fetches what is missing of rows that have come into view.
@@ -94,7 +94,7 @@ impl InstanceRows {
         }
         for page in first / PAGE..=(last - 1) / PAGE {
             if !self.pages.read_untracked().contains_key(&page) {
-                self.fetch(page);
+                self.fetch_page(page);
             }
         }
     }
@@ -119,7 +119,7 @@ impl InstanceRows {
         });
         leptos::task::spawn_local(async move {
             let part = page * PAGE..(page + 1) * PAGE;
-            let listing = asked.view.listing(asked.probe, asked.ranker, part);
+            let listing = asked.view.list_request(asked.probe, asked.ranker, part);
             let answer = api::call(&ListInstancesRequest {
                 study: asked.study.clone(),
                 filter: listing,
@@ -142,7 +142,7 @@ impl InstanceRows {
             Ok(found) => {
                 if page == 0 {
                     let (n, histogram) = (found.n_instances, found.histogram);
-                    self.about.set(Some(InstanceListSummary {
+                    self.summary.set(Some(InstanceListSummary {
                         query: asked,
                         n_instances: n,
                         histogram,
@@ -152,7 +152,7 @@ impl InstanceRows {
             }
             Err(error) => {
                 if page == 0 {
-                    self.failed.set(Some(error.clone()));
+                    self.error.set(Some(error.clone()));
                 }
                 RowPage::Failed(error)
             }

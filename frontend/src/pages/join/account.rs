@@ -38,7 +38,7 @@ pub(super) fn Account(
     let unsent = outbox::status();
     let warning = move || {
         let status = unsent.read();
-        (!status.waiting.is_empty()).then(|| {
+        (!status.pending.is_empty()).then(|| {
             view! {
                 <p class="verdict bad">
                     "Not all is sent. It stays in this browser, and is sent when you sign in here

@@ -25,7 +25,7 @@ impl LateInteractionPageState {
     pub(super) fn query_href(self, query: usize) -> String {
         self.href(|it| {
             it.query = Some(query);
-            it.doc = None;
+            it.doc_id = None;
         })
     }
 }
@@ -49,9 +49,9 @@ impl LateInteractionView {
         if self.ranker > 0 {
             pairs.push(("ranker", self.ranker.to_string()));
         }
-        pairs.extend(self.word.clone().map(|it| ("word", it)));
+        pairs.extend(self.term.clone().map(|it| ("word", it)));
         pairs.extend(self.query.map(|it| ("query", it.to_string())));
-        pairs.extend(self.doc.clone().map(|it| ("doc", it)));
+        pairs.extend(self.doc_id.clone().map(|it| ("doc", it)));
         let page = PageRoute::LateInteraction {
             study: study.to_owned(),
         };

@@ -33,7 +33,7 @@ pub(super) fn QueryDocuments(
     let firsts = LocalResource::new(move || {
         let asked = query.get().map(|query| GetTopDocumentsRequest {
             study: scene.study.get_value(),
-            ranker: found.with_value(|it| it.head.ranker.fingerprint.clone()),
+            ranker: found.with_value(|it| it.header.ranker.fingerprint.clone()),
             query_id: query,
         });
         async move {
@@ -82,7 +82,7 @@ fn QuerySearch(
             return Vec::new();
         }
         found.with_value(|it| {
-            let each = it.head.queries.iter().cloned().enumerate();
+            let each = it.header.queries.iter().cloned().enumerate();
             let fitting = each.filter(|(_, it)| it.to_lowercase().contains(&sought));
             fitting.take(SUGGESTED_QUERIES).collect()
         })
@@ -135,7 +135,7 @@ fn TopDocumentList(
         docs: texts,
     } = firsts;
     let at = scene.view.get_untracked().query.unwrap_or_default();
-    let is_known = found.with_value(|it| it.head.queries.get(at) == Some(&query));
+    let is_known = found.with_value(|it| it.header.queries.get(at) == Some(&query));
     let other = (!is_known).then_some(
         "The study has another query here than when its ranker was looked into: run `whitebox` \
          again.",
@@ -160,7 +160,7 @@ fn TopDocumentList(
             texts.len()
         ),
     };
-    let doc = Memo::new(move |_| scene.view.get().doc);
+    let doc = Memo::new(move |_| scene.view.get().doc_id);
     let rows = texts
         .iter()
         .map(|first| view! { <DocumentRow first=first.clone() doc scene/> });
@@ -199,7 +199,7 @@ fn DocumentRow(
         None => view! { <span class="note">"Its text is not here."</span> }.into_any(),
         Some(text) => {
             let (own, to) = (id.clone(), id.clone());
-            let href = move || scene.href(|it| it.doc = Some(to.clone()));
+            let href = move || scene.href(|it| it.doc_id = Some(to.clone()));
             let current = move || doc.with(|it| (it.as_ref() == Some(&own)).then_some("true"));
             view! {
                 <a href=href data-noscroll="" aria-current=current>{preview_text(&text)}</a>
@@ -242,9 +242,9 @@ fn DocumentMatches(
         scene.study.get_value(),
         first.id.replace(['/', '\\'], "-")
     );
-    let specs = vec![found.with_value(|it| it.head.ranker.spec.clone())];
+    let specs = vec![found.with_value(|it| it.header.ranker.spec.clone())];
     let cut = first
-        .cut
+        .is_truncated
         .then(|| view! { <p class="note">"The text goes on; this much of it is compared."</p> });
     Some(view! {
         <article class="doc">

@@ -18,9 +18,9 @@ pub(super) struct InstanceListLinks {
 impl InstanceListLinks {
     /// Of this ranker if it is one of the study, else of its first.
     pub(super) fn for_ranker(overview: &StudyOverview, ranker: &RankerInfo) -> InstanceListLinks {
-        let mut rows = overview.rankers.iter().map(|it| &it.ranker.fingerprint);
-        let some = overview.probes.iter();
-        let some = some.filter(|it| it.n_instances > 0 && !overview.rankers.is_empty());
+        let mut rows = overview.rows.iter().map(|it| &it.ranker.fingerprint);
+        let some = overview.columns.iter();
+        let some = some.filter(|it| it.n_instances > 0 && !overview.rows.is_empty());
         InstanceListLinks {
             study: overview.name.clone(),
             row: rows.position(|it| *it == ranker.fingerprint).unwrap_or(0),

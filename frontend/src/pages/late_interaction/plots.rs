@@ -20,14 +20,14 @@ pub(super) fn Plots(
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let of_word = Signal::derive(move || chosen.get().map(|it| vec![it.word]).unwrap_or_default());
-    let of_pieces = Signal::derive(move || chosen.get().map(|it| it.pieces).unwrap_or_default());
-    let pick = Callback::new(move |word: String| scene.turn(|it| it.word = Some(word)));
+    let of_pieces = Signal::derive(move || chosen.get().map(|it| it.tokens).unwrap_or_default());
+    let pick = Callback::new(move |word: String| scene.update(|it| it.term = Some(word)));
     let pick_piece = Callback::new(move |piece: String| {
         let owner = found.with_value(|it| {
-            let has = |it: &&WordStatistics| it.pieces.contains(&piece);
+            let has = |it: &&WordStatistics| it.tokens.contains(&piece);
             it.words.iter().find(has).map(|it| it.word.clone())
         });
-        scene.turn(|it| it.word = owner);
+        scene.update(|it| it.term = owner);
     });
     let [importance, delta_es, ratio] = [
         PointPlot::importance_by_idf,
@@ -37,11 +37,11 @@ pub(super) fn Plots(
     .map(|of| found.with_value(of));
     let before = found.with_value(PointPlot::base_spectral_ratio_by_idf);
     let spectra = match &before {
-        None => ratio.said(),
-        Some(before) => format!("{}; before fine-tuning {}", ratio.said(), before.said()),
+        None => ratio.correlation_text(),
+        Some(before) => format!("{}; before fine-tuning {}", ratio.correlation_text(), before.correlation_text()),
     };
     let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
-        let (said, table) = (points.said(), Some(points.table(id)));
+        let (said, table) = (points.correlation_text(), Some(points.table(id)));
         view! { <FigureSection of="inside-" id name said table drawing=Some(selectable_plot(points, named, pick))/> }
     };
     let title = "Spectra before fine-tuning";

@@ -24,19 +24,19 @@ pub(super) fn TermDetails(
 ) -> impl IntoView {
     let of =
         |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
-    let soft = word.soft.iter().map(|it| {
+    let soft = word.soft_matches.iter().map(|it| {
         let share = format::fraction(it.share);
-        view! { <li><code>{it.piece.clone()}</code> " " {share}</li> }
+        view! { <li><code>{it.token.clone()}</code> " " {share}</li> }
     });
     let soft = soft.collect_view();
-    let n = word.queries.len();
+    let n = word.query_nos.len();
     let n_queries = plural(n as u64, "query has it", "queries have it");
     let all = RwSignal::new(n <= INITIAL_ROWS);
     let asked = move || {
         let n_shown = if all.get() { n } else { INITIAL_ROWS };
-        let each = word.queries.iter().take(n_shown).filter_map(|&at| {
+        let each = word.query_nos.iter().take(n_shown).filter_map(|&at| {
             let at = at as usize;
-            let query = found.with_value(|it| it.head.queries.get(at).cloned())?;
+            let query = found.with_value(|it| it.header.queries.get(at).cloned())?;
             Some(view! { <QueryLinks at query lists scene/> })
         });
         each.collect_view()
@@ -49,9 +49,9 @@ pub(super) fn TermDetails(
             }
         })
     };
-    let pieces = word.pieces.join(" ");
+    let pieces = word.tokens.join(" ");
     let header = move || {
-        let close = move |_| scene.turn(|it| it.word = None);
+        let close = move |_| scene.update(|it| it.term = None);
         view! {
             <p class="note">{pieces.clone()}</p>
             <button class="btn bare" type="button" on:click=close>"Close"</button>
@@ -62,12 +62,12 @@ pub(super) fn TermDetails(
             <dl class="facts">
                 <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
                 <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
-                <div><dt>"turned"</dt><dd>{of(word.importance_turned)}</dd></div>
+                <div><dt>"turned"</dt><dd>{of(word.importance_reversed)}</dd></div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
-                <div><dt>"finds itself"</dt><dd>{format::fraction(word.exact)}</dd></div>
+                <div><dt>"finds itself"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
                 <div>
                     <dt>"finds another of the query"</dt>
-                    <dd>{format::fraction(word.other)}</dd>
+                    <dd>{format::fraction(word.other_query_token_share)}</dd>
                 </div>
             </dl>
             <p class="note">"Else it finds most:"</p>
@@ -103,7 +103,7 @@ fn QueryLinks(
                 class="btn bare"
                 href=move || scene.to_query(at)
                 data-noscroll=""
-                on:click=|_| look_at_texts()
+                on:click=|_| scroll_to_documents()
             >
                 "Its texts"
                 <span class="unseen">": " {query}</span>

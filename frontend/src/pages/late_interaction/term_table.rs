@@ -105,17 +105,17 @@ fn Row(
     });
     let choose = {
         let name = name.clone();
-        move |_| scene.turn(|it| it.word = Some(name.clone()))
+        move |_| scene.update(|it| it.term = Some(name.clone()))
     };
     let of =
         |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
     let numbers = [
-        format::count(row.queries.len() as u64),
+        format::count(row.query_nos.len() as u64),
         of(row.idf),
         of(row.importance),
         of(row.delta_es),
-        format::fraction(row.exact),
-        format::fraction(row.other),
+        format::fraction(row.exact_share),
+        format::fraction(row.other_query_token_share),
     ];
     let numbers = numbers.map(|it| view! { <td class="num">{it}</td> });
     view! {

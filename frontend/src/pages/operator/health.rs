@@ -16,7 +16,7 @@ const PAUSE_MS: u64 = 5_500;
 /// The section of the page.
 #[component]
 pub(super) fn Health(shelf: ModelList) -> impl IntoView {
-    let loaded = shelf.loaded();
+    let loaded = shelf.loaded_specs();
     let check = HealthCheck {
         found: RwSignal::new(None),
         loaded,
@@ -24,11 +24,11 @@ pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     };
     Effect::new(move |_| {
         loaded.track();
-        check.ask();
+        check.poll();
     });
     let body = move || match check.found.get() {
         Some(Err(error)) => {
-            let retry = Callback::new(move |()| check.ask());
+            let retry = Callback::new(move |()| check.poll());
             view! { <ErrorMessage error retry/> }.into_any()
         }
         found => {
@@ -60,7 +60,7 @@ impl HealthCheck {
     /// Asks until every model that is loaded was tried.
     fn poll(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&GetHealthRequest {}).await.map(|it| it.scored);
+            let found = api::call(&GetHealthRequest {}).await.map(|it| it.scores);
             // The reader may be on another page by now.
             let Some(loaded) = self.loaded.try_get_untracked() else {
                 return;
@@ -70,7 +70,7 @@ impl HealthCheck {
                 scored.iter().any(|scored| scored.ranker == *it)
             };
             if !loaded.iter().all(tried) {
-                self.later.run(move || self.ask());
+                self.later.schedule(move || self.poll());
             }
             self.found.set(Some(found));
         });

@@ -22,7 +22,7 @@ const INITIAL_ROWS: usize = 20;
 #[component]
 pub(super) fn Jobs() -> impl IntoView {
     let board = JobListState::new();
-    board.ask();
+    board.poll();
     let shown = RwSignal::new(INITIAL_ROWS);
     let n_jobs = Memo::new(move |_| board.jobs.with(|it| it.as_ref().map(Vec::len)));
     let ids = Memo::new(move |_| {
@@ -33,7 +33,7 @@ pub(super) fn Jobs() -> impl IntoView {
     let note = move || {
         let jobs = board.jobs.read();
         let jobs = jobs.as_ref()?;
-        let n_left = jobs.iter().filter(|it| !it.state.ended()).count();
+        let n_left = jobs.iter().filter(|it| !it.state.is_finished()).count();
         (!jobs.is_empty()).then(|| match n_left {
             0 => "nothing under way".to_owned(),
             n_left => format!("{n_left} under way or waiting"),
@@ -65,11 +65,11 @@ pub(super) fn Jobs() -> impl IntoView {
             }
         })
     };
-    let retry = Callback::new(move |()| board.ask());
+    let retry = Callback::new(move |()| board.poll());
     let header = move || view! { <p class="note">{note}</p> };
     view! {
         <Section id="jobs" name="Jobs" header>
-            <OptionalErrorMessage error=board.failed retry/>
+            <OptionalErrorMessage error=board.error retry/>
             {move || before().map(|it| view! { <p class="note">{it}</p> })}
             <ul class="held">
                 <For each=move || ids.get() key=String::clone let:id>
@@ -109,21 +109,21 @@ impl JobListState {
             match found {
                 Ok(found) => {
                     self.jobs.set(Some(found));
-                    if self.failed.with_untracked(Option::is_some) {
-                        self.failed.set(None);
+                    if self.error.with_untracked(Option::is_some) {
+                        self.error.set(None);
                     }
                 }
-                Err(error) => self.failed.set(Some(error)),
+                Err(error) => self.error.set(Some(error)),
             }
-            self.go_on();
+            self.schedule_poll();
         });
     }
 
     /// Asks again after a pause if something is under way.
     fn schedule_poll(self) {
         let jobs = self.jobs.read_untracked();
-        if jobs.iter().flatten().any(|it| !it.state.ended()) {
-            self.later.run(move || self.ask());
+        if jobs.iter().flatten().any(|it| !it.state.is_finished()) {
+            self.later.schedule(move || self.poll());
         }
     }
 
@@ -134,7 +134,7 @@ impl JobListState {
                 *it = job;
             }
         });
-        self.go_on();
+        self.schedule_poll();
     }
 }
 
@@ -161,30 +161,30 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
                 JobState::Done => api::call(&GetJobRequest { job }).await,
             }
         };
-        action.run(reply, move |job| board.put(job));
+        action.run(reply, move |job| board.replace(job));
     };
     let first = job.get_untracked();
     let title = first
         .as_ref()
         .map(|it| it.title.clone())
         .unwrap_or_default();
-    let made = first.map(|it| made(&it));
+    let made = first.map(|it| creation_text(&it));
     let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::progress)));
     let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
     let rests = move || state.get().is_some_and(JobState::is_finished);
-    let verb = move || chip(state.get()?).2;
+    let verb = move || state_chip(state.get()?).2;
     let label = {
         let title = title.clone();
         move || verb().map(|it| format!("{it}: {title}"))
     };
     let verdict = move || {
-        state.get().map(chip).map(|(class, word, _)| {
+        state.get().map(state_chip).map(|(class, word, _)| {
             view! { <span class=format!("verdict {class}")>{word}</span> }
         })
     };
     let problem = move || {
-        let found = action.failed.get().map(|it| it.to_string());
-        let told = job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
+        let found = action.error.get().map(|it| it.to_string());
+        let told = job.with(|it| it.as_ref().and_then(|it| it.error.clone()));
         let problem = found.or(told);
         problem.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
     };
@@ -198,7 +198,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
             </div>
             <div class="act">
                 <span role="status">{verdict}</span>
-                <GetInstanceRequest when=move || verb().is_some()>
+                <Show when=move || verb().is_some()>
                     <button class="btn" type="button" aria-label=label.clone() on:click=act.clone()>
                         {verb}
                     </button>
@@ -222,11 +222,11 @@ fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static s
 
 /// When it was made, and by which model it is scored.
 fn creation_text(job: &Job) -> impl IntoView + use<> {
-    let day = job.created.get(..10).unwrap_or(&job.created);
-    let time = job.created.get(11..16).unwrap_or_default();
+    let day = job.created_at.get(..10).unwrap_or(&job.created_at);
+    let time = job.created_at.get(11..16).unwrap_or_default();
     let when = format!("{}, {time} UTC", number_format::day(day));
     view! {
-        <span><time datetime=job.created.clone()>{when}</time></span>
+        <span><time datetime=job.created_at.clone()>{when}</time></span>
         <span><code>{job.ranker.spec.clone()}</code></span>
     }
 }

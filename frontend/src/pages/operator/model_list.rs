@@ -38,10 +38,10 @@ pub(super) enum ModelListReply {
 pub(super) async fn fetch_models() -> Result<ModelListReply, Error> {
     match api::fetch_server_info().await? {
         None => Ok(ModelListReply::NoServer),
-        Some(server) if !server.may_create_jobs => Ok(ModelListReply::Denied),
+        Some(server) if !server.can_create_jobs => Ok(ModelListReply::Denied),
         Some(_) => match api::call(&ListModelsRequest {}).await {
             // The token was another one's when the page asked first.
-            Err(error) if error.is(api::NO_TOKEN) => Ok(ModelListReply::Denied),
+            Err(error) if error.has_type(api::NO_TOKEN) => Ok(ModelListReply::Denied),
             found => found.map(ModelListReply::Models),
         },
     }
@@ -62,27 +62,27 @@ impl ModelList {
         leptos::task::spawn_local(async move {
             let found = fetch_models().await;
             // The reader may be on another page by now.
-            let Some(before) = self.stand.try_get_untracked() else {
+            let Some(before) = self.state.try_get_untracked() else {
                 return;
             };
-            self.stand.set(match found {
+            self.state.set(match found {
                 Ok(ModelListReply::NoServer) => ModelListState::NoServer,
                 Ok(ModelListReply::Denied) => {
-                    self.refused.set(operator_token::stored_token().is_some());
+                    self.is_token_rejected.set(operator_token::stored_token().is_some());
                     ModelListState::Visitor
                 }
                 Ok(ModelListReply::Models(found)) => {
                     let waits = found.iter().any(|it| it.state == ModelState::Unloaded);
                     self.models.set(found);
                     if waits {
-                        self.later.run(move || self.ask());
+                        self.debounce.schedule(move || self.poll());
                     }
                     ModelListState::Operator
                 }
                 // What is shown is still true, and a connection comes back.
                 // A server that is busy for a moment comes back, too.
                 Err(_) if before == ModelListState::Operator => {
-                    self.later.run(move || self.ask());
+                    self.debounce.schedule(move || self.poll());
                     before
                 }
                 Err(error) => ModelListState::Failed(error),

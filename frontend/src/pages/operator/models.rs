@@ -16,7 +16,7 @@ pub(super) fn Models(shelf: ModelList) -> impl IntoView {
         let models = shelf.models.read();
         models.iter().map(|it| it.spec.clone()).collect::<Vec<_>>()
     });
-    let loaded = shelf.loaded();
+    let loaded = shelf.loaded_specs();
     let note = move || {
         let n_models = specs.with(Vec::len);
         (n_models > 0).then(|| format!("{} of {n_models} loaded", loaded.with(Vec::len)))
@@ -59,7 +59,7 @@ fn NoModels() -> impl IntoView {
 
 #[component]
 fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
-    let held = shelf.one(spec.clone());
+    let held = shelf.model(spec.clone());
     let action = MutationState::new();
     let row = NodeRef::<html::Li>::new();
     let load = {
@@ -75,7 +75,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
                 {
                     let _ = row.focus();
                 }
-                shelf.put(held);
+                shelf.replace(held);
             });
         }
     };
@@ -85,7 +85,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
             ModelState::Failed { .. } => Some("Try again"),
             ModelState::Loaded(_) => None,
         });
-        if action.busy.get() {
+        if action.is_busy.get() {
             Some("Loading")
         } else {
             unless
@@ -95,14 +95,14 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
         let spec = spec.clone();
         move || verb().map(|it| format!("{it}: {spec}"))
     };
-    let state = Memo::new(move |_| held.with(|it| it.as_ref().map(|it| chip(&it.state))));
+    let state = Memo::new(move |_| held.with(|it| it.as_ref().map(|it| state_chip(&it.state))));
     let verdict = move || {
         state
             .get()
             .map(|(class, word)| view! { <span class=format!("verdict {class}")>{word}</span> })
     };
     let reason = move || {
-        let found = action.failed.get().map(|it| it.to_string());
+        let found = action.error.get().map(|it| it.to_string());
         let told = held.with(|it| match it.as_ref() {
             Some(ModelStatus { spec, state, .. }) => match state {
                 ModelState::Failed { reason } => Some(format!("{spec}: {reason}")),
@@ -119,7 +119,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
             {told}
             <div class="act">
                 <span role="status">{verdict}</span>
-                <GetInstanceRequest when=move || verb().is_some()>
+                <Show when=move || verb().is_some()>
                     <button
                         class="btn"
                         type="button"

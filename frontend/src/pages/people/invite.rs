@@ -24,7 +24,7 @@ const DEFAULT_VALIDITY_H: u32 = 168;
 pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     let roles: Vec<AccessRole> = {
         let all = AccessRole::ALL.iter().copied();
-        all.filter(|it| board.may(*it)).collect()
+        all.filter(|it| board.can_revoke(*it)).collect()
     };
     let first = roles.first().copied().unwrap_or(AccessRole::Annotator);
     let role = RwSignal::new(first);
@@ -32,7 +32,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     let hours = RwSignal::new(DEFAULT_VALIDITY_H.to_string());
     let note = RwSignal::new(String::new());
     let failed = RwSignal::new(None::<Error>);
-    let read = Memo::new(move |_| read_hours(&hours.get()));
+    let read = Memo::new(move |_| parse_hours(&hours.get()));
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let Ok(hours) = read.get_untracked() else {
@@ -56,13 +56,13 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
         options.collect_view()
     };
     let people = move || {
-        let everybody = board.everybody.get().unwrap_or_default();
-        let people = everybody.people.into_iter().filter(|it| board.may(it.role));
+        let everybody = board.people.get().unwrap_or_default();
+        let people = everybody.people.into_iter().filter(|it| board.can_revoke(it.role));
         people
             .map(|it| {
                 let name = format!("{} ({})", it.person.name, it.role.name());
-                let selected = person.get_untracked() == Some(it.person.no);
-                view! { <option value=it.person.no.0.to_string() selected=selected>{name}</option> }
+                let selected = person.get_untracked() == Some(it.person.id);
+                view! { <option value=it.person.id.0.to_string() selected=selected>{name}</option> }
             })
             .collect_view()
     };
@@ -81,7 +81,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
                     <option value="">"somebody new"</option>
                     {people}
                 </SelectField>
-                <GetInstanceRequest when=move || person.get().is_none()>
+                <Show when=move || person.get().is_none()>
                     <SelectField label="As" choose=move |word: String| {
                         let found = AccessRole::ALL.iter().find(|it| it.name() == word);
                         role.set(found.copied().unwrap_or(first));
@@ -95,14 +95,14 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
                 />
                 <TextField label="Note, for curators only" text=note placeholder="whom it is for"/>
                 <div class="btns">
-                    <button class="btn main" type="submit" disabled=move || board.busy.get()>
+                    <button class="btn main" type="submit" disabled=move || board.is_busy.get()>
                         "Make the link"
                     </button>
                 </div>
             </form>
             <OptionalErrorMessage error=failed/>
             <div role="status">
-                {move || board.link.get().map(|link| view! { <InvitationLinkView board link/> })}
+                {move || board.new_link.get().map(|link| view! { <InvitationLinkView board link/> })}
             </div>
         </Section>
     }
@@ -120,10 +120,10 @@ pub(super) fn reinvite(board: PeopleState, whom: &PersonAccount) {
     let asked = CreateInvitationRequest {
         role: whom.role,
         valid_hours: DEFAULT_VALIDITY_H,
-        person: Some(whom.person.no),
+        person: Some(whom.person.id),
         note: String::new(),
     };
-    create_invitation(board, asked, board.failed, || {});
+    create_invitation(board, asked, board.error, || {});
 }
 
 fn create_invitation(
@@ -133,25 +133,25 @@ fn create_invitation(
     done: impl Fn() + 'static,
 ) {
     let action = MutationState {
-        is_busy: board.busy,
+        is_busy: board.is_busy,
         error: failed,
     };
     action.send(asked, move |made| {
         done();
-        board.told.set(None);
-        board.link.set(Some(invitation_link(board, made)));
-        board.ask();
+        board.notice.set(None);
+        board.new_link.set(Some(invitation_link(board, made)));
+        board.fetch();
     });
 }
 
 fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> InvitationLink {
     let origin = window().location().origin().unwrap_or_default();
-    let everybody = board.everybody.get_untracked().unwrap_or_default();
+    let everybody = board.people.get_untracked().unwrap_or_default();
     let named = everybody.people.into_iter();
-    let mut named = named.filter(|it| Some(it.person.no) == made.invited.person);
+    let mut named = named.filter(|it| Some(it.person.id) == made.invitation.person);
     let whom = match named.next() {
         Some(it) => format!("lets {} in again", it.person.name),
-        None => format!("invites one {}", made.invited.role.name()),
+        None => format!("invites one {}", made.invitation.role.name()),
     };
     InvitationLink {
         href: format!("{origin}{}#{}", PageRoute::Join.href(), made.token),
@@ -177,7 +177,7 @@ fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView
     view! {
         <div class="new-link">
             <p>
-                "This link " {link.whom} ". It is shown this once: copy it now, and send it to
+                "This link " {link.recipient} ". It is shown this once: copy it now, and send it to
                 nobody else."
             </p>
             <input
@@ -188,7 +188,7 @@ fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView
             />
             <div class="btns">
                 <button class="btn main" type="button" on:click=copy>"Copy the link"</button>
-                <button class="btn" type="button" on:click=move |_| board.link.set(None)>
+                <button class="btn" type="button" on:click=move |_| board.new_link.set(None)>
                     "Done"
                 </button>
                 <span class="note" role="status">{move || copied.get()}</span>

@@ -54,34 +54,34 @@ impl PeopleState {
     pub(super) fn apply_reply(self, found: Result<PeopleResponse, Error>) {
         match found {
             Ok(found) => {
-                self.failed.try_set(None);
-                self.everybody.try_set(Some(found));
+                self.error.try_set(None);
+                self.people.try_set(Some(found));
             }
             Err(error) => {
-                self.failed.try_set(Some(error));
+                self.error.try_set(Some(error));
             }
         }
     }
 
     /// Turns away a person or takes back an invitation.
     pub(super) fn revoke(self, what: Revoke) {
-        let told = self.told_of(what);
+        let told = self.revocation_notice(what);
         let found = async move { api::call(&what).await };
-        run_exclusive(self.busy, found, move |found| {
+        run_exclusive(self.is_busy, found, move |found| {
             if found.is_ok() {
-                self.told.set(Some(told));
+                self.notice.set(Some(told));
             }
-            self.asked.set(None);
+            self.confirming.set(None);
             self.take(found);
         });
     }
 
     pub(super) fn revocation_notice(self, what: Revoke) -> ActionNotice {
         match what {
-            Revoke::Person { no } => {
-                let everybody = self.everybody.get_untracked().unwrap_or_default();
+            Revoke::Person { id: no } => {
+                let everybody = self.people.get_untracked().unwrap_or_default();
                 let mut people = everybody.people.into_iter();
-                let back = people.find(|it| it.person.no == no);
+                let back = people.find(|it| it.person.id == no);
                 let name = back.as_ref().map(|it| it.person.name.clone());
                 let words = format!(
                     "{} was turned away and is signed out everywhere. What they decided stays.",
@@ -101,7 +101,7 @@ impl PeopleState {
 
     /// Whether the caller may turn somebody away or let them in again.
     pub(super) fn can_revoke(self, role: AccessRole) -> bool {
-        self.who.with_value(|it| may_invite(it.role, role))
+        self.identity.with_value(|it| can_invite(it.role, role))
     }
 }
 

@@ -33,10 +33,10 @@ pub(crate) fn format_minute(ms: u64) -> String {
 #[component]
 pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
     let rows = move || {
-        let everybody = board.everybody.get().unwrap_or_default();
+        let everybody = board.people.get().unwrap_or_default();
         let names = everybody.people;
-        let rows = everybody.invited.into_iter().map(|it| {
-            let known = names.iter().find(|who| Some(who.person.no) == it.person);
+        let rows = everybody.invitations.into_iter().map(|it| {
+            let known = names.iter().find(|who| Some(who.person.id) == it.person);
             let whom = known.map(|it| it.person.name.clone());
             view! { <InvitationRow board invited=it whom/> }
         });
@@ -44,8 +44,8 @@ pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
     };
     let none = move || {
         board
-            .everybody
-            .with(|it| it.as_ref().is_some_and(|it| it.invited.is_empty()))
+            .people
+            .with(|it| it.as_ref().is_some_and(|it| it.invitations.is_empty()))
             .then(|| view! { <p class="note">"No invitation is open."</p> })
     };
     view! {
@@ -62,19 +62,19 @@ fn InvitationRow(
     invited: PendingInvitation,
     whom: Option<String>,
 ) -> impl IntoView {
-    let what = Revoke::Invitation { no: invited.no };
+    let what = Revoke::Invitation { no: invited.id };
     let name = match &whom {
         Some(name) => format!("{name}, again"),
         None => format!("One {}", invited.role.name()),
     };
     let label = name.clone();
-    let may = board.may(invited.role);
+    let may = board.can_revoke(invited.role);
     view! {
         <li>
             <div class="told">
                 <h3>{name}</h3>
                 <p class="facts">
-                    <span>"until " {format_minute(invited.until_ms)}</span>
+                    <span>"until " {format_minute(invited.expires_ms)}</span>
                     {(!invited.note.is_empty())
                         .then(|| view! { <span dir="auto">{invited.note}</span> })}
                 </p>
@@ -88,14 +88,14 @@ fn InvitationRow(
 #[component]
 pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
     let rows = move || {
-        let everybody = board.everybody.get().unwrap_or_default();
+        let everybody = board.people.get().unwrap_or_default();
         let rows = everybody.people.into_iter();
         rows.map(|somebody| view! { <PersonRow board somebody/> })
             .collect_view()
     };
     let n = move || {
         let n = board
-            .everybody
+            .people
             .with(|it| it.as_ref().map_or(0, |it| it.people.len()));
         plural(n as u64, "person", "people")
     };
@@ -109,13 +109,13 @@ pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
 
 #[component]
 fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
-    let no = somebody.person.no;
+    let no = somebody.person.id;
     let own = board
-        .who
-        .with_value(|it| it.person.as_ref().is_some_and(|it| it.no == no));
-    let may = board.may(somebody.role);
+        .identity
+        .with_value(|it| it.person.as_ref().is_some_and(|it| it.id == no));
+    let may = board.can_revoke(somebody.role);
     let name = somebody.person.name.clone();
-    let act = match (own, may, somebody.revoked) {
+    let act = match (own, may, somebody.is_revoked) {
         (true, ..) => view! { <span class="note">"this is you"</span> }.into_any(),
         (_, false, _) => ().into_any(),
         (_, true, true) => {
@@ -136,15 +136,15 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
     };
     view! {
         <li>
-            <div class="told" class:rests=somebody.revoked>
+            <div class="told" class:rests=somebody.is_revoked>
                 <h3><bdi>{name}</bdi></h3>
                 <p class="facts">
                     <span>{somebody.role.name()}</span>
                     {somebody
-                        .revoked
+                        .is_revoked
                         .then(|| view! { <span class="verdict out quiet">"turned away"</span> })}
-                    <span>"since " {format_day(somebody.since_ms)}</span>
-                    <span>"last seen " {format_minute(somebody.seen_ms)}</span>
+                    <span>"since " {format_day(somebody.joined_ms)}</span>
+                    <span>"last seen " {format_minute(somebody.last_seen_ms)}</span>
                     <span>{plural(u64::from(somebody.n_sessions), "session", "sessions")}</span>
                     <span>
                         {if somebody.person.has_password { "with password" } else { "no password" }}
@@ -166,13 +166,13 @@ fn ConfirmButton(
 ) -> impl IntoView {
     let label = format!("{word}: {name}");
     let first = NodeRef::<html::Button>::new();
-    let sure = Memo::new(move |_| board.asked.get() == Some(what));
+    let sure = Memo::new(move |_| board.confirming.get() == Some(what));
     let turn = move |_| {
         let next = (!sure.get_untracked()).then_some(what);
-        board.asked.set(next);
+        board.confirming.set(next);
     };
     let keep = move |_| {
-        board.asked.set(None);
+        board.confirming.set(None);
         if let Some(first) = first.get_untracked() {
             let _ = first.focus();
         }
@@ -190,12 +190,12 @@ fn ConfirmButton(
             >
                 {word}
             </button>
-            <GetInstanceRequest when=move || sure.get()>
+            <Show when=move || sure.get()>
                 <span class="note" role="status">{asked.clone()}</span>
                 <button
                     class="btn main"
                     type="button"
-                    disabled=move || board.busy.get()
+                    disabled=move || board.is_busy.get()
                     on:click=move |_| board.revoke(what)
                 >
                     "Yes"

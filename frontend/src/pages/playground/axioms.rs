@@ -43,8 +43,8 @@ pub(super) fn Axioms(
         let answer = desk.answer();
         let rows = listed_probes(answer.as_deref()).into_iter().map(|probe| {
             let standing = desk
-                .models
-                .with(|models| standing(probe, answer.as_deref(), models));
+                .neural_rankers
+                .with(|models| axiom_state(probe, answer.as_deref(), models));
             view! { <AxiomRow desk standing/> }
         });
         rows.collect_view()
@@ -61,9 +61,9 @@ pub(super) fn Axioms(
 
 /// Those on the meaning of words stand there where the collection has word vectors.
 fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
-    let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.probe.needs_vectors()));
+    let with_vectors = answer.is_some_and(|it| it.axiom_results.iter().any(|it| it.probe.needs_vectors()));
     let mut shown = Probe::paper_axioms(with_vectors);
-    for applied in answer.into_iter().flat_map(|it| &it.axioms) {
+    for applied in answer.into_iter().flat_map(|it| &it.axiom_results) {
         if !shown.contains(&applied.probe) {
             shown.push(applied.probe);
         }
@@ -72,13 +72,13 @@ fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
 }
 
 fn n_applying(answer: &PlaygroundResult) -> u64 {
-    answer.axioms.iter().filter(|it| it.applies).count() as u64
+    answer.axiom_results.iter().filter(|it| it.applies).count() as u64
 }
 
 /// Where there is no answer: why, and what to do.
 #[component]
 fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
-    move || match desk.outcome.get() {
+    move || match desk.answer.get() {
         AnswerState::Answered(_) => ().into_any(),
         AnswerState::Blank => view! {
             <p class="ahead">
@@ -141,19 +141,19 @@ fn axiom_state(
             state: AxiomStatus::Unanswered,
         };
     };
-    let Some(applied) = answer.axioms.iter().find(|it| it.probe == probe) else {
+    let Some(applied) = answer.axiom_results.iter().find(|it| it.probe == probe) else {
         return AxiomState {
             probe,
             state: AxiomStatus::WantsTexts,
         };
     };
-    let texts = applied.claim.texts().into_iter();
+    let texts = applied.claim.docs().into_iter();
     let names = PreconditionNames {
         documents: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
-        terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
+        terms: answer.terms.iter().map(|it| it.surface_form.clone()).collect(),
     };
     let lexical = applied
-        .said
+        .verdicts
         .iter()
         .map(|it| (it.ranker.label.clone(), it.verdict));
     let neural = models.iter().filter(|_| applied.applies);
@@ -173,10 +173,10 @@ fn axiom_state(
 #[component]
 fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
     let AxiomState { probe, state } = standing;
-    let about = probe.about();
+    let about = probe.description();
     let applies = matches!(&state, AxiomStatus::Measured { applied, .. } if applied.applies);
     let example = move |_| {
-        desk.open(
+        desk.open_input(
             &format!("the {} example", about.name),
             PlaygroundInput::example(probe),
         );
@@ -200,7 +200,7 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
                 .map(|(who, verdict)| view! { <RankerVerdictChip who verdict/> });
             let chips = chips.collect_view();
             view! {
-                <PreconditionList premises=applied.premises names/>
+                <PreconditionList premises=applied.preconditions names/>
                 <div class="agree">{chips}</div>
             }
             .into_any()
@@ -244,7 +244,7 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
             ("verdict ok", claim_text(applied.claim))
         }
         AxiomStatus::Measured { applied, .. } => {
-            let failing = applied.premises.iter().filter(|it| !it.holds()).count() as u64;
+            let failing = applied.preconditions.iter().filter(|it| !it.holds()).count() as u64;
             let noun = number_format::plural(failing, "premise fails", "premises fail");
             ("verdict out", noun)
         }
@@ -273,11 +273,11 @@ fn claim_text(claim: Claim<u32>) -> String {
 #[component]
 fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    ManipulationEffect::new(move |before: Option<Vec<String>>| {
+    Effect::new(move |before: Option<Vec<String>>| {
         let answer = desk.answer();
         let now: Vec<String> = answer
             .iter()
-            .flat_map(|it| it.axioms.iter().map(told))
+            .flat_map(|it| it.axiom_results.iter().map(announcement))
             .collect();
         if let Some(before) = before {
             let changed: Vec<&str> = now
@@ -300,7 +300,7 @@ fn announcement(applied: &AxiomResult) -> String {
     if !applied.applies {
         return format!("{name} does not apply");
     }
-    let said = applied.said.iter().filter_map(|it| {
+    let said = applied.verdicts.iter().filter_map(|it| {
         Some(format!(
             "{} {}",
             it.ranker.label,

@@ -23,7 +23,7 @@ pub(super) fn DocumentFields(
 ) -> impl IntoView {
     let marked = Signal::derive(move || {
         let before = desk.answer().map(|it| it.query.clone()).unwrap_or_default();
-        desk.query.with(|now| carried(&before, now))
+        desk.query.with(|now| shift_highlights(&before, now))
     });
     let n_texts = desk.n_texts();
     let places = move || 0..n_texts.get();
@@ -123,25 +123,25 @@ fn DocumentField(
 ) -> impl IntoView {
     let name = NAMES[at];
     let now = Memo::new(move |_| {
-        desk.texts
-            .with(|it| it.get(at).map(now))
+        desk.documents
+            .with(|it| it.get(at).map(current_text))
             .unwrap_or_default()
     });
     let marked = Signal::derive(move || {
         let before = desk
             .answer()
-            .and_then(|it| it.texts.get(at).cloned())
+            .and_then(|it| it.docs.get(at).cloned())
             .unwrap_or_default();
-        now.with(|now| carried(&before, now))
+        now.with(|now| shift_highlights(&before, now))
     });
     let size = move || {
         let answer = desk.answer()?;
         let n_terms = answer.n_terms.get(at).copied()?;
-        let gap = answer.distances.get(at).copied().flatten();
+        let gap = answer.term_distances.get(at).copied().flatten();
         Some(document_summary(n_terms, gap))
     };
     let change = move |work: &dyn Fn(&mut TextHistory)| {
-        desk.texts.update(|texts| {
+        desk.documents.update(|texts| {
             if let Some(text) = texts.get_mut(at) {
                 work(text);
             }
@@ -156,10 +156,10 @@ fn DocumentField(
     });
     let typed = Callback::new(move |text: String| {
         let at = js_sys::Date::now();
-        change(&|it| it.typed(text.clone(), at));
+        change(&|it| it.record_typing(text.clone(), at));
     });
     let has_past = Memo::new(move |_| {
-        desk.texts
+        desk.documents
             .with(|it| it.get(at).is_some_and(TextHistory::can_undo))
     });
     let id = format!("text-{name}");
@@ -202,7 +202,7 @@ fn DocumentField(
 }
 
 fn current_text(history: &TextHistory) -> String {
-    history.now().to_owned()
+    history.current().to_owned()
 }
 
 /// `80 terms, two query terms 3 apart`
@@ -224,13 +224,13 @@ fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
 #[component]
 fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
     let n_texts = desk.n_texts();
-    let swap = move |_| desk.texts.update(|it| it.swap(at - 1, at));
+    let swap = move |_| desk.documents.update(|it| it.swap(at - 1, at));
     let add = move |_| {
-        desk.texts
+        desk.documents
             .update(|it| it.push(TextHistory::new(String::new())))
     };
     let remove = move |_| {
-        desk.texts.update(|it| {
+        desk.documents.update(|it| {
             if it.len() > 2 {
                 it.remove(at);
             }
@@ -282,8 +282,8 @@ enum TextChange {
 #[component]
 fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
     let change = Memo::new(move |_| {
-        desk.texts
-            .with(|texts| texts.get(at).map_or(TextChange::Nothing, changed))
+        desk.documents
+            .with(|texts| texts.get(at).map_or(TextChange::Nothing, text_change))
     });
     move || match change.get() {
         TextChange::Nothing => ().into_any(),
@@ -301,12 +301,12 @@ fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
 }
 
 fn text_change(text: &TextHistory) -> TextChange {
-    if text.opened().trim().is_empty() || text.opened() == text.now() {
+    if text.original().trim().is_empty() || text.original() == text.current() {
         return TextChange::Nothing;
     }
-    match diff_words(text.opened(), text.now()) {
+    match diff_words(text.original(), text.current()) {
         None => TextChange::Most,
-        Some(pieces) if pieces.iter().all(|it| it.fate == WordChange::Unchanged) => {
+        Some(pieces) if pieces.iter().all(|it| it.change == WordChange::Unchanged) => {
             TextChange::Nothing
         }
         Some(pieces) => TextChange::Words(pieces),

@@ -29,10 +29,10 @@ impl InitialContent {
 /// What the page starts with.
 pub(super) fn initial_content() -> (PlaygroundInput, InitialContent) {
     let address = PageLocation::current();
-    let origin = SourceInstance::from_parameters(|key| address.word(key));
+    let origin = SourceInstance::from_parameters(|key| address.query_parameter(key));
     let fragment = address.hash.get_untracked();
     let sheet =
-        parse_input(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.word(key)));
+        parse_input(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.query_parameter(key)));
     match (sheet, origin) {
         (Some(sheet), origin) => (sheet, InitialContent::Local(origin)),
         (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Remote(origin)),
@@ -57,7 +57,7 @@ pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> 
             let found = origin.sheet().await;
             let result = found.map(|sheet| {
                 if desk.query.try_get_untracked().is_some() {
-                    desk.lay(sheet);
+                    desk.set_input(sheet);
                 }
             });
             let _ = opened.try_set(Some(result));
@@ -68,9 +68,9 @@ pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> 
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)
             && let Some(sheet) = parse_input(&hash)
-            && sheet != untrack(|| desk.sheet())
+            && sheet != untrack(|| desk.current_input())
         {
-            desk.open("another link", sheet);
+            desk.open_input("another link", sheet);
         }
         hash
     });
@@ -113,20 +113,20 @@ pub(super) fn RestorePrevious(
     desk: PlaygroundState,
 ) -> impl IntoView {
     let back = move |_| {
-        if let Some((_, sheet)) = desk.before.get_untracked() {
-            desk.before.set(None);
-            desk.lay(sheet);
+        if let Some((_, sheet)) = desk.previous.get_untracked() {
+            desk.previous.set(None);
+            desk.set_input(sheet);
         }
     };
     let said = move || {
-        desk.before.get().map(|(what, _)| {
+        desk.previous.get().map(|(what, _)| {
             view! {
                 <p class="toast">
                     <span>"Opened " {what}</span>
                     <button class="btn" type="button" on:click=back>
                         "Put back what was here"
                     </button>
-                    <button class="btn" type="button" on:click=move |_| desk.before.set(None)>
+                    <button class="btn" type="button" on:click=move |_| desk.previous.set(None)>
                         "Close"
                     </button>
                 </p>

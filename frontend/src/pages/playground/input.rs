@@ -93,7 +93,7 @@ impl PlaygroundSettings {
             analyzer: AnalyzerChoice::default_choice(),
             variant: AxiomVariant::Fixed,
             length_tolerance: "10".to_owned(),
-            min_query_terms: Limits::STANDARD.min_terms.to_string(),
+            min_query_terms: Limits::STANDARD.min_query_term_occurrences.to_string(),
             further_axioms: String::new(),
             k1: "1.2".to_owned(),
             b: "0.75".to_owned(),
@@ -110,7 +110,7 @@ impl PlaygroundSettings {
     ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         let mut wrong = Vec::new();
         let analyzer = collect_error(&mut wrong, PlaygroundField::Analyzer, self.analyzer());
-        let delta = match self.delta.trim() {
+        let delta = match self.length_tolerance.trim() {
             "inf" => Some(None),
             text => collect_error(
                 &mut wrong,
@@ -122,12 +122,12 @@ impl PlaygroundSettings {
         let min_terms = collect_error(
             &mut wrong,
             PlaygroundField::MinTerms,
-            parse_integer(&self.min_terms, ""),
+            parse_integer(&self.min_query_terms, ""),
         );
         let further = collect_error(
             &mut wrong,
             PlaygroundField::Further,
-            parse_further_axioms(&self.further),
+            parse_further_axioms(&self.further_axioms),
         );
         let parameters = [
             (PlaygroundField::K1, "bm25:k1", &self.k1),
@@ -158,7 +158,7 @@ impl PlaygroundSettings {
                     docs: texts,
                     analyzer,
                     limits,
-                    variant: self.mode,
+                    variant: self.variant,
                     rankers: self.rankers(),
                     extra_probes: further,
                 })
@@ -200,12 +200,12 @@ impl PlaygroundSettings {
 
     fn to_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("study", self.study.clone().unwrap_or_default())];
-        words.extend(self.analyzer.words());
+        words.extend(self.analyzer.to_parameters());
         words.extend([
-            ("mode", self.mode.name().to_owned()),
-            ("delta", self.delta.clone()),
-            ("min_terms", self.min_terms.clone()),
-            ("further", self.further.clone()),
+            ("mode", self.variant.name().to_owned()),
+            ("delta", self.length_tolerance.clone()),
+            ("min_terms", self.min_query_terms.clone()),
+            ("further", self.further_axioms.clone()),
             ("k1", self.k1.clone()),
             ("b", self.b.clone()),
             ("idf", self.idf.clone()),
@@ -217,18 +217,18 @@ impl PlaygroundSettings {
     fn from_parameters(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
         let usual = PlaygroundSettings::default_settings();
         let or = |key: &str, usual: String| word(key).unwrap_or(usual);
-        let mode = relation_text("mode");
+        let mode = word("mode");
         let mode = AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
             .copied();
         PlaygroundSettings {
-            study: relation_text("study").filter(|it| !it.is_empty()),
+            study: word("study").filter(|it| !it.is_empty()),
             analyzer: AnalyzerChoice::from_parameters(word),
-            variant: mode.unwrap_or(usual.mode),
-            length_tolerance: or("delta", usual.delta),
-            min_query_terms: or("min_terms", usual.min_terms),
-            further_axioms: or("further", usual.further),
+            variant: mode.unwrap_or(usual.variant),
+            length_tolerance: or("delta", usual.length_tolerance),
+            min_query_terms: or("min_terms", usual.min_query_terms),
+            further_axioms: or("further", usual.further_axioms),
             k1: or("k1", usual.k1),
             b: or("b", usual.b),
             idf: or("idf", usual.idf),
@@ -252,7 +252,7 @@ impl PlaygroundInput {
 
     /// The worked example of an axiom, with the texts themselves as the collection.
     pub(crate) fn example(probe: Probe) -> PlaygroundInput {
-        let mut example = probe.about().example.iter().map(|&it| it.to_owned());
+        let mut example = probe.description().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
         if let Some(more) = extra_document(probe) {
@@ -275,18 +275,18 @@ impl PlaygroundInput {
 
     /// What is asked, with the analyzer of the settings, or everything that is wrong.
     pub(crate) fn read(&self) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
-        self.settings.read(self.query.clone(), self.texts.clone())
+        self.settings.parse(self.query.clone(), self.documents.clone())
     }
 
     /// Whether nothing was written yet.
     pub(crate) fn is_blank(&self) -> bool {
-        self.query.trim().is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
+        self.query.trim().is_empty() && self.documents.iter().all(|it| it.trim().is_empty())
     }
 
     /// From the words of a link; none if it has neither a query nor a text. What else is not
     /// there is as usual.
     pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
-        let query = relation_text("query");
+        let query = word("query");
         let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
         if query.is_none() && texts.iter().all(Option::is_none) {
             return None;
@@ -302,12 +302,12 @@ impl PlaygroundInput {
     /// The words of a link.
     pub(crate) fn to_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("query", self.query.clone())];
-        words.extend(Self::TEXTS.into_iter().zip(self.texts.iter().cloned()));
+        words.extend(Self::TEXTS.into_iter().zip(self.documents.iter().cloned()));
         let settings = self
             .settings
-            .words()
+            .to_parameters()
             .into_iter()
-            .zip(PlaygroundSettings::default_settings().words());
+            .zip(PlaygroundSettings::default_settings().to_parameters());
         words.extend(
             settings
                 .filter(|(mine, usual)| mine != usual)

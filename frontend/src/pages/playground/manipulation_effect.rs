@@ -21,10 +21,10 @@ pub(super) fn ManipulationEffect(
 ) -> impl IntoView {
     let known = Memo::new(move |_| {
         let known = desk.manipulated.get()?;
-        let is_there = desk.texts.with(|texts| {
+        let is_there = desk.documents.with(|texts| {
             let is =
-                |(at, text): &(usize, String)| texts.get(*at).is_some_and(|it| it.now() == text);
-            is(&known.original) && is(&known.made)
+                |(at, text): &(usize, String)| texts.get(*at).is_some_and(|it| it.current() == text);
+            is(&known.original) && is(&known.derived)
         });
         is_there.then_some(known)
     });
@@ -48,7 +48,7 @@ pub(super) fn ManipulationEffect(
             let answer = desk.answer();
             let lexical = answer.iter().flat_map(|it| &it.contributions);
             let lexical = lexical.map(|it| (it.ranker.clone(), it.scores.clone()));
-            let neural = desk.models.with(|models| {
+            let neural = desk.neural_rankers.with(|models| {
                 let scored = models.iter().filter_map(|it| {
                     let scores = it.scored()?.scores;
                     Some((it.ranker.clone(), scores))
@@ -102,7 +102,7 @@ fn EffectRow(
     made: f64,
 ) -> impl IntoView {
     let digits = digits(&[original, made]);
-    let width = ranker.kind.tie_width();
+    let width = ranker.kind.tie_threshold();
     view! {
         <tr>
             <th scope="row">{ranker.label}</th>

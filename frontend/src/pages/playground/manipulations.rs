@@ -42,8 +42,8 @@ pub(super) fn ManipulationButtons(
     let said = RwSignal::new(EditOutcome::Done);
     let chosen = RwSignal::new(Manipulation::ShuffleSentences);
     let is_empty = move || {
-        let empty = |it: &TextHistory| it.now().trim().is_empty();
-        desk.texts.with(|it| it.get(at).is_none_or(empty))
+        let empty = |it: &TextHistory| it.current().trim().is_empty();
+        desk.documents.with(|it| it.get(at).is_none_or(empty))
     };
     let buttons = QUICK_MANIPULATIONS.map(|it| {
         view! {
@@ -57,7 +57,7 @@ pub(super) fn ManipulationButtons(
             </button>
         }
     });
-    let offered = Manipulation::ALL.iter().filter(|it| it.is_of_one_text());
+    let offered = Manipulation::ALL.iter().filter(|it| it.needs_only_document());
     let options = offered.map(|&it| {
         let selected = move || chosen.get() == it;
         view! { <option value=it.slug() prop:selected=selected>{it.name()}</option> }
@@ -69,7 +69,7 @@ pub(super) fn ManipulationButtons(
         }
     };
     let note = move || match said.get() {
-        EditOutcome::Done => chosen.get().about().statement.into_any(),
+        EditOutcome::Done => chosen.get().description().statement.into_any(),
         EditOutcome::Waiting => "Changing the text".into_any(),
         EditOutcome::Unchanged(it) => {
             format!("{} leaves text {name} as it is.", it.name()).into_any()
@@ -117,12 +117,12 @@ fn manipulate(
     to: usize,
     said: RwSignal<EditOutcome>,
 ) {
-    let sheet = untrack(|| desk.sheet());
-    let Some(text) = sheet.texts.get(from).cloned() else {
+    let sheet = untrack(|| desk.current_input());
+    let Some(text) = sheet.documents.get(from).cloned() else {
         return;
     };
     let own = sheet.read().map(|it| it.analyzer);
-    let analyzer = untrack(|| desk.analyzer_of_collection()).or(own.ok());
+    let analyzer = untrack(|| desk.collection_analyzer()).or(own.ok());
     let changing = PlaygroundManipulation {
         query: sheet.query,
         document: text.clone(),
@@ -144,10 +144,10 @@ fn manipulate(
             return drop(said.try_set(EditOutcome::Unchanged(by)));
         };
         // What was typed meanwhile stays, and so does a page that was left.
-        let put = desk.texts.try_update(|texts| {
-            let is_there = texts.get(from).is_some_and(|it| it.now() == text);
+        let put = desk.documents.try_update(|texts| {
+            let is_there = texts.get(from).is_some_and(|it| it.current() == text);
             match texts.get_mut(to).filter(|_| is_there) {
-                Some(place) => place.edited(made.clone()),
+                Some(place) => place.record_edit(made.clone()),
                 None => return false,
             }
             true

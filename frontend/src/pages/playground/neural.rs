@@ -60,36 +60,36 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     let n_texts = desk.n_texts();
     let rows = move || {
         let n_texts = n_texts.get();
-        let models = desk.models.get();
+        let models = desk.neural_rankers.get();
         models
             .into_iter()
             .map(|model| view! { <Row model n_texts/> })
             .collect_view()
     };
-    let columns = move || heads(n_texts.get());
-    let maps = move || desk.models.with(|models| maps(models));
+    let columns = move || score_headings(n_texts.get());
+    let maps = move || desk.neural_rankers.with(|models| token_match_maps(models));
     // Of the first cross-encoder, for what it has scored.
     let crossed = Memo::new(move |_| {
         let cross = |it: &NeuralRankerState| {
             let is_cross = it.ranker.spec.ends_with(CROSS_ENCODER_SUFFIX);
             (is_cross && it.scored().is_some()).then(|| it.ranker.spec.clone())
         };
-        desk.models.with(|models| models.iter().find_map(cross))
+        desk.neural_rankers.with(|models| models.iter().find_map(cross))
     });
     let attention = move || {
         let spec = crossed.get()?;
         let query = desk.query.get_untracked();
-        let texts = desk.texts.with_untracked(|it| {
-            let texts = it.iter().map(|it| it.now().to_owned());
+        let texts = desk.documents.with_untracked(|it| {
+            let texts = it.iter().map(|it| it.current().to_owned());
             texts.collect::<Vec<_>>()
         });
         Some(view! { <AttentionMaps spec query texts/> })
     };
     let done = Memo::new(move |_| {
-        desk.models.with(|models| {
+        desk.neural_rankers.with(|models| {
             models
                 .iter()
-                .all(|it| matches!(it.reply, ScoreState::Scored(_)))
+                .all(|it| matches!(it.scores, ScoreState::Scored(_)))
         })
     });
     let said = move || {
@@ -171,10 +171,10 @@ fn truncation_note(truncated: &[bool]) -> Option<String> {
 /// Late interaction: what each piece of the query met in each text.
 fn token_match_maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
     let maps = models.iter().filter_map(|model| {
-        let scored = model.scored().filter(|it| !it.matches.is_empty())?;
+        let scored = model.scored().filter(|it| !it.similarities.is_empty())?;
         let label = format!("{}, piece by piece", model.ranker.label);
         let texts = scored
-            .matches
+            .similarities
             .into_iter()
             .zip(NAMES)
             .map(|(matches, name)| {
@@ -218,27 +218,27 @@ fn update_scores(desk: PlaygroundState, server: ServerInfoResponse) {
         ranker: ranker.clone(),
         scores: ScoreState::Idle,
     };
-    desk.models.set(models.iter().map(idle).collect());
+    desk.neural_rankers.set(models.iter().map(idle).collect());
     let asked = Memo::new(move |_| NeuralScoringInput {
         query: desk.query.get(),
         texts: desk
-            .texts
-            .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
+            .documents
+            .with(|it| it.iter().map(|it| it.current().to_owned()).collect()),
     });
     let later = Debounce::with_delay_ms(DEBOUNCE_MS);
-    ManipulationEffect::new(move |_| {
+    Effect::new(move |_| {
         let now = asked.get();
         later.cancel();
-        let whole = now.is_whole() && now.texts.len() as u64 <= max_texts;
+        let whole = now.is_complete() && now.texts.len() as u64 <= max_texts;
         let reply = if whole {
             ScoreState::Waiting
         } else {
             ScoreState::Idle
         };
-        desk.models
-            .update(|it| it.iter_mut().for_each(|it| it.reply = reply.clone()));
+        desk.neural_rankers
+            .update(|it| it.iter_mut().for_each(|it| it.scores = reply.clone()));
         if whole {
-            later.run(move || leptos::task::spawn_local(score_with_all(desk, asked, now)));
+            later.schedule(move || leptos::task::spawn_local(score_with_all(desk, asked, now)));
         }
     });
 }
@@ -248,7 +248,7 @@ async fn score_with_all(
     asked: Memo<NeuralScoringInput>,
     now: NeuralScoringInput,
 ) {
-    let specs = desk.models.try_with_untracked(|it| {
+    let specs = desk.neural_rankers.try_with_untracked(|it| {
         it.iter()
             .map(|it| it.ranker.spec.clone())
             .collect::<Vec<_>>()
@@ -269,9 +269,9 @@ async fn score_with_all(
         if asked.try_get_untracked().as_ref() != Some(&now) {
             return;
         }
-        desk.models.try_update(|it| {
+        desk.neural_rankers.try_update(|it| {
             if let Some(model) = it.get_mut(place) {
-                model.reply = reply;
+                model.scores = reply;
             }
         });
     }

@@ -23,7 +23,7 @@ pub(crate) fn PreconditionList(
 ) -> impl IntoView {
     let rows = rows(&premises)
         .into_iter()
-        .map(|row| one(&row, &names))
+        .map(|row| row_view(&row, &names))
         .collect_view();
     view! { <ul class="premises">{rows}</ul> }
 }
@@ -90,7 +90,7 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
 
 /// What is counted.
 fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
-    let text = |number: u8| match names.texts.get(usize::from(number).wrapping_sub(1)) {
+    let text = |number: u8| match names.documents.get(usize::from(number).wrapping_sub(1)) {
         Some(name) => name.clone(),
         None => format!("text {number}"),
     };

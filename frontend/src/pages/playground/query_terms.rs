@@ -33,7 +33,7 @@ pub(super) fn QueryTermSection(
         let unseen: Vec<String> = terms
             .into_iter()
             .filter(|it| it.df == 0)
-            .map(|it| it.written)
+            .map(|it| it.surface_form)
             .collect();
         (known && !unseen.is_empty()).then(|| {
             let said = format!(
@@ -54,7 +54,7 @@ pub(super) fn QueryTermSection(
 
 #[component]
 fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
-    let n_texts = answer.texts.len();
+    let n_texts = answer.docs.len();
     let names = NAMES[..n_texts].iter();
     let names = names
         .map(|it| view! { <th class="num" scope="col">{*it}</th> })
@@ -99,9 +99,9 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
 
 /// Marks are where query terms stand.
 fn occurrences(answer: &PlaygroundResult, term: usize, text: usize) -> u64 {
-    answer.texts[text]
+    answer.docs[text]
         .marks
         .iter()
-        .filter(|it| it.term as usize == term)
+        .filter(|it| it.term_index as usize == term)
         .count() as u64
 }

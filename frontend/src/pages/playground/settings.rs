@@ -32,9 +32,9 @@ pub(super) fn AnalysisSettings(
         <section class="section reading-bar" aria-label="How the texts are read">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
-            {number(PlaygroundField::Delta, "Length gap δ, terms or inf", |it| &mut it.delta)}
-            {number(PlaygroundField::MinTerms, "Least query terms", |it| &mut it.min_terms)}
-            <FormTextField form field=PlaygroundField::Further label=further text=|it| &mut it.further/>
+            {number(PlaygroundField::Delta, "Length gap δ, terms or inf", |it| &mut it.length_tolerance)}
+            {number(PlaygroundField::MinTerms, "Least query terms", |it| &mut it.min_query_terms)}
+            <FormTextField form field=PlaygroundField::Further label=further text=|it| &mut it.further_axioms/>
         </section>
     }
 }
@@ -88,7 +88,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
     let form = desk.form();
     let own = Memo::new(move |_| desk.settings.with(|it| it.study.is_none()));
     let theirs = move || {
-        let found = desk.analyzer_of_collection();
+        let found = desk.collection_analyzer();
         found.map_or_else(|| "on its way".to_owned(), |it| it.describe())
     };
     let tokenizers = || {
@@ -140,8 +140,8 @@ pub(super) fn VariantSwitch(
             <RadioButton
                 group="mode"
                 title
-                chosen=move || desk.settings.with(|it| it.mode == mode)
-                choose=move || desk.settings.update(|it| it.mode = mode)
+                chosen=move || desk.settings.with(|it| it.variant == mode)
+                choose=move || desk.settings.update(|it| it.variant = mode)
             >
                 {name}
             </RadioButton>

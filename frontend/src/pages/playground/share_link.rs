@@ -19,7 +19,7 @@ pub(crate) fn to_fragment(sheet: &PlaygroundInput) -> String {
     if *sheet == PlaygroundInput::empty() {
         return String::new();
     }
-    let pairs = sheet.to_words();
+    let pairs = sheet.to_parameters();
     let pairs = pairs
         .into_iter()
         .map(|(key, value)| format!("{key}={}", js_sys::encode_uri_component(&value)));
@@ -43,9 +43,9 @@ pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
 pub(super) fn sync_address(desk: PlaygroundState) {
     let later = Debounce::with_delay_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
-        let sheet = desk.sheet();
+        let sheet = desk.current_input();
         if before.is_some() {
-            later.run(move || write(&sheet));
+            later.schedule(move || write_address(&sheet));
         }
     });
 }
@@ -86,7 +86,7 @@ pub(super) fn ShareButton(
 ) -> impl IntoView {
     let shared = RwSignal::new(ShareState::Not);
     let share = move |_| {
-        let link = link(&untrack(|| desk.sheet()));
+        let link = link(&untrack(|| desk.current_input()));
         if link.len() > MAX_LINK_CHARS {
             shared.set(ShareState::TooLong(link.len()));
             return;
@@ -103,7 +103,7 @@ pub(super) fn ShareButton(
     };
     // What was said holds only for what was shared.
     Effect::new(move |before: Option<()>| {
-        let _ = desk.sheet();
+        let _ = desk.current_input();
         if before.is_some() {
             shared.set(ShareState::Not);
         }

@@ -70,33 +70,33 @@ impl PlaygroundState {
         PlaygroundInput {
             query: self.query.get(),
             documents: self
-                .texts
-                .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
+                .documents
+                .with(|it| it.iter().map(|it| it.current().to_owned()).collect()),
             settings: self.settings.get(),
         }
     }
 
     /// Puts a sheet in the place of what is there, which can be had back.
     pub(super) fn open_input(self, what: &str, sheet: PlaygroundInput) {
-        let before = untrack(|| self.sheet());
+        let before = untrack(|| self.current_input());
         let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
-        self.before.set(kept);
+        self.previous.set(kept);
         self.origin.set(None);
-        self.lay(sheet);
+        self.set_input(sheet);
     }
 
     /// Puts a sheet on the page.
     pub(super) fn set_input(self, sheet: PlaygroundInput) {
-        let texts = sheet.texts.into_iter().map(TextHistory::new);
+        let texts = sheet.documents.into_iter().map(TextHistory::new);
         batch(|| {
             self.query.set(sheet.query);
-            self.texts.set(texts.collect());
+            self.documents.set(texts.collect());
             self.settings.set(sheet.settings);
         });
     }
 
     pub(super) fn answer(self) -> Option<Arc<PlaygroundResult>> {
-        self.outcome.with(|it| match it {
+        self.answer.with(|it| match it {
             AnswerState::Answered(answer) => Some(Arc::clone(answer)),
             AnswerState::Blank
             | AnswerState::Loading
@@ -124,7 +124,7 @@ impl PlaygroundState {
 
     /// The settings, and what is wrong with them.
     pub(super) fn form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
-        let wrong = Signal::derive(move || match self.outcome.get() {
+        let wrong = Signal::derive(move || match self.answer.get() {
             AnswerState::Invalid(wrong) => wrong,
             AnswerState::Blank
             | AnswerState::Loading
@@ -140,7 +140,7 @@ impl PlaygroundState {
 
     /// How many texts there are.
     pub(super) fn n_texts(self) -> Memo<usize> {
-        Memo::new(move |_| self.texts.with(Vec::len))
+        Memo::new(move |_| self.documents.with(Vec::len))
     }
 }
 
@@ -168,7 +168,7 @@ impl SourceInstance {
         PageRoute::Instance {
             study: self.0.study.clone(),
             probe: self.0.probe,
-            mode: self.0.mode,
+            mode: self.0.variant,
             number: self.0.number,
         }
     }
@@ -180,10 +180,10 @@ impl SourceInstance {
         } = api::call(&request).await?;
         Ok(PlaygroundInput {
             query: query.text,
-            documents: texts.into_iter().map(|it| it.body.text).collect(),
+            documents: texts.into_iter().map(|it| it.text.text).collect(),
             settings: PlaygroundSettings {
                 study: Some(request.study),
-                variant: request.mode,
+                variant: request.variant,
                 ..PlaygroundSettings::default_settings()
             },
         })
@@ -209,16 +209,16 @@ pub(super) enum ScoreState {
 impl NeuralRankerState {
     /// What it makes of a claim over the texts.
     pub(super) fn verdict(&self, claim: Claim<u32>) -> Option<Verdict> {
-        let ScoreState::Scored(scored) = &self.reply else {
+        let ScoreState::Scored(scored) = &self.scores else {
             return None;
         };
-        let scored = claim.scored(|text| scored.scores.get(text as usize).copied())?;
-        Some(scored.verdict(self.ranker.kind.tie_width()))
+        let scored = claim.map_scores(|text| scored.scores.get(text as usize).copied())?;
+        Some(scored.verdict(self.ranker.kind.tie_threshold()))
     }
 
     /// What it said, if it has.
     pub(super) fn scored(&self) -> Option<ScoreDocumentsResponse> {
-        match &self.reply {
+        match &self.scores {
             ScoreState::Scored(scored) => Some((**scored).clone()),
             ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
         }

@@ -80,7 +80,7 @@ impl ContributionScale {
         rows: impl Iterator<Item = &'a Vec<f64>>,
         digits: u8,
     ) -> ContributionScale {
-        let leads = rows.filter_map(|it| lead(it));
+        let leads = rows.filter_map(|it| score_difference(it));
         ContributionScale {
             digits,
             max_difference: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
@@ -95,7 +95,7 @@ impl ContributionScale {
         });
         let numbers = numbers.collect_view();
         let compared = score_difference(values).map(|lead| {
-            let share = (self.widest > 0.0).then(|| lead / self.widest);
+            let share = (self.max_difference > 0.0).then(|| lead / self.max_difference);
             view! {
                 <td><DifferenceBar share/></td>
                 <td class="num">{format_signed(lead, self.digits)}</td>

@@ -32,36 +32,36 @@ impl TextHistory {
 
     /// The text.
     pub(crate) fn current(&self) -> &str {
-        &self.now
+        &self.current
     }
 
     /// The text as it was opened.
     pub(crate) fn original(&self) -> &str {
-        &self.opened
+        &self.original
     }
 
     /// Takes what was typed at a time, in milliseconds.
     pub(crate) fn record_typing(&mut self, text: String, at: f64) {
         let goes_on = self
-            .key_at
+            .last_key_ms
             .is_some_and(|it| at - it < Self::TYPING_PAUSE_MS);
         if goes_on {
             self.future.clear();
-            self.now = text;
+            self.current = text;
         } else {
-            self.edited(text);
+            self.record_edit(text);
         }
-        self.key_at = Some(at);
+        self.last_key_ms = Some(at);
     }
 
     /// Takes what a button has made of the text.
     pub(crate) fn record_edit(&mut self, text: String) {
-        self.key_at = None;
-        if text == self.now {
+        self.last_key_ms = None;
+        if text == self.current {
             return;
         }
         self.future.clear();
-        self.past.push(std::mem::replace(&mut self.now, text));
+        self.past.push(std::mem::replace(&mut self.current, text));
         if self.past.len() > Self::MAX_STEPS {
             self.past.remove(0);
         }
@@ -74,17 +74,17 @@ impl TextHistory {
 
     /// One step back.
     pub(crate) fn undo(&mut self) {
-        self.key_at = None;
+        self.last_key_ms = None;
         if let Some(before) = self.past.pop() {
-            self.future.push(std::mem::replace(&mut self.now, before));
+            self.future.push(std::mem::replace(&mut self.current, before));
         }
     }
 
     /// One step forward again.
     pub(crate) fn redo(&mut self) {
-        self.key_at = None;
+        self.last_key_ms = None;
         if let Some(after) = self.future.pop() {
-            self.past.push(std::mem::replace(&mut self.now, after));
+            self.past.push(std::mem::replace(&mut self.current, after));
         }
     }
 }

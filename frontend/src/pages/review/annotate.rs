@@ -37,7 +37,7 @@ pub(crate) fn Annotate(
     /// Which task.
     task: TaskId,
 ) -> impl IntoView {
-    let opening = LocalResource::new(move || open(task));
+    let opening = LocalResource::new(move || load_task(task));
     let shown = |opened| match opened {
         TaskAccess::Stranger => view! {
             <h1>"Review"</h1>
@@ -78,7 +78,7 @@ async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
     let sheet = api::call(&GetTaskRequest { task }).await?;
     let known = api::call(&MyProgress { task }).await?;
     let mut course = AnnotationSession::default();
-    course.remember(&known, &outbox::unsent_events(task));
+    course.restore_history(&known, &outbox::unsent_events(task));
     Ok(TaskAccess::Task(Box::new(sheet), Box::new(course)))
 }
 
@@ -90,16 +90,16 @@ fn AnnotationPage(
 ) -> impl IntoView {
     let dialogs = AnnotationDialogs::new();
     add_listeners(work, dialogs);
-    work.ask();
-    let title = work.sheet().card.title;
-    let screen = Memo::new(move |_| work.course.with(|it| it.screen().cloned()));
+    work.fetch_items();
+    let title = work.sheet().summary.title;
+    let screen = Memo::new(move |_| work.session.with(|it| it.displayed_item().cloned()));
     let body = move || match screen.get() {
         Some(screen) => view! { <Item work screen dialogs/> }.into_any(),
         None => view! { <NoItem work/> }.into_any(),
     };
-    let retry = Callback::new(move |()| work.ask_again());
+    let retry = Callback::new(move |()| work.refetch_items());
     let wrong = move || {
-        work.wrong
+        work.input_error
             .get()
             .map(|it| view! { <p class="verdict bad" role="alert">{it}</p> })
     };
@@ -112,8 +112,8 @@ fn AnnotationPage(
         </nav>
         <MyProgress work/>
         <RejectedEvents/>
-        <OptionalErrorMessage error=work.action.failed retry/>
-        <div class="desk" class:alone=move || !work.guide.get()>
+        <OptionalErrorMessage error=work.action.error retry/>
+        <div class="desk" class:alone=move || !work.shows_guidelines.get()>
             <div>{body} {wrong} <Toast work/></div>
             <GuidelinesPanel work/>
         </div>
@@ -130,24 +130,24 @@ fn MyProgress(work: AnnotationState) -> impl IntoView {
     let gained = Memo::new(move |_| {
         // Sent or not is told by the status.
         status.track();
-        work.course
-            .with(|it| it.gained(&outbox::unsent_events(work.task())))
+        work.session
+            .with(|it| it.unsent_progress(&outbox::unsent_events(work.task())))
     });
     let sent = outbox::last_delivery();
     Effect::new(move |_| {
         if let Some((task, standing)) = sent.get()
             && task == work.task()
         {
-            work.standing.set(standing);
+            work.progress.set(standing);
         }
     });
     let n_mine = move || {
-        let n = i64::from(work.standing.read().n_mine) + gained.get();
+        let n = i64::from(work.progress.read().n_own_decisions) + gained.get();
         n.max(0) as u64
     };
     let n_all = move || {
-        let standing = work.standing.read();
-        u64::from(standing.n_mine) + u64::from(standing.n_left)
+        let standing = work.progress.read();
+        u64::from(standing.n_own_decisions) + u64::from(standing.n_available)
     };
     let done = Signal::derive(move || n_mine() as f64 / n_all().max(1) as f64);
     view! {
@@ -184,8 +184,8 @@ impl AnnotationDialogs {
 
     fn show_example(self, work: AnnotationState) {
         let probe = work
-            .course
-            .with_untracked(|it| it.screen().map(|it| it.item.content.probe));
+            .session
+            .with_untracked(|it| it.displayed_item().map(|it| it.item.content.probe));
         if probe.is_some() {
             self.of.set(probe);
             dialogs::open(self.example);
@@ -200,22 +200,22 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
             return KeyOutcome::Ignored;
         }
         let skips = || {
-            let course = work.course.read_untracked();
+            let course = work.session.read_untracked();
             course
-                .screen()
-                .is_some_and(|it| it.told.is_none() && !it.changes())
+                .displayed_item()
+                .is_some_and(|it| it.feedback.is_none() && !it.replaces_decision())
         };
         match key {
             "u" => work.undo(),
             "s" if skips() => dialogs::open(dialogs.skip),
             "n" => work.comment.write_note(),
-            "g" => work.turn_guide(),
+            "g" => work.toggle_guidelines(),
             "r" => dialogs::open(dialogs.report),
             "e" => dialogs.show_example(work),
-            "h" => work.turn_marks(),
-            "m" => work.turn_matters(),
+            "h" => work.toggle_highlights(),
+            "m" => work.cycle_reason_vote(),
             "Escape" => item::focus(item::ITEM),
-            "Enter" if !item::is_button_focused() => work.go_on(),
+            "Enter" if !item::is_button_focused() => work.advance(),
             other => match item::answer_for_key(other) {
                 Some(answer) => work.decide(answer),
                 None => return KeyOutcome::Ignored,
@@ -231,8 +231,8 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
         "touchmove",
         "visibilitychange",
     ];
-    let stirs = ACTIVITY_EVENTS.map(|it| window_event_listener_untyped(it, move |_| work.stir()));
-    let online = window_event_listener(ev::online, move |_| work.ask());
+    let stirs = ACTIVITY_EVENTS.map(|it| window_event_listener_untyped(it, move |_| work.record_activity()));
+    let online = window_event_listener(ev::online, move |_| work.fetch_items());
     on_cleanup(move || {
         for stir in stirs {
             stir.remove();
@@ -245,22 +245,22 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
 #[component]
 fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs) -> impl IntoView {
     let content = screen.item.content.clone();
-    let (sides, claim, probe) = (screen.item.offer.sides, content.claim, content.probe);
+    let (sides, claim, probe) = (screen.item.assignment.display_order, content.claim, content.probe);
     let marked = !content.terms.is_empty();
     let over = question_note(&screen);
     let rankers = content.rankers.clone();
     let choose = Callback::new(move |answer| work.decide(answer));
-    let (before, changes) = (screen.answered(), screen.changes());
+    let (before, changes) = (screen.earlier_answer(), screen.replaces_decision());
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("has no score", |it| {
-                item::SENTENCE_LABELS.of(claim, sides.turn(item::answer_for_preference(it)))
+                item::SENTENCE_LABELS.label(claim, sides.map_answer(item::answer_for_preference(it)))
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
         view! { <ul class="facts">{said.collect_view()}</ul> }
     });
-    let dock = match screen.told {
+    let dock = match screen.feedback {
         Some(answer) => {
             view! { <TrainingFeedbackView work screen=screen.clone() answer/> }.into_any()
         }
@@ -277,13 +277,13 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
                         "Skip"
                     </KeyButton>
                     <KeyButton key="N" press=move || work.comment.write_note()>"Note"</KeyButton>
-                    <KeyButton key="G" press=move || work.turn_guide()>"Guide"</KeyButton>
+                    <KeyButton key="G" press=move || work.toggle_guidelines()>"Guide"</KeyButton>
                 </div>
             </div>
             {changes
                 .then(|| {
                     view! {
-                        <KeyButton class="btn" key="Enter" press=move || work.go_on()>
+                        <KeyButton class="btn" key="Enter" press=move || work.advance()>
                             "Leave it as it is"
                         </KeyButton>
                     }
@@ -294,14 +294,14 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     };
     let marks = marked.then(|| {
         view! {
-            <KeyButton key="H" press=move || work.turn_marks()>
-                {move || if work.marks.get() { "Hide marks" } else { "Show marks" }}
+            <KeyButton key="H" press=move || work.toggle_highlights()>
+                {move || if work.shows_highlights.get() { "Hide marks" } else { "Show marks" }}
             </KeyButton>
         }
     });
     view! {
-        <ItemQuestion content=content.clone() over marks=work.marks/>
-        <ItemDocuments content sides marks=work.marks/>
+        <ItemQuestion content=content.clone() over marks=work.shows_highlights/>
+        <ItemDocuments content sides marks=work.shows_highlights/>
         {rankers}
         {dock}
         <div class="btns small more">
@@ -316,10 +316,10 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
 
 /// What is said above the question.
 fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
-    match screen.item.offer.part {
-        _ if screen.changes() => Some("You have decided on this. Another answer replaces it."),
+    match screen.item.assignment.phase {
+        _ if screen.replaces_decision() => Some("You have decided on this. Another answer replaces it."),
         AssignmentPhase::Training => Some("To learn by: the right answer comes after yours."),
-        AssignmentPhase::Main if screen.before.is_some() => Some("Taken back: decide again."),
+        AssignmentPhase::Main if screen.earlier.is_some() => Some("Taken back: decide again."),
         AssignmentPhase::Main => None,
     }
 }
@@ -332,7 +332,7 @@ fn TrainingFeedbackView(
     answer: shared::annotation::AnnotatorAnswer,
 ) -> impl IntoView {
     let claim = screen.item.content.claim;
-    let on_screen = |it| item::SENTENCE_LABELS.of(claim, screen.item.offer.sides.turn(it));
+    let on_screen = |it| item::SENTENCE_LABELS.label(claim, screen.item.assignment.display_order.map_answer(it));
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {
@@ -340,7 +340,7 @@ fn TrainingFeedbackView(
         _ => format!("Right: {}", on_screen(answer)),
     };
     let class = if right { "verdict ok" } else { "verdict bad" };
-    let why = feedback.map(|it| it.why).unwrap_or_default();
+    let why = feedback.map(|it| it.explanation).unwrap_or_default();
     view! {
         <div class="dock">
             <section class="telling" aria-labelledby=FEEDBACK_ID>
@@ -348,7 +348,7 @@ fn TrainingFeedbackView(
                 {(!right).then(|| view! { <p>"You said: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>
-            <ContinueButtons go_on=move || work.go_on() undo=move || work.undo()/>
+            <ContinueButtons go_on=move || work.advance() undo=move || work.undo()/>
         </div>
     }
 }
@@ -358,7 +358,7 @@ fn TrainingFeedbackView(
 fn NoItem(work: AnnotationState) -> impl IntoView {
     let minutes = LEASE_MS / 60_000;
     let shown = move || {
-        let (ended, n_leased) = work.course.with(|it| (it.ended(), it.n_leased()));
+        let (ended, n_leased) = work.session.with(|it| (it.is_exhausted(), it.n_leased()));
         if !work.is_open() {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"The task is closed"</h1>
@@ -366,7 +366,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
             }
             .into_any();
         }
-        if work.asks() || !ended {
+        if work.is_loading() || !ended {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"Review"</h1>
                 <p class="note" role="status">"Fetching items"</p>
@@ -386,7 +386,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
             }
             .into_any();
         }
-        let n_skipped = work.standing.read().n_skipped;
+        let n_skipped = work.progress.read().n_own_skips;
         let skipped = plural(u64::from(n_skipped), "item", "items");
         view! {
             <h1 id=item::ITEM tabindex="-1">"Nothing left for you"</h1>
@@ -401,7 +401,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
     view! {
         {shown}
         <div class="btns">
-            <button class="btn" type="button" on:click=move |_| work.ask_again()>
+            <button class="btn" type="button" on:click=move |_| work.refetch_items()>
                 "Look again"
             </button>
             <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>

@@ -57,13 +57,13 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
             <a class="btn bare" href=it.href(desk.task) aria-current=current>{it.name()}</a>
         }
     });
-    let title = move || desk.whole.with(|it| it.card.title.clone());
-    let study = desk.whole.with_untracked(|it| it.card.study.clone());
+    let title = move || desk.details.with(|it| it.card.title.clone());
+    let study = desk.details.with_untracked(|it| it.card.study.clone());
     let href = PageRoute::Study {
         study: study.clone(),
     }
     .href();
-    let state = move || labels::state_label(desk.whole.with(|it| it.card.state));
+    let state = move || labels::state_label(desk.details.with(|it| it.card.status));
     let body = move || match part.get() {
         CurationTab::Overview => view! { <Overview desk/> }.into_any(),
         CurationTab::Progress => view! { <Progress desk/> }.into_any(),

@@ -40,7 +40,7 @@ pub(crate) fn CuratorsOnly<F>(
 where
     F: Fn(SessionResponse) -> AnyView + Send + 'static,
 {
-    let answer = LocalResource::new(look);
+    let answer = LocalResource::new(fetch_access);
     move || match answer.get() {
         None => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
         Some(AccessState::Known(who)) if who.role >= AccessRole::Curator => shown(who),

@@ -12,7 +12,7 @@ pub(crate) async fn fetch_identity() -> Result<Option<SessionResponse>, Error> {
             set_identity(&who).await;
             Ok(Some(who))
         }
-        Err(error) if error.is(NO_SERVER) => Ok(None),
+        Err(error) if error.has_type(NO_SERVER) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -20,6 +20,6 @@ pub(crate) async fn fetch_identity() -> Result<Option<SessionResponse>, Error> {
 /// Hears who it is from another reply.
 pub(crate) async fn set_identity(who: &SessionResponse) {
     if let Some(person) = &who.person {
-        outbox::open_for(person.no).await;
+        outbox::open_for(person.id).await;
     }
 }

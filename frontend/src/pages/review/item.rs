@@ -155,7 +155,7 @@ pub(super) fn AnswerButtons(
         let was = before == Some(answer);
         view! {
             <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
-                {BUTTON_LABELS.of(claim, answer)} " " <kbd>{key}</kbd>
+                {BUTTON_LABELS.label(claim, answer)} " " <kbd>{key}</kbd>
                 {was.then(|| view! { <span class="label">"before"</span> })}
             </button>
         }
@@ -204,7 +204,7 @@ impl AnswerLabels {
     pub(super) fn label(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
         let [first, equal, second, cannot_say] = match claim {
             ClaimKind::DiminishingGain => self.steps,
-            ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => self.texts,
+            ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => self.documents,
         };
         match answer {
             AnnotatorAnswer::First => first,

@@ -22,21 +22,21 @@ impl ItemTimer {
 
     /// The reader touched something, or the page is seen again.
     pub(crate) fn record_activity(&mut self, now: u64) {
-        self.took = self.took_ms(now);
-        self.last = Some(now);
+        self.elapsed_ms = self.elapsed_ms(now);
+        self.last_activity = Some(now);
     }
 
     /// The page is hidden.
     pub(crate) fn pause(&mut self, now: u64) {
-        self.took = self.took_ms(now);
-        self.last = None;
+        self.elapsed_ms = self.elapsed_ms(now);
+        self.last_activity = None;
     }
 
     /// The time so far: of each stretch without a sign at most [`IDLE_MS`].
     pub(crate) fn elapsed_ms(&self, now: u64) -> u64 {
         // A clock that was set back counts nothing.
-        let since = self.last.map_or(0, |it| now.saturating_sub(it));
-        self.took + since.min(IDLE_MS)
+        let since = self.last_activity.map_or(0, |it| now.saturating_sub(it));
+        self.elapsed_ms + since.min(IDLE_MS)
     }
 }
 

@@ -68,20 +68,20 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
     let options = options.collect_view();
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        form.make();
+        form.create_task();
     };
     let failure = move || {
-        form.action.failed.get().map(|error| {
+        form.action.error.get().map(|error| {
             let retry = Callback::new(move |()| {
-                form.action.failed.set(None);
-                form.ask(form.draft.with_untracked(|it| it.study.clone()));
+                form.action.error.set(None);
+                form.fetch_study(form.draft.with_untracked(|it| it.study.clone()));
             });
             view! { <ErrorMessage error retry/> }
         })
     };
     let said = move || {
-        let n_wrong = form.wrong.with(Vec::len) as u64;
-        match (form.action.busy.get(), form.tried.get() && n_wrong > 0) {
+        let n_wrong = form.errors.with(Vec::len) as u64;
+        match (form.action.is_busy.get(), form.was_submitted.get() && n_wrong > 0) {
             (true, _) => "Drawing items".to_owned(),
             (false, true) => format!(
                 "{} marked above",
@@ -91,7 +91,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
         }
     };
     let fresh = move |_| {
-        form.tried.set(false);
+        form.was_submitted.set(false);
         draft::delete_draft();
         form.draft.update(|it| *it = TaskDraft::of(&it.study));
     };
@@ -109,7 +109,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <fieldset class="form">
                 <legend>"What is asked"</legend>
                 <SelectField label="Study" choose=move |study| {
-                    form.draft.update(|it| it.turn_to(study));
+                    form.draft.update(|it| it.select_study(study));
                 }>{options}</SelectField>
                 <FormTextField
                     form=form.fields
@@ -122,7 +122,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <SamplingFields form/>
             <fieldset class="form">
                 <legend>"How people work"</legend>
-                {form.number(TaskField::Overlap, "People for each item", |it| &mut it.overlap)}
+                {form.number(TaskField::Overlap, "People for each item", |it| &mut it.annotators_per_item)}
                 {form.number(TaskField::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
                 <FormTextField
                     form=form.fields
@@ -139,7 +139,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                     <FormCheckbox
                         form=form.fields
                         label="Query terms are marked"
-                        on=|it| &mut it.mark_terms
+                        on=|it| &mut it.highlight_terms
                     />
                 </div>
             </fieldset>
@@ -188,7 +188,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                 <button
                     class="btn main"
                     type="submit"
-                    disabled=move || form.action.busy.get()
+                    disabled=move || form.action.is_busy.get()
                 >
                     "Make the task"
                 </button>

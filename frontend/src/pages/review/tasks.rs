@@ -18,7 +18,7 @@ use crate::widgets::section::Section;
 /// The page.
 #[component]
 pub(crate) fn Tasks() -> impl IntoView {
-    let asked = LocalResource::new(look);
+    let asked = LocalResource::new(load);
     let shown = |found: TasksPageData| {
         let TasksPageData {
             who,
@@ -75,7 +75,7 @@ async fn load() -> Result<TasksPageData, Error> {
         false => Vec::new(),
     };
     let mut studies = api::call(&ListStudiesRequest {}).await?;
-    studies.retain(|it| it.published);
+    studies.retain(|it| it.is_published);
     Ok(TasksPageData {
         who,
         tasks,
@@ -167,7 +167,7 @@ struct TaskPermissions {
 /// A task.
 #[component]
 fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
-    let (task, state, standing) = (card.task, card.state, card.standing);
+    let (task, state, standing) = (card.task, card.status, card.progress);
     let axioms: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
     let starts = state == TaskStatus::Open && for_whom.named;
     let start = starts.then(|| {
@@ -193,11 +193,11 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
             </a>
         }
     });
-    let n_mine = standing.n_mine;
-    let all = u64::from(n_mine) + u64::from(standing.n_left);
+    let n_mine = standing.n_own_decisions;
+    let all = u64::from(n_mine) + u64::from(standing.n_available);
     let mine = f64::from(n_mine) / all.max(1) as f64;
-    let everybody = standing.n_filled as f64 / standing.n_slots.max(1) as f64;
-    let people = plural(u64::from(standing.n_people), "person", "people");
+    let everybody = standing.n_decisions as f64 / standing.n_decisions_required.max(1) as f64;
+    let people = plural(u64::from(standing.n_annotators), "person", "people");
     view! {
         <li>
             <div class="told">
@@ -222,8 +222,8 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
                     <span>
                         {format!(
                             "Everybody: {} of {}, by {people}",
-                            count(standing.n_filled),
-                            count(standing.n_slots),
+                            count(standing.n_decisions),
+                            count(standing.n_decisions_required),
                         )}
                     </span>
                     <Progress label="Everybody" done=Signal::stored(everybody)/>
@@ -254,7 +254,7 @@ fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
         view! {
             <li>
                 <a href=href>{it.title.clone()}</a>
-                <span class="note">{instances} ", " {it.made.clone()}</span>
+                <span class="note">{instances} ", " {it.created.clone()}</span>
             </li>
         }
     });

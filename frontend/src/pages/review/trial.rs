@@ -72,9 +72,9 @@ impl TrialState {
         let n = self.answers.read_untracked().len();
         let sides = self
             .items
-            .with_value(|it| it.get(n).map(|it| it.offer.sides));
+            .with_value(|it| it.get(n).map(|it| it.assignment.display_order));
         if let (Some(sides), false) = (sides, self.told.get_untracked()) {
-            self.answers.update(|it| it.push(sides.turn(answer)));
+            self.answers.update(|it| it.push(sides.map_answer(answer)));
             self.told.set(true);
             item::focus(FEEDBACK_ID);
         }
@@ -125,7 +125,7 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
             return KeyOutcome::Ignored;
         }
         match key {
-            "Enter" if !item::is_button_focused() => way.go_on(),
+            "Enter" if !item::is_button_focused() => way.advance(),
             "u" => way.undo(),
             "h" => way.marks.update(|it| *it = !*it),
             other => match item::answer_for_key(other) {
@@ -137,7 +137,7 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
     });
     let n_done = move || way.answers.read().len();
     let done = Signal::derive(move || n_done() as f64 / n_items as f64);
-    let at = Memo::new(move |_| way.at());
+    let at = Memo::new(move |_| way.current());
     let body = move || match at.get() {
         Some((at, told)) => {
             let tried = way.items.with_value(|it| it[at].clone());
@@ -187,7 +187,7 @@ fn Item(
     };
     view! {
         <ItemQuestion content=content.clone() over=None marks=way.marks/>
-        <ItemDocuments content sides=offer.sides marks=way.marks/>
+        <ItemDocuments content sides=offer.display_order marks=way.marks/>
         {dock}
     }
 }
@@ -201,19 +201,19 @@ fn TrialFeedback(
     study: String,
 ) -> impl IntoView {
     let claim = tried.content.claim;
-    let sides = tried.offer.sides;
-    let on_screen = move |it| item::SENTENCE_LABELS.of(claim, sides.turn(it));
-    let href = PageRoute::for_instance(study, tried.place).href();
-    let about = tried.place.probe.about();
+    let sides = tried.assignment.display_order;
+    let on_screen = move |it| item::SENTENCE_LABELS.label(claim, sides.map_answer(it));
+    let href = PageRoute::for_instance(study, tried.instance).href();
+    let about = tried.instance.probe.description();
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
-        _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
+        _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "You have decided"),
         Some(true) => ("verdict ok", "You are with the axiom"),
         Some(false) => ("verdict bad", "You are not with the axiom"),
         None => ("verdict wait", "No vote on the axiom"),
     };
-    let expects = tried.place.probe.is_axiom().then(|| {
+    let expects = tried.instance.probe.is_axiom().then(|| {
         let all = [Preference::First, Preference::Equal, Preference::Second];
-        let expected = all.into_iter().filter(|it| it.agrees(claim));
+        let expected = all.into_iter().filter(|it| it.satisfies(claim));
         let words: Vec<&str> = expected
             .map(|it| on_screen(item::answer_for_preference(it)))
             .collect();
@@ -231,14 +231,14 @@ fn TrialFeedback(
             <h2 id=FEEDBACK_ID tabindex="-1"><span class=class>{heading}</span></h2>
             <p>"You said: " {on_screen(answer)} "."</p>
             <p>
-                <b>{tried.place.probe.name()}</b> ": " {about.statement}
+                <b>{tried.instance.probe.name()}</b> ": " {about.statement}
                 {expects.map(|it| format!(" Here it expects: {it}."))}
             </p>
             <ul class="said-of">{rankers}</ul>
             <p><a href=href>"See why it is an instance, and each score"</a></p>
         </section>
         <div class="dock">
-            <ContinueButtons go_on=move || way.go_on() undo=move || way.undo()/>
+            <ContinueButtons go_on=move || way.advance() undo=move || way.undo()/>
         </div>
     }
 }
@@ -250,10 +250,10 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     let items = way.items.get_value();
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
-        let place = tried.place;
+        let place = tried.instance;
         let href = PageRoute::for_instance(study.clone(), place).href();
         let claim = tried.content.claim;
-        let said = item::BUTTON_LABELS.of(claim, tried.offer.sides.turn(answer));
+        let said = item::BUTTON_LABELS.label(claim, tried.assignment.display_order.map_answer(answer));
         let (class, word) = match agrees_with_axiom(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
             Some(true) => ("verdict ok", "with it"),
@@ -305,13 +305,13 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
 
 /// Whether an answer is with the axiom; none if it is no vote.
 fn agrees_with_axiom(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
-    answer.preference().map(|it| it.agrees(tried.content.claim))
+    answer.preference().map(|it| it.satisfies(tried.content.claim))
 }
 
 /// How many answers are with the axiom, of how many votes.
 fn tally(items: &[TrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
     let votes = items.iter().zip(answers);
-    let votes = votes.filter(|it| it.0.place.probe.is_axiom());
-    let votes: Vec<bool> = votes.filter_map(|it| agreement(it.0, *it.1)).collect();
+    let votes = votes.filter(|it| it.0.instance.probe.is_axiom());
+    let votes: Vec<bool> = votes.filter_map(|it| agrees_with_axiom(it.0, *it.1)).collect();
     (votes.iter().filter(|it| **it).count(), votes.len())
 }

@@ -112,7 +112,7 @@ impl StudyView {
         };
         StudyView {
             controls: controls_from_address(get),
-            cell: get("cell").as_deref().and_then(spot),
+            cell: get("cell").as_deref().and_then(parse_position),
             display: shape,
             behavioral_tests: BehavioralTestsView::read(get),
         }
@@ -120,12 +120,12 @@ impl StudyView {
 
     /// The address.
     pub(crate) fn href(&self, study: &str) -> String {
-        let mut pairs = controls_parameters(&self.dials);
+        let mut pairs = controls_parameters(&self.controls);
         pairs.extend(self.cell.map(|it| ("cell", position_parameter(it))));
-        if self.shape == FigureDisplay::Table {
+        if self.display == FigureDisplay::Table {
             pairs.push(("show", "table".to_owned()));
         }
-        pairs.extend(self.behaving.pairs());
+        pairs.extend(self.behavioral_tests.parameters());
         PageRoute::Study {
             study: study.to_owned(),
         }
@@ -136,7 +136,7 @@ impl StudyView {
 
 impl BehavioralTestsView {
     fn read(get: ParameterLookup<'_>) -> BehavioralTestsView {
-        let width = |it: String| width(&it);
+        let width = |it: String| parse_threshold(&it);
         let slice = get("of");
         BehavioralTestsView {
             tie_threshold: get("width")
@@ -160,7 +160,7 @@ impl BehavioralTestsView {
 
     fn parameters(&self) -> Vec<QueryParameter> {
         let mut pairs: Vec<QueryParameter> = Vec::new();
-        if let TieThreshold::Fixed { width } = self.delta {
+        if let TieThreshold::Fixed { width } = self.tie_threshold {
             pairs.push(("width", width.to_string()));
         }
         if self.ranker > 0 {
@@ -225,8 +225,8 @@ impl InstanceListView {
             ranker,
             outcome: self.outcome,
             query_filter: self.query.clone(),
-            min_margin: self.from,
-            max_margin: self.to,
+            min_margin: self.min_margin,
+            max_margin: self.max_margin,
             sort: self.sort,
             offset: part.start,
             limit: part.end - part.start,
@@ -242,8 +242,8 @@ impl InstanceListView {
         if !self.query.is_empty() {
             pairs.push(("q", self.query.clone()));
         }
-        pairs.extend(self.from.map(|it| ("from", it.to_string())));
-        pairs.extend(self.to.map(|it| ("to", it.to_string())));
+        pairs.extend(self.min_margin.map(|it| ("from", it.to_string())));
+        pairs.extend(self.max_margin.map(|it| ("to", it.to_string())));
         if self.sort != InstanceSort::default() {
             pairs.push(("sort", sort_parameter(self.sort).to_owned()));
         }
@@ -255,7 +255,7 @@ impl InstanceView {
     /// From an address, whose path says the mode.
     pub(crate) fn read(get: ParameterLookup<'_>, mode: AxiomVariant) -> InstanceView {
         let mut list = InstanceListView::read(get);
-        list.dials.mode = Some(mode);
+        list.dials.variant = Some(mode);
         InstanceView {
             ranker: get("ranker").and_then(|it| it.parse().ok()),
             position: get("at").and_then(|it| it.parse().ok()),
@@ -279,7 +279,7 @@ impl InstanceView {
         };
         let mut pairs: Vec<QueryParameter> = Vec::new();
         pairs.extend(self.ranker.map(|it| ("ranker", it.to_string())));
-        pairs.extend(self.at.map(|it| ("at", it.to_string())));
+        pairs.extend(self.position.map(|it| ("at", it.to_string())));
         // The path has the mode.
         pairs.extend(self.list.pairs().into_iter().filter(|it| it.0 != "mode"));
         page.href() + &query_string(pairs)
@@ -350,10 +350,10 @@ pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
 /// The dials as they stand in an address.
 pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
-    pairs.extend(dials.mode.map(|it| ("mode", it.name().to_owned())));
-    pairs.extend(dials.delta.map(|it| ("delta", it.to_string())));
-    pairs.extend(dials.delta_score.map(|it| ("tie", it.to_string())));
-    match dials.only {
+    pairs.extend(dials.variant.map(|it| ("mode", it.name().to_owned())));
+    pairs.extend(dials.length_tolerance.map(|it| ("delta", it.to_string())));
+    pairs.extend(dials.tie_threshold.map(|it| ("tie", it.to_string())));
+    match dials.subset {
         InstanceSubset::All => {}
         InstanceSubset::Untruncated => pairs.push(("only", "whole".to_owned())),
         InstanceSubset::WithRelevant => pairs.push(("only", "relevant".to_owned())),
@@ -373,7 +373,7 @@ fn parse_position(word: &str) -> Option<MapPosition> {
 }
 
 fn position_parameter(spot: MapPosition) -> String {
-    match spot.who {
+    match spot.row {
         MapRow::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
         MapRow::Relevance => format!("{}.relevance", spot.probe.slug()),
     }

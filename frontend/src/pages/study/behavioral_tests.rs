@@ -44,20 +44,20 @@ pub(crate) fn BehavioralTests(
     let latest = LatestReply::track(move || {
         let view = view.get();
         let dials = StudyControls {
-            split: view.dials.split,
+            split: view.controls.split,
             ..StudyControls::default()
         };
         GetBehavioralTestsRequest {
             study: page.study.get_value(),
             options: BehavioralTestOptions {
                 controls: dials,
-                tie_threshold: view.behaving.delta,
+                tie_threshold: view.behavioral_tests.tie_threshold,
                 min_relevant_grade: None,
             },
         }
     });
     let retry = Callback::new(move |()| latest.refetch());
-    let (latest, failed, busy) = (latest.reply, latest.failed, latest.busy);
+    let (latest, failed, busy) = (latest.reply, latest.error, latest.is_pending);
     // Built once; after that every number follows by itself.
     let is_here = Memo::new(move |_| latest.get().is_some());
     let body = move || match is_here.get().then(|| latest.get_untracked()).flatten() {
@@ -66,7 +66,7 @@ pub(crate) fn BehavioralTests(
         }),
         Some(first) => {
             let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
-            let selected = Memo::new(move |_| select(&found.read(), &view.read().behaving));
+            let selected = Memo::new(move |_| selected_cell(&found.read(), &view.read().behavioral_tests));
             let scene = BehavioralTestsState {
                 page,
                 results: found,
@@ -109,7 +109,7 @@ fn selected_cell(
     let spots = || {
         BehavioralTestKind::ALL.iter().flat_map(|part| {
             let grid = part.layout(found, wanted);
-            grid.spots().collect::<Vec<EffectCell>>()
+            grid.effect_cells().collect::<Vec<EffectCell>>()
         })
     };
     let is_wanted = |it: &EffectCell| Some((it.probe, it.ranker)) == wanted.cell;
@@ -122,15 +122,15 @@ fn BehavioralTestSections(
     scene: BehavioralTestsState,
     #[prop(into)] busy: Signal<bool>,
 ) -> impl IntoView {
-    if scene.found.with_untracked(|it| it.rankers.is_empty()) {
+    if scene.results.with_untracked(|it| it.rankers.is_empty()) {
         let said = "No ranker has scored these samples yet.";
         return view! { <p class="ahead">{said}</p> }.into_any();
     }
-    let settled = Signal::derive(move || scene.page.view.get().behaving.delta);
-    let settle = Callback::new(move |delta| scene.turn(|it| it.delta = delta));
+    let settled = Signal::derive(move || scene.page.view.get().behavioral_tests.tie_threshold);
+    let settle = Callback::new(move |delta| scene.update_view(|it| it.tie_threshold = delta));
     let parts = BehavioralTestKind::ALL.iter().filter(|part| {
-        let found = scene.found.read_untracked();
-        found.rows.iter().any(|row| part.has(row.probe))
+        let found = scene.results.read_untracked();
+        found.rows.iter().any(|row| part.includes(row.probe))
     });
     let parts = parts.map(|&part| view! { <TestKindSection part scene/> });
     let parts = parts.collect_view();
@@ -151,7 +151,7 @@ fn BehavioralTestSections(
 fn Legend(scene: BehavioralTestsState) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
     let steps = steps.collect_view();
-    let n_tests = move || format::count(scene.found.read().n_tests);
+    let n_tests = move || format::count(scene.results.read().n_tests);
     view! {
         <div class="scale" id="effects-key">
             <div class="steps" aria-hidden="true">
@@ -185,13 +185,13 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
 #[component]
 fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> impl IntoView {
     let layout =
-        Memo::new(move |_| part.layout(&scene.found.read(), &scene.page.view.read().behaving));
+        Memo::new(move |_| part.layout(&scene.results.read(), &scene.page.view.read().behavioral_tests));
     let dial = match part {
         BehavioralTestKind::MeasureAndMatch => view! { <RankerSwitch scene/> }.into_any(),
         BehavioralTestKind::Manipulation => view! { <DocumentSlice scene/> }.into_any(),
         BehavioralTestKind::DatasetTransfer => ().into_any(),
     };
-    let own = Memo::new(move |_| scene.selected.get().filter(|it| part.has(it.probe)));
+    let own = Memo::new(move |_| scene.selected.get().filter(|it| part.includes(it.probe)));
     let details = move || own.get().map(|spot| view! { <EffectDetails spot scene/> });
     view! {
         <div class="study">
@@ -201,7 +201,7 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
                         <p>
                             <strong>{part.name()} "."</strong>
                             " "
-                            {part.said()}
+                            {part.description()}
                         </p>
                         {dial}
                     </figcaption>
@@ -216,9 +216,9 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
 /// The ranker of the matrix.
 #[component]
 fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
-    let found = scene.found.get_untracked();
+    let found = scene.results.get_untracked();
     let options = found.rankers.iter().enumerate().map(|(row, asked)| {
-        let selected = move || scene.page.view.read().behaving.ranker == row;
+        let selected = move || scene.page.view.read().behavioral_tests.ranker == row;
         let name = [asked.ranker.label.clone(), asked.ranker.detail.clone()];
         let name = name.join(" ").trim_end().to_owned();
         view! { <option selected=selected>{name}</option> }
@@ -228,7 +228,7 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
         let Ok(row) = usize::try_from(event.target().selected_index()) else {
             return;
         };
-        scene.turn(|it| {
+        scene.update_view(|it| {
             it.ranker = row;
             // The selected cell stays where it is, and becomes one of the other ranker.
             if let Some((Probe::MeasureAndMatch(_), ranker)) = &mut it.cell {
@@ -248,15 +248,15 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
 #[component]
 fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
     let slices = [RelevanceSlice::All, RelevanceSlice::Relevant, RelevanceSlice::NotRelevant].map(|slice| {
-        let checked = move || scene.page.view.read().behaving.slice == slice;
+        let checked = move || scene.page.view.read().behavioral_tests.slice == slice;
         view! {
-            <RadioButton group="slice" chosen=checked choose=move || scene.turn(|it| it.slice = slice)>
+            <RadioButton group="slice" chosen=checked choose=move || scene.update_view(|it| it.slice = slice)>
                 {slice.name()}
             </RadioButton>
         }
     });
     let from = move || {
-        let from = scene.found.read().relevant_from;
+        let from = scene.results.read().min_relevant_grade;
         format!("A document is relevant from grade {from} on.")
     };
     view! {

@@ -81,16 +81,16 @@ fn citation(overview: &StudyOverview, address: &str) -> String {
          {}. {address}",
         overview.title,
         overview.name,
-        overview.hash,
+        overview.instances_hash,
         overview.collection_hash,
-        overview.mode.name(),
-        format::date(&overview.made),
+        overview.variant.name(),
+        format::date(&overview.created),
         overview.software,
     )
 }
 
 fn bibtex(overview: &StudyOverview, address: &str) -> String {
-    let year = overview.made.get(..4).unwrap_or_default();
+    let year = overview.created.get(..4).unwrap_or_default();
     let title = one_line(&overview.title);
     format!(
         "@misc{{axioscope-{},\n  title = {{{title}}},\n  year = {{{year}}},\n  howpublished = \
@@ -98,8 +98,8 @@ fn bibtex(overview: &StudyOverview, address: &str) -> String {
         overview.name,
         overview.software,
         overview.name,
-        overview.hash,
-        overview.mode.name(),
+        overview.instances_hash,
+        overview.variant.name(),
     )
 }
 

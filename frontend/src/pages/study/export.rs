@@ -25,9 +25,9 @@ pub(super) fn ExportDialog(
     let save = move |format: ExportFormat| {
         let overview = overview.get_untracked();
         download::save_text(
-            &format.file(&overview),
-            format.media(),
-            &format.make(&overview),
+            &format.file_name(&overview),
+            format.media_type(),
+            &format.render(&overview),
         );
     };
     let whole = move |_| {
@@ -61,7 +61,7 @@ pub(super) fn ExportDialog(
                 <button class="btn" type="button" on:click=move |_| save(format)>
                     {format.name()}
                 </button>
-                <span class="note">{format.about()}</span>
+                <span class="note">{format.description()}</span>
             </li>
         }
     });

@@ -71,7 +71,7 @@ fn finding_position(finding: &StudyFinding) -> MapPosition {
 
 /// What is the matter, and its numbers.
 fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
-    let label = |row: usize| overview.rankers[row].ranker.label.clone();
+    let label = |row: usize| overview.rows[row].ranker.label.clone();
     let probe = finding.probe().name();
     let ordered = |n_judged: u64, fraction: &Estimate| {
         format!(

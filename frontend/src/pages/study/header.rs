@@ -33,29 +33,29 @@ pub(super) fn StudyHeader(
         let page = PageRoute::Figures {
             study: overview.name.clone(),
         };
-        page.href() + &query_string(controls_parameters(&overview.dials))
+        page.href() + &query_string(controls_parameters(&overview.controls))
     };
     // A formula has no inside that could be looked into.
     let has_model = it
-        .rankers
+        .rows
         .iter()
         .any(|it| it.ranker.kind == RankerKind::Neural);
     let inside = has_model.then(|| {
         let study = it.name.clone();
         view! { <a class="btn" href=PageRoute::LateInteraction { study }.href()>"Inside"</a> }
     });
-    let differ = (it.rankers.len() > 1).then(|| {
+    let differ = (it.rows.len() > 1).then(|| {
         let study = it.name.clone();
         view! { <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Where they differ"</a> }
     });
     let n_instances = move || {
-        let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
+        let n: u64 = overview.read().columns.iter().map(|it| it.n_instances).sum();
         (n > 0).then(|| view! { <span>{plural(n, "instance", "instances")}</span> })
     };
     let n_queries = move || plural(overview.read().n_queries, "query", "queries");
     let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
-    let n_axioms = some(it.probes.len() as u64, "axiom", "axioms");
-    let n_behaviours = some(it.n_behaviours, "behaviour", "behaviours");
+    let n_axioms = some(it.columns.len() as u64, "axiom", "axioms");
+    let n_behaviours = some(it.n_behavioral_tests, "behaviour", "behaviours");
     let unscored = (it.n_unscored_rankers > 0).then(|| {
         let n = it.n_unscored_rankers;
         view! {
@@ -64,7 +64,7 @@ pub(super) fn StudyHeader(
             </span>
         }
     });
-    let gap = it.limits.length_gap_terms;
+    let gap = it.limits.length_tolerance_terms;
     let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
     let made = provenance(&it);
     let made = made
@@ -87,14 +87,14 @@ pub(super) fn StudyHeader(
                 <p class="facts">
                     {n_axioms}
                     {n_behaviours}
-                    <span>{plural(it.rankers.len() as u64, "ranker", "rankers")}</span>
+                    <span>{plural(it.rows.len() as u64, "ranker", "rankers")}</span>
                     {unscored}
                     <span>{n_queries}</span>
                     <span>{plural(it.totals.n_docs, "text", "texts")}</span>
                     {n_instances}
-                    <span>{format::date(&it.made)}</span>
+                    <span>{format::date(&it.created)}</span>
                     <span class="hash" title="Hash of the instances">
-                        {format::short_hash(&it.hash)}
+                        {format::short_hash(&it.instances_hash)}
                     </span>
                 </p>
                 {description}

@@ -50,7 +50,7 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
             controls: dials,
         })
         .await?;
-        let names = overview.rankers.into_iter().map(|it| it.ranker.label);
+        let names = overview.rows.into_iter().map(|it| it.ranker.label);
         rankers.extend(names);
     }
     Ok(Some(HumanJudgmentsData {
@@ -67,7 +67,7 @@ pub(crate) fn HumanJudgments(
     study: String,
 ) -> impl IntoView {
     let name = study.clone();
-    let answer = LocalResource::new(move || look(name.clone()));
+    let answer = LocalResource::new(move || load(name.clone()));
     move || match answer.get() {
         // Whether there is anything is not known: nothing is promised.
         None | Some(Ok(None)) => ().into_any(),
@@ -143,7 +143,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
         agreement,
         estimates,
     } = task;
-    let alpha = agreement.alpha.map(|it| it.estimate);
+    let alpha = agreement.krippendorff_alpha.map(|it| it.estimate);
     let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
     let state = match state {
         TaskStatus::Draft => "draft",

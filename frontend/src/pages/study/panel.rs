@@ -56,7 +56,7 @@ pub(crate) fn CellPanel(
         let (study, dials) = (name.clone(), dials.get());
         let truncated = overview
             .read_untracked()
-            .rankers
+            .rows
             .iter()
             .any(|it| it.n_truncated > 0);
         async move { fetch_filtered_overviews(study, dials, truncated).await }
@@ -69,7 +69,7 @@ pub(crate) fn CellPanel(
     };
     let shown = move || {
         let (overview, spot) = (overview.get(), spot.get());
-        let statement = spot.probe.about().statement;
+        let statement = spot.probe.description().statement;
         let title = format!("{} on {}", spot.name(&overview), spot.probe.name());
         let body = match spot.cell(&overview) {
             Some(cell) => {
@@ -125,13 +125,13 @@ async fn fetch_violation_examples(
     spot: MapPosition,
     dials: &StudyControls,
 ) -> ApiResult<Option<ViolationExamples>> {
-    let MapRow::Ranker(ranker) = spot.who else {
+    let MapRow::Ranker(ranker) = spot.row else {
         return Ok(None);
     };
     let view = violations_view(dials);
     let ask = |at: u64| ListInstancesRequest {
         study: study.to_owned(),
-        filter: view.listing(spot.probe, ranker, at..at + 1),
+        filter: view.list_request(spot.probe, ranker, at..at + 1),
     };
     let first = api::call(&ask(0)).await?;
     let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
@@ -178,7 +178,7 @@ async fn fetch_filtered_overviews(
     truncated: bool,
 ) -> ApiResult<Option<FilteredOverviews>> {
     const PAUSE_MS: u32 = 500;
-    if dials.only != InstanceSubset::All {
+    if dials.subset != InstanceSubset::All {
         return Ok(None);
     }
     TimeoutFuture::new(PAUSE_MS).await;
@@ -209,17 +209,17 @@ fn CellDetails(
     cases: ViolationExamplesResource,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
-    let value = format::fraction_within(cell.micro.value, cell.micro.interval);
-    let interval = format::interval(cell.micro.interval);
+    let value = format::fraction_within(cell.micro_average.value, cell.micro_average.interval);
+    let interval = format::interval(cell.micro_average.interval);
     let queries = plural(cell.n_queries, "query as unit", "queries as units");
     let few = (cell.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
         let said = format!("with fewer than {MIN_BOOTSTRAP_UNITS} queries the bounds are rough");
         view! { <br/> {said} }
     });
     let ways = instance_links(&study, &cell, spot, dials);
-    let below = match spot.who {
+    let below = match spot.row {
         MapRow::Ranker(_) => {
-            view! { <ViolationSection study cases mode=overview.mode/> }.into_any()
+            view! { <ViolationSection study cases mode=overview.variant/> }.into_any()
         }
         MapRow::Relevance => view! {
             <p class="note">
@@ -304,7 +304,7 @@ fn instance_links(
     spot: MapPosition,
     dials: Signal<StudyControls>,
 ) -> Option<AnyView> {
-    let MapRow::Ranker(ranker) = spot.who else {
+    let MapRow::Ranker(ranker) = spot.row else {
         return None;
     };
     let view = violations_view(&dials.get());
@@ -328,7 +328,7 @@ fn instance_links(
     let up = InstanceListView {
         outcome: Some(Outcome::Satisfied),
         sort: InstanceSort::AbsoluteMargin,
-        ..violations(&dials.get())
+        ..violations_view(&dials.get())
     };
     let way = up.href(study, spot.probe, ranker);
     Some(
@@ -431,7 +431,7 @@ pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
 
 /// `d12 over d7, relevance 2 and 0`
 pub(crate) fn documents_text(line: &ListedInstance) -> String {
-    let order = match line.texts.as_slice() {
+    let order = match line.docs.as_slice() {
         [winner, loser] => format!("{winner} over {loser}"),
         texts => texts.join(", then "),
     };
@@ -448,14 +448,14 @@ pub(crate) fn documents_text(line: &ListedInstance) -> String {
 
 /// The digits with which margins are told apart.
 pub(crate) fn margin_digits(histogram: &MarginHistogram) -> u8 {
-    format::score_digits(histogram.width * histogram.counts.len() as f64)
+    format::score_digits(histogram.bin_width * histogram.counts.len() as f64)
 }
 
 /// What a margin is on an axiom.
 pub(crate) fn margin_label(probe: Probe) -> &'static str {
     match probe {
         Probe::Axiom(Axiom::Tfc2) => "Margin, gain of the first step less gain of the second",
-        Probe::Transfer(it) if it.symmetric => "Margin, difference of the scores",
+        Probe::Transfer(it) if it.is_symmetric => "Margin, difference of the scores",
         Probe::Axiom(_)
         | Probe::MeasureAndMatch(_)
         | Probe::Manipulation(_)
@@ -473,25 +473,25 @@ fn CellFacts(
 ) -> impl IntoView {
     let column = spot
         .column(&overview)
-        .and_then(|it| overview.probes.get(it))
+        .and_then(|it| overview.columns.get(it))
         .cloned();
-    let row = match spot.who {
-        MapRow::Ranker(row) => overview.rankers.get(row).cloned(),
+    let row = match spot.row {
+        MapRow::Ranker(row) => overview.rows.get(row).cloned(),
         MapRow::Relevance => None,
     };
-    let over_queries = format::estimate(&cell.over_queries);
+    let over_queries = format::estimate(&cell.macro_average);
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
         view! { <dt>"In both orders"</dt> <dd>{format::count(it.n_both_orders)}</dd> }
     });
     let unscored = (cell.tally.unscored > 0).then(|| {
-        let asked = format::fraction(cell.asked());
+        let asked = format::fraction(cell.scored_fraction());
         let unscored = format::count(cell.tally.unscored);
         view! {
             <dt>"Could be asked"</dt>
             <dd>{asked} " of them, " {unscored} " lack a score"</dd>
         }
     });
-    let detectable = cell.detectable.map(|it| {
+    let detectable = cell.detectable_difference.map(|it| {
         view! {
             <dt title="What so many queries would have shown four times in five">
                 "Detectable from .5"
@@ -501,14 +501,14 @@ fn CellFacts(
     });
     let note = row.as_ref().and_then(|it| it.ranker.note.clone());
     let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
-    let in_part = row.as_ref().and_then(|it| it.seen_in_part());
+    let in_part = row.as_ref().and_then(|it| it.n_known_truncated());
     let of = move |other: Option<&Arc<StudyOverview>>| {
         let cell = other.and_then(|it| spot.cell(it));
         cell.map_or(format::MISSING.to_owned(), |cell| {
             format!(
                 "{} of {}",
-                format::fraction_within(cell.micro.value, cell.micro.interval),
-                format::count(cell.tally.judged())
+                format::fraction_within(cell.micro_average.value, cell.micro_average.interval),
+                format::count(cell.tally.n_with_verdict())
             )
         })
     };

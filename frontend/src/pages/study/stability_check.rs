@@ -34,15 +34,15 @@ pub(super) fn StabilityCheck(
 /// The worst of all checks in one line.
 fn summary(overview: &StudyOverview) -> String {
     let certified = overview
-        .rankers
+        .rows
         .iter()
-        .filter_map(|it| it.certified.as_ref());
+        .filter_map(|it| it.stability.as_ref());
     let checks: Vec<&ConditionStability> = certified.flat_map(|it| &it.checks).collect();
     let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
     let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();
     // Equal scores have no range to hold a difference against.
-    let ranged = checks.iter().filter(|it| it.range > 0.0);
-    let worst = ranged.map(|it| it.max_difference / it.range);
+    let ranged = checks.iter().filter(|it| it.score_range > 0.0);
+    let worst = ranged.map(|it| it.max_difference / it.score_range);
     let worst = worst.fold(0.0, f64::max);
     format!(
         "Certificates: under other conditions scores move by up to {} of their range, {} of {} \

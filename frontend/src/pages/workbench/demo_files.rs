@@ -28,7 +28,7 @@ pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
         loading.set(true);
         leptos::task::spawn_local(async move {
             let texts = transport::fetch_demo_files(&NAMES).await;
-            let texts = texts.unwrap_or_else(|| DOZEN.map(str::to_owned).to_vec());
+            let texts = texts.unwrap_or_else(|| BUILT_IN_FILES.map(str::to_owned).to_vec());
             for (name, text) in NAMES.iter().zip(texts) {
                 let parts = Array::of1(&JsValue::from_str(&text));
                 if let Ok(file) = File::new_with_str_sequence(&parts, name) {

@@ -42,7 +42,7 @@ pub(super) async fn reread_files(bench: WorkbenchState) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
         let known = files
             .iter()
-            .filter(|it| it.generation != worker::generation());
+            .filter(|it| it.worker_generation != worker::generation());
         known
             .filter_map(|it| match &it.state {
                 FileState::Read(read) => Some((it.file.clone(), read.kind)),
@@ -109,7 +109,7 @@ fn remove_file(bench: WorkbenchState, name: String) {
         .files
         .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
-        let _ = worker::post_message(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
+        let _ = worker::tell(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
     });
 }
 
@@ -159,11 +159,11 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
             ColumnHeading::hidden("Remove"),
         ]
     };
-    let said = move || bench.files.with(|it| sum(it));
+    let said = move || bench.files.with(|it| reading_summary(it));
     let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
         <Section id="files" name="Files" header>
-            <GetInstanceRequest when=move || !names.with(Vec::is_empty)>
+            <Show when=move || !names.with(Vec::is_empty)>
                 <HeadedTable name="Files read" class="files" heads=heads() scrolls=true>
                     <For each=move || names.get() key=Clone::clone let:name>
                         <FileRow bench name/>
@@ -185,7 +185,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
                     "Drop texts, queries, qrels, splits, runs, word vectors and pairs of texts: "
                     "BEIR JSONL, TREC, TSV, plain text; packed as .gz or .zst if you like"
                 </span>
-                <button class="btn" type="button" on:click=|_| choose()>
+                <button class="btn" type="button" on:click=|_| open_picker()>
                     "Choose files" <kbd>"O"</kbd>
                 </button>
                 <input
@@ -234,7 +234,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                 let kind = FileKind::ALL
                     .iter()
                     .copied()
-                    .find(|&it| kind_name(it) == chosen);
+                    .find(|&it| kind_label(it) == chosen);
                 add_file(bench, file.clone(), kind);
             };
             Some(view! {
@@ -260,7 +260,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                     class="btn bare"
                     type="button"
                     aria-label=remove_label
-                    on:click=move |_| forget(bench, name.clone())
+                    on:click=move |_| remove_file(bench, name.clone())
                 >
                     "✕"
                 </button>
@@ -399,7 +399,7 @@ fn reading_summary(files: &[WorkbenchFile]) -> String {
     });
     for read in reads {
         bytes += read.n_bytes as f64;
-        ms += read.took_ms;
+        ms += read.duration_ms;
     }
     if bytes == 0.0 {
         return "texts and queries make a study; qrels, runs and word vectors add to it".to_owned();

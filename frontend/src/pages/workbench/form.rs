@@ -38,10 +38,10 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
             view! { <FormNumberField form field label text/> }
         };
     let limits = view! {
-        {number(StudyField::LengthTolerance, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
-        {number(StudyField::MinQueryTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
+        {number(StudyField::LengthTolerance, "Length gap δ, in terms, or inf", |it| &mut it.length_tolerance)}
+        {number(StudyField::MinQueryTerms, "Query terms a text needs, at least", |it| &mut it.min_query_terms)}
         {number(StudyField::Queries, "Only the first queries; empty: all", |it| &mut it.n_queries)}
-        {number(StudyField::MaxInstancesPerQuery, "Most instances of a query; empty: all", |it| &mut it.per_query)}
+        {number(StudyField::MaxInstancesPerQuery, "Most instances of a query; empty: all", |it| &mut it.max_instances_per_query)}
         {number(StudyField::Seed, "Seed of the draw, if there is a most", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
@@ -118,9 +118,9 @@ fn AnalyzerFields(
 fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
         let read = WordpieceVocabulary::read(&name, &text).map_err(|it| it.to_string());
-        bench.pieces.set(Some(read));
+        bench.vocabulary.set(Some(read));
     };
-    let read = move || match bench.pieces.get() {
+    let read = move || match bench.vocabulary.get() {
         Some(Ok(pieces)) => format!("{}, {} pieces", pieces.file(), pieces.len()),
         Some(Err(_)) | None => String::new(),
     };
@@ -179,7 +179,7 @@ fn RankerFields(
 ) -> impl IntoView {
     let formula = Memo::new(move |_| {
         form.values
-            .with(|it| it.rankers.get(at).map(|it| it.formula))
+            .with(|it| it.rankers.get(at).map(|it| it.kind))
     });
     let options = LexicalRankerKind::ALL.map(|it| {
         view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
@@ -280,17 +280,17 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
                 .update(|it| it.probes = toggled(&Probe::paper_axioms(true), &it.probes, axiom));
         };
         view! {
-            <label title=axiom.about().gist>
+            <label title=axiom.description().short_title>
                 <input type="checkbox" prop:checked=on on:change=turn/>
                 {axiom.name()}
             </label>
         }
     });
     let modes = AxiomVariant::ALL.iter().map(|&mode| {
-        let on = move || form.values.with(|it| it.modes.contains(&mode));
+        let on = move || form.values.with(|it| it.variants.contains(&mode));
         let turn = move |_| {
             form.values
-                .update(|it| it.modes = toggled(AxiomVariant::ALL, &it.modes, mode));
+                .update(|it| it.variants = toggled(AxiomVariant::ALL, &it.variants, mode));
         };
         view! {
             <label>
@@ -308,7 +308,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
                 form
                 field=StudyField::FurtherAxioms
                 label="Others of ir_axioms, and formulas: prox1, tfc1 & tp"
-                text=|it| &mut it.further
+                text=|it| &mut it.further_axioms
             />
         </fieldset>
         <fieldset>
@@ -322,7 +322,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
                 <FormCheckbox
                     form
                     label="How many instances hold under words, stems and pieces"
-                    on=|it| &mut it.audit
+                    on=|it| &mut it.has_tokenization_audit
                 />
             </div>
         </fieldset>
@@ -380,7 +380,7 @@ fn PoolFields(
                 .get()
                 .then(|| {
                     view! {
-                        <FormNumberField form field label="How many of them" text=|it| &mut it.k/>
+                        <FormNumberField form field label="How many of them" text=|it| &mut it.pool_depth/>
                     }
                 })
         }}
@@ -404,7 +404,7 @@ fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
         runs.into_iter()
             .map(|it| (format!("run:{it}"), format!("the first of {it}"))),
     );
-    if bench.has(CollectionPart::Qrels) == Presence::Present {
+    if bench.presence(CollectionPart::Qrels) == Presence::Present {
         pools.push(("judged".to_owned(), "the judged texts".to_owned()));
     }
     pools.push(("group".to_owned(), "the texts of its group".to_owned()));

@@ -30,13 +30,13 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     let ways = NeuralSection { bench, failed };
     // What went wrong with a study goes when the study goes.
     Effect::new(move |_| {
-        if bench.made.get().is_none() {
+        if bench.study.get().is_none() {
             failed.set(None);
         }
     });
     let note = move || {
         bench
-            .made
+            .study
             .get()
             .map(|it| number_format::plural(it.n_pairs, "unique pair", "unique pairs"))
     };
@@ -95,7 +95,7 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let take = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::post_message(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
+            match worker::tell(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("pairs.jsonl", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
@@ -108,13 +108,13 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
         };
         picker.set_value("");
         leptos::task::spawn_local(async move {
-            ways.note(
-                worker::post_message(WorkerRequest::AddScoreFile { name: file.name() }, &file)
+            ways.handle_reply(
+                worker::tell(WorkerRequest::AddScoreFile { name: file.name() }, &file)
                     .await,
             );
         });
     };
-    let off = move || bench.made.get().is_none();
+    let off = move || bench.study.get().is_none();
     view! {
         <div class="btns">
             <button class="btn" type="button" disabled=off on:click=take>
@@ -156,7 +156,7 @@ fn ServerScoring(
     }
     let body = move || match bench.job.get() {
         Some(link) => view! { <JobPanel ways link/> }.into_any(),
-        None if server.may_create_jobs => {
+        None if server.can_create_jobs => {
             view! { <SendPairs ways models=server.models.clone()/> }.into_any()
         }
         None => view! { <OperatorTokenForm why=OPERATOR_ONLY again/> }.into_any(),
@@ -183,7 +183,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         let Some(LocalStudySummary {
             instances_hash: hash,
             ..
-        }) = bench.made.get_untracked()
+        }) = bench.study.get_untracked()
         else {
             return;
         };
@@ -204,9 +204,9 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
             }
         });
     };
-    let off = move || bench.made.get().is_none() || sending.get();
+    let off = move || bench.study.get().is_none() || sending.get();
     let words = move || {
-        let made = bench.made.get();
+        let made = bench.study.get();
         made.map(|it| {
             format!(
                 "sends the texts of {} pairs",
@@ -238,7 +238,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     let lost = RwSignal::new(false);
     let watched = StoredValue::new_local(None::<transport::JobSubscription>);
     let id = StoredValue::new(link.id);
-    let of = StoredValue::new(link.of);
+    let of = StoredValue::new(link.study_hash);
     let hear = move |heard: Job| {
         let _ = lost.try_set(false);
         let ended = heard.state == JobState::Done;
@@ -267,7 +267,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     leptos::task::spawn_local(async move {
         let job = id.get_value();
         let found = api::call(&GetJobRequest { job }).await;
-        let goes_on = found.as_ref().is_ok_and(|it| !it.state.ended());
+        let goes_on = found.as_ref().is_ok_and(|it| !it.state.is_finished());
         take(found);
         if goes_on {
             watch();
@@ -312,7 +312,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
         }
     };
     let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
-    let problem = move || job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
+    let problem = move || job.with(|it| it.as_ref().and_then(|it| it.error.clone()));
     view! {
         <div class="job">
             <Progress label="Scoring on the server" done/>
@@ -340,13 +340,13 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
 
 /// Puts what was scored into the study, unless it is there.
 async fn merge_scores(ways: NeuralSection, job: &str, of: &str, ranker: &RankerInfo) {
-    let there = ways.bench.made.with_untracked(|made| {
+    let there = ways.bench.study.with_untracked(|made| {
         let rankers = made.iter().flat_map(|it| &it.rankers);
         rankers
             .into_iter()
             .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
-        ways.note(transport::merge_job(job, of).await);
+        ways.handle_reply(transport::merge_job(job, of).await);
     }
 }

@@ -21,7 +21,7 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
     let look = LocalResource::new(move || {
-        let made = bench.made.get();
+        let made = bench.study.get();
         async move {
             made?;
             let request = GetStudyRequest {
@@ -31,7 +31,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
             Some(api::call(&request).await)
         }
     });
-    let body = move || match (bench.made.get(), look.get().flatten()) {
+    let body = move || match (bench.study.get(), look.get().flatten()) {
         (None, _) => {
             view! { <p class="note">"The study will stand here once it is made."</p> }.into_any()
         }
@@ -43,7 +43,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
         (Some(_), Some(Ok(overview))) => view! { <FractionTable overview/> }.into_any(),
     };
     let summary = move || {
-        bench.made.get().map(|it| {
+        bench.study.get().map(|it| {
             format!(
                 "{} on {}, {}",
                 number_format::plural(it.n_instances, "instance", "instances"),
@@ -52,10 +52,10 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
             )
         })
     };
-    let ways = move || bench.made.get().map(|_| view! { <StudyLinks/> });
-    let runs = move || two_runs(bench).map(|href| view! { <Runs href/> });
+    let ways = move || bench.study.get().map(|_| view! { <StudyLinks/> });
+    let runs = move || compare_runs_href(bench).map(|href| view! { <Runs href/> });
     let remarks = move || {
-        let remarks = bench.made.get().map(|it| it.remarks).unwrap_or_default();
+        let remarks = bench.study.get().map(|it| it.warnings).unwrap_or_default();
         remarks
             .into_iter()
             .map(|it| view! { <li>{it}</li> })
@@ -111,7 +111,7 @@ fn StudyLinks() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::post_message(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
+            match worker::tell(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
                 Ok(it) => download::save_blob("study.json", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
@@ -134,20 +134,20 @@ fn StudyLinks() -> impl IntoView {
 /// Fractions satisfied, rankers × axioms.
 #[component]
 fn FractionTable(overview: StudyOverview) -> impl IntoView {
-    let heads = overview.probes.iter().map(|it| {
+    let heads = overview.columns.iter().map(|it| {
         view! { <th scope="col" class="num">{it.probe.name()}</th> }
     });
     let heads = heads.collect_view();
-    let rows = overview.rankers.iter().map(|row| {
+    let rows = overview.rows.iter().map(|row| {
         let cells = row.cells.iter().map(|cell| match cell {
             Some(cell) => {
-                let [low, high] = cell.micro.interval;
+                let [low, high] = cell.micro_average.interval;
                 let title = format!(
                     "95 % interval {}",
                     number_format::format_interval(low, high)
                 );
-                let step = number_format::color_step(cell.micro.value).to_string();
-                let value = number_format::fraction(cell.micro.value);
+                let step = number_format::color_step(cell.micro_average.value).to_string();
+                let value = number_format::fraction(cell.micro_average.value);
                 view! {
                     <td class="num" title=title>
                         <span class="chip" data-step=step>{value}</span>
@@ -169,7 +169,7 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
         }
     });
     let rows = rows.collect_view();
-    let counts = overview.probes.iter().map(|it| {
+    let counts = overview.columns.iter().map(|it| {
         view! { <td class="num label">{number_format::count(it.n_instances)}</td> }
     });
     let counts = counts.collect_view();

@@ -19,7 +19,7 @@ use crate::widgets::section::Section;
 pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
     match bench.run.get_untracked() {
         RunState::Running { number, .. } => {
-            worker::cancel(number);
+            worker::cancel_task(number);
             KeyOutcome::Handled
         }
         RunState::Idle | RunState::Done { .. } | RunState::Cancelled | RunState::Failed(_) => {
@@ -46,7 +46,7 @@ fn start(bench: WorkbenchState) {
             definition: Box::new(definition),
             date: made,
         };
-        let asked = worker::ask(ask, &JsValue::UNDEFINED, move |step| hear(bench, step));
+        let asked = worker::ask(ask, &JsValue::UNDEFINED, move |step| apply_step(bench, step));
         bench.run.set(RunState::Running {
             number: asked.number(),
             steps: Vec::new(),
@@ -92,7 +92,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
                     .into_any(),
             ),
             RunState::Cancelled => {
-                let kept = match bench.made.get_untracked() {
+                let kept = match bench.study.get_untracked() {
                     Some(_) => "Cancelled. The study from before is still below.",
                     None => "Cancelled. Nothing was made.",
                 };
@@ -122,7 +122,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
             <button
                 class="btn main"
                 type="button"
-                disabled=move || missing(bench).is_some()
+                disabled=move || missing_input(bench).is_some()
                 on:click=move |_| start(bench)
             >
                 "Make the study"
@@ -131,7 +131,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
         .into_any()
     };
     let note =
-        move || missing(bench).unwrap_or("Mining and scoring in this browser, beside the page.");
+        move || missing_input(bench).unwrap_or("Mining and scoring in this browser, beside the page.");
     let header = move || view! { <p class="note">{note}</p> {button} };
     view! {
         <Section id="run" name="Run" header>{body}</Section>
@@ -148,8 +148,8 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
     let files = bench.study_files();
     let wrong = bench.settings.with(|it| it.definition(&files).is_err());
     match (
-        bench.has(CollectionPart::Documents),
-        bench.has(CollectionPart::Queries),
+        bench.presence(CollectionPart::Documents),
+        bench.presence(CollectionPart::Queries),
     ) {
         _ if reading => Some("Files are being read."),
         (Presence::Missing, Presence::Missing) => {
@@ -184,12 +184,12 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
             Some(it) => (
                 format!(
                     "of {} {}",
-                    number_format::count(it.of),
+                    number_format::count(it.total),
                     stage_unit(it.stage)
                 ),
                 number_format::count(it.per_s.round() as u64),
                 stage_unit(it.stage),
-                it.left_s
+                it.remaining_s
                     .map_or("–".to_owned(), number_format::format_duration),
             ),
         };
@@ -204,13 +204,13 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     };
     let (audited, makes) = bench
         .settings
-        .with_untracked(|it| (it.audit, it.makes_texts()));
+        .with_untracked(|it| (it.has_tokenization_audit, it.makes_texts()));
     let stages = WorkerStage::CREATE_STUDY.into_iter().filter(|it| {
         (*it != WorkerStage::Audit || audited) && (*it != WorkerStage::Manipulate || makes)
     });
     let stages = stages.map(|stage| {
         let done = Signal::derive(move || step(stage).map_or(0.0, |it| share(&it)));
-        let words = move || step(stage).map_or_else(String::new, |it| words(&it));
+        let words = move || step(stage).map_or_else(String::new, |it| step_text(&it));
         view! {
             <li class="stage" class:done=move || done.get() == 1.0>
                 <span>{stage_label(stage)}</span>
@@ -227,10 +227,10 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
 }
 
 fn share(step: &WorkerProgress) -> f64 {
-    if step.of == 0 {
+    if step.total == 0 {
         1.0
     } else {
-        step.done as f64 / step.of as f64
+        step.done as f64 / step.total as f64
     }
 }
 
@@ -257,7 +257,7 @@ fn stage_unit(stage: WorkerStage) -> &'static str {
 }
 
 fn step_text(step: &WorkerProgress) -> String {
-    match step.found {
+    match step.n_instances {
         Some(found) => format!("{} found", number_format::count(found)),
         None => format!(
             "{} {}",

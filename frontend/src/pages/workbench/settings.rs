@@ -65,7 +65,7 @@ impl LocalStudySettings {
             further_axioms: String::new(),
             variants: vec![AxiomVariant::Fixed],
             length_tolerance: "10".to_owned(),
-            min_query_terms: Limits::STANDARD.min_terms.to_string(),
+            min_query_terms: Limits::STANDARD.min_query_term_occurrences.to_string(),
             max_instances_per_query: String::new(),
             seed: Limits::STANDARD.seed.to_string(),
             n_queries: String::new(),
@@ -92,13 +92,13 @@ impl LocalStudySettings {
             analyzer: AnalyzerChoice::from_parameters(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
-            pool_depth: word("k", usual.k),
-            probes: query("probes").map_or(usual.probes, |it| chosen(&it)),
-            further_axioms: word("further", usual.further),
-            variants: query("modes").map_or(usual.modes, named),
-            length_tolerance: word("delta", usual.delta),
-            min_query_terms: word("min_terms", usual.min_terms),
-            max_instances_per_query: word("per_query", usual.per_query),
+            pool_depth: word("k", usual.pool_depth),
+            probes: query("probes").map_or(usual.probes, |it| parse_probes(&it)),
+            further_axioms: word("further", usual.further_axioms),
+            variants: query("modes").map_or(usual.variants, named),
+            length_tolerance: word("delta", usual.length_tolerance),
+            min_query_terms: word("min_terms", usual.min_query_terms),
+            max_instances_per_query: word("per_query", usual.max_instances_per_query),
             seed: word("seed", usual.seed),
             n_queries: word("n_queries", usual.n_queries),
             has_tokenization_audit: query("audit").is_some_and(|it| it == AUDIT),
@@ -107,7 +107,7 @@ impl LocalStudySettings {
 
     /// What differs from [`LocalStudySettings::default_settings`], as it stands in an address.
     pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
-        let (mine, usual) = (self.words(), LocalStudySettings::default_settings().words());
+        let (mine, usual) = (self.parameters(), LocalStudySettings::default_settings().parameters());
         mine.into_iter()
             .zip(usual)
             .filter(|(a, b)| a != b)
@@ -122,21 +122,21 @@ impl LocalStudySettings {
             .map(LexicalRankerSettings::spec)
             .collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
-        let modes: Vec<&str> = self.modes.iter().map(|it| it.name()).collect();
-        let mut words = Vec::from(self.analyzer.words());
+        let modes: Vec<&str> = self.variants.iter().map(|it| it.name()).collect();
+        let mut words = Vec::from(self.analyzer.to_parameters());
         words.extend([
             ("rankers", rankers.join(";")),
             ("pool", self.pool.clone()),
-            ("k", self.k.clone()),
+            ("k", self.pool_depth.clone()),
             ("probes", probes.join(",")),
-            ("further", self.further.clone()),
+            ("further", self.further_axioms.clone()),
             ("modes", modes.join(",")),
-            ("delta", self.delta.clone()),
-            ("min_terms", self.min_terms.clone()),
-            ("per_query", self.per_query.clone()),
+            ("delta", self.length_tolerance.clone()),
+            ("min_terms", self.min_query_terms.clone()),
+            ("per_query", self.max_instances_per_query.clone()),
             ("seed", self.seed.clone()),
             ("n_queries", self.n_queries.clone()),
-            ("audit", if self.audit { AUDIT } else { "" }.to_owned()),
+            ("audit", if self.has_tokenization_audit { AUDIT } else { "" }.to_owned()),
         ]);
         words
     }

@@ -44,7 +44,7 @@ impl WorkbenchState {
         };
         LocalStudyFiles {
             stop_list: self.stop_list.get().map(|it| it.1),
-            vocabulary: self.pieces.get(),
+            vocabulary: self.vocabulary.get(),
             vectors: of(CollectionPart::Vectors).pop(),
             corpora: of(CollectionPart::Documents),
             pairs: self
@@ -68,7 +68,7 @@ impl WorkbenchState {
     /// Takes over what the worker has made.
     pub(super) fn apply_message(self, tell: WorkerResponse) {
         if let WorkerResponse::StudyReady(made) = tell {
-            self.made.set(Some(made));
+            self.study.set(Some(made));
         }
     }
 }
@@ -104,7 +104,7 @@ impl WorkbenchFile {
     /// What it brings, once it is read.
     pub(super) fn part(&self) -> Option<CollectionPart> {
         match &self.state {
-            FileState::Read(read) => Some(read.kind.part()),
+            FileState::Read(read) => Some(read.kind.collection_part()),
             FileState::Reading(_) | FileState::Failed(_) => None,
         }
     }
@@ -118,7 +118,7 @@ impl WorkbenchFile {
         };
         Some(PairsFile {
             name: self.name.clone(),
-            query_source: read.queries?,
+            query_source: read.query_source?,
             is_symmetric: read.kind == FileKind::SymmetricPairs,
         })
     }

@@ -75,7 +75,7 @@ impl TrainingSettings {
 pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
     let training = RwSignal::new_local(TrainingState::Idle);
-    let has_texts = Memo::new(move |_| bench.has(CollectionPart::Documents) == Presence::Present);
+    let has_texts = Memo::new(move |_| bench.presence(CollectionPart::Documents) == Presence::Present);
     let field = move |label: &'static str,
                       get: fn(&TrainingSettings) -> String,
                       set: fn(&mut TrainingSettings, String)| {
@@ -113,7 +113,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
         if running {
             let stop = move |_| {
                 if let TrainingState::Running(number, _) = training.get_untracked() {
-                    worker::cancel(number);
+                    worker::cancel_task(number);
                 }
             };
             return view! { <button class="btn" type="button" on:click=stop>"Cancel"</button> }
@@ -132,7 +132,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
         .into_any()
     };
     view! {
-        <GetInstanceRequest when=move || has_texts.get()>
+        <Show when=move || has_texts.get()>
             <details class="train">
                 <summary>"Train word vectors on these texts"</summary>
                 <p class="note">
@@ -220,12 +220,12 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
             _ => None,
         })
     };
-    let done = move || step().map_or(0.0, |it| it.done as f64 / (it.of as f64).max(1.0));
+    let done = move || step().map_or(0.0, |it| it.done as f64 / (it.total as f64).max(1.0));
     let words = move || match step() {
         None => "Starting".to_owned(),
         Some(it) => {
             let left = it
-                .left_s
+                .remaining_s
                 .map_or("–".to_owned(), number_format::format_duration);
             let what = match it.stage {
                 WorkerStage::Index => "Reading texts",
@@ -235,7 +235,7 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
             format!(
                 "{what}: {} of {}, {left} left in this stage, about",
                 number_format::count(it.done),
-                number_format::count(it.of)
+                number_format::count(it.total)
             )
         }
     };
@@ -253,9 +253,9 @@ fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
          {:.4} in the first pass, {:.4} in the last. They are in the list of files.",
         number_format::count(trained.n_words),
         trained.n_dims,
-        number_format::count(trained.n_pairs),
-        trained.cost[0],
-        trained.cost[1]
+        number_format::count(trained.n_cooccurrences),
+        trained.loss[0],
+        trained.loss[1]
     );
     view! {
         <p role="status">{said}</p>

@@ -43,7 +43,7 @@ pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
 
 /// Rows with cells, from the top.
 pub(super) fn map_rows(lines: &[GridTrack]) -> Vec<MapRow> {
-    let cells = lines.iter().filter_map(|it| match it.what {
+    let cells = lines.iter().filter_map(|it| match it.content {
         TrackContent::Row(HeatmapRow::Ranker(row)) => Some(MapRow::Ranker(row)),
         TrackContent::Row(HeatmapRow::Relevance) => Some(MapRow::Relevance),
         TrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_))
@@ -57,8 +57,8 @@ pub(super) fn map_rows(lines: &[GridTrack]) -> Vec<MapRow> {
 pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] {
     let mut wide = "minmax(124px, 1fr)".to_owned();
     let mut turned_rows = "auto".to_owned();
-    for (at, column) in frame.probes.iter().enumerate() {
-        let parts = at > 0 && family_name(frame.probes[at - 1].probe) != family_name(column.probe);
+    for (at, column) in frame.columns.iter().enumerate() {
+        let parts = at > 0 && family_name(frame.columns[at - 1].probe) != family_name(column.probe);
         if parts {
             wide += " 6px";
             turned_rows += " 4px";
@@ -75,7 +75,7 @@ pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [Str
         }
     }
     let mut groups = 0;
-    let turned = lines.iter().map(|it| match it.what {
+    let turned = lines.iter().map(|it| match it.content {
         TrackContent::Families => "0",
         TrackContent::Heads => "minmax(58px, 1fr)",
         TrackContent::Row(HeatmapRow::Group(COUNTS) | HeatmapRow::Count(_)) => "0",
@@ -92,10 +92,10 @@ pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [Str
 
 /// The column of the grid for a column of the study, counted from 1; a gap parts families.
 pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
-    let probes = &frame.probes[..=column];
+    let probes = &frame.columns[..=column];
     let gaps = probes
         .windows(2)
-        .filter(|it| family(it[0].probe) != family_name(it[1].probe))
+        .filter(|it| family_name(it[0].probe) != family_name(it[1].probe))
         .count();
     column + 2 + gaps
 }
@@ -103,7 +103,7 @@ pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
 /// The column of the grid for a measure.
 pub(super) fn measure_track(frame: &StudyOverview, measure: usize) -> usize {
     let last = frame
-        .probes
+        .columns
         .len()
         .checked_sub(1)
         .map_or(1, |it| track(frame, it));
@@ -128,7 +128,7 @@ pub(crate) fn family_name(probe: Probe) -> &'static str {
 /// Families with the columns they take, from the left.
 pub(super) fn family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
-    for (at, column) in frame.probes.iter().enumerate() {
+    for (at, column) in frame.columns.iter().enumerate() {
         let name = family_name(column.probe);
         match all.last_mut() {
             Some((last, _, n)) if *last == name => *n += 1,

@@ -30,17 +30,17 @@ impl CommentDraft {
 
     /// For the item that comes.
     pub(super) fn set(self, words: AnswerComment) {
-        self.noting.set(!words.note.is_empty());
-        self.words.set(words);
+        self.is_note_open.set(!words.note.is_empty());
+        self.value.set(words);
     }
 
     pub(super) fn value(self) -> AnswerComment {
-        self.words.get_untracked()
+        self.value.get_untracked()
     }
 
     /// Yes, no, not said, and again. What it is then, in words.
     pub(super) fn cycle_reason_vote(self) -> &'static str {
-        let (next, word) = match self.words.with_untracked(|it| it.matters) {
+        let (next, word) = match self.value.with_untracked(|it| it.reason_rating) {
             None => (Some(ReasonRating::Matters), "The axiom’s reason matters"),
             Some(ReasonRating::Matters) => (
                 Some(ReasonRating::DoesNotMatter),
@@ -48,18 +48,18 @@ impl CommentDraft {
             ),
             Some(ReasonRating::DoesNotMatter) => (None, "Nothing is said of the axiom’s reason"),
         };
-        self.words.update(|it| it.matters = next);
+        self.value.update(|it| it.reason_rating = next);
         word
     }
 
     /// Opens the note, to be written.
     pub(super) fn write_note(self) {
-        self.noting.set(true);
+        self.is_note_open.set(true);
         item::focus(NOTE);
     }
 
     fn toggle_tag(self, tag: &str) {
-        self.words.update(|it| {
+        self.value.update(|it| {
             let before = it.tags.len();
             it.tags.retain(|known| known != tag);
             if it.tags.len() == before {
@@ -90,7 +90,7 @@ pub(super) fn CommentFields(
         match check_tag(&typed.get_untracked()) {
             Ok(tag) => {
                 if words.with_untracked(|it| !it.tags.contains(&tag)) {
-                    comment.turn_tag(&tag);
+                    comment.toggle_tag(&tag);
                 }
                 typed.set(String::new());
                 wrong.set(None);
@@ -114,7 +114,7 @@ pub(super) fn CommentFields(
                 class="btn tag"
                 type="button"
                 aria-pressed=on
-                on:click=move |_| comment.turn_tag(&tag)
+                on:click=move |_| comment.toggle_tag(&tag)
             >
                 {shown}
             </button>
@@ -129,18 +129,18 @@ pub(super) fn CommentFields(
         view! {
             <RadioButton
                 group="matters"
-                chosen=move || words.read().matters == value
-                choose=move || words.update(|it| it.matters = value)
+                chosen=move || words.read().reason_rating == value
+                choose=move || words.update(|it| it.reason_rating = value)
             >
                 {word}
             </RadioButton>
         }
     });
-    let about = probe.about();
-    let reason = if about.gist.is_empty() {
+    let about = probe.description();
+    let reason = if about.short_title.is_empty() {
         probe.name().into_owned()
     } else {
-        format!("{}, {}", probe.name(), about.gist)
+        format!("{}, {}", probe.name(), about.short_title)
     };
     let note = move || {
         noting.get().then(|| {

@@ -155,7 +155,7 @@ pub(super) fn ExampleDialog(
 ) -> impl IntoView {
     let body = move || {
         probe.get().map(|probe| {
-            let about = probe.about();
+            let about = probe.description();
             let example = probe.axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
                 <p class="statement">{about.statement}</p>

@@ -31,28 +31,28 @@ pub(super) fn GuidelinesPanel(
         .into_any(),
         _ => view! { <Markdown text=sheet.guidelines/> }.into_any(),
     };
-    let everybody = move || everybody(&work.standing.read());
+    let everybody = move || overall_progress(&work.progress.read());
     let share = Signal::derive(move || {
         let TaskProgressSummary {
             n_decisions: n_filled,
             n_decisions_required: n_slots,
             ..
-        } = work.standing.get();
+        } = work.progress.get();
         n_filled as f64 / n_slots.max(1) as f64
     });
-    let sides = match sheet.blind {
+    let sides = match sheet.is_blind {
         true => "Sides are in random order; what rankers make of an item stays hidden.",
         false => "Sides are in random order.",
     };
     view! {
-        <section class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.guide.get()>
+        <section class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.shows_guidelines.get()>
             <h2 id=GUIDE tabindex="-1">"How to decide"</h2>
             {guidelines}
             <h3>"Everybody"</h3>
             <Progress label="Everybody" done=share/>
             <p>{everybody} " " {sides}</p>
             <RecentActions work/>
-            <KeyButton class="btn" key="G" press=move || work.turn_guide()>
+            <KeyButton class="btn" key="G" press=move || work.toggle_guidelines()>
                 "Hide this panel"
             </KeyButton>
         </section>
@@ -63,12 +63,12 @@ pub(super) fn GuidelinesPanel(
 #[component]
 fn RecentActions(work: AnnotationState) -> impl IntoView {
     let acts = Memo::new(move |_| {
-        let course = work.course.read();
-        let last = course.done().iter().rev().take(RECENT_ACTIONS).cloned();
+        let course = work.session.read();
+        let last = course.undoable().iter().rev().take(RECENT_ACTIONS).cloned();
         last.collect::<Vec<UndoableAction>>()
     });
     let rows = move |act: UndoableAction| {
-        let what = work.told(&act);
+        let what = work.action_text(&act);
         let decided = act.decision.is_some();
         view! {
             <li>
@@ -79,7 +79,7 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
                             <button
                                 class="btn bare"
                                 type="button"
-                                on:click=move |_| work.look_again(act.clone())
+                                on:click=move |_| work.reopen(act.clone())
                             >
                                 "Change"
                             </button>
@@ -100,11 +100,11 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
 
 /// `412 of 720 decisions, by 6 people.`
 fn overall_progress(standing: &TaskProgressSummary) -> String {
-    let people = plural(u64::from(standing.n_people), "person", "people");
+    let people = plural(u64::from(standing.n_annotators), "person", "people");
     format!(
         "{} of {} decisions are there, by {people}.",
-        count(standing.n_filled),
-        count(standing.n_slots)
+        count(standing.n_decisions),
+        count(standing.n_decisions_required)
     )
 }
 

@@ -67,7 +67,7 @@ pub(crate) struct AnnotationSession {
 
 impl UndoableAction {
     fn from_event(event: &AnnotationEvent) -> Option<UndoableAction> {
-        let (item, decision) = match &event.what {
+        let (item, decision) = match &event.action {
             AnnotationAction::Decided(it) => (it.item, Some(it.clone())),
             AnnotationAction::Skipped(it) => (it.item, None),
             AnnotationAction::Reported(_)
@@ -95,19 +95,19 @@ impl DisplayedItem {
 
     /// Which item it is.
     pub(crate) fn number(&self) -> ItemNo {
-        self.item.offer.item
+        self.item.assignment.item
     }
 
     /// The answer of before, as the texts stand on the screen.
     pub(crate) fn earlier_answer(&self) -> Option<AnnotatorAnswer> {
-        let before = self.before.as_ref()?;
-        Some(self.item.offer.sides.turn(before.decision.answer))
+        let before = self.earlier.as_ref()?;
+        Some(self.item.assignment.display_order.map_answer(before.decision.answer))
     }
 
     /// Whether an answer that stands is about to be changed.
     pub(crate) fn replaces_decision(&self) -> bool {
-        let before = self.before.as_ref();
-        before.is_some_and(|it| !it.stand.is_empty())
+        let before = self.earlier.as_ref();
+        before.is_some_and(|it| !it.active_keys.is_empty())
     }
 
     /// A decision on it; `answer` is about the screen, first is left.
@@ -117,15 +117,15 @@ impl DisplayedItem {
         comment: AnswerComment,
         took_ms: u64,
     ) -> AnnotationAction {
-        let sides = self.item.offer.sides;
-        let before = self.before.as_ref();
+        let sides = self.item.assignment.display_order;
+        let before = self.earlier.as_ref();
         AnnotationAction::Decided(Decision {
             item: self.number(),
-            answer: sides.turn(answer),
+            answer: sides.map_answer(answer),
             comment,
             display_order: sides,
             duration_ms: took_ms,
-            replaces: before.map(|it| it.stand.clone()).unwrap_or_default(),
+            replaces: before.map(|it| it.active_keys.clone()).unwrap_or_default(),
         })
     }
 }
@@ -135,60 +135,60 @@ impl AnnotationSession {
     /// does not know yet, in its order.
     pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
         let standing =
-            |it: &&EventRecord| !matches!(it.fate, EventStatus::Undone | EventStatus::Replaced);
+            |it: &&EventRecord| !matches!(it.status, EventStatus::Undone | EventStatus::Replaced);
         let known_keys: BTreeSet<EventKey> = known.iter().map(|it| it.entry.event.key).collect();
         for done in known.iter().rev().filter(standing) {
-            self.put(&done.entry.event);
+            self.apply_event(&done.entry.event);
         }
         for event in unsent.iter().filter(|it| !known_keys.contains(&it.key)) {
-            self.put(event);
+            self.apply_event(event);
         }
     }
 
     fn apply_event(&mut self, event: &AnnotationEvent) {
-        if let AnnotationAction::Undone { of } = event.what {
-            self.forget(of);
+        if let AnnotationAction::Undone { of } = event.action {
+            self.remove_event(of);
         }
         if let Some(act) = UndoableAction::from_event(event) {
-            let replaced = event.what.replaces();
-            self.done.retain(|it| !replaced.contains(&it.key));
-            self.settled.insert(act.item);
-            self.done.push(act);
+            let replaced = event.action.replaces();
+            self.undoable.retain(|it| !replaced.contains(&it.key));
+            self.decided.insert(act.item);
+            self.undoable.push(act);
         }
     }
 
     fn remove_event(&mut self, key: EventKey) {
-        if let Some(at) = self.done.iter().position(|it| it.key == key) {
-            let act = self.done.remove(at);
-            if self.done.iter().all(|it| it.item != act.item) {
-                self.settled.remove(&act.item);
+        if let Some(at) = self.undoable.iter().position(|it| it.key == key) {
+            let act = self.undoable.remove(at);
+            if self.undoable.iter().all(|it| it.item != act.item) {
+                self.decided.remove(&act.item);
             }
-            self.taken_back.insert(key, act);
+            self.undone.insert(key, act);
         }
     }
 
     /// Takes what the server handed out when it was asked for `n`. An item that was promised for a
     /// time that is over, and is not promised again, is somebody else's now.
     pub(crate) fn receive_items(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
-        self.ended = (handed.items.len() as u32) < n;
-        self.n_leased = handed.n_leased;
-        let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.offer.item).collect();
-        self.ahead.retain(|it| {
-            let over = it.item.until_ms.is_some_and(|until| until <= now_ms);
-            !over || it.before.is_some() || promised.contains(&it.number())
+        self.is_exhausted = (handed.items.len() as u32) < n;
+        self.n_leased = handed.n_leased_to_others;
+        let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.assignment.item).collect();
+        self.upcoming.retain(|it| {
+            let over = it.item.lease_expires_ms.is_some_and(|until| until <= now_ms);
+            !over || it.earlier.is_some() || promised.contains(&it.number())
         });
         for item in handed.items {
-            let number = item.offer.item;
-            self.parts.insert(number, item.offer.part);
-            let held = self.now.iter_mut().chain(&mut self.ahead);
+            let number = item.assignment.item;
+            self.parts.insert(number, item.assignment.phase);
+            let held = self.displayed.iter_mut().chain(&mut self.upcoming);
             match held.into_iter().find(|it| it.number() == number) {
-                Some(screen) => screen.item.until_ms = item.until_ms,
-                None if self.settled.contains(&number) => {}
-                None => self.ahead.push_back(DisplayedItem::new(item)),
+                Some(screen) => screen.item.lease_expires_ms = item.lease_expires_ms,
+                None if self.decided.contains(&number) => {}
+                None => self.upcoming.push_back(DisplayedItem::new(item)),
             }
         }
-        if self.now.is_none() {
-            self.go_on();
+        if self.displayed.is_none() {
+            self.advance();
         }
     }
 
@@ -197,27 +197,27 @@ impl AnnotationSession {
     pub(crate) fn n_to_request(&self, n_unsent: usize) -> Option<u32> {
         let n_held = self.n_held();
         let wanted = (n_held + n_unsent + N_PREFETCHED).min(MAX_ITEMS_PER_REQUEST as usize);
-        (n_held < LOW_STOCK && !self.ended).then_some(wanted as u32)
+        (n_held < LOW_STOCK && !self.is_exhausted).then_some(wanted as u32)
     }
 
     /// Asks again although there was nothing more.
     pub(crate) fn clear_exhausted(&mut self) {
-        self.ended = false;
+        self.is_exhausted = false;
     }
 
     fn n_held(&self) -> usize {
-        let open = self.now.iter().filter(|it| it.told.is_none());
-        open.count() + self.ahead.len()
+        let open = self.displayed.iter().filter(|it| it.feedback.is_none());
+        open.count() + self.upcoming.len()
     }
 
     /// The item on the screen.
     pub(crate) fn displayed_item(&self) -> Option<&DisplayedItem> {
-        self.now.as_ref()
+        self.displayed.as_ref()
     }
 
     /// Whether the server has no more for now.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.ended
+        self.is_exhausted
     }
 
     /// Further items that others hold.
@@ -227,64 +227,64 @@ impl AnnotationSession {
 
     /// A decision on the item on the screen, or a skip, was made.
     pub(crate) fn record(&mut self, event: &AnnotationEvent) {
-        self.put(event);
-        let Some(screen) = &mut self.now else {
+        self.apply_event(event);
+        let Some(screen) = &mut self.displayed else {
             return;
         };
-        if event.what.item() != Some(screen.number()) || UndoableAction::from_event(event).is_none()
+        if event.action.item() != Some(screen.number()) || UndoableAction::from_event(event).is_none()
         {
             return;
         }
         let number = screen.number();
-        self.seen.retain(|it| it.offer.item != number);
-        self.seen.push_back(screen.item.clone());
-        if self.seen.len() > MAX_CACHED_ITEMS {
-            self.seen.pop_front();
+        self.cache.retain(|it| it.assignment.item != number);
+        self.cache.push_back(screen.item.clone());
+        if self.cache.len() > MAX_CACHED_ITEMS {
+            self.cache.pop_front();
         }
-        match (event.what.answer(), &screen.item.feedback) {
-            (Some(answer), Some(_)) => screen.told = Some(answer),
-            _ => self.go_on(),
+        match (event.action.answer(), &screen.item.feedback) {
+            (Some(answer), Some(_)) => screen.feedback = Some(answer),
+            _ => self.advance(),
         }
     }
 
     /// Shows the next item.
     pub(crate) fn advance(&mut self) {
-        self.now = self.ahead.pop_front();
+        self.displayed = self.upcoming.pop_front();
     }
 
     /// What can be taken back, the newest last.
     pub(crate) fn undoable_actions(&self) -> &[UndoableAction] {
-        &self.done
+        &self.undoable
     }
 
     /// An item that was decided on in this visit.
     pub(crate) fn cached_item(&self, item: ItemNo) -> Option<&AssignedItem> {
-        self.seen.iter().find(|it| it.offer.item == item)
+        self.cache.iter().find(|it| it.assignment.item == item)
     }
 
     /// Takes an act back, and shows its item again.
     pub(crate) fn undo(&mut self, act: &UndoableAction, item: AssignedItem) {
-        self.forget(act.key);
-        self.look_again(act, item);
+        self.remove_event(act.key);
+        self.reopen(act, item);
     }
 
     /// Shows an item again, so that its answer can be changed.
     pub(crate) fn reopen(&mut self, act: &UndoableAction, item: AssignedItem) {
-        if let Some(now) = self.now.take()
-            && now.told.is_none()
-            && !now.changes()
+        if let Some(now) = self.displayed.take()
+            && now.feedback.is_none()
+            && !now.replaces_decision()
         {
-            self.ahead.push_front(now);
+            self.upcoming.push_front(now);
         }
-        self.ahead.retain(|it| it.number() != act.item);
-        let same = self.done.iter().rev().filter(|it| it.item == act.item);
+        self.upcoming.retain(|it| it.number() != act.item);
+        let same = self.undoable.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
         let stand: Vec<EventKey> = stand.take(MAX_REPLACED_EVENTS).collect();
         let before = act.decision.clone().map(|decision| EarlierDecision {
             decision,
             active_keys: stand,
         });
-        self.now = Some(DisplayedItem {
+        self.displayed = Some(DisplayedItem {
             item,
             earlier: before,
             feedback: None,
@@ -295,10 +295,10 @@ impl AnnotationSession {
     /// it has what is not sent. Training does not count.
     pub(crate) fn unsent_progress(&self, unsent: &[AnnotationEvent]) -> i64 {
         let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
-        let gain = |event: &AnnotationEvent| match &event.what {
+        let gain = |event: &AnnotationEvent| match &event.action {
             AnnotationAction::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),
             AnnotationAction::Undone { of } => {
-                let act = self.taken_back.get(of);
+                let act = self.undone.get(of);
                 let decided = act.is_some_and(|it| it.decision.is_some() && works(&it.item));
                 -i64::from(decided)
             }

@@ -48,7 +48,7 @@ pub(super) struct AnnotationState {
 impl AnnotationState {
     /// Of a task with what was done before.
     pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
-        let standing = RwSignal::new(sheet.card.standing);
+        let standing = RwSignal::new(sheet.summary.progress);
         AnnotationState {
             task: StoredValue::new(sheet),
             session: RwSignal::new(course),
@@ -66,70 +66,70 @@ impl AnnotationState {
 
     /// What the annotator reads of the task.
     pub(super) fn sheet(self) -> TaskResponse {
-        self.sheet.get_value()
+        self.task.get_value()
     }
 
     pub(super) fn task(self) -> TaskId {
-        self.sheet.with_value(|it| it.card.task)
+        self.task.with_value(|it| it.summary.task)
     }
 
     /// Whether the task hands out items.
     pub(super) fn is_open(self) -> bool {
-        self.sheet
-            .with_value(|it| it.card.state == TaskStatus::Open)
+        self.task
+            .with_value(|it| it.summary.status == TaskStatus::Open)
     }
 
     /// Whether items are on their way.
     pub(super) fn is_loading(self) -> bool {
-        self.action.busy.get()
+        self.action.is_busy.get()
     }
 
     /// The reader is there, or the page is hidden.
     pub(super) fn record_activity(self) {
         let hidden = document().hidden();
-        self.clock.try_update_value(|it| match hidden {
-            true => it.hide(now_ms()),
-            false => it.stir(now_ms()),
+        self.item_timer.try_update_value(|it| match hidden {
+            true => it.pause(now_ms()),
+            false => it.record_activity(now_ms()),
         });
     }
 
     /// An answer about the screen.
     pub(super) fn decide(self, answer: AnnotatorAnswer) {
-        let took = self.clock.with_value(|it| it.took_ms(now_ms()));
-        let what = self.course.with_untracked(|it| {
-            let screen = it.screen().filter(|it| it.told.is_none())?;
+        let took = self.item_timer.with_value(|it| it.elapsed_ms(now_ms()));
+        let what = self.session.with_untracked(|it| {
+            let screen = it.displayed_item().filter(|it| it.feedback.is_none())?;
             let claim = screen.item.content.claim;
-            let words = self.comment.words();
+            let words = self.comment.value();
             Some((
-                screen.decide(answer, words, took),
-                item::BUTTON_LABELS.of(claim, answer),
+                screen.new_decision(answer, words, took),
+                item::BUTTON_LABELS.label(claim, answer),
             ))
         });
         if let Some((what, word)) = what {
-            self.act(what, format!("Last answer: {word}"));
+            self.submit(what, format!("Last answer: {word}"));
         }
     }
 
     /// The item is passed over.
     pub(super) fn skip(self, reason: SkipReason, note: String) {
-        let item = self.course.with_untracked(|it| {
-            let screen = it.screen().filter(|it| it.told.is_none() && !it.changes());
+        let item = self.session.with_untracked(|it| {
+            let screen = it.displayed_item().filter(|it| it.feedback.is_none() && !it.replaces_decision());
             screen.map(|it| it.number())
         });
         if let Some(item) = item {
             let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
-            self.act(what, "Passed over".to_owned());
+            self.submit(what, "Passed over".to_owned());
         }
     }
 
     /// Something is wrong with the item; it stays.
     pub(super) fn report(self, note: String) {
         let item = self
-            .course
-            .with_untracked(|it| it.screen().map(|it| it.number()));
+            .session
+            .with_untracked(|it| it.displayed_item().map(|it| it.number()));
         if let Some(item) = item
             && self
-                .keep(AnnotationAction::Reported(ProblemReport { item, note }))
+                .enqueue(AnnotationAction::Reported(ProblemReport { item, note }))
                 .is_some()
         {
             self.toast.set(Some("Reported".to_owned()));
@@ -138,13 +138,13 @@ impl AnnotationState {
 
     /// Keeps a decision or a skip, and moves on.
     fn submit(self, what: AnnotationAction, told: String) {
-        let Some(event) = self.keep(what) else {
+        let Some(event) = self.enqueue(what) else {
             return;
         };
-        self.course.update(|it| it.did(&event));
+        self.session.update(|it| it.record(&event));
         self.toast.set(Some(told));
-        self.shown();
-        self.ask();
+        self.display_current();
+        self.fetch_items();
     }
 
     /// Gives an event to the outbox, unless no server would take it.
@@ -154,14 +154,14 @@ impl AnnotationState {
             created_ms: now_ms(),
             action: what,
         };
-        match event.checked(self.sheet.with_value(|it| it.n_items)) {
+        match event.validated(self.task.with_value(|it| it.n_items)) {
             Ok(event) => {
                 outbox::enqueue(self.task(), event.clone());
-                self.wrong.set(None);
+                self.input_error.set(None);
                 Some(event)
             }
             Err(error) => {
-                self.wrong.set(Some(error.to_string()));
+                self.input_error.set(Some(error.to_string()));
                 None
             }
         }
@@ -169,28 +169,28 @@ impl AnnotationState {
 
     /// Goes on from what training tells, or from an answer that stays as it is.
     pub(super) fn advance(self) {
-        let rests = self.course.with_untracked(|it| {
-            it.screen()
-                .is_some_and(|it| it.told.is_some() || it.changes())
+        let rests = self.session.with_untracked(|it| {
+            it.displayed_item()
+                .is_some_and(|it| it.feedback.is_some() || it.replaces_decision())
         });
         if rests {
-            self.course.update(AnnotationSession::advance);
-            self.shown();
-            self.ask();
+            self.session.update(AnnotationSession::advance);
+            self.display_current();
+            self.fetch_items();
         }
     }
 
     /// Takes the last decision or skip back.
     pub(super) fn undo(self) {
-        let last = self.course.with_untracked(|it| it.done().last().cloned());
+        let last = self.session.with_untracked(|it| it.undoable().last().cloned());
         match last {
             None => self.toast.set(Some("There is nothing to undo".to_owned())),
             Some(act) => self.with_item(act, |work, act, item| {
                 if work
-                    .keep(AnnotationAction::Undone { of: act.key })
+                    .enqueue(AnnotationAction::Undone { of: act.key })
                     .is_some()
                 {
-                    work.course.update(|it| it.take_back(&act, item));
+                    work.session.update(|it| it.undo(&act, item));
                     work.toast.set(Some("Taken back".to_owned()));
                 }
             }),
@@ -200,7 +200,7 @@ impl AnnotationState {
     /// Shows a decision again, so that it can be changed.
     pub(super) fn reopen(self, act: UndoableAction) {
         self.with_item(act, |work, act, item| {
-            work.course.update(|it| it.look_again(&act, item));
+            work.session.update(|it| it.reopen(&act, item));
         });
     }
 
@@ -210,10 +210,10 @@ impl AnnotationState {
         act: UndoableAction,
         then: fn(AnnotationState, UndoableAction, AssignedItem),
     ) {
-        let seen = self.course.with_untracked(|it| it.seen(act.item).cloned());
+        let seen = self.session.with_untracked(|it| it.cache(act.item).cloned());
         if let Some(item) = seen {
             then(self, act, item);
-            self.shown();
+            self.display_current();
             return;
         }
         let request = GetAssignedItemRequest {
@@ -222,79 +222,79 @@ impl AnnotationState {
         };
         self.action.send(request, move |item| {
             then(self, act, item);
-            self.shown();
+            self.display_current();
         });
     }
 
     /// Another item is on the screen: its words, its time, and the focus.
     fn display_current(self) {
-        self.start();
+        self.start_item();
         let told = self
-            .course
-            .with_untracked(|it| it.screen().is_some_and(|it| it.told.is_some()));
+            .session
+            .with_untracked(|it| it.displayed_item().is_some_and(|it| it.feedback.is_some()));
         item::focus(if told { FEEDBACK_ID } else { item::ITEM });
     }
 
     fn start_item(self) {
-        let before = self.course.with_untracked(|it| {
-            let before = it.screen()?.before.as_ref()?;
+        let before = self.session.with_untracked(|it| {
+            let before = it.displayed_item()?.earlier.as_ref()?;
             Some(before.decision.comment.clone())
         });
         self.comment.set(before.unwrap_or_default());
-        self.clock.set_value(ItemTimer::start(now_ms()));
+        self.item_timer.set_value(ItemTimer::start(now_ms()));
     }
 
     /// Asks for items, if there are few left.
     pub(super) fn fetch_items(self) {
         let n_unsent = outbox::unsent_events(self.task()).len();
-        let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
+        let wanted = self.session.with_untracked(|it| it.n_to_request(n_unsent));
         let Some(n) = wanted.filter(|_| self.is_open()) else {
             return;
         };
         let task = self.task();
         let found = async move { api::call(&LeaseItemsRequest { task, n_items: n }).await };
-        run_exclusive(self.action.busy, found, move |found| match found {
+        run_exclusive(self.action.is_busy, found, move |found| match found {
             Ok(handed) => self.take(handed, n),
             Err(error) => {
                 // What is at hand can be decided without a network.
-                let empty = self.course.with_untracked(|it| it.screen().is_none());
-                self.action.failed.set(empty.then_some(error));
-                self.later.run(move || self.ask());
+                let empty = self.session.with_untracked(|it| it.displayed_item().is_none());
+                self.action.error.set(empty.then_some(error));
+                self.debounce.schedule(move || self.fetch_items());
             }
         });
     }
 
     fn receive_items(self, handed: LeaseItemsResponse, n: u32) {
-        let fresh = self.course.with_untracked(|it| it.screen().is_none());
-        self.action.failed.set(None);
-        self.standing.set(handed.standing);
-        self.course.update(|it| it.take(handed, n, now_ms()));
+        let fresh = self.session.with_untracked(|it| it.displayed_item().is_none());
+        self.action.error.set(None);
+        self.progress.set(handed.standing);
+        self.session.update(|it| it.take(handed, n, now_ms()));
         if fresh {
-            self.start();
+            self.start_item();
         }
         let waits = self
-            .course
-            .with_untracked(|it| it.ended() && it.n_leased() > 0);
+            .session
+            .with_untracked(|it| it.is_exhausted() && it.n_leased() > 0);
         if waits {
-            self.later.run(move || self.ask_again());
+            self.debounce.schedule(move || self.refetch_items());
         }
     }
 
     /// Asks although there was nothing more.
     pub(super) fn refetch_items(self) {
-        self.course.update(AnnotationSession::clear_exhausted);
-        self.ask();
+        self.session.update(AnnotationSession::clear_exhausted);
+        self.fetch_items();
     }
 
     /// Says whether the axiom's reason matters, or nothing of it.
     pub(super) fn cycle_reason_vote(self) {
-        self.toast.set(Some(self.comment.turn_matters().to_owned()));
+        self.toast.set(Some(self.comment.cycle_reason_vote().to_owned()));
     }
 
     /// Shows or hides the marks of query terms.
     pub(super) fn toggle_highlights(self) {
-        let shows = !self.marks.get_untracked();
-        self.marks.set(shows);
+        let shows = !self.shows_highlights.get_untracked();
+        self.shows_highlights.set(shows);
         let word = if shows {
             "Marks are shown"
         } else {
@@ -305,7 +305,7 @@ impl AnnotationState {
 
     /// Shows or hides the guidelines.
     pub(super) fn toggle_guidelines(self) {
-        guidelines::toggle(self.guide);
+        guidelines::toggle(self.shows_guidelines);
     }
 
     /// An act in words.
@@ -314,13 +314,13 @@ impl AnnotationState {
         let Some(decision) = &act.decision else {
             return format!("Item {n}: passed over");
         };
-        let claim = self.course.with_untracked(|it| {
-            let seen = it.seen(act.item);
+        let claim = self.session.with_untracked(|it| {
+            let seen = it.cache(act.item);
             seen.map(|it| it.content.claim)
         });
-        let answer = decision.sides.turn(decision.answer);
+        let answer = decision.display_order.map_answer(decision.answer);
         match claim {
-            Some(claim) => format!("Item {n}: {}", item::BUTTON_LABELS.of(claim, answer)),
+            Some(claim) => format!("Item {n}: {}", item::BUTTON_LABELS.label(claim, answer)),
             None => format!("Item {n}: {}", answer.name()),
         }
     }

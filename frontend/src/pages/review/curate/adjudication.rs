@@ -101,7 +101,7 @@ impl AdjudicationState {
         let queue = self.queue.get_untracked().unwrap_or_default();
         let items: Vec<ItemNo> = queue.iter().map(|it| it.item).collect();
         if let Some(next) = neighbor_item(&items, self.item.get_untracked(), by) {
-            self.look(next);
+            self.open_item(next);
         }
     }
 }
@@ -121,8 +121,8 @@ fn neighbor_item(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<It
 #[component]
 pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
     let court = AdjudicationState::new(desk);
-    court.ask();
-    let retry = Callback::new(move |()| court.ask());
+    court.fetch_queue();
+    let retry = Callback::new(move |()| court.fetch_queue());
     view! {
         <OptionalErrorMessage error=court.failed retry/>
         <div class="court">
@@ -172,13 +172,13 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
         })
     };
     let typed = RwSignal::new(String::new());
-    let made = court.desk.whole.with_untracked(|it| it.made.clone());
-    let n_items = made.n_training + made.n_gold + made.n_drawn;
+    let made = court.desk.details.with_untracked(|it| it.composition.clone());
+    let n_items = made.n_training_items + made.n_gold_items + made.n_sampled_items;
     let open = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let item = typed.get_untracked().trim().parse().ok();
         if let Some(item) = item.filter(|it| *it < n_items) {
-            court.look(ItemNo(item));
+            court.open_item(ItemNo(item));
         }
     };
     let header = move || view! { <p class="note" role="status">{said}</p> };
@@ -251,7 +251,7 @@ fn AdjudicationForm(
             true => court.step(1),
             false => again.run(()),
         }
-        court.ask();
+        court.fetch_queue();
     });
     let decide = move |answer: AnnotatorAnswer| {
         let note = court.notes.with_untracked(|it| it.get(&item).cloned());
@@ -351,9 +351,9 @@ fn AdjudicationForm(
 
 /// The adjudications that a new one replaces.
 fn active_adjudications(found: &ItemHistoryResponse) -> Vec<EventKey> {
-    let done = found.done.iter().filter(|it| {
-        let made = matches!(it.entry.event.what, AnnotationAction::Adjudicated(_));
-        made && matches!(it.fate, EventStatus::Active | EventStatus::Conflict)
+    let done = found.events.iter().filter(|it| {
+        let made = matches!(it.entry.event.action, AnnotationAction::Adjudicated(_));
+        made && matches!(it.status, EventStatus::Active | EventStatus::Conflict)
     });
     done.map(|it| it.entry.event.key).collect()
 }

@@ -26,7 +26,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
         agreement: agreements,
         names,
     } = found;
-    if agreements.overall.raw.is_none() {
+    if agreements.overall.observed.is_none() {
         return view! {
             <p class="ahead">
                 "No item has two answers yet. Agreement is counted as soon as two people have
@@ -35,7 +35,7 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
         }
         .into_any();
     }
-    let tables = tables::agreement_tables(&agreements, &|it| called(&names, it));
+    let tables = tables::agreement_tables(&agreements, &|it| person_name(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let about = format!("{}#reviewing", PageRoute::About.href());
     view! {

@@ -60,7 +60,7 @@ const FILES: [ExportFile; 4] = [
 pub(super) fn Export(desk: CurationState) -> impl IntoView {
     let names = RwSignal::new(false);
     let action = MutationState::new();
-    let busy = action.busy;
+    let busy = action.is_busy;
     let rows = FILES.map(|file| {
         let ExportFile {
             format,
@@ -110,7 +110,7 @@ pub(super) fn Export(desk: CurationState) -> impl IntoView {
                 </label>
             </p>
             <ul class="exports files-of">{rows}</ul>
-            <OptionalErrorMessage error=action.failed/>
+            <OptionalErrorMessage error=action.error/>
             <p class="note" role="status">{move || busy.get().then_some("Writing the file")}</p>
         </Section>
     }

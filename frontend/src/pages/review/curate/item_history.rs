@@ -22,8 +22,8 @@ pub(super) fn ItemHistoryView(
 ) -> impl IntoView {
     let claim = found.content.claim;
     let content = &found.content;
-    let probe = format!("{}, {}", content.probe.name(), variant_label(content.mode));
-    let together = labels::consensus_label(found.said.settled(), claim);
+    let probe = format!("{}, {}", content.probe.name(), variant_label(content.variant));
+    let together = labels::consensus_label(found.answers.consensus(), claim);
     let rankers = content.rankers.iter().map(|it| {
         let prefers = it
             .preference
@@ -31,7 +31,7 @@ pub(super) fn ItemHistoryView(
         view! { <li><b>{it.name.clone()}</b> " " {prefers}</li> }
     });
     let rankers = rankers.collect_view();
-    let rows = found.done.iter().map(|it| row(it, &found.names, claim));
+    let rows = found.events.iter().map(|it| event_row(it, &found.names, claim));
     let rows = rows.collect_view();
     view! {
         <p class="facts">
@@ -101,9 +101,9 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
 /// One event.
 fn event_row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
     let event = &done.entry.event;
-    let (what, note) = event_text(&event.what, names, claim);
-    let spent = match &event.what {
-        AnnotationAction::Decided(it) => Some(format_elapsed(it.took_ms as f64 / 1_000.0)),
+    let (what, note) = event_text(&event.action, names, claim);
+    let spent = match &event.action {
+        AnnotationAction::Decided(it) => Some(format_elapsed(it.duration_ms as f64 / 1_000.0)),
         _ => None,
     };
     view! {
@@ -112,8 +112,8 @@ fn event_row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl
             <td>{what}</td>
             <td class="noted" dir="auto">{note}</td>
             <td class="num">{spent}</td>
-            <td>{format_minute(done.entry.at_ms)}</td>
-            <td>{labels::event_status_label(done.fate)}</td>
+            <td>{format_minute(done.entry.received_ms)}</td>
+            <td>{labels::event_status_label(done.status)}</td>
         </tr>
     }
 }
@@ -123,7 +123,7 @@ fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -
     match what {
         AnnotationAction::Decided(it) => {
             let answer = labels::answer_label(it.answer, claim);
-            let matters = it.comment.matters.map(labels::reason_vote_label);
+            let matters = it.comment.reason_rating.map(labels::reason_vote_label);
             let mut said = vec![answer];
             said.extend(matters);
             let mut noted = it.comment.tags.clone();

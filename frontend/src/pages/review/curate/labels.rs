@@ -28,7 +28,7 @@ pub(super) fn state_label(state: TaskStatus) -> (&'static str, &'static str) {
 
 /// An answer to the question of a claim; texts are counted in its order.
 pub(super) fn answer_label(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
-    CLAIM_ORDER_LABELS.of(claim, answer)
+    CLAIM_ORDER_LABELS.label(claim, answer)
 }
 
 /// What somebody prefers.
@@ -147,16 +147,16 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
 
 /// Which instances were drawn from.
 pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
-    let dials = &of.dials;
+    let dials = &of.controls;
     let mut said = Vec::new();
     said.extend(
         dials
-            .mode
+            .variant
             .map(|it| format!("reading {}", variant_label(it))),
     );
-    said.extend(dials.delta.map(|it| format!("δ at most {it}")));
-    said.extend(dials.delta_score.map(|it| format!("ties within {it}")));
-    match dials.only {
+    said.extend(dials.length_tolerance.map(|it| format!("δ at most {it}")));
+    said.extend(dials.tie_threshold.map(|it| format!("ties within {it}")));
+    match dials.subset {
         InstanceSubset::All => {}
         InstanceSubset::Untruncated => said.push("texts not truncated".to_owned()),
         InstanceSubset::WithRelevant => said.push("with a relevant text".to_owned()),
@@ -167,8 +167,8 @@ pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
         let outcome = of.outcome.map(|it| verdict::outcome_label(Some(it)));
         said.extend(outcome.map(|it| format!("{it} by {name}")));
         let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
-        if of.margin_from.is_some() || of.margin_to.is_some() {
-            let (from, to) = (bound(of.margin_from), bound(of.margin_to));
+        if of.min_margin.is_some() || of.max_margin.is_some() {
+            let (from, to) = (bound(of.min_margin), bound(of.max_margin));
             said.push(format!("margin of {name} from {from} to {to}"));
         }
     }

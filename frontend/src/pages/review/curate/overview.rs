@@ -13,7 +13,7 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn Overview(desk: CurationState) -> impl IntoView {
     view! {
-        <OptionalErrorMessage error=desk.action.failed/>
+        <OptionalErrorMessage error=desk.action.error/>
         <TaskStateControls desk/>
         <TaskDefinition desk/>
         <Guidelines desk/>
@@ -33,12 +33,12 @@ fn no_change(desk: CurationState) -> UpdateTaskRequest {
 /// Open or closed, and who sees the results.
 #[component]
 fn TaskStateControls(desk: CurationState) -> impl IntoView {
-    let state = Memo::new(move |_| desk.whole.with(|it| it.card.state));
-    let public = Memo::new(move |_| desk.whole.with(|it| it.card.results_public));
+    let state = Memo::new(move |_| desk.details.with(|it| it.card.status));
+    let public = Memo::new(move |_| desk.details.with(|it| it.card.are_results_public));
     let turn = move |to: TaskStatus| {
         let change = UpdateTaskRequest {
             status: Some(to),
-            ..nothing(desk)
+            ..no_change(desk)
         };
         desk.change(change, || {});
     };
@@ -52,7 +52,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
             <button
                 class="btn main"
                 type="button"
-                disabled=move || desk.action.busy.get()
+                disabled=move || desk.action.is_busy.get()
                 on:click=move |_| turn(to)
             >
                 {word}
@@ -70,7 +70,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
     let publish = move |_| {
         let change = UpdateTaskRequest {
             are_results_public: Some(!public.get_untracked()),
-            ..nothing(desk)
+            ..no_change(desk)
         };
         desk.change(change, || {});
     };
@@ -85,7 +85,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
                     <input
                         type="checkbox"
                         prop:checked=move || public.get()
-                        disabled=move || desk.action.busy.get()
+                        disabled=move || desk.action.is_busy.get()
                         on:change=publish
                     />
                     "Everybody who sees the study sees what people say, without names"
@@ -99,17 +99,17 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
 #[component]
 fn TaskDefinition(desk: CurationState) -> impl IntoView {
     let body = move || {
-        let whole = desk.whole.get();
+        let whole = desk.details.get();
         let rankers = desk.rankers.get();
-        let (task, made) = (whole.task, whole.made);
+        let (task, made) = (whole.definition, whole.composition);
         let probes = made.probes.iter();
         let probes = probes.map(|(probe, n)| format!("{} {}", probe.name(), count((*n).into())));
         let probes: Vec<String> = probes.collect();
-        let gold = match (made.n_gold, task.gold_every) {
+        let gold = match (made.n_gold_items, task.gold_interval) {
             (0, _) | (_, 0) => "none is strewn in".to_owned(),
             (n, every) => format!("{n}, one in {every} items"),
         };
-        let shows = match (task.blind, task.mark_terms) {
+        let shows = match (task.is_blind, task.highlights_query_terms) {
             (true, true) => "blind, query terms marked",
             (true, false) => "blind, nothing marked",
             (false, true) => "what rankers prefer, query terms marked",
@@ -121,7 +121,7 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
         };
         let drawn = format!(
             "{} of {}, on {}",
-            plural(made.n_drawn.into(), "item", "items"),
+            plural(made.n_sampled_items.into(), "item", "items"),
             plural(made.n_candidates, "instance", "instances"),
             plural(made.n_queries.into(), "query", "queries")
         );
@@ -130,11 +130,11 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
             ("Of each probe", probes.join(", ")),
             (
                 "Which instances",
-                labels::selection_text(&task.wanted, &rankers),
+                labels::selection_text(&task.filter, &rankers),
             ),
-            ("How", labels::design_text(task.design, &rankers)),
-            ("People for each item", task.overlap.to_string()),
-            ("Training items", made.n_training.to_string()),
+            ("How", labels::design_text(task.sampling, &rankers)),
+            ("People for each item", task.annotators_per_item.to_string()),
+            ("Training items", made.n_training_items.to_string()),
             ("Gold items", gold),
             ("People see", shows.to_owned()),
             ("Tags", tags),
@@ -157,19 +157,19 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
 /// How to decide; it can be changed while people work.
 #[component]
 fn Guidelines(desk: CurationState) -> impl IntoView {
-    let kept = move || desk.whole.with(|it| it.task.guidelines.clone());
-    let typed = RwSignal::new(desk.whole.with_untracked(|it| it.task.guidelines.clone()));
+    let kept = move || desk.details.with(|it| it.definition.guidelines.clone());
+    let typed = RwSignal::new(desk.details.with_untracked(|it| it.definition.guidelines.clone()));
     let saved = RwSignal::new(false);
     let changed = Memo::new(move |_| typed.get() != kept());
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let change = UpdateTaskRequest {
             guidelines: Some(typed.get_untracked()),
-            ..nothing(desk)
+            ..no_change(desk)
         };
         desk.change(change, move || {
             // As the server keeps it.
-            typed.set(desk.whole.with_untracked(|it| it.task.guidelines.clone()));
+            typed.set(desk.details.with_untracked(|it| it.definition.guidelines.clone()));
             saved.set(true);
         });
     };
@@ -196,7 +196,7 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
                     <button
                         class="btn"
                         type="submit"
-                        disabled=move || desk.action.busy.get() || !changed.get()
+                        disabled=move || desk.action.is_busy.get() || !changed.get()
                     >
                         "Save the guidelines"
                     </button>

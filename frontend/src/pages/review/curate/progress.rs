@@ -46,10 +46,10 @@ fn ProgressTables(
         progress,
         annotators: names,
     } = found;
-    let tables = tables::progress_tables(&progress, &|it| called(&names, it));
+    let tables = tables::progress_tables(&progress, &|it| person_name(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let tally = [
-        (progress.n_begun, "items begun"),
+        (progress.n_started, "items begun"),
         (progress.n_complete, "complete"),
         (progress.n_adjudicated, "adjudicated"),
         (progress.n_reported, "reported"),
@@ -57,14 +57,14 @@ fn ProgressTables(
     let tally = tally.map(|(n, what)| {
         view! { <p><b class="run-now">{count(n)}</b> <span class="note">{what}</span></p> }
     });
-    let done = match progress.n_slots {
+    let done = match progress.n_decisions_required {
         0 => 0.0,
-        n => progress.n_filled as f64 / n as f64,
+        n => progress.n_decisions as f64 / n as f64,
     };
     let said = format!(
         "{} of {} decisions ({}), on {}",
-        count(progress.n_filled),
-        count(progress.n_slots),
+        count(progress.n_decisions),
+        count(progress.n_decisions_required),
         format::percent(done),
         plural(progress.n_items, "item", "items")
     );
@@ -72,10 +72,10 @@ fn ProgressTables(
         let said = said.clone();
         move || view! { <p class="note">{said.clone()}</p> }
     };
-    let days = (!progress.days.is_empty()).then(|| {
+    let days = (!progress.decisions_by_day.is_empty()).then(|| {
         InteractiveFigure::static_figure(plot::annotation::draw_decisions_per_day(&progress))
     });
-    let people = progress.people.into_iter().map(|it| {
+    let people = progress.by_annotator.into_iter().map(|it| {
         let name = person_name(&names, it.person);
         view! { <ExclusionRow desk of=it name again/> }
     });
@@ -138,7 +138,7 @@ fn ExclusionRow(
     let sending = EventSubmission::new(desk.task);
     let reason = RwSignal::new(String::new());
     let asked = RwSignal::new(false);
-    let (person, excluded) = (of.person, of.excluded);
+    let (person, excluded) = (of.person, of.is_excluded);
     let word = match excluded {
         true => "Take in again",
         false => "Leave out",
@@ -174,7 +174,7 @@ fn ExclusionRow(
         >
             {word}
         </button>
-        <GetInstanceRequest when=move || asked.get()>
+        <Show when=move || asked.get()>
             <form class="btns standing" on:submit=send>
                 <TextField label="Why" text=reason/>
                 <button
@@ -196,7 +196,7 @@ fn ExclusionRow(
                 <p class="facts">
                     {excluded.then(|| view! { <span class="verdict out quiet">"left out"</span> })}
                     <span>{plural(of.n_decided, "decision", "decisions")}</span>
-                    <span>"last " {format_minute(of.last_ms)}</span>
+                    <span>"last " {format_minute(of.last_event_ms)}</span>
                 </p>
             </div>
             <div class="act">{form}</div>

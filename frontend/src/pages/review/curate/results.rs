@@ -13,7 +13,7 @@ use crate::widgets::resource_view::ResourceView;
 /// The part of the page.
 #[component]
 pub(super) fn Results(desk: CurationState) -> impl IntoView {
-    let study = desk.whole.with_untracked(|it| it.card.study.clone());
+    let study = desk.details.with_untracked(|it| it.card.study.clone());
     let answer = api::fetch(move || ListHumanJudgmentsRequest {
         study: study.clone(),
     });

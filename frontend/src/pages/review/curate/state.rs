@@ -51,7 +51,7 @@ impl CurationTab {
 
     pub(super) fn from_search(search: &str) -> CurationTab {
         let word = location::word(search, "part").unwrap_or_default();
-        let found = CurationTab::ALL.iter().find(|it| it.word() == word);
+        let found = CurationTab::ALL.iter().find(|it| it.parameter() == word);
         found.copied().unwrap_or(CurationTab::Overview)
     }
 
@@ -59,7 +59,7 @@ impl CurationTab {
         let page = PageRoute::CurateTask { task }.href();
         match self {
             CurationTab::Overview => page,
-            part => format!("{page}?part={}", part.word()),
+            part => format!("{page}?part={}", part.parameter()),
         }
     }
 }
@@ -83,13 +83,13 @@ impl CurationState {
             rankers: RwSignal::new(Vec::new()),
             action: MutationState::new(),
         };
-        desk.name_rankers();
+        desk.load_ranker_names();
         desk
     }
 
     /// Their places say who they are until then, and where the study is gone.
     pub(super) fn load_ranker_names(self) {
-        let study = self.whole.with_untracked(|it| it.card.study.clone());
+        let study = self.details.with_untracked(|it| it.card.study.clone());
         leptos::task::spawn_local(async move {
             let dials = StudyControls::default();
             if let Ok(found) = api::call(&GetStudyRequest {
@@ -98,7 +98,7 @@ impl CurationState {
             })
             .await
             {
-                let names = found.rankers.into_iter().map(|it| it.ranker.label);
+                let names = found.rows.into_iter().map(|it| it.ranker.label);
                 self.rankers.try_set(names.collect());
             }
         });
@@ -107,7 +107,7 @@ impl CurationState {
     /// Changes the task; `done` is for what succeeded.
     pub(super) fn change(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
         self.action.send(change, move |whole| {
-            self.whole.set(whole);
+            self.details.set(whole);
             done();
         });
     }

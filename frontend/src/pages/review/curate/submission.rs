@@ -32,51 +32,51 @@ impl EventSubmission {
 
     /// Whether something is under way.
     pub(super) fn busy(self) -> bool {
-        self.busy.get()
+        self.is_busy.get()
     }
 
     /// Forgets what failed: another item is looked at.
     pub(super) fn clear(self) {
-        self.open.set(None);
-        self.failed.set(None);
+        self.unconfirmed.set(None);
+        self.error.set(None);
     }
 
     /// Sends, and calls `done` once it is in the log.
     pub(super) fn send(self, what: AnnotationAction, done: Callback<()>) {
-        if self.busy.get_untracked() {
+        if self.is_busy.get_untracked() {
             return;
         }
-        let event = match event(self.open.get_untracked(), what) {
+        let event = match event(self.unconfirmed.get_untracked(), what) {
             Ok(event) => event,
             Err(reason) => {
-                self.failed.set(Some(reason));
+                self.error.set(Some(reason));
                 return;
             }
         };
-        self.open.set(Some(event.clone()));
-        self.failed.set(None);
+        self.unconfirmed.set(Some(event.clone()));
+        self.error.set(None);
         let asked = SubmitEventsRequest {
             task: self.task,
             events: vec![event],
         };
         let sent = async move { api::call(&asked).await };
-        run_exclusive(self.busy, sent, move |sent| {
-            let outcome = sent.map(|it| it.taken.into_iter().next().map(|it| it.outcome));
+        run_exclusive(self.is_busy, sent, move |sent| {
+            let outcome = sent.map(|it| it.receipts.into_iter().next().map(|it| it.outcome));
             match outcome {
                 Ok(Some(EventOutcome::Stored | EventOutcome::Duplicate)) => {
-                    self.open.set(None);
+                    self.unconfirmed.set(None);
                     done.run(());
                 }
                 Ok(Some(EventOutcome::Rejected { reason })) => {
                     // As it is, it will never be taken: another try is another act.
-                    self.open.set(None);
-                    self.failed.set(Some(reason));
+                    self.unconfirmed.set(None);
+                    self.error.set(Some(reason));
                 }
                 Ok(None) => {
                     let said = "the server did not say whether it was kept; send it again";
-                    self.failed.set(Some(said.to_owned()));
+                    self.error.set(Some(said.to_owned()));
                 }
-                Err(error) => self.failed.set(Some(error.to_string())),
+                Err(error) => self.error.set(Some(error.to_string())),
             }
         });
     }
@@ -87,7 +87,7 @@ fn event(
     before: Option<AnnotationEvent>,
     what: AnnotationAction,
 ) -> Result<AnnotationEvent, String> {
-    if let Some(before) = before.filter(|it| it.what == what) {
+    if let Some(before) = before.filter(|it| it.action == what) {
         return Ok(before);
     }
     let mut bytes = [0; 16];
@@ -109,13 +109,13 @@ pub(super) fn SubmissionError(
     done: Callback<()>,
 ) -> impl IntoView {
     let again = move |_| {
-        if let Some(event) = sending.open.get_untracked() {
-            sending.send(event.what, done);
+        if let Some(event) = sending.unconfirmed.get_untracked() {
+            sending.send(event.action, done);
         }
     };
     move || {
-        sending.failed.get().map(|reason| {
-            let retry = sending.open.with(Option::is_some).then(|| {
+        sending.error.get().map(|reason| {
+            let retry = sending.unconfirmed.with(Option::is_some).then(|| {
                 view! {
                     <button class="btn" type="button" on:click=again>"Send it again"</button>
                 }

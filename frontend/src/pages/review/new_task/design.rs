@@ -11,7 +11,7 @@ use crate::widgets::form::FormSelect;
 /// The part of the form.
 #[component]
 pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
-    let way = Memo::new(move |_| form.draft.with(|it| it.way));
+    let way = Memo::new(move |_| form.draft.with(|it| it.design));
     view! {
         <fieldset class="form">
             <legend>"What is drawn"</legend>
@@ -21,7 +21,7 @@ pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
                 form=form.fields
                 label="With which chances"
                 options=DesignKind::ALL
-                value=|it| &mut it.way
+                value=|it| &mut it.design
             />
             {move || match way.get() {
                 DesignKind::Uniform => ().into_any(),
@@ -37,8 +37,8 @@ pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
                     <RankerSelect
                         form
                         label="The other"
-                        get=|it| it.between[1].to_string()
-                        set=|it, word| it.between[1] = word.parse().unwrap_or_default()
+                        get=|it| it.compared_rankers[1].to_string()
+                        set=|it, word| it.compared_rankers[1] = word.parse().unwrap_or_default()
                     />
                     <DisagreementShareField form/>
                 }
@@ -58,8 +58,8 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
         <RankerSelect
             form
             label
-            get=|it| it.between[0].to_string()
-            set=|it, word| it.between[0] = word.parse().unwrap_or_default()
+            get=|it| it.compared_rankers[0].to_string()
+            set=|it, word| it.compared_rankers[0] = word.parse().unwrap_or_default()
         />
     }
 }
@@ -67,7 +67,7 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
 #[component]
 fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
     let label = "Per cent of items from where they disagree";
-    form.number(TaskField::Share, label, |it| &mut it.share)
+    form.number(TaskField::Share, label, |it| &mut it.disagreement_percent)
 }
 
 #[component]
@@ -85,7 +85,7 @@ fn AllocationField(form: NewTaskForm) -> impl IntoView {
             form=form.fields
             label="Items of each probe"
             options=SHARES
-            value=|it| &mut it.per_probe
+            value=|it| &mut it.allocation
         />
     }
 }
@@ -98,6 +98,6 @@ fn MarginFields(form: NewTaskForm) -> impl IntoView {
     ];
     view! {
         <RankerField form label="Ranker"/>
-        <FormSelect form=form.fields label="More often" options=CALLS value=|it| &mut it.favour/>
+        <FormSelect form=form.fields label="More often" options=CALLS value=|it| &mut it.margin_preference/>
     }
 }

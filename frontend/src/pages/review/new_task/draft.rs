@@ -167,14 +167,14 @@ impl TaskFieldError {
             .map_or(TaskField::Form, TaskField::of)
         {
             TaskField::Form => TaskFieldError::new(TaskField::Form, &problem.error),
-            field => TaskFieldError::new(field, problem.reason()),
+            field => TaskFieldError::new(field, problem.message_without_field()),
         }
     }
 
     fn of_error(error: Error) -> TaskFieldError {
         match error.field().map_or(TaskField::Form, TaskField::of) {
             TaskField::Form => TaskFieldError::new(TaskField::Form, error.to_string()),
-            field => TaskFieldError::new(field, error.reason()),
+            field => TaskFieldError::new(field, error.message_without_field()),
         }
     }
 }
@@ -215,10 +215,10 @@ impl TaskDraft {
         *self = TaskDraft {
             study,
             probes: fresh.probes,
-            controls: fresh.dials,
+            controls: fresh.controls,
             ranker: fresh.ranker,
             outcome: fresh.outcome,
-            compared_rankers: fresh.between,
+            compared_rankers: fresh.compared_rankers,
             training: fresh.training,
             gold: fresh.gold,
             ..self.clone()
@@ -239,12 +239,12 @@ impl TaskDraft {
         let mut wrong = Vec::new();
         let ranker = self.ranker.parse().ok();
         let [margin_from, margin_to] = [
-            (TaskField::MarginFrom, &self.margin_from),
-            (TaskField::MarginTo, &self.margin_to),
+            (TaskField::MarginFrom, &self.min_margin),
+            (TaskField::MarginTo, &self.max_margin),
         ]
-        .map(|(field, text)| margin(field, text, &mut wrong));
+        .map(|(field, text)| parse_margin(field, text, &mut wrong));
         let wanted = TaskFilter {
-            controls: self.dials.clone(),
+            controls: self.controls.clone(),
             ranker,
             outcome: self.outcome,
             min_margin: margin_from,
@@ -257,11 +257,11 @@ impl TaskDraft {
             filter: wanted,
             n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
             sampling: self.design(&mut wrong),
-            annotators_per_item: parse_integer(TaskField::Overlap, &self.overlap, &mut wrong),
+            annotators_per_item: parse_integer(TaskField::Overlap, &self.annotators_per_item, &mut wrong),
             seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
             gold_interval: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
             is_blind: self.blind,
-            highlights_query_terms: self.mark_terms,
+            highlights_query_terms: self.highlight_terms,
             tags: self.tags(),
             guidelines: self.guidelines.clone(),
             training: self.training.clone(),
@@ -270,7 +270,7 @@ impl TaskDraft {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        task.checked()
+        task.validated()
             .map_err(|it| vec![TaskFieldError::of_error(it)])
     }
 
@@ -282,18 +282,18 @@ impl TaskDraft {
     }
 
     fn design(&self, wrong: &mut Vec<TaskFieldError>) -> SamplingDesign {
-        let [first, second] = self.between;
-        let between = match self.way {
+        let [first, second] = self.compared_rankers;
+        let between = match self.design {
             DesignKind::Uniform => return SamplingDesign::Uniform,
             DesignKind::ByProbe => {
                 return SamplingDesign::StratifiedByProbe {
-                    allocation: self.per_probe,
+                    allocation: self.allocation,
                 };
             }
             DesignKind::ByMargin => {
                 return SamplingDesign::WeightedByMargin {
                     ranker: first,
-                    weighting: self.favour,
+                    weighting: self.margin_preference,
                 };
             }
             DesignKind::AxiomRankerDisagreement => {
@@ -309,7 +309,7 @@ impl TaskDraft {
                 DisagreementPair::TwoRankers { first, second }
             }
         };
-        let share = self.share.trim().parse::<f64>().unwrap_or(f64::NAN);
+        let share = self.disagreement_percent.trim().parse::<f64>().unwrap_or(f64::NAN);
         if !(share > 0.0 && share < 100.0) {
             let reason = "must be a number above 0 and below 100";
             wrong.push(TaskFieldError::new(TaskField::Share, reason));
@@ -364,7 +364,7 @@ pub(super) fn restore_or_new(wanted: Option<String>, studies: &[StudySummary]) -
         (Some(kept), None) => kept,
         (Some(mut kept), Some(wanted)) => {
             if kept.study != wanted {
-                kept.turn_to(wanted);
+                kept.select_study(wanted);
             }
             kept
         }

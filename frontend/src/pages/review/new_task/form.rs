@@ -38,7 +38,7 @@ pub(super) struct NewTaskForm {
 
 impl NewTaskForm {
     pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
-        let wanted = PageLocation::current().word("study");
+        let wanted = PageLocation::current().query_parameter("study");
         let draft = draft::restore_or_new(wanted, studies);
         let draft = RwSignal::new(draft);
         let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
@@ -46,7 +46,7 @@ impl NewTaskForm {
         let tried = RwSignal::new(false);
         let shown = move || {
             let is_shown =
-                |it: &TaskFieldError| tried.get() || !draft.with(|draft| draft.lacks(it.field));
+                |it: &TaskFieldError| tried.get() || !draft.with(|draft| draft.is_missing(it.field));
             let all = wrong.get().into_iter().chain(refused.get());
             all.filter(is_shown).collect()
         };
@@ -63,8 +63,8 @@ impl NewTaskForm {
             action: MutationState::new(),
             was_submitted: tried,
         };
-        form.keep();
-        form.follow();
+        form.autosave();
+        form.reload_on_study_change();
         form
     }
 
@@ -84,9 +84,9 @@ impl NewTaskForm {
         Effect::new(move |before: Option<()>| {
             let draft = self.draft.get();
             if before.is_some() {
-                self.refused.set(None);
+                self.server_error.set(None);
             }
-            rest.run(move || draft::store_draft(&draft));
+            rest.schedule(move || draft::store_draft(&draft));
         });
     }
 
@@ -96,8 +96,8 @@ impl NewTaskForm {
         Effect::new(move |_| {
             let study = study.get();
             self.study.set(None);
-            self.behaviours.set(Vec::new());
-            self.ask(study);
+            self.behavioral_tests.set(Vec::new());
+            self.fetch_study(study);
         });
     }
 
@@ -115,14 +115,14 @@ impl NewTaskForm {
             }
             match found {
                 Ok(found) => {
-                    let has_behaviours = found.n_behaviours > 0;
-                    self.action.failed.set(None);
+                    let has_behaviours = found.n_behavioral_tests > 0;
+                    self.action.error.set(None);
                     self.study.set(Some(found));
                     if has_behaviours {
-                        self.ask_behaviours(study).await;
+                        self.fetch_behavioral_tests(study).await;
                     }
                 }
-                Err(error) => self.action.failed.set(Some(error)),
+                Err(error) => self.action.error.set(Some(error)),
             }
         });
     }
@@ -146,32 +146,32 @@ impl NewTaskForm {
                         probes.push(row.probe);
                     }
                 }
-                self.behaviours.set(probes);
+                self.behavioral_tests.set(probes);
             }
-            Err(error) => self.action.failed.set(Some(error)),
+            Err(error) => self.action.error.set(Some(error)),
         }
     }
 
     /// A mistake that the server found beside its field, anything else below the form.
     pub(super) fn show_error(self, error: Error) {
         match &error {
-            Error::Server(problem) => self.refused.set(Some(TaskFieldError::of(problem))),
-            Error::Network(_) | Error::File(_) => self.action.failed.set(Some(error)),
+            Error::Server(problem) => self.server_error.set(Some(TaskFieldError::of(problem))),
+            Error::Network(_) | Error::File(_) => self.action.error.set(Some(error)),
         }
     }
 
     pub(super) fn create_task(self) {
-        self.tried.set(true);
+        self.was_submitted.set(true);
         let Ok(task) = self.draft.with_untracked(TaskDraft::task) else {
             return;
         };
         let made = async move { api::call(&CreateTaskRequest { task }).await };
-        run_exclusive(self.action.busy, made, move |made| match made {
+        run_exclusive(self.action.is_busy, made, move |made| match made {
             Ok(TaskDefinitionResponse { card, .. }) => {
                 draft::delete_draft();
                 location::navigate(&PageRoute::CurateTask { task: card.task }.href());
             }
-            Err(error) => self.refuse(error),
+            Err(error) => self.show_error(error),
         });
     }
 }

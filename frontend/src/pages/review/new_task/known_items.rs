@@ -19,7 +19,7 @@ const LIST_LABELS: AnswerLabels = AnswerLabels {
         "second step helps more",
         "cannot say",
     ],
-    ..IN_CLAIM_ORDER
+    ..CLAIM_ORDER_LABELS
 };
 
 /// A list that is added to by addresses.
@@ -44,7 +44,7 @@ pub(super) fn KnownItems(
         };
         if form
             .draft
-            .with_untracked(|it| list(it).iter().any(|it| it.place == place))
+            .with_untracked(|it| list(it).iter().any(|it| it.instance == place))
         {
             return wrong.set(Some("it is in the list".to_owned()));
         }
@@ -61,9 +61,9 @@ pub(super) fn KnownItems(
     let rows = move || {
         let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
         let rows = all.into_iter().enumerate().map(|(at, known)| {
-            let place = known.place;
+            let place = known.instance;
             let page = PageRoute::for_instance(study.clone(), place);
-            let called = format!("{} {}", place.probe.name(), place.number);
+            let called = format!("{} {}", place.probe.name(), place.index);
             let label = format!("Remove {called}");
             let drop = move |_| {
                 form.draft.update(|it| {
@@ -76,8 +76,8 @@ pub(super) fn KnownItems(
             view! {
                 <li>
                     <a href=page.href() target="_blank" rel="noopener">{called}</a>
-                    <span>{LIST_LABELS.of(place.claim(), known.answer)}</span>
-                    <span class="note" dir="auto">{known.why}</span>
+                    <span>{LIST_LABELS.label(place.claim(), known.answer)}</span>
+                    <span class="note" dir="auto">{known.explanation}</span>
                     <button class="btn bare" type="button" aria-label=label on:click=drop>
                         "Remove"
                     </button>

@@ -39,13 +39,13 @@ pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
         })
     });
     Effect::new(move |_| match task.get() {
-        Some(task) => later.run(move || ask(form, task, seen)),
+        Some(task) => later.schedule(move || fetch_preview(form, task, seen)),
         None => later.cancel(),
     });
     let said = move || {
         let now = task.get();
         let seen = seen.get();
-        if form.refused.with(Option::is_some) {
+        if form.server_error.with(Option::is_some) {
             return "It cannot be drawn so: the reason stands beside what is wrong.";
         }
         match (now, seen) {
@@ -81,7 +81,7 @@ fn fetch_preview(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<
             }
             Err(error) => {
                 if seen.try_set(None).is_none() {
-                    form.refuse(error);
+                    form.show_error(error);
                 }
             }
         }
@@ -92,7 +92,7 @@ fn fetch_preview(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<
 fn PreviewCounts(made: TaskComposition) -> impl IntoView {
     let chance = match made.n_candidates {
         0 => None,
-        n => Some(f64::from(made.n_drawn) / n as f64),
+        n => Some(f64::from(made.n_sampled_items) / n as f64),
     };
     let chance = chance.map(|it| format!("{} of them are drawn in the mean", percent(it)));
     let rows = made.probes.iter().map(|(probe, n)| {
@@ -107,7 +107,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
     view! {
         <div class="tally">
             <p>
-                <b class="run-now">{count(u64::from(made.n_drawn))}</b>
+                <b class="run-now">{count(u64::from(made.n_sampled_items))}</b>
                 <span class="note">"items are drawn"</span>
             </p>
             <p>
@@ -121,8 +121,8 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         </div>
         <p class="note">
             {chance.map(|it| format!("{it}; "))}
-            {plural(u64::from(made.n_training), "training item", "training items")} ", "
-            {plural(u64::from(made.n_gold), "gold item", "gold items")}
+            {plural(u64::from(made.n_training_items), "training item", "training items")} ", "
+            {plural(u64::from(made.n_gold_items), "gold item", "gold items")}
         </p>
         <HeadedTable
             name="Items of each probe"

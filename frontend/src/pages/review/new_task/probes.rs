@@ -39,18 +39,18 @@ pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
 fn ProbeFamilies(form: NewTaskForm) -> impl IntoView {
     let counted = move || {
         let study = form.study.read();
-        let columns = study.iter().flat_map(|it| &it.probes);
+        let columns = study.iter().flat_map(|it| &it.columns);
         let axioms = columns.map(|it| (it.probe, Some(it.n_instances)));
-        let behaviours = form.behaviours.get().into_iter().map(|it| (it, None));
+        let behaviours = form.behavioral_tests.get().into_iter().map(|it| (it, None));
         axioms.chain(behaviours).collect::<Vec<_>>()
     };
     move || {
         let all = counted();
         let order: Vec<Probe> = all.iter().map(|it| it.0).collect();
-        let mut families: Vec<&'static str> = all.iter().map(|it| family(it.0)).collect();
+        let mut families: Vec<&'static str> = all.iter().map(|it| family_name(it.0)).collect();
         families.dedup();
         let groups = families.into_iter().map(|name| {
-            let own = all.iter().filter(|it| family(it.0) == name);
+            let own = all.iter().filter(|it| family_name(it.0) == name);
             let boxes = own.map(|&(probe, n)| {
                 let order = order.clone();
                 view! { <ProbeCheckbox form probe n order/> }
@@ -87,7 +87,7 @@ fn ProbeCheckbox(
         });
     };
     view! {
-        <label title=probe.about().gist>
+        <label title=probe.description().short_title>
             <input type="checkbox" prop:checked=on on:change=turn/>
             {probe.name()}
             {n.map(|n| view! { <span class="label">{number_format::short_count(n)}</span> })}
@@ -110,9 +110,9 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
         .study
         .with_untracked(|it| it.as_ref().map(ControlOptions::from_overview))
         .expect("shown once the study is there");
-    let settled = Signal::derive(move || form.draft.with(|it| it.dials.clone()));
+    let settled = Signal::derive(move || form.draft.with(|it| it.controls.clone()));
     let settle =
-        Callback::new(move |dials: StudyControls| form.draft.update(|it| it.dials = dials));
+        Callback::new(move |dials: StudyControls| form.draft.update(|it| it.controls = dials));
     let turned = DebouncedControls::new(settled, settle);
     let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
     view! {
@@ -126,14 +126,14 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                 set=|it, word| {
                     if word.is_empty() {
                         it.outcome = None;
-                        it.margin_from.clear();
-                        it.margin_to.clear();
+                        it.min_margin.clear();
+                        it.max_margin.clear();
                     }
                     it.ranker = word;
                 }
             />
             <FieldErrorMessage form=form.fields field=TaskField::Ranker/>
-            <GetInstanceRequest when=move || has_ranker.get()>
+            <Show when=move || has_ranker.get()>
                 <FormSelect
                     form=form.fields
                     label="Outcome"
@@ -141,8 +141,8 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .number(TaskField::MarginFrom, "Margin from; empty: any", |it| &mut it.margin_from)}
-                {form.number(TaskField::MarginTo, "Margin up to; empty: any", |it| &mut it.margin_to)}
+                    .number(TaskField::MarginFrom, "Margin from; empty: any", |it| &mut it.min_margin)}
+                {form.number(TaskField::MarginTo, "Margin up to; empty: any", |it| &mut it.max_margin)}
             </GetInstanceRequest>
         </div>
     }

@@ -19,7 +19,7 @@ pub(super) fn RankerSelect(
 ) -> impl IntoView {
     let names = Memo::new(move |_| {
         let study = form.study.read();
-        let rankers = study.iter().flat_map(|it| &it.rankers);
+        let rankers = study.iter().flat_map(|it| &it.rows);
         rankers
             .map(|it| it.ranker.label.clone())
             .collect::<Vec<_>>()

@@ -24,10 +24,10 @@ pub(super) fn EffectGrid(
         let selected = scene.selected.get();
         let layout = layout.read();
         let here =
-            |it: &Option<EffectCell>| it.is_some_and(|it| layout.spots().any(|own| own == it));
+            |it: &Option<EffectCell>| it.is_some_and(|it| layout.effect_cells().any(|own| own == it));
         let kept = [selected, current.get_untracked()];
         let kept = kept.into_iter().find(here).flatten();
-        current.set(kept.or_else(|| layout.spots().next()));
+        current.set(kept.or_else(|| layout.effect_cells().next()));
     });
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
@@ -144,7 +144,7 @@ fn GridCellView(
             "-1"
         }
     };
-    let part = effect.unscored > 0;
+    let part = effect.n_unscored > 0;
     view! {
         <button
             type="button"
@@ -169,16 +169,16 @@ fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
     let mut said = format!(
         "{at}: score {}, 95 % interval {low} to {high}, {} samples of {} queries",
         format::signed(effect.score.value),
-        format::count(effect.n()),
+        format::count(effect.n_scored()),
         format::count(effect.n_queries),
     );
-    if effect.unscored > 0 {
-        said += &format!(", {} without a score", format::count(effect.unscored));
+    if effect.n_unscored > 0 {
+        said += &format!(", {} without a score", format::count(effect.n_unscored));
     }
     if effect.is_significant() {
         said += ", significant";
     }
-    if effect.is_disputed() {
+    if effect.has_conflicting_tests() {
         said += ", disputed";
     }
     said

@@ -70,9 +70,9 @@ impl BehavioralTestKind {
         match self {
             BehavioralTestKind::MeasureAndMatch => matrix(found, wanted.ranker),
             BehavioralTestKind::Manipulation => rows(found, |row| {
-                self.has(row.probe) && row.slice == wanted.slice
+                self.includes(row.probe) && row.slice == wanted.slice
             }),
-            BehavioralTestKind::DatasetTransfer => rows(found, |row| self.has(row.probe)),
+            BehavioralTestKind::DatasetTransfer => rows(found, |row| self.includes(row.probe)),
         }
     }
 }
@@ -176,7 +176,7 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
             tolerance,
         };
         match asked.iter().find(|it| it.0 == wanted) {
-            Some((_, row)) => GridCell::of(row, ranker, |effect| format::count(effect.n())),
+            Some((_, row)) => GridCell::of(row, ranker, |effect| format::count(effect.n_scored())),
             None if wanted.is_possible() => GridCell::NotInStudy,
             None => GridCell::Impossible,
         }
@@ -213,7 +213,7 @@ fn rows(
         details: {
             let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
             let width = |it: f64| format!("δ {}", format::score(it, format::score_digits(it)));
-            detail.into_iter().chain(it.delta.map(width)).collect()
+            detail.into_iter().chain(it.tie_threshold.map(width)).collect()
         },
     });
     let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
@@ -234,15 +234,15 @@ fn rows(
 /// How many samples there are, and what is not among them.
 fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
     let mut said = plural(row.n_samples, "sample", "samples");
-    if row.sampled < 1.0 {
-        said += &format!(", {} of all, drawn", format::fraction(row.sampled));
+    if row.sampled_fraction < 1.0 {
+        said += &format!(", {} of all, drawn", format::fraction(row.sampled_fraction));
     }
     if let Probe::Transfer(it) = row.probe
-        && it.symmetric
+        && it.is_symmetric
     {
         said += ", symmetric";
     }
-    let kept = found.kept.iter().find(|it| it.0 == row.probe);
+    let kept = found.transfer_pair_counts.iter().find(|it| it.0 == row.probe);
     if let Some((_, kept)) = kept {
         let left_out = [
             (kept.n_identical, "identical"),
@@ -268,6 +268,6 @@ pub(super) fn interval(effect: &BehavioralEffect) -> String {
 /// `+.12 *†`
 pub(super) fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { "*" } else { "" };
-    let dagger = if effect.is_disputed() { "†" } else { "" };
+    let dagger = if effect.has_conflicting_tests() { "†" } else { "" };
     format!("{}{star}{dagger}", format::signed(effect.score.value))
 }

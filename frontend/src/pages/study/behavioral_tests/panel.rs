@@ -25,7 +25,7 @@ type HistogramResource = LocalResource<Result<MarginHistogram, api::Error>>;
 #[component]
 pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> impl IntoView {
     // The same whatever δ is.
-    let split = Memo::new(move |_| scene.found.read().asking.dials.split.clone());
+    let split = Memo::new(move |_| scene.results.read().options.controls.split.clone());
     let histogram = LocalResource::new(move || {
         let list = InstanceListView {
             dials: StudyControls {
@@ -37,12 +37,12 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
         };
         let request = ListInstancesRequest {
             study: scene.page.study.get_value(),
-            filter: list.listing(spot.probe, spot.ranker, 0..1),
+            filter: list.list_request(spot.probe, spot.ranker, 0..1),
         };
         async move { api::call(&request).await.map(|it| it.histogram) }
     });
     let shown = move || {
-        let found = scene.found.get();
+        let found = scene.results.get();
         let row = found
             .rows
             .iter()
@@ -50,12 +50,12 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
         let effect = row.and_then(|it| it.effects.get(spot.ranker)?.clone());
         effect.map(|effect| view! { <MeasuredEffect spot effect histogram scene/> })
     };
-    let title = scene.found.with_untracked(|it| {
+    let title = scene.results.with_untracked(|it| {
         let ranker = it.rankers.get(spot.ranker);
         let ranker = ranker.map_or(String::new(), |it| it.ranker.label.clone());
         format!("{ranker} on {}", spot.probe.name())
     });
-    let from = scene.found.with_untracked(|it| it.relevant_from);
+    let from = scene.results.with_untracked(|it| it.min_relevant_grade);
     let of = match spot.slice {
         RelevanceSlice::All => None,
         RelevanceSlice::Relevant => Some(format!(" Relevant documents: grade {from} or more.")),
@@ -65,7 +65,7 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
         <aside class="panel" aria-label="Selected behaviour">
             <div>
                 <h3>{title}</h3>
-                <p class="note">{spot.probe.about().statement} {of}</p>
+                <p class="note">{spot.probe.description().statement} {of}</p>
             </div>
             {shown}
         </aside>
@@ -79,18 +79,18 @@ fn MeasuredEffect(
     histogram: HistogramResource,
     scene: BehavioralTestsState,
 ) -> impl IntoView {
-    let found = scene.found.get_untracked();
+    let found = scene.results.get_untracked();
     let asked = found.rankers.get(spot.ranker);
-    let delta = asked.and_then(|it| it.delta);
+    let delta = asked.and_then(|it| it.tie_threshold);
     let queries = plural(effect.n_queries, "query as unit", "queries as units");
     let few = (effect.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
         let said = format!("with fewer than {MIN_BOOTSTRAP_UNITS} queries the bounds are rough");
         view! { <br/> {said} }
     });
     let counts = [
-        ("yes", effect.positive, "positive"),
-        ("even", effect.neutral, "neutral"),
-        ("no", effect.negative, "negative"),
+        ("yes", effect.n_positive, "positive"),
+        ("even", effect.n_tied, "neutral"),
+        ("no", effect.n_negative, "negative"),
     ];
     let shares = counts.iter().filter(|it| it.1 > 0);
     let shares = shares.map(|it| view! { <i class=it.0 style=("--n", it.1.to_string())></i> });
@@ -101,7 +101,7 @@ fn MeasuredEffect(
     });
     let list = InstanceListView {
         dials: StudyControls {
-            split: found.asking.dials.split.clone(),
+            split: found.options.controls.split.clone(),
             tie_threshold: delta,
             ..StudyControls::default()
         },
@@ -141,7 +141,7 @@ fn MeasuredEffect(
 
 /// What the marks of the cell say here.
 fn significance_note(effect: &BehavioralEffect) -> Option<AnyView> {
-    let said = match (effect.is_significant(), effect.is_disputed()) {
+    let said = match (effect.is_significant(), effect.has_conflicting_tests()) {
         (true, false) => "* Samples and queries as units both find an effect.",
         (true, true) => "*† With samples as units there is an effect; with queries as units, not.",
         (false, true) => "† With queries as units there is an effect; with samples as units, not.",
@@ -196,15 +196,15 @@ fn EffectFacts(
         false => format::score(value, digits),
     };
     let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p_value);
-    let tuned = match found.asking.delta {
+    let tuned = match found.options.tie_threshold {
         TieThreshold::TunedPerRanker => ", tuned",
         TieThreshold::Fixed { .. } => "",
     };
     let width = delta.map_or(format::MISSING.to_owned(), |it| {
         format!("{}{tuned}", format::score(it, format::score_digits(it)))
     });
-    let unscored = (effect.unscored > 0).then(|| {
-        view! { <dt>"Without a score"</dt> <dd>{format::count(effect.unscored)}</dd> }
+    let unscored = (effect.n_unscored > 0).then(|| {
+        view! { <dt>"Without a score"</dt> <dd>{format::count(effect.n_unscored)}</dd> }
     });
     let tests = format!("p, Bonferroni over {} tests", format::count(found.n_tests));
     view! {
@@ -214,7 +214,7 @@ fn EffectFacts(
             <dt>"Median difference"</dt>
             <dd>{signed(effect.median)}</dd>
             <dt>"p of the paired t test"</dt>
-            <dd>{p(effect.p)}</dd>
+            <dd>{p(effect.p_samples)}</dd>
             <dt>{tests}</dt>
             <dd>{p(effect.p_bonferroni)}</dd>
             <dt>"p by queries"</dt>

@@ -29,11 +29,11 @@ pub(super) struct BehavioralTestsState {
 impl BehavioralTestsState {
     /// Changes what the address says of behaviours.
     pub(super) fn update_view(self, change: impl FnOnce(&mut BehavioralTestsView)) {
-        self.page.turn(|it| change(&mut it.behaving));
+        self.page.update(|it| change(&mut it.behavioral_tests));
     }
 
     /// Shows the details of another cell.
     pub(super) fn select(self, spot: EffectCell) {
-        self.turn(|it| it.cell = Some((spot.probe, spot.ranker)));
+        self.update_view(|it| it.cell = Some((spot.probe, spot.ranker)));
     }
 }

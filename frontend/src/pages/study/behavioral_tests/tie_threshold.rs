@@ -65,7 +65,7 @@ pub(super) fn ThresholdControl(
     let typed = move |text: String| match parse_threshold(&text) {
         Some(width) => {
             wrong.set(false);
-            later.run(move || settle.run(TieThreshold::Fixed { width }));
+            later.schedule(move || settle.run(TieThreshold::Fixed { width }));
         }
         None => {
             later.cancel();

@@ -82,7 +82,7 @@ impl LocalStudySettings {
             wrong.add(StudyField::Ranker(0), "a study needs at least one ranker");
         }
         let pool = match self.pool_is_ranked() {
-            true => format!("{}:{}", self.pool, self.k.trim()),
+            true => format!("{}:{}", self.pool, self.pool_depth.trim()),
             false => self.pool.clone(),
         };
         let pool = wrong.take(
@@ -110,10 +110,10 @@ impl LocalStudySettings {
                 format!("{name} needs word vectors: add a file of GloVe or word2vec"),
             );
         }
-        if self.modes.is_empty() {
+        if self.variants.is_empty() {
             wrong.add(StudyField::Variants, "choose at least one reading");
         }
-        let delta = match self.delta.trim() {
+        let delta = match self.length_tolerance.trim() {
             "inf" => Some(None),
             text => wrong
                 .take(
@@ -124,11 +124,11 @@ impl LocalStudySettings {
         };
         let min_terms = wrong.take(
             StudyField::MinQueryTerms,
-            parse_integer(&self.min_terms, 0, ""),
+            parse_integer(&self.min_query_terms, 0, ""),
         );
         let per_query = wrong.take(
             StudyField::MaxInstancesPerQuery,
-            parse_optional_integer(&self.per_query),
+            parse_optional_integer(&self.max_instances_per_query),
         );
         let seed = wrong.take(StudyField::Seed, parse_integer(&self.seed, 0, ""));
         let n_queries = wrong.take(StudyField::Queries, parse_optional_integer(&self.n_queries));
@@ -145,12 +145,12 @@ impl LocalStudySettings {
                 format: 1,
                 name: LOCAL_STUDY.to_owned(),
                 title: "Local study".to_owned(),
-                description: format!("Made in this browser from {}.", files.texts.join(", ")),
-                collection: files.texts.join(", "),
+                description: format!("Made in this browser from {}.", files.corpora.join(", ")),
+                collection: files.corpora.join(", "),
                 n_queries: n,
                 pool,
                 probes,
-                variants: self.modes.clone(),
+                variants: self.variants.clone(),
                 rankers: self
                     .rankers
                     .iter()
@@ -177,13 +177,13 @@ impl LocalStudySettings {
     pub(crate) fn makes_texts(&self) -> bool {
         let further = self.further().unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
-        probes.any(|it| it.is_beside())
+        probes.any(|it| it.uses_added_docs())
     }
 
     /// Words as they are, the stems that most papers take, and pieces where there is a
     /// vocabulary; without the one that the study has anyway.
     fn audit(&self, files: &LocalStudyFiles) -> Vec<Analyzer> {
-        if !self.audit {
+        if !self.has_tokenization_audit {
             return Vec::new();
         }
         let words = Analyzer {
@@ -191,7 +191,7 @@ impl LocalStudySettings {
             ..Analyzer::default()
         };
         let pieces = files
-            .pieces
+            .vocabulary
             .clone()
             .and_then(Result::ok)
             .map(|it| Analyzer {
@@ -206,7 +206,7 @@ impl LocalStudySettings {
     /// Returns the analyzer, or why it cannot be made.
     pub(crate) fn analyzer(&self, files: &LocalStudyFiles) -> Result<Analyzer, String> {
         Ok(Analyzer {
-            tokenizer: match (self.analyzer.tokenizer.as_str(), &files.pieces) {
+            tokenizer: match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
                 (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
                 (plain, _) => plain.parse().map_err(Error::message_without_field)?,
@@ -228,7 +228,7 @@ impl LocalStudySettings {
 
     /// Reads the other axioms that were typed, without those that are ticked.
     fn further(&self) -> Result<Vec<Probe>, String> {
-        match self.further.trim() {
+        match self.further_axioms.trim() {
             "" => Ok(Vec::new()),
             list => {
                 let found = Probe::parse_list(list, true).map_err(Error::message_without_field)?;

@@ -42,8 +42,8 @@ impl LocalStudyFiles {
             sets.push(TransferFile {
                 name: name.unwrap_or_default(),
                 file: file.name.clone(),
-                query_source: file.queries,
-                is_symmetric: file.symmetric,
+                query_source: file.query_source,
+                is_symmetric: file.is_symmetric,
             });
         }
         sets

@@ -75,12 +75,12 @@ impl LexicalRankerSettings {
 
     /// Returns the ranker as it is typed on the command line; it may be wrong.
     pub(crate) fn spec(&self) -> String {
-        let keys = self.formula.parameters().iter().map(|it| it.0);
+        let keys = self.kind.parameters().iter().map(|it| it.0);
         let pairs: Vec<String> = keys
             .zip(&self.values)
             .map(|(key, value)| format!("{key}={}", value.trim()))
             .collect();
-        format!("{}:{}", self.formula.word(), pairs.join(","))
+        format!("{}:{}", self.kind.spec_name(), pairs.join(","))
     }
 
     /// Reads a ranker from an address; a parameter that is unknown is skipped.
