@@ -52,7 +52,7 @@ struct Parts {
     results: LruCache<(TaskId, usize, i64), Arc<TaskResults>>,
 }
 
-/// Who sends events.
+/// The person who sends events, with their role.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventSender {
     pub person: PersonId,
@@ -209,7 +209,8 @@ impl AnnotationTasks {
         .await
     }
 
-    /// How far people agree.
+    /// Returns the agreement report of a task: overall, by probe, by pair and by annotator. It is
+    /// cached until the task's log gets another event.
     pub(crate) async fn agreements(
         &self,
         desk: &Arc<TaskState>,

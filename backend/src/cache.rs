@@ -21,7 +21,7 @@ struct Values<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> LruCache<K, V> {
-    /// At most so many.
+    /// Creates a cache that holds at most the given number of values, of any size.
     pub(crate) fn new(most: usize) -> LruCache<K, V> {
         LruCache::weighed(most, usize::MAX, |_| 0)
     }

@@ -107,7 +107,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command.
+    /// Runs the subcommand and returns its outcome, which determines the exit code.
     pub(crate) fn run(self) -> Result<CommandOutcome, Error> {
         let data = &self.data;
         match self.command {

@@ -242,7 +242,8 @@ pub(crate) fn print_reader_warnings(reading: &ReadReport) {
     }
 }
 
-/// Judgements of a file.
+/// Reads the relevance judgments of a qrels file, with a progress bar, and returns them with a
+/// report of refused rows and warnings.
 pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, ReadReport), Error> {
     read_with_progress(path, |name, bytes, progress| {
         trec::read_qrels(name, bytes, progress)

@@ -78,7 +78,7 @@ pub(crate) enum PaperPreset {
     Camara2020,
 }
 
-/// How texts become terms.
+/// The analyzer arguments: tokenizer, stop words, stemmer.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnalyzerArgs {
     /// alnum ([a-z0-9]+ on lower-case), unicode (UAX 29 words), or wordpiece:FOLDER|FILE
@@ -146,7 +146,7 @@ pub(crate) struct MiningArgs {
     analyzer: AnalyzerArgs,
 }
 
-/// What [`MiningArgs`] mean.
+/// What the mining arguments resolve to: settings, word vectors and skipped axioms.
 pub(crate) struct MiningInput {
     /// What is mined.
     pub settings: MiningSettings,

@@ -189,7 +189,7 @@ fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
     Ok(demo)
 }
 
-/// The demo collection.
+/// Returns the demo collection, whose files are embedded in the program.
 pub(crate) fn demo_collection() -> Result<Collection, Error> {
     let quiet = &mut |_| {};
     let (docs, _) = beir::read_corpus("corpus.jsonl", CORPUS, quiet)?;

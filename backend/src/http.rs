@@ -76,10 +76,11 @@ pub(crate) enum OperatorTokenPolicy {
     Renew,
 }
 
-/// What handlers share.
+/// The state that all handlers share.
 #[derive(Clone)]
 pub(crate) struct AppState(Arc<AppParts>);
 
+/// The parts of the shared state, behind one reference count.
 pub(crate) struct AppParts {
     exposure: NetworkExposure,
     operator: Option<TokenHash>,

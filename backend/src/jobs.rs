@@ -101,7 +101,7 @@ impl JobQueue {
         self.told(&job.id).await
     }
 
-    /// Every job, newest first.
+    /// Returns all jobs with their current state and speed, newest first.
     pub(crate) async fn list(&self) -> Result<Vec<Job>, Error> {
         let jobs = self.store.jobs().await?;
         Ok(jobs.into_iter().map(|it| self.as_it_stands(it)).collect())

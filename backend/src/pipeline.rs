@@ -131,7 +131,8 @@ pub(crate) fn rank(
     Run(collection.queries.par_iter().map(ranked).collect())
 }
 
-/// A stored study.
+/// Loads a study from the data folder; returns an error if there is none of this name or if its
+/// files cannot be read.
 pub(crate) fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
     files::load(folder, name)
 }

@@ -6,7 +6,7 @@ use indicatif::{ProgressDrawTarget, ProgressStyle};
 pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
 impl ProgressBar {
-    /// Work counted in bytes.
+    /// Creates a progress bar for work that is measured in bytes.
     pub(crate) fn bytes(name: &str, of: u64) -> ProgressBar {
         ProgressBar::new(
             name,
@@ -15,19 +15,19 @@ impl ProgressBar {
         )
     }
 
-    /// Work counted in `unit`.
+    /// Creates a progress bar for work that is measured in the given unit.
     pub(crate) fn with_unit(name: &str, of: u64, unit: &str) -> ProgressBar {
         let template =
             format!("{{msg:24}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
         ProgressBar::new(name, of, &template)
     }
 
-    /// So much is done.
+    /// Sets the progress to an absolute number of units.
     pub(crate) fn set(&self, done: u64) {
         self.0.set_position(done);
     }
 
-    /// One more is done.
+    /// Advances the progress by one unit.
     pub(crate) fn increment(&self) {
         self.0.inc(1);
     }

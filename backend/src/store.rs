@@ -92,7 +92,7 @@ fn migration(name: &str, sql: &'static str) -> Migration {
     )
 }
 
-/// Where everything lies.
+/// The data folder: collections, studies, scores and the database file.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFolder {
     root: PathBuf,
@@ -379,7 +379,7 @@ impl Store {
         })
     }
 
-    /// Whether the database answers.
+    /// Checks that the database answers a query; returns an error if it does not.
     pub(crate) async fn is_reachable(&self) -> Result<(), Error> {
         sqlx::query("SELECT 1 FROM studies LIMIT 1")
             .fetch_optional(&self.pool)

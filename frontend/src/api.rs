@@ -111,7 +111,8 @@ pub(crate) const GET: &str = "get";
 /// [`Method::Post`] between the two programs.
 pub(crate) const POST: &str = "post";
 
-/// Reads a reply.
+/// Parses the JSON of a reply; returns an error that asks to reload the page if the reply has the
+/// format of another version.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|it| {
         network_error(format!(

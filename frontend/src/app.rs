@@ -17,7 +17,7 @@ use crate::routes::PageRoute;
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
 
-/// Everything.
+/// Renders the application: the header, the page that matches the address, and the footer.
 #[component]
 pub(crate) fn App() -> impl IntoView {
     provide_meta_context();

@@ -18,6 +18,7 @@ extern "C" {
     #[wasm_bindgen(catch)]
     async fn load_bundle() -> Result<JsValue, JsValue>;
 
+    /// The exports of the lazy bundle.
     type LazyBundle;
 
     #[wasm_bindgen(method, catch)]

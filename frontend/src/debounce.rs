@@ -12,7 +12,8 @@ pub(crate) struct Debounce {
 }
 
 impl Debounce {
-    /// Of so many milliseconds.
+    /// Creates a debounce with a delay in milliseconds; a pending call is canceled when its
+    /// component is removed.
     pub(crate) fn with_delay_ms(pause: u64) -> Debounce {
         let timer = StoredValue::new(None::<TimeoutHandle>);
         let later = Debounce {

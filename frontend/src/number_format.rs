@@ -9,7 +9,7 @@ pub(crate) fn format_interval(low: f64, high: f64) -> String {
     shared::report::format::interval([low, high])
 }
 
-/// `1 instance`, `2 instances`.
+/// Formats a count with the singular or plural of its noun, as in `1 instance` and `2 instances`.
 pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }

@@ -64,7 +64,7 @@ thread_local! {
     static LAST_DELIVERY: ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> = ArcRwSignal::default();
 }
 
-/// How events stand.
+/// Returns the signal with the delivery status of the annotation events in this browser.
 pub(crate) fn status() -> ArcRwSignal<OutboxStatus> {
     STATUS.with(Clone::clone)
 }

@@ -33,7 +33,7 @@ impl PageTheme {
         }
     }
 
-    /// One word.
+    /// Returns the name of the theme: `system`, `light` or `dark`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             PageTheme::System => "system",

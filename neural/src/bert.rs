@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
 
-/// `y = x W + b`.
+/// A dense layer, `y = x W + b`.
 pub(crate) struct LinearLayer {
     /// `[inputs, outputs]`, row-major: the transpose of what the file holds.
     pub(crate) weight: Vec<f32>,
@@ -25,7 +25,8 @@ pub(crate) struct LinearLayer {
 }
 
 impl LinearLayer {
-    /// Reads `name.weight` and `name.bias`.
+    /// Reads a layer from the tensors `name.weight`, `[outputs, inputs]`, and `name.bias`,
+    /// `[outputs]`; returns an error if one is missing or has another shape.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         name: &str,

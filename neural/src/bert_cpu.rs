@@ -499,7 +499,8 @@ impl<'a> MatrixRowsMut<'a> {
     }
 }
 
-/// `y = a b`.
+/// Computes the matrix product `y = a b` and overwrites `y`, `[a.rows, b.columns]`; panics if the
+/// shapes do not match.
 pub(crate) fn multiply(
     a: MatrixView<'_>,
     b: MatrixView<'_>,
@@ -580,7 +581,7 @@ pub(crate) fn exp(x: f32) -> f32 {
     (p * r * r + r + 1.0) * two_to_n
 }
 
-/// `x/2 (1 + erf(x/√2))`.
+/// Computes the exact GELU activation, `x/2 (1 + erf(x/√2))`.
 #[inline(always)]
 pub(crate) fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))

@@ -24,7 +24,7 @@ pub fn is_encoder(config: &[u8]) -> bool {
     EncoderConfig::parse(config).is_ok()
 }
 
-/// A family of encoders.
+/// A family of encoder architectures, by `model_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EncoderFamily {
     /// BERT and MiniLM: Devlin et al. (NAACL 2019), Wang et al. (NeurIPS 2020).

@@ -22,7 +22,7 @@ use crate::tokenization::{EncoderInput, InputRole};
 /// keys and values are in memory together.
 const QUERIES_PER_PASS: usize = 16;
 
-/// How queries are drawn.
+/// How queries are generated: seed, top-k sampling, count and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GenerationConfig {
     /// Of the draws.

@@ -28,7 +28,7 @@ pub enum EmbeddingKind {
 }
 
 impl EmbeddingKind {
-    /// Every way of comparing.
+    /// Lists all embedding kinds: the bi-encoder and late interaction.
     pub const ALL: &[EmbeddingKind] = &[EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction];
 }
 
@@ -69,7 +69,7 @@ impl Pooling {
         }
     }
 
-    /// For people.
+    /// Returns the display name of the pooling method: `CLS`, `mean` or `max`.
     pub fn name(self) -> &'static str {
         match self {
             Pooling::Cls => "CLS",

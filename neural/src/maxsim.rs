@@ -13,7 +13,7 @@ use pulp::{Arch, Simd, WithSimd};
 /// makes twelve sums, which with what they are made of fit in sixteen registers.
 const AT_ONCE: usize = 6;
 
-/// All inner products.
+/// The inner products of all query vectors with all document vectors.
 pub(crate) struct InnerProducts {
     /// `[t, columns]`, of which the first `q` columns count.
     numbers: Vec<f32>,

@@ -29,7 +29,7 @@ use crate::config::{EncoderConfig, check_bound};
 use crate::error::Error;
 use crate::tokenization::{Prompts, TokenLimits};
 
-/// What `ranker.toml` says.
+/// Holds the settings of a ranker as read from the file `ranker.toml` in its model folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankerConfig {
@@ -95,7 +95,7 @@ pub struct PromptConfig {
     pub document: Option<String>,
 }
 
-/// The table `[colbert]`.
+/// The `[colbert]` table of `ranker.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColbertConfig {
@@ -172,7 +172,8 @@ pub(crate) struct InputSettings {
 }
 
 impl RankerConfig {
-    /// Reads `ranker.toml`.
+    /// Parses the contents of `ranker.toml`; returns an error if they are not UTF-8, not valid TOML
+    /// or inconsistent.
     pub fn parse(toml: &[u8]) -> Result<RankerConfig, Error> {
         let broken = |reason: String| Error::RankerConfig { reason };
         let text = std::str::from_utf8(toml).map_err(|it| broken(it.to_string()))?;

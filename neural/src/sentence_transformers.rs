@@ -28,7 +28,7 @@ pub enum Similarity {
 }
 
 impl Similarity {
-    /// For people.
+    /// Returns the display name of the similarity: `cosine` or `dot product`.
     pub fn name(self) -> &'static str {
         match self {
             Similarity::Cosine => "cosine",

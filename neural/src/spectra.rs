@@ -40,7 +40,8 @@ pub struct TokenSpectrum {
 }
 
 impl SpectrumAccumulator {
-    /// Of these pieces.
+    /// Creates an accumulator without vectors for the tokens with the given ids; other tokens are
+    /// ignored.
     pub fn new(pieces: impl IntoIterator<Item = u32>) -> SpectrumAccumulator {
         let none = |it| (it, Sums::Vectors(Vec::new()));
         SpectrumAccumulator {

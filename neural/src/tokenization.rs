@@ -52,7 +52,7 @@ pub(crate) struct EncoderInput<'a> {
 }
 
 impl<'a> EncoderInput<'a> {
-    /// One text.
+    /// Creates the encoder input of one text, as a single segment that is attended to in full.
     pub(crate) fn from_text(text: &'a TokenizedText) -> EncoderInput<'a> {
         EncoderInput::single_segment(&text.ids)
     }
@@ -66,7 +66,8 @@ impl<'a> EncoderInput<'a> {
         }
     }
 
-    /// 0 or 1.
+    /// Returns the segment of the token at position `at`: 0 for the first segment, 1 for the
+    /// second.
     pub(crate) fn segment(&self, at: usize) -> usize {
         usize::from(at >= self.second_segment_start)
     }
@@ -80,7 +81,7 @@ pub(crate) struct TokenLimits {
 }
 
 impl TokenLimits {
-    /// The same of both.
+    /// Creates limits with the same maximum for queries and documents, in tokens.
     pub(crate) fn uniform(max_pieces: usize) -> TokenLimits {
         TokenLimits {
             query: max_pieces,
@@ -95,7 +96,7 @@ impl TokenLimits {
         }
     }
 
-    /// Of either side.
+    /// Returns the larger of the query and document limits, in tokens.
     pub(crate) fn max(self) -> usize {
         self.query.max(self.document)
     }
@@ -124,7 +125,7 @@ pub(crate) struct ContentTokens {
     pub(crate) truncated: bool,
 }
 
-/// Cuts texts into pieces.
+/// Turns texts into token sequences, with prompts, special tokens and truncation.
 pub(crate) struct InputTokenizer {
     tokenizer: HfTokenizer,
     cls: u32,
@@ -138,7 +139,9 @@ pub(crate) struct InputTokenizer {
 }
 
 impl InputTokenizer {
-    /// Reads `tokenizer.json`.
+    /// Loads the tokenizer from the contents of `tokenizer.json`; returns an error if they are
+    /// invalid, a token id is not below `vocab_size`, or the special tokens of BERT or RoBERTa are
+    /// missing.
     pub(crate) fn load(
         json: &[u8],
         vocab_size: usize,
@@ -294,7 +297,8 @@ impl InputTokenizer {
         self.id("[UNK]").or_else(|| self.id("<unk>"))
     }
 
-    /// `[CLS]` and `[SEP]`.
+    /// Returns the token ids of `[CLS]` and `[SEP]`, or of `<s>` and `</s>` in a RoBERTa
+    /// vocabulary.
     pub(crate) fn cls_and_sep(&self) -> (u32, u32) {
         (self.cls, self.sep)
     }

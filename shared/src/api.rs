@@ -132,7 +132,7 @@ impl ErrorResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetServerInfoRequest {}
 
-/// Reply to [`GetServerInfoRequest`].
+/// Version and models of the server, and the permissions and limits of the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerInfoResponse {
@@ -204,7 +204,7 @@ pub struct GetTopDocumentsRequest {
     pub query_id: usize,
 }
 
-/// Where two rankers differ.
+/// Requests the comparison of two rankers of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompareRankersRequest {
@@ -262,7 +262,7 @@ pub struct ListInstancesRequest {
     pub filter: InstanceListOptions,
 }
 
-/// One instance.
+/// Requests one instance with its documents, preconditions, scores and verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetInstanceRequest {
@@ -273,7 +273,7 @@ pub struct GetInstanceRequest {
     pub probe: Probe,
     /// In which reading.
     pub variant: AxiomVariant,
-    /// Place among its instances.
+    /// Index among the instances of the probe and variant, from 0.
     pub number: u64,
     /// Width of a tie, if set on the Study page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -296,7 +296,7 @@ pub struct GetCollectionStatisticsRequest {
     pub study: String,
 }
 
-/// Reply to [`GetCollectionStatisticsRequest`].
+/// Collection statistics and analyzer of a study, with its word vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectionStatisticsResponse {
@@ -323,7 +323,7 @@ pub struct ScoreDocumentsRequest {
     pub documents: Vec<String>,
 }
 
-/// Reply to [`ScoreDocumentsRequest`].
+/// The scores of the documents, in the order of the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScoreDocumentsResponse {
@@ -367,15 +367,15 @@ pub struct GetAttentionRequest {
     pub head: Option<u32>,
 }
 
-/// Reply to [`GetAttentionRequest`].
+/// The attention weights of one head or of the mean of all heads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttentionResponse {
-    /// Who.
+    /// The model use that was run.
     pub ranker: RankerInfo,
-    /// Of the model.
+    /// Number of layers of the model.
     pub n_layers: u32,
-    /// Of a layer.
+    /// Number of attention heads of a layer.
     pub n_heads: u32,
     /// Which layer.
     pub layer: u32,
@@ -383,7 +383,7 @@ pub struct AttentionResponse {
     pub head: Option<u32>,
     /// Of query and text together, with special ones.
     pub tokens: Vec<String>,
-    /// Where the text begins.
+    /// Index of the first token of the document.
     pub document_start: u32,
     /// How much each piece takes of each other; a row sums to 1.
     pub weights: Vec<Vec<f32>>,
@@ -397,9 +397,9 @@ pub struct AttentionResponse {
 pub struct CreateJobRequest {
     /// A model of [`ServerInfoResponse::models`], by its `spec`.
     pub model: String,
-    /// For people.
+    /// Title of the job, shown in lists.
     pub title: String,
-    /// Each once.
+    /// The distinct queries.
     pub queries: Vec<String>,
     /// Each once.
     pub documents: Vec<String>,
@@ -407,7 +407,7 @@ pub struct CreateJobRequest {
     pub pairs: Vec<(u32, u32)>,
 }
 
-/// Every job, newest first.
+/// Requests every job, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListJobsRequest {}
@@ -449,11 +449,11 @@ pub struct GetJobScoresRequest {
     pub job: String,
 }
 
-/// Reply to [`GetJobScoresRequest`].
+/// The scores of a job's pairs, in their order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobScoresResponse {
-    /// Who.
+    /// The model use that scored.
     pub ranker: RankerInfo,
     /// In the order of the job's pairs; none where not scored.
     pub scores: Vec<Option<f64>>,
@@ -468,13 +468,13 @@ pub struct JobScoresResponse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Job {
-    /// Its address.
+    /// Identifier of the job, the last segment of its address.
     pub id: String,
-    /// For people.
+    /// Title of the job, shown in lists.
     pub title: String,
-    /// Who scores.
+    /// The model use that scores.
     pub ranker: RankerInfo,
-    /// Where it stands.
+    /// State of the job.
     pub state: JobState,
     /// Pairs with a score.
     pub n_scored: u64,
@@ -488,11 +488,11 @@ pub struct Job {
     /// What went wrong, and the way out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// RFC 3339.
+    /// Time of creation, RFC 3339.
     pub created_at: String,
 }
 
-/// Where a job stands.
+/// Describes the state of a scoring job, from waiting in the queue to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -26,7 +26,7 @@ pub type ReadResult<T> = Result<(T, ReadReport), Error>;
 /// A [`ReadResult`] of rows in the order of the file.
 pub type ReadRows<T> = ReadResult<Vec<T>>;
 
-/// What somebody looked for.
+/// A query of a collection: its id, its text, and optionally its group and split.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Query {
@@ -42,7 +42,7 @@ pub struct Query {
     pub split: Option<String>,
 }
 
-/// A retrievable passage.
+/// A document of a collection, the unit of retrieval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Document {
@@ -168,7 +168,7 @@ impl Collection {
     }
 }
 
-/// Lower-case hexadecimal digits.
+/// Encodes bytes as lower-case hexadecimal digits, two per byte.
 pub fn encode_hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut out, byte| {

@@ -72,7 +72,8 @@ pub enum ComparisonSubset {
     All,
 }
 
-/// What a reader chooses.
+/// The options of a comparison of two rankers: the pair, the queries, the relevance threshold, the
+/// stop list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferAsking))]
 pub struct ComparisonOptions {
@@ -225,7 +226,8 @@ impl Study {
     }
 }
 
-/// Compares two rankers.
+/// Compares two rankers query by query: reciprocal rank, query-token statistics, query groups and
+/// hypotheses. Returns an error if the options do not fit the input.
 pub fn differ(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,

@@ -126,7 +126,7 @@ impl Error {
     }
 }
 
-/// An invalid field.
+/// The field of an error: its name and how messages show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidField {
     /// Name of the field of a request, the option of a command or the key of a study file.
@@ -197,7 +197,7 @@ pub enum FieldError {
         /// How many there are.
         n: usize,
     },
-    /// More than is taken.
+    /// More items or characters than are allowed.
     #[error("{found}, at most {max} are taken")]
     TooMany {
         /// How many were given, as "has 7 characters".
@@ -263,6 +263,7 @@ impl std::fmt::Display for RowIssue {
 macro_rules! serialize_as_text {
     ($type:ty) => {
         impl TryFrom<String> for $type {
+            /// Why an input, a setting or a request is invalid.
             type Error = crate::error::Error;
 
             fn try_from(text: String) -> Result<$type, crate::error::Error> {

@@ -25,7 +25,7 @@ pub struct IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Begins an index.
+    /// Creates an index builder without documents, which uses the given analyzer.
     pub fn new(analyzer: Analyzer) -> IndexBuilder {
         IndexBuilder {
             vocabulary: Vocabulary::new(analyzer),
@@ -41,7 +41,7 @@ impl IndexBuilder {
         self
     }
 
-    /// Adds the next document.
+    /// Adds the next document to the index; its number is the count of documents added before.
     pub fn add(&mut self, body: &str) {
         let forward = &mut self.forward;
         match &mut self.tokens {
@@ -129,7 +129,7 @@ impl IndexBuilder {
     }
 }
 
-/// A collection as integers.
+/// An inverted and forward index of a collection, with terms and documents as integers.
 pub struct Index {
     /// Without what was added beside.
     totals: CollectionTotals,
@@ -191,7 +191,7 @@ impl Index {
         self.collection_frequencies.resize(self.vocabulary.len(), 0);
     }
 
-    /// Terms by number.
+    /// Returns the vocabulary of the index, which assigns a number to each term.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }

@@ -143,7 +143,7 @@ pub struct TokenStatistics {
 /// The other pieces that are told of a word.
 pub const MAX_SOFT_MATCHES: usize = 5;
 
-/// What was looked into.
+/// The collection, ranker and sizes of a late-interaction analysis. (`Head` three times).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionHeader {
@@ -172,7 +172,8 @@ pub struct LateInteractionHeader {
     pub min_occurrences: u64,
 }
 
-/// A ranker looked into.
+/// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra.
+/// json stored file, HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionAnalysis {

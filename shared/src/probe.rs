@@ -67,6 +67,7 @@ impl utoipa::PartialSchema for Probe {
 impl utoipa::ToSchema for Probe {}
 
 impl TryFrom<String> for Probe {
+    /// Why an input, a setting or a request is invalid.
     type Error = Error;
 
     fn try_from(word: String) -> Result<Probe, Error> {

@@ -49,7 +49,7 @@ pub struct PaperTable {
 }
 
 impl Paper {
-    /// Every paper.
+    /// Lists all papers whose tables can be reproduced.
     pub const ALL: &[Paper] = &[
         Paper::Rennings2019,
         Paper::Camara2020,
@@ -57,7 +57,7 @@ impl Paper {
         Paper::Padigela2019,
     ];
 
-    /// As it is typed.
+    /// Returns the short name of the paper, as used on the command line and in addresses.
     pub fn name(self) -> &'static str {
         match self {
             Paper::Rennings2019 => "rennings2019",
@@ -67,7 +67,7 @@ impl Paper {
         }
     }
 
-    /// As it is cited.
+    /// Returns the citation of the paper: authors, title, venue and year.
     pub fn citation(self) -> &'static str {
         match self {
             Paper::Rennings2019 => {

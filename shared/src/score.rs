@@ -159,7 +159,7 @@ impl RankerKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Scores {
-    /// Whose.
+    /// The ranker that scored.
     pub ranker: RankerInfo,
     /// One for each pair; none where the ranker gave no score.
     values: Vec<Option<f64>>,

@@ -112,7 +112,7 @@ pub struct LookupFiles {
 }
 
 impl LookupFiles {
-    /// Whether none is named.
+    /// Returns whether no lookup file is named.
     pub fn is_empty(&self) -> bool {
         *self == LookupFiles::default()
     }
@@ -138,7 +138,8 @@ pub struct TransferFile {
 }
 
 impl TransferFile {
-    /// Which set.
+    /// Returns the dataset transfer test that the file defines; returns an error if its name is not
+    /// valid.
     pub fn transfer(&self) -> Result<DatasetTransfer, Error> {
         Ok(DatasetTransfer {
             name: self.name.parse()?,
@@ -210,12 +211,12 @@ impl StudyFile {
 }
 
 impl StudyDefinition {
-    /// Its axioms, in order.
+    /// Returns the axioms among the study's probes, in the order of the definition.
     pub fn axioms(&self) -> impl Iterator<Item = Probe> + '_ {
         self.probes.iter().copied().filter(|it| it.is_axiom())
     }
 
-    /// Its behaviours, in order.
+    /// Returns the behavioral tests among the study's probes, in the order of the definition.
     pub fn behavioral_tests(&self) -> impl Iterator<Item = Probe> + '_ {
         self.probes.iter().copied().filter(|it| !it.is_axiom())
     }

@@ -17,7 +17,8 @@ use crate::error::Error;
 pub use vocabulary::Vocabulary;
 pub use wordpiece::WordpieceVocabulary;
 
-/// How texts become terms.
+/// An analyzer that turns text into terms: tokenizer, stop words, stemmer. FROZEN keys (Parquet
+/// metadata of `mine`), study.toml.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, from = "WrittenAnalyzer")]
@@ -62,7 +63,8 @@ impl From<WrittenAnalyzer> for Analyzer {
     }
 }
 
-/// What a token is.
+/// The tokenizer of an analyzer. (neural/src/tokenizer.rs has a crate-private `Tokenizer`: rename
+/// that one).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -76,7 +78,7 @@ pub enum Tokenizer {
     Wordpiece(WordpieceVocabulary),
 }
 
-/// Which tokens are dropped.
+/// The stop list of an analyzer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -188,7 +190,8 @@ impl Tokenizer {
     /// Every tokeniser that needs no vocabulary.
     pub const WITHOUT_VOCABULARY: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
 
-    /// As it is typed.
+    /// Returns the name of the tokenizer, as used in options; a WordPiece vocabulary is not part of
+    /// it.
     pub fn name(&self) -> &'static str {
         match self {
             Tokenizer::Alnum => "alnum",
@@ -208,10 +211,10 @@ impl Tokenizer {
 }
 
 impl Stemmer {
-    /// Every stemmer.
+    /// Lists all stemmers, including the one that leaves tokens unchanged.
     pub const ALL: &[Stemmer] = &[Stemmer::None, Stemmer::Porter, Stemmer::Porter2];
 
-    /// As it is typed.
+    /// Returns the name of the stemmer, as used in options.
     pub fn name(self) -> &'static str {
         match self {
             Stemmer::None => "none",

@@ -29,16 +29,16 @@ pub struct ParameterGrid {
     pub rankers: Vec<LexicalRanker>,
 }
 
-/// What was found.
+/// The mean of a measure at each point of a grid, with the best point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GridSearchResult {
-    /// Which measure: `AP`.
+    /// Name of the measure, for example AP.
     pub measure: String,
     /// Queries with judgements and candidates.
     pub n_queries: u64,
     /// For each ranker of the grid its mean over these queries.
     pub values: Vec<f64>,
-    /// Place of the best.
+    /// Index of the best value.
     pub best_index: usize,
 }
 

@@ -91,7 +91,8 @@ pub fn check_note(note: &str) -> Result<String, Error> {
     check_text("note", note, MAX_NOTE_CHARS)
 }
 
-/// The same of guidelines.
+/// Cleans guidelines for storage: removes control characters other than line breaks and tabs, and
+/// surrounding white space. Returns an error above `MAX_GUIDELINES_CHARS` characters.
 pub fn check_guidelines(text: &str) -> Result<String, Error> {
     check_text("guidelines", text, MAX_GUIDELINES_CHARS)
 }

@@ -19,7 +19,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Every outcome, best first.
+    /// Lists all outcomes of a verdict: satisfied, tied and violated.
     pub const ALL: &[Outcome] = &[Outcome::Satisfied, Outcome::Tied, Outcome::Violated];
 }
 
@@ -27,7 +27,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verdict {
-    /// How it came out.
+    /// Satisfied, tied or violated.
     pub outcome: Outcome,
     /// Left side less right side of the claim, in the unit of the scores; positive is with
     /// the claim.
@@ -69,7 +69,7 @@ pub struct OutcomeCounts {
 }
 
 impl OutcomeCounts {
-    /// Counts one instance.
+    /// Counts one instance by the outcome of its verdict, or as unscored if it has none.
     pub fn add(&mut self, verdict: Option<Verdict>) {
         match verdict.map(|it| it.outcome) {
             Some(Outcome::Satisfied) => self.satisfied += 1,
@@ -79,7 +79,7 @@ impl OutcomeCounts {
         }
     }
 
-    /// Instances with a verdict.
+    /// Returns the number of instances that have a verdict: satisfied, tied or violated.
     pub fn n_with_verdict(&self) -> u64 {
         self.satisfied + self.tied + self.violated
     }

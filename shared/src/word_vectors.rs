@@ -107,7 +107,7 @@ impl WordVectors {
         self.n_dims
     }
 
-    /// Where a word is.
+    /// Returns the row of a word's vector, or `None` if the word has no vector.
     pub fn row(&self, word: &str) -> Option<WordVectorNo> {
         self.words.find(word)
     }

@@ -81,7 +81,7 @@ struct Begun {
     people: Vec<Person>,
 }
 
-/// Somebody with a session.
+/// A registered person.
 struct Person {
     number: usize,
     client: reqwest::Client,

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was asked.
+/// A request that the mock server received.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordedRequest {
     /// Which request of all, from 0 on.

@@ -10,7 +10,7 @@ pub(crate) struct ThreadClock {
 }
 
 impl ThreadClock {
-    /// Starts at zero.
+    /// Starts a clock at zero that measures the work of the current thread.
     pub(crate) fn start() -> ThreadClock {
         ThreadClock {
             began: Instant::now(),
@@ -18,7 +18,8 @@ impl ThreadClock {
         }
     }
 
-    /// Since it was started.
+    /// Returns the CPU time of the thread since the start, in seconds; elapsed time if the system
+    /// does not report CPU time.
     pub(crate) fn seconds(&self) -> f64 {
         match (self.worked, ThreadClock::worked()) {
             (Some(from), Some(to)) => (to - from) as f64 * 1e-9,

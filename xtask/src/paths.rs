@@ -34,7 +34,7 @@ impl ProjectPaths {
         })
     }
 
-    /// Programs that setup installs.
+    /// Returns the folder in the cache in which setup installs programs.
     pub(crate) fn tools(&self) -> PathBuf {
         self.cache.join("tools")
     }

@@ -70,7 +70,7 @@ pub(crate) fn find(program: &str, folders: &[PathBuf]) -> Option<PathBuf> {
         .find(|file| is_program(file))
 }
 
-/// The folders of `PATH`.
+/// Returns the folders of the environment variable `PATH`, in order; none if it is not set.
 pub(crate) fn search_path() -> Vec<PathBuf> {
     std::env::var_os("PATH")
         .map(|path| std::env::split_paths(&path).collect())

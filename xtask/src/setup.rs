@@ -43,7 +43,8 @@ impl WebTools {
     }
 }
 
-/// Finds or installs everything.
+/// Finds or installs all tools of the project; reports optional ones that are missing and returns
+/// an error for required ones.
 pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     web(place)?;
     nextest(place)?;

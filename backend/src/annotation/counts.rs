@@ -121,7 +121,7 @@ impl TaskCounts {
         }
     }
 
-    /// People who have decided.
+    /// Returns the number of annotators who have decided on at least one item.
     pub(super) fn n_people(&self) -> u32 {
         let decided = self.people.values().filter(|it| !it.decided.is_empty());
         decided.count() as u32
@@ -187,7 +187,7 @@ pub(super) fn is_training(item: &AnnotationItem) -> bool {
     matches!(item.role, ItemRole::Training { .. })
 }
 
-/// Whether it was drawn.
+/// Returns whether an item was sampled for the task, rather than added as training or gold.
 pub(super) fn is_drawn(item: &AnnotationItem) -> bool {
     matches!(item.role, ItemRole::Sampled { .. })
 }

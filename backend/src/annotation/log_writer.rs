@@ -48,7 +48,7 @@ struct Waiting {
     done: oneshot::Sender<Result<Vec<EventOutcome>, String>>,
 }
 
-/// Where wishes go.
+/// Commits events and leases to the database in batches.
 #[derive(Debug, Clone)]
 pub(super) struct LogWriter(mpsc::Sender<Waiting>);
 

@@ -119,7 +119,7 @@ impl TaskState {
         *self.row.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(row);
     }
 
-    /// By their numbers.
+    /// Returns the items of the task, indexed by item number.
     pub(crate) fn items(&self) -> &[AnnotationItem] {
         &self.items
     }

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::runtime::{runtime, with_store};
 use crate::store::{DataFolder, DatabaseConfig, backup};
 
+/// Holds the command-line arguments of `axioscope backup`.
 #[derive(clap::Args)]
 pub(crate) struct BackupArgs {
     /// The file to be written, as backup.tar.gz; what has this name is replaced
@@ -42,6 +43,7 @@ impl BackupArgs {
     }
 }
 
+/// Holds the command-line arguments of `axioscope restore`.
 #[derive(clap::Args)]
 pub(crate) struct RestoreArgs {
     /// What `axioscope backup` has written

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::pipeline;
 use crate::store::{DataFolder, write_atomically};
 
+/// Holds the command-line arguments of `axioscope import`.
 #[derive(clap::Args)]
 pub(crate) struct ImportArgs {
     /// A folder with corpus.jsonl, queries.jsonl and, if there are judgements, qrels.tsv; each
@@ -73,6 +74,7 @@ impl ImportArgs {
     }
 }
 
+/// Holds the command-line arguments of `axioscope rank`.
 #[derive(clap::Args)]
 pub(crate) struct RankArgs {
     /// A folder, or the name of an imported collection
@@ -188,6 +190,7 @@ fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error>
     })
 }
 
+/// Holds the command-line arguments of `axioscope eval`.
 #[derive(clap::Args)]
 pub(crate) struct EvalArgs {
     /// QRELS RUN, or with --labels-in-run only RUN

@@ -65,6 +65,7 @@ pub(crate) struct CompareArgs {
     json: bool,
 }
 
+/// The group of queries to list: all, a bucket, a length, a change in RR, an answer type, a bigram.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum QuerySelection {
     Judged,

@@ -5,6 +5,7 @@ use shared::error::Error as InputError;
 
 use crate::error::Error;
 
+/// The device and precision arguments of commands that run models.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ComputeArgs {
     /// Where models compute: cpu, cuda, cuda:1, metal
@@ -16,7 +17,8 @@ pub(crate) struct ComputeArgs {
 }
 
 impl ComputeArgs {
-    /// What was typed, checked.
+    /// Parses `--device` and `--precision`; returns an error if either is not one of the known
+    /// values.
     pub(super) fn compute_target(&self) -> Result<ComputeTarget, Error> {
         let refuse = |name: &str, found: &str, known: &str| -> Error {
             InputError::not_one_of(name, found.escape_debug(), [known]).into()

@@ -15,6 +15,7 @@ use crate::runtime::with_store;
 use crate::store::people::{NewInvitationRow, PersonRecord};
 use crate::store::{DataFolder, Store};
 
+/// Holds the command-line arguments of `axioscope people`.
 #[derive(clap::Args)]
 pub(crate) struct PeopleArgs {
     #[command(subcommand)]

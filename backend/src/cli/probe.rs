@@ -32,6 +32,7 @@ use crate::store::{DataFolder, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another file";
 
+/// Holds the command-line arguments of `axioscope mine`.
 #[derive(clap::Args)]
 pub(crate) struct MineArgs {
     /// A folder, or the name of an imported collection
@@ -176,6 +177,7 @@ struct Seconds {
     mine: f64,
 }
 
+/// Holds the command-line arguments of `axioscope score`.
 #[derive(clap::Args)]
 pub(crate) struct ScoreArgs {
     /// A folder, or the name of an imported collection

@@ -19,6 +19,7 @@ use crate::models::{ModelRegistry, NeuralRanker};
 use crate::runtime::runtime;
 use crate::store::DataFolder;
 
+/// Holds the command-line arguments of `axioscope serve`.
 #[derive(clap::Args)]
 pub(crate) struct ServeArgs {
     /// Where to listen
@@ -101,6 +102,7 @@ impl ServeArgs {
     }
 }
 
+/// Holds the command-line arguments of `axioscope models`.
 #[derive(clap::Args)]
 pub(crate) struct ModelsArgs {
     #[command(subcommand)]

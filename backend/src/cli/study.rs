@@ -24,6 +24,7 @@ use crate::runtime::with_store;
 use crate::store::studies::{Visibility, files};
 use crate::store::{DataFolder, dataset, write_atomically};
 
+/// Holds the command-line arguments of `axioscope study`.
 #[derive(clap::Args)]
 pub(crate) struct StudyArgs {
     #[command(subcommand)]
@@ -275,6 +276,7 @@ fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
     Ok(CommandOutcome::Done)
 }
 
+/// Holds the command-line arguments of `axioscope report`.
 #[derive(clap::Args)]
 pub(crate) struct ReportArgs {
     /// Name of the study

@@ -16,6 +16,7 @@ use crate::collection_files::transfer_sets::{self, LoadedTransferSet};
 use crate::error::Error;
 use crate::store::write_atomically;
 
+/// Holds the command-line arguments of `axioscope transfer`.
 #[derive(clap::Args)]
 #[command(subcommand_value_name = "LAYOUT", subcommand_help_heading = "Layouts")]
 pub(crate) struct TransferArgs {

@@ -13,6 +13,7 @@ use crate::pipeline;
 use crate::progress::ProgressBar;
 use crate::store::write_atomically;
 
+/// Holds the command-line arguments of `axioscope vectors`.
 #[derive(clap::Args)]
 pub(crate) struct VectorsArgs {
     /// A folder, or the name of an imported collection

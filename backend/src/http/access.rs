@@ -48,7 +48,7 @@ pub(crate) struct NetworkExposure {
     pub(crate) no_auth_on_loopback: bool,
 }
 
-/// Where the server listens.
+/// Whether the server listens on loopback only or on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListenScope {
     /// This machine only.
@@ -270,7 +270,7 @@ impl Caller {
         }))
     }
 
-    /// Somebody without a name.
+    /// Creates a caller with the given role but without a session or a person.
     pub(super) fn anonymous(role: AccessRole, ip: IpAddr) -> Caller {
         Caller {
             role,

@@ -25,7 +25,7 @@ pub(super) const FAST_LEVEL: u32 = 4;
 /// For what is compressed once: near the best for text and wasm, in a tenth of the time.
 pub(super) const BEST_LEVEL: u32 = 9;
 
-/// How bytes are compressed.
+/// A content coding (RFC 9110): how a response body is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ContentCoding {
     Brotli,
@@ -33,7 +33,7 @@ pub(super) enum ContentCoding {
 }
 
 impl ContentCoding {
-    /// The best one first.
+    /// Lists all content codings in order of preference, the most preferred first.
     pub(super) const ALL: [ContentCoding; 2] = [ContentCoding::Brotli, ContentCoding::Gzip];
 
     /// The best one that a caller takes, if they take any.
@@ -49,7 +49,7 @@ impl ContentCoding {
         }
     }
 
-    /// Its name as `Content-Encoding`.
+    /// Returns the value of the `Content-Encoding` header: `br` or `gzip`.
     pub(super) fn header(self) -> HeaderValue {
         HeaderValue::from_static(self.name())
     }

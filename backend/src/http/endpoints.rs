@@ -59,7 +59,7 @@ const MAX_REVIEW: usize = 1 << 20;
 /// Body of what is said of people, in bytes: a few lines.
 const MAX_PERSON_BODY: usize = 64 << 10;
 
-/// Every endpoint.
+/// All endpoints of the HTTP API, in the order of the documentation.
 pub(super) struct Endpoints(Vec<EndpointEntry>);
 
 struct EndpointEntry {

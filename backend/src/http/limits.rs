@@ -114,7 +114,7 @@ const PASSWORDS: usize = 2;
 /// longest are forgotten.
 const MAX_TRACKED_CLIENTS: usize = 10_000;
 
-/// All of them.
+/// All concurrency and rate limits of the server.
 pub(super) struct ServerLimits {
     pub(super) reads: RateLimit<ClientKey>,
     pub(super) scores: RateLimit<ClientKey>,

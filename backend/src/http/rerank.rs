@@ -79,7 +79,7 @@ pub(super) async fn rerank(
     Ok(Json(ranking))
 }
 
-/// `/v1/rerank`.
+/// Handles `/v1/rerank`: ranks documents for a query and replies in the format of Cohere's API v1.
 pub(super) async fn rerank_v1(
     call: ApiRequest<CohereRerankRequest>,
 ) -> JsonResult<CohereRerankResponse> {
@@ -88,7 +88,7 @@ pub(super) async fn rerank_v1(
         .map(Json)
 }
 
-/// `/v2/rerank`.
+/// Handles `/v2/rerank`: ranks documents for a query and replies in the format of Cohere's API v2.
 pub(super) async fn rerank_v2(
     call: ApiRequest<CohereRerankRequest>,
 ) -> JsonResult<CohereRerankResponse> {

@@ -20,7 +20,7 @@ const ARTIFACT: &str = "artifact.metadata";
 /// What somebody says of a model that its other files do not.
 pub(super) const RANKER: &str = "ranker.toml";
 
-/// What every model has.
+/// Names the configuration file that every model has.
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const FILES: [&str; 3] = [CONFIG, "tokenizer.json", "model.safetensors"];
 

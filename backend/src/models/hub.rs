@@ -42,7 +42,8 @@ pub(super) struct HubRepoId {
 }
 
 impl HubRepoId {
-    /// `owner/name` or `owner/name@revision`.
+    /// Parses `owner/name` or `owner/name@revision`; returns `None` if a part is empty or has a
+    /// character that is not allowed.
     pub(super) fn parse(named: &str) -> Option<HubRepoId> {
         let part = |it: &str| {
             let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -60,7 +61,7 @@ impl HubRepoId {
         })
     }
 
-    /// Without the owner.
+    /// Returns the repository's name without its owner, with `@revision` if one is given.
     pub(super) fn model_name(&self) -> String {
         let whole = self.to_string();
         whole.split_once('/').map_or("", |it| it.1).to_owned()

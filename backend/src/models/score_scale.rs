@@ -41,7 +41,7 @@ impl ScoreScale {
 }
 
 impl NeuralRanker {
-    /// What its scores are.
+    /// Returns the scale of the ranker's scores: logit, log probability, cosine or unbounded.
     pub(crate) fn scale(&self) -> ScoreScale {
         match &*self.reader {
             ScoringModel::Joint(JointEncoder::Cross(it)) => match it.n_labels() {

@@ -31,7 +31,7 @@ pub(crate) struct PairScore {
     pub truncated: bool,
 }
 
-/// Pairs with their texts.
+/// Query-document pairs with their texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairTexts<'a> {
     /// As written.
@@ -484,7 +484,7 @@ pub(crate) struct TokenizedBatch {
 }
 
 impl TokenizedBatch {
-    /// Of all its texts.
+    /// Returns the tokenized passages of all documents in the batch, in their order.
     pub(super) fn passages(&self) -> Vec<&TokenizedText> {
         self.cut.iter().flat_map(|it| &it.passages).collect()
     }

@@ -22,7 +22,7 @@ const PER_THREAD: usize = 8;
 
 const WAY_OUT: &str = "make room, or choose another place by `--out`";
 
-/// What is wanted.
+/// The model, sampling and output folder of a collection expansion.
 pub(crate) struct ExpansionSettings<'a> {
     /// What writes.
     pub model: &'a Doc2Query,
@@ -34,7 +34,7 @@ pub(crate) struct ExpansionSettings<'a> {
     pub out: &'a Path,
 }
 
-/// What came out.
+/// How many queries were generated and how many documents were truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExpansionSummary {
     /// Queries that are not empty.

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::models::NeuralRanker;
 use crate::progress::ProgressBar;
 
-/// What is looked into.
+/// The collection, pool and models of a late-interaction analysis.
 pub(crate) struct LateInteractionInput<'a> {
     /// With the queries that count.
     pub collection: &'a Collection,
@@ -40,7 +40,9 @@ pub(crate) struct LateInteractionInput<'a> {
 /// Texts whose pieces are counted at once.
 const TOKENIZATION_CHUNK: usize = 256;
 
-/// Looks into a ranker.
+/// Analyzes how a late-interaction ranker matches the tokens of each query with its candidate pool:
+/// term importance, exact and soft matches, and spectra. Returns an error if a model does not use
+/// late interaction.
 pub(crate) fn analyze_late_interaction(
     looking: LateInteractionInput<'_>,
 ) -> Result<LateInteractionAnalysis, Error> {

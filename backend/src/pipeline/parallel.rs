@@ -19,6 +19,7 @@ pub(crate) struct ParallelExecutor {
 }
 
 impl ShardExecutor for ParallelExecutor {
+    /// Why an input, a setting or a request is invalid.
     type Error = Error;
 
     fn shards_at_once(&self, stage: StudyStage) -> usize {

@@ -32,7 +32,8 @@ impl RemoteRanker {
         RemoteRankerClient::new(self).map(drop)
     }
 
-    /// What scoring would send.
+    /// Returns the number of requests, documents and characters that scoring would send, and of
+    /// requests whose scores are already stored. Nothing is sent.
     pub(crate) fn cost(&self, listed: &PairTexts<'_>, draft: &PartialScores) -> RequestCost {
         let characters = |text: &String| text.chars().count() as u64;
         let all: Vec<u32> = (0..listed.pairs.len() as u32).collect();

@@ -24,7 +24,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 /// A wait looks this often whether it is still wanted.
 const SLICE: Duration = Duration::from_millis(200);
 
-/// Whoever asks a service.
+/// The HTTP client of a remote ranker, with pacing and retries.
 pub(super) struct RemoteRankerClient<'a> {
     service: &'a RemoteRanker,
     agent: Agent,

@@ -17,6 +17,7 @@ pub(super) fn parse_response(
         index: u64,
         score: f64,
     }
+    /// A document of a collection, the unit of retrieval.
     #[derive(Deserialize)]
     struct Document {
         index: u64,

@@ -82,7 +82,7 @@ impl RemoteRanker {
         }
     }
 
-    /// `HOST[:PORT]`.
+    /// Returns the host of the ranker's URL, with its port if one is given: `HOST[:PORT]`.
     pub(super) fn host(&self) -> &str {
         let rest = self.url.split_once("://").map_or("", |it| it.1);
         rest.split('/').next().unwrap_or_default()

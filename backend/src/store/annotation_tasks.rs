@@ -116,7 +116,7 @@ impl Store {
         Ok(numbers.into_iter().map(|it| TaskId(it as u32)).collect())
     }
 
-    /// One task.
+    /// Returns an annotation task by its number; returns an error if there is none.
     pub(crate) async fn review_task(&self, task: TaskId) -> Result<TaskRow, Error> {
         let row: Option<Row> = sqlx::query_as(
             "SELECT no, study_hash, task, state, results_public, made_ms, n_candidates

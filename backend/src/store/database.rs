@@ -15,7 +15,7 @@ use crate::error::{DatabaseName, Error};
 use crate::store::postgres::{PostgresAddress, VARIABLE};
 use crate::store::{DataFolder, postgres, sqlite};
 
-/// Where rows lie.
+/// Which database is used: a SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DatabaseConfig {
     /// A file.

@@ -58,7 +58,7 @@ const COLUMNS: [&str; 7] = [
     "probe", "mode", "claim", "query_id", "text_1", "text_2", "text_3",
 ];
 
-/// Ids by number.
+/// The ids of queries and documents, by number.
 pub(crate) struct ExternalIds<'a> {
     /// Of queries.
     pub queries: Vec<&'a str>,

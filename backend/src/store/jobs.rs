@@ -118,7 +118,7 @@ impl Store {
         transaction.commit().await.map_err(failed)
     }
 
-    /// Every job, newest first.
+    /// Returns all stored jobs with their rankers, newest first.
     pub(crate) async fn jobs(&self) -> Result<Vec<Job>, Error> {
         let rows: Vec<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
@@ -131,7 +131,7 @@ impl Store {
         rows.into_iter().map(JobRow::into_job).collect()
     }
 
-    /// One job.
+    /// Returns a stored job by its id; returns an error if there is none.
     pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
         if !may_be_stored(id) {
             return Err(Wrong::not_found("job", id).into());

@@ -29,7 +29,7 @@ pub(crate) struct PartialScores {
 }
 
 impl PartialScores {
-    /// Kept nowhere.
+    /// Creates an empty set of partial scores that is not saved to a file.
     pub(crate) fn in_memory() -> PartialScores {
         PartialScores {
             done: BTreeMap::new(),

@@ -94,7 +94,8 @@ impl Store {
         })
     }
 
-    /// Somebody by their number.
+    /// Returns a person by their number, including one whose access is revoked; returns an error if
+    /// there is none.
     pub(crate) async fn person(&self, no: PersonId) -> Result<PersonRecord, Error> {
         let found: Option<PersonRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE no = $1",

@@ -12,14 +12,14 @@ use shared::collection::encode_hex;
 pub(crate) struct SecretToken(String);
 
 impl SecretToken {
-    /// 256 random bits.
+    /// Generates a token of 256 random bits, encoded as URL-safe Base64 without padding.
     pub(crate) fn new() -> SecretToken {
         let mut bits = [0; 32];
         getrandom::fill(&mut bits).expect("the operating system gives random numbers");
         SecretToken(BASE64_URL_SAFE_NO_PAD.encode(bits))
     }
 
-    /// As somebody showed it.
+    /// Wraps a token as received from a client, without checking it.
     pub(crate) fn from_text(token: &str) -> SecretToken {
         SecretToken(token.to_owned())
     }

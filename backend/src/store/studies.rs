@@ -51,7 +51,7 @@ fn digest(instances_hash: &str, collection_hash: &str) -> String {
     )))
 }
 
-/// Who sees a study.
+/// Whether visitors can see a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
     /// Everybody.
@@ -90,7 +90,7 @@ impl StudyRow {
 }
 
 impl Store {
-    /// Every study by name.
+    /// Returns the entries of all studies, sorted by name.
     pub(crate) async fn studies(&self) -> Result<Vec<StudyEntry>, Error> {
         let rows: Vec<StudyRow> = sqlx::query_as(
             "SELECT name, title, made, instances_hash, collection_hash, n_instances, published,
@@ -103,7 +103,7 @@ impl Store {
         Ok(rows.into_iter().map(StudyRow::into_listed).collect())
     }
 
-    /// One study.
+    /// Returns the entry of a study by its name; returns an error if there is none.
     pub(crate) async fn study(&self, name: &str) -> Result<StudyEntry, Error> {
         let unknown = || shared::error::Error::not_found("study", name);
         if !may_be_stored(name) {

@@ -61,7 +61,7 @@ where
         }
     }
 
-    /// Asks again.
+    /// Sends the current request again, although it has not changed.
     pub(crate) fn refetch(self) {
         self.result.refetch();
     }

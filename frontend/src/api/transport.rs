@@ -215,7 +215,7 @@ fn close(watcher: &JobEventListener) {
     }
 }
 
-/// Who answers.
+/// Whether the pages come from a server or from a static host.
 #[derive(Debug, Clone)]
 enum HostKind {
     Server(ServerInfoResponse),

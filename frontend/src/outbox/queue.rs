@@ -32,7 +32,7 @@ pub(crate) struct QueuedEvent {
     pub(crate) rejection: Option<String>,
 }
 
-/// Why events wait.
+/// Why pending events cannot be sent at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DeliveryProblem {
     /// Nobody answered.
@@ -43,7 +43,7 @@ pub(crate) enum DeliveryProblem {
     Server(String),
 }
 
-/// Events that go together.
+/// Events of one task that are sent in one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EventBatch {
     /// Told apart from all others by it.
@@ -201,7 +201,7 @@ impl EventQueue {
         }
     }
 
-    /// Forgets what was refused.
+    /// Removes the events that the server rejected from the queue and returns their keys.
     pub(crate) fn discard_rejected(&mut self) -> Vec<EventKey> {
         let of = |it: &QueuedEvent| it.rejection.is_some().then_some(it.event.key);
         let gone: Vec<EventKey> = self.pending.iter().filter_map(of).collect();

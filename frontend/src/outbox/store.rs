@@ -41,7 +41,7 @@ async fn with_timeout<T>(work: impl Future<Output = Result<T, Error>>) -> Result
     .await
 }
 
-/// The table of events.
+/// The IndexedDB table of events that have not been sent.
 #[derive(Debug)]
 pub(crate) struct EventStore(Database);
 
@@ -85,7 +85,8 @@ impl EventStore {
         .await
     }
 
-    /// Forgets events.
+    /// Removes the events with these keys from the browser's database; returns an error if the
+    /// transaction fails or times out.
     pub(crate) async fn remove(&self, keys: &[EventKey]) -> Result<(), StorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;

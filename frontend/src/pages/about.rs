@@ -22,7 +22,7 @@ use method::{StatisticsHelp, VariantsHelp};
 use ranker_analysis::{CompareRankersHelp, LateInteractionHelp};
 use worked_example::WorkedExample;
 
-/// The page.
+/// Renders the About page: axioms, behavioral tests, lexical rankers, statistics, API and citation.
 #[component]
 pub(crate) fn About() -> impl IntoView {
     follow_anchor();

@@ -14,7 +14,7 @@ use crate::routes::PageRoute;
 /// Rows of the list at once.
 pub(crate) const ROWS: u64 = 25;
 
-/// What the page shows.
+/// What the Compare rankers page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CompareView {
     /// Which two, and over which queries.
@@ -71,7 +71,8 @@ impl CompareView {
         }
     }
 
-    /// The address.
+    /// Returns the address of the Compare rankers page of a study in this view. Default values are
+    /// left out.
     pub(crate) fn href(&self, study: &str) -> String {
         let usual = ComparisonOptions::default();
         let mut pairs: Vec<(&'static str, String)> = Vec::new();
@@ -133,7 +134,8 @@ pub(crate) fn ranker_parameter(who: &RankerRef) -> String {
     }
 }
 
-/// The same, read.
+/// Parses a ranker's address parameter, `run:FILE` or the number of a row; returns `None` if it is
+/// neither.
 pub(crate) fn parse_ranker_parameter(word: &str) -> Option<RankerRef> {
     match word.strip_prefix("run:") {
         Some(file) => Some(RankerRef::Run(file.to_owned())),

@@ -36,7 +36,7 @@ use scores::RankerScores;
 use term_contributions::TermContributionsSection;
 use word_similarity::SimilarWords;
 
-/// What the path names.
+/// The study, probe, variant and number in an instance's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct InstancePath {
     study: String,
@@ -68,7 +68,8 @@ impl InstancePath {
     }
 }
 
-/// The page.
+/// Renders the page of one instance: its preconditions, scores and verdicts, and the terms that
+/// decide them.
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
     let PageLocation { path, search, .. } = PageLocation::current();

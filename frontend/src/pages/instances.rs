@@ -34,7 +34,8 @@ use crate::widgets::virtual_list::{VirtualList, row_id};
 use filters::Filters;
 use rows::{InstanceListQuery, InstanceRow, InstanceRows};
 
-/// The page.
+/// Renders the Instances page, which lists the instances of one probe with the scores of one
+/// ranker.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
     crate::bundle_loader::prefetch_bundle();

@@ -17,7 +17,7 @@ use crate::widgets::resource_view::ResourceView;
 use account::{Account, SignOutHere};
 use forms::{JoinForm, SignInForm};
 
-/// The page.
+/// Renders the page on which people accept an invitation, sign in and manage their account.
 #[component]
 pub(crate) fn Join() -> impl IntoView {
     let PageLocation { hash, .. } = PageLocation::current();

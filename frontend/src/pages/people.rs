@@ -14,7 +14,7 @@ use state::{ActionNotice, PeopleState};
 pub(crate) use tables::format_minute;
 use tables::{Invitations, PeopleTable};
 
-/// The page.
+/// Renders the People page, on which curators manage people and invitations.
 #[component]
 pub(crate) fn People() -> impl IntoView {
     let shown = |who: SessionResponse| view! { <PeopleView who/> }.into_any();

@@ -35,7 +35,8 @@ use input::PlaygroundInput;
 use state::{AnswerState, NeuralRankerState, PlaygroundState, SelectedCollection};
 use text_history::TextHistory;
 
-/// The page.
+/// Renders the Playground page, which tests axioms and rankers on a query and documents typed by
+/// the user.
 #[component]
 pub(crate) fn Playground() -> impl IntoView {
     let (sheet, opening) = initial_content::initial_content();

@@ -25,7 +25,8 @@ struct ReproductionChoice {
     study: Option<String>,
 }
 
-/// The page.
+/// Renders the Reproductions page, which compares published tables with the authors' code and with
+/// ours.
 #[component]
 pub(crate) fn Reproductions() -> impl IntoView {
     let choice = PageLocation::read_from_search(choice_from_address);

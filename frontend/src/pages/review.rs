@@ -21,7 +21,8 @@ use new_task::NewTaskPage;
 use tasks::Tasks;
 use trial::Trial;
 
-/// A page of reviewing.
+/// Renders the review page of a route: task list, annotation, curation, new task, trial, people or
+/// sign-in. Other routes render nothing.
 pub(crate) fn view(page: PageRoute) -> AnyView {
     // Whichever page it is, what was left unsent before is sent. The others ask themselves.
     if !matches!(

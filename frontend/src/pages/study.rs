@@ -49,7 +49,8 @@ use stability_check::StabilityCheck;
 
 pub(crate) use panel::{documents_text, format_margin, margin_digits, margin_label};
 
-/// The page.
+/// Renders the Study page, which shows how often each ranker satisfies each axiom and its results
+/// on the behavioral tests.
 #[component]
 pub(crate) fn Study() -> impl IntoView {
     let url = use_url();

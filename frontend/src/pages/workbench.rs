@@ -25,7 +25,7 @@ use crate::routes::PageRoute;
 use settings::LocalStudySettings;
 use state::{JobLink, RunState, WorkbenchState};
 
-/// The page.
+/// Renders the Workbench page, which makes a study from local files in the browser.
 #[component]
 pub(crate) fn Workbench() -> impl IntoView {
     let query = use_query_map().get_untracked();

@@ -33,7 +33,7 @@ enum FigureSelection {
 }
 
 impl InteractiveFigure {
-    /// To be looked at.
+    /// Creates a figure in which nothing can be selected.
     pub(crate) fn static_figure(figure: PlotFigure) -> InteractiveFigure {
         InteractiveFigure {
             figure: Signal::stored(figure),

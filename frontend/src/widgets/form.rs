@@ -108,7 +108,7 @@ pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FieldName>(
     view! { <Message mistake=form.input_error(field)/> }
 }
 
-/// A line of text.
+/// Renders a labeled single-line text field with its note and error message.
 #[component]
 pub(crate) fn TextField(
     /// The label above the line.
@@ -254,7 +254,8 @@ where
     view! { <SelectField label choose>{listed}</SelectField> }
 }
 
-/// One of several words.
+/// Renders a drop-down list whose options are computed at run time, with its value stored in a
+/// form.
 #[component]
 pub(crate) fn FormOwnedSelect<V, F, W>(
     /// The form that holds the value and its mistakes.

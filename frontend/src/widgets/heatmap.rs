@@ -31,7 +31,7 @@ pub(crate) struct MapPosition {
     pub(crate) probe: Probe,
 }
 
-/// Whose row it is.
+/// The row of a heat-map cell: a ranker, or relevance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MapRow {
     /// A ranker, counted from 0.

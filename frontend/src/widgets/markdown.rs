@@ -10,7 +10,8 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 /// be as many elements in each other as a browser can hold.
 const MAX_DEPTH: usize = 12;
 
-/// A text in Markdown.
+/// Renders untrusted Markdown without raw HTML and images; links keep only http, https and mailto
+/// targets.
 #[component]
 pub(crate) fn Markdown(
     /// As somebody wrote it.

@@ -30,7 +30,7 @@ pub(crate) enum WordChange {
     Moved,
 }
 
-/// How fates are called.
+/// Which labels name the changes: those of an edited text, or those of two separate texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffLabels {
     /// Of a text that was changed.

@@ -185,7 +185,7 @@ pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::Rep
     table
 }
 
-/// Every cosine, for programs.
+/// Returns a table of the cosine of every query token with every document token, for export.
 pub(crate) fn cosines(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let title = "Cosine of every piece of the query with every piece of the texts";
     let mut table = report::ReportTable::new(name, title)

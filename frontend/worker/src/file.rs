@@ -28,7 +28,7 @@ pub(crate) struct LoadedFile {
     pub(crate) content: FileContent,
 }
 
-/// What a file held.
+/// The content of a file: documents, queries, qrels, a run, word vectors, splits or pairs.
 pub(crate) enum FileContent {
     /// Texts.
     Documents(Vec<Document>),

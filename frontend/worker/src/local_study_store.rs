@@ -29,7 +29,7 @@ pub(crate) async fn load() -> Option<String> {
     })
 }
 
-/// Forgets the local study.
+/// Deletes the local study from the browser's database; errors are ignored.
 pub(crate) async fn delete() {
     let _ = delete().await;
 }

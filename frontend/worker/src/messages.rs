@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, DedicatedWorkerGlobalScope};
 
-/// The worker itself.
+/// Returns the global scope of the web worker in which this code runs.
 pub(crate) fn worker_scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
@@ -39,7 +39,7 @@ pub(crate) fn now_ms() -> f64 {
     worker_scope().performance().map_or(0.0, |it| it.now())
 }
 
-/// Lets waiting messages in.
+/// Yields to the event loop once, so that pending messages to the worker are handled.
 pub(crate) async fn yield_now() {
     let wait = Promise::new(&mut |resolve, _| {
         let _ = worker_scope().set_timeout_with_callback(&resolve);

@@ -23,7 +23,7 @@ use crate::messages::{self, ProgressReporter, ReportOutcome};
 use crate::study_requests::{self, error_to_problem};
 use crate::{STATE, local_study_store, study_not_loaded};
 
-/// Everything the worker knows.
+/// The files that the worker has read and the studies that it has loaded.
 #[derive(Default)]
 pub(crate) struct WorkerState {
     /// By name.
@@ -310,6 +310,7 @@ impl From<Error> for MakeError {
 }
 
 impl ShardExecutor for StudyExecutor {
+    /// Why an input, a setting or a request is invalid.
     type Error = MakeError;
 
     async fn report(&mut self, progress: StudyProgress) -> Result<(), MakeError> {

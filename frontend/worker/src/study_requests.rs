@@ -137,7 +137,7 @@ pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorRespo
     ))
 }
 
-/// The whole study.
+/// Serializes the whole study as JSON for export.
 pub(crate) fn export(study: &Study) -> String {
     json(study)
 }

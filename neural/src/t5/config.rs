@@ -30,7 +30,7 @@ pub(crate) struct T5Config {
     pub(crate) eos_token_id: u32,
 }
 
-/// How distances become buckets.
+/// How relative positions map to buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RelativePositionBuckets {
     /// `relative_attention_num_buckets`.

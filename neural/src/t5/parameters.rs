@@ -24,11 +24,13 @@ pub(super) struct T5Parameters {
     pub(super) decoder_norm: NormScale,
 }
 
+/// One encoder layer: self-attention and feed-forward.
 pub(super) struct T5EncoderLayer {
     pub(super) attention: SelfAttention,
     pub(super) feed: FeedForwardLayer,
 }
 
+/// One decoder layer: self-attention, cross-attention and feed-forward.
 pub(super) struct T5DecoderLayer {
     pub(super) attention: SelfAttention,
     pub(super) cross: CrossAttention,
@@ -55,7 +57,7 @@ pub(super) struct CrossAttention {
     pub(super) out: Vec<f32>,
 }
 
-/// The two dense layers.
+/// The two dense layers of a feed-forward block.
 pub(super) struct FeedForwardLayer {
     pub(super) norm: NormScale,
     /// `[m, h]`, with a gate `[2m, h]`: what goes through the activation, then what it is

@@ -10,7 +10,8 @@ pub(crate) struct T5Tokenizer {
 }
 
 impl T5Tokenizer {
-    /// Reads `tokenizer.json`.
+    /// Loads the tokenizer from the contents of `tokenizer.json`; returns an error if they are
+    /// invalid or a token id is not below `vocab_size`.
     pub(crate) fn load(json: &[u8], vocab_size: usize) -> Result<T5Tokenizer, Error> {
         Ok(T5Tokenizer {
             tokenizer: HfTokenizer::read(json, vocab_size)?,

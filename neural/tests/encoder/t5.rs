@@ -28,6 +28,7 @@ struct Written {
     sampled: Vec<Query>,
 }
 
+/// A query of a collection: its id, its text, and optionally its group and split.
 #[derive(Deserialize)]
 struct Query {
     ids: Vec<u32>,

@@ -43,7 +43,7 @@ pub struct AgreementCoefficients {
     pub krippendorff_alpha_ordinal: Option<AgreementCoefficient>,
 }
 
-/// Of one probe.
+/// Agreement on the items of one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfProbe))]
 pub struct ProbeAgreement {
@@ -53,7 +53,7 @@ pub struct ProbeAgreement {
     pub coefficients: AgreementCoefficients,
 }
 
-/// Of two people.
+/// Describes the agreement of two annotators on the items that both have decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPair))]
 pub struct PairAgreement {

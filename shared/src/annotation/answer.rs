@@ -44,7 +44,7 @@ impl AnnotatorAnswer {
         }
     }
 
-    /// The name in files.
+    /// Returns the name of the answer in exported files, as in `first`.
     pub fn name(self) -> &'static str {
         match self {
             AnnotatorAnswer::First => "first",

@@ -128,7 +128,8 @@ impl AssignmentQueue<'_> {
         next
     }
 
-    /// Promises what is offered.
+    /// Returns a lease for each offered assignment, which reserves its item for the person for 30
+    /// minutes.
     pub fn lease(&self, person: PersonId, offers: &[Assignment]) -> Vec<Lease> {
         let leases = offers.iter().map(|it| Lease {
             item: it.item,
@@ -212,6 +213,7 @@ struct Left {
     drawn: Vec<ItemNo>,
 }
 
+/// A taken slot; dropping it frees the slot.
 enum Slot {
     Free,
     /// Others hold what is left.

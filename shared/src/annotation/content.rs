@@ -36,7 +36,7 @@ pub struct ItemContent {
     pub texts_withheld: bool,
 }
 
-/// What a ranker prefers.
+/// The document that a ranker prefers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRanked))]
 pub struct RankerPreference {

@@ -32,7 +32,7 @@ impl DisplayOrder {
         }
     }
 
-    /// The name in files.
+    /// Returns the name of the display order in exported files.
     pub fn name(self) -> &'static str {
         match self {
             DisplayOrder::ClaimOrder => "as-claimed",

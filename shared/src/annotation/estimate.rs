@@ -67,7 +67,7 @@ pub struct AgreementEstimates {
     pub by_probe: Vec<ProbeEstimate>,
 }
 
-/// Over one probe.
+/// The estimates for one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimatesOfProbe))]
 pub struct ProbeEstimate {

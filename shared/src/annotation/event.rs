@@ -39,7 +39,7 @@ pub struct LogEntry {
     pub event: AnnotationEvent,
 }
 
-/// What can be done.
+/// The action of an event: a decision, a skip, a report, an undo, an adjudication or an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhat))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -102,7 +102,7 @@ pub struct AnswerComment {
     pub note: String,
 }
 
-/// An item passed over.
+/// An item that an annotator skipped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSkip))]
 pub struct SkippedItem {
@@ -146,7 +146,7 @@ impl SkipReason {
         SkipReason::Other,
     ];
 
-    /// The name in files.
+    /// Returns the name of the skip reason in exported files.
     pub fn name(self) -> &'static str {
         match self {
             SkipReason::NotUnderstandable => "not-understood",
@@ -195,7 +195,7 @@ pub struct ExclusionChange {
     pub reason: String,
 }
 
-/// Who may do something.
+/// The role that an action requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActorRole {
     /// Anybody who takes part.
@@ -257,7 +257,7 @@ impl AnnotationAction {
         }
     }
 
-    /// The name in files.
+    /// Returns the name of the action in exported files, as in `decided`.
     pub fn name(&self) -> &'static str {
         match self {
             AnnotationAction::Decided(_) => "decided",

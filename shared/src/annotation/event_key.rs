@@ -14,7 +14,7 @@ use crate::error::{Error, serialize_as_text};
 pub struct EventKey(u128);
 
 impl EventKey {
-    /// From 16 random bytes.
+    /// Creates an event key from 16 random bytes, read as a big-endian integer.
     pub fn from_bytes(bytes: [u8; 16]) -> EventKey {
         EventKey(u128::from_be_bytes(bytes))
     }

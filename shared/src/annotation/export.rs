@@ -92,7 +92,7 @@ pub struct ExportItem {
     pub weight: Option<f64>,
 }
 
-/// Whose preferences are written.
+/// Whose preferences an export contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhose))]
 #[serde(rename_all = "kebab-case")]

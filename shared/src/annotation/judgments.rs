@@ -24,7 +24,7 @@ pub struct ItemAnswers {
     pub adjudications: Vec<AnnotatorAnswer>,
 }
 
-/// What one person says.
+/// The answer of one person on one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewVote))]
 pub struct Vote {
@@ -37,7 +37,7 @@ pub struct Vote {
     pub reason_rating: Option<ReasonRating>,
 }
 
-/// What people say together.
+/// The majority preference of the annotators, or the curator's adjudication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSettled))]
 #[serde(rename_all = "kebab-case")]

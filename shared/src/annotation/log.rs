@@ -62,7 +62,7 @@ pub enum EventStatus {
 }
 
 impl EventStatus {
-    /// The name in files.
+    /// Returns the name of the event status in exported files.
     pub fn name(self) -> &'static str {
         match self {
             EventStatus::Active => "stands",

@@ -157,7 +157,7 @@ pub enum MarginWeighting {
     LargeMargins,
 }
 
-/// Who may not agree.
+/// The two sides whose disagreement is oversampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewBetween))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -192,7 +192,7 @@ pub struct InstanceRef {
 }
 
 impl InstanceRef {
-    /// What it claims.
+    /// Returns the kind of claim that the instance's probe makes in the instance's variant.
     pub fn claim(&self) -> ClaimKind {
         self.probe.claim(self.variant)
     }
@@ -213,7 +213,7 @@ pub struct ReferenceAnswer {
     pub explanation: String,
 }
 
-/// Something to decide on.
+/// One instance that annotators decide on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItem))]
 pub struct AnnotationItem {
@@ -254,7 +254,7 @@ pub enum ItemRole {
 }
 
 impl ItemRole {
-    /// The name in files.
+    /// Returns the name of the item role in exported files.
     pub fn name(&self) -> &'static str {
         match self {
             ItemRole::Training { .. } => "training",

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::study::Study;
 use crate::study::controls::StudyControls;
 
-/// Instances that are tried.
+/// Sets the maximum number of instances that a trial draws from a study.
 pub const N_TRIAL_ITEMS: usize = 5;
 
 /// An item to try, with what comes after the decision.

@@ -115,11 +115,11 @@ pub struct TaskProgressSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOneTask))]
 pub struct GetTaskRequest {
-    /// Which.
+    /// The task. (so in every request below that says "Which." or "Of which task.").
     pub task: TaskId,
 }
 
-/// Reply to [`GetTaskRequest`].
+/// A task as its annotators see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSheet))]
 pub struct TaskResponse {
@@ -147,11 +147,11 @@ pub struct LeaseItemsRequest {
     pub n_items: u32,
 }
 
-/// Reply to [`LeaseItemsRequest`].
+/// The items leased to the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHanded))]
 pub struct LeaseItemsResponse {
-    /// In this order.
+    /// The items in the order in which to decide them.
     pub items: Vec<AssignedItem>,
     /// Further items that may come when promises to others run out.
     pub n_leased_to_others: u32,
@@ -165,7 +165,7 @@ pub struct LeaseItemsResponse {
 pub struct AssignedItem {
     /// Which, and how its texts stand on the screen.
     pub assignment: Assignment,
-    /// Its words.
+    /// The query and the documents of the item.
     pub content: ItemContent,
     /// Until then it is promised, in milliseconds since 1970; none for one that was decided on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,7 +213,7 @@ pub struct SubmitEventsRequest {
     pub events: Vec<AnnotationEvent>,
 }
 
-/// Reply to [`SubmitEventsRequest`].
+/// One receipt for each submitted event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSent))]
 pub struct SubmitEventsResponse {
@@ -260,7 +260,7 @@ pub struct PreviewTaskRequest {
     pub task: AnnotationTask,
 }
 
-/// Reply to [`PreviewTaskRequest`].
+/// Number of items of a task by purpose and probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMade))]
 pub struct TaskComposition {
@@ -294,7 +294,7 @@ pub struct GetTaskDefinitionRequest {
     pub task: TaskId,
 }
 
-/// Reply to [`GetTaskDefinitionRequest`].
+/// A task with its full definition, as curators see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhole))]
 pub struct TaskDefinitionResponse {
@@ -341,13 +341,13 @@ pub struct GetTaskProgressRequest {
     pub task: TaskId,
 }
 
-/// Reply to [`GetTaskProgressRequest`].
+/// The progress of a task and the names of its annotators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressed))]
 pub struct TaskProgressResponse {
     /// How far it is.
     pub progress: TaskProgress,
-    /// Everybody in it.
+    /// Names of the people in it.
     #[serde(alias = "names")]
     pub annotators: Vec<PersonName>,
 }
@@ -360,7 +360,7 @@ pub struct GetAgreementRequest {
     pub task: TaskId,
 }
 
-/// Reply to [`GetAgreementRequest`].
+/// The inter-annotator agreement of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreed))]
 pub struct AgreementResponse {
@@ -388,7 +388,7 @@ pub struct GetItemHistoryRequest {
     pub item: ItemNo,
 }
 
-/// Reply to [`GetItemHistoryRequest`].
+/// An item with its answers and all its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItemHistory))]
 pub struct ItemHistoryResponse {
@@ -445,9 +445,9 @@ pub struct ListHumanJudgmentsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaskResults))]
 pub struct TaskResults {
-    /// Which.
+    /// Identifier of the task.
     pub task: TaskId,
-    /// Its title.
+    /// Title of the task.
     pub title: String,
     /// Whether it is worked on.
     pub status: TaskStatus,
@@ -469,6 +469,6 @@ pub struct TaskResults {
 pub struct GetTrialItemsRequest {
     /// Name of the study.
     pub study: String,
-    /// Another draws others.
+    /// Seed of the draw.
     pub seed: u64,
 }

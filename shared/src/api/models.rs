@@ -62,7 +62,7 @@ pub enum ModelSource {
 pub enum ModelState {
     /// Nobody needed it so far.
     Unloaded,
-    /// It is.
+    /// The model is in memory.
     Loaded(Box<LoadedModel>),
     /// It could not be loaded when it was last tried.
     Failed {
@@ -71,7 +71,7 @@ pub enum ModelState {
     },
 }
 
-/// A model in memory.
+/// Description of a model in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadedModel {

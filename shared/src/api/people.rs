@@ -22,7 +22,7 @@ endpoints! {
     Post "/api/people/revoke" Revoke => PeopleResponse;
 }
 
-/// The header of [`SessionResponse::csrf_token`].
+/// Names the HTTP request header that carries [`SessionResponse::csrf_token`].
 pub const CSRF_HEADER: &str = "x-axioscope-csrf";
 
 /// A password has at least so many characters.
@@ -50,7 +50,7 @@ pub enum AccessRole {
 }
 
 impl AccessRole {
-    /// Every role, in order.
+    /// Lists all access roles in order of increasing permissions.
     pub const ALL: &[AccessRole] = &[
         AccessRole::Visitor,
         AccessRole::Annotator,
@@ -69,7 +69,7 @@ impl AccessRole {
     }
 }
 
-/// Who asks.
+/// Requests the role and the identity of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetSessionRequest {}
@@ -88,13 +88,13 @@ pub struct SessionResponse {
     pub csrf_token: Option<String>,
 }
 
-/// Somebody with a name.
+/// Describes a registered person: id, display name and whether a password is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
     /// As the server numbers them.
     pub id: PersonId,
-    /// As they chose it.
+    /// Display name, as the person chose it.
     pub name: String,
     /// Whether they can sign in again without an invitation.
     pub has_password: bool,
@@ -108,7 +108,7 @@ pub struct LookUpInvitationRequest {
     pub token: String,
 }
 
-/// Reply to [`LookUpInvitationRequest`].
+/// What an unused invitation grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InvitationResponse {
@@ -156,7 +156,7 @@ pub struct OperatorSignInRequest {
     pub token: String,
 }
 
-/// Ends this session.
+/// Ends the session of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SignOutRequest {
@@ -172,7 +172,7 @@ pub struct SetPasswordRequest {
     /// The one that is set, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_password: Option<String>,
-    /// None takes it away.
+    /// The new password; none removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_password: Option<String>,
 }
@@ -182,13 +182,13 @@ pub struct SetPasswordRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListPeopleRequest {}
 
-/// Reply to [`ListPeopleRequest`].
+/// The people of a server and its unused invitations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PeopleResponse {
-    /// By their numbers.
+    /// Accounts by ascending id.
     pub people: Vec<PersonAccount>,
-    /// The newest first.
+    /// Unused invitations, newest first.
     pub invitations: Vec<PendingInvitation>,
 }
 
@@ -196,7 +196,7 @@ pub struct PeopleResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PersonAccount {
-    /// Who.
+    /// The person.
     pub person: Person,
     /// What they may do.
     pub role: AccessRole,
@@ -239,12 +239,12 @@ pub struct CreateInvitationRequest {
     /// Lets this person in again, on a new device or after they were turned away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<PersonId>,
-    /// Whom it is for.
+    /// Note of the inviter on whom it is for.
     #[serde(default)]
     pub note: String,
 }
 
-/// Reply to [`CreateInvitationRequest`].
+/// A created invitation with its token, which is shown only here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateInvitationResponse {

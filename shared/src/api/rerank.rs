@@ -194,7 +194,7 @@ pub struct RankedText {
     pub text: Option<String>,
 }
 
-/// Reply to [`CohereRerankRequest`].
+/// The ranked documents in Cohere's format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankResponse {
@@ -243,7 +243,7 @@ pub struct CohereRerankUsage {
     pub total_tokens: u64,
 }
 
-/// What Cohere says beside.
+/// Metadata of a response in Cohere's format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankMeta {
@@ -256,7 +256,7 @@ pub struct CohereRerankMeta {
     pub warnings: Vec<String>,
 }
 
-/// Version of Cohere's shape.
+/// Version of Cohere's API whose format the response has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereApiVersion {

@@ -146,13 +146,13 @@ pub enum WorkerRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "tell")]
 pub enum WorkerResponse {
-    /// It listens.
+    /// The worker accepts requests.
     Ready,
-    /// How far it is.
+    /// Progress of a request.
     Progress(WorkerProgress),
     /// A file was read.
     FileRead(FileSummary),
-    /// The local study stands.
+    /// The local study is ready.
     StudyReady(LocalStudySummary),
     /// Word vectors were trained.
     VectorsTrained(TrainedVectorsSummary),
@@ -160,7 +160,7 @@ pub enum WorkerResponse {
     Payload,
     /// Done; there is nothing to say.
     Done,
-    /// Stopped by [`WorkerRequest::Cancel`].
+    /// The request was canceled.
     Canceled,
     /// What is wrong, and the way out.
     Failed(ErrorResponse),
@@ -227,7 +227,7 @@ pub enum FileKind {
     PassagesTsv,
     /// Texts: `id<TAB>address<TAB>title<TAB>text`.
     DocumentsTsv,
-    /// Texts: one a line.
+    /// Documents, one a line.
     DocumentLines,
     /// Queries, one JSON object a line.
     QueriesJsonl,
@@ -248,7 +248,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Every kind.
+    /// Lists all kinds of files that a local study can be made from.
     pub const ALL: &[FileKind] = &[
         FileKind::CorpusJsonl,
         FileKind::PassagesTsv,
@@ -321,7 +321,7 @@ pub struct FileSummary {
 /// Word vectors that were trained.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrainedVectorsSummary {
-    /// Words.
+    /// Number of words with a vector.
     pub n_words: u64,
     /// Dimensions of a vector.
     pub n_dims: u64,

@@ -25,7 +25,8 @@ use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quote_text, re
 use crate::collection::{ByteProgress, ReadRows};
 use crate::error::Error;
 
-/// Two texts.
+/// A pair of documents of a dataset-transfer test, the preferred one first. json: rows of
+/// `transfer` files, keys _id,query,a,b,group stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DocumentPair {

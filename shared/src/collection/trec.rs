@@ -57,7 +57,7 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
 
 /// First line of what a run says of itself: Breuer, Keller & Schaer, SIGIR 2022.
 pub const METADATA_START: &str = "# ir_metadata.start";
-/// Last line of it.
+/// Marks the last line of the `ir_metadata` block at the beginning of a run.
 pub const METADATA_END: &str = "# ir_metadata.end";
 
 /// The lines of `ir_metadata`, if a file begins with them.

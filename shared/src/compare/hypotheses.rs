@@ -21,16 +21,16 @@ use super::query_metrics::QueryMetrics;
 use crate::stats::correlation::pearson;
 use crate::stats::{Estimate, MIN_BOOTSTRAP_UNITS};
 
-/// Which hypothesis.
+/// One of the four hypotheses of Padigela, Zamani and Croft (2019).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Hypothesis {
-    /// H1.
+    /// H1: the first ranker is more biased towards query terms.
     QueryTermBias,
-    /// H2.
+    /// H2: the bias towards query terms hurts the first ranker.
     QueryTermBiasHurts,
-    /// H3.
+    /// H3: the second ranker finds more novel terms.
     MoreNovelTerms,
     /// H4.
     LongerQueries,

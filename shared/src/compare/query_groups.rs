@@ -53,7 +53,7 @@ pub struct MrrComparison {
     pub mrr_difference: Option<Estimate>,
 }
 
-/// Queries of one length.
+/// Queries with the same number of tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferLength))]
 pub struct QueryLengthGroup {
@@ -161,7 +161,8 @@ fn by<K: Ord>(
     groups
 }
 
-/// Lengths that occur.
+/// Returns the MRR of both rankers for each query length, in tokens, that occurs; all queries above
+/// the maximum length form one group.
 pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
     let groups = by(rows, |it| Some(length_group(it.n_tokens)));
     let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| QueryLengthGroup {

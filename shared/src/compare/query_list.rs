@@ -16,7 +16,7 @@ pub const MAX_ROWS: u64 = 200;
 /// The first so many characters of a query are listed.
 pub const MAX_QUERY_CHARACTERS: usize = 300;
 
-/// Which queries.
+/// The group of queries to list: all, a bucket, a length, a change in RR, an answer type, a bigram.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
 #[serde(rename_all = "kebab-case", tag = "kind")]

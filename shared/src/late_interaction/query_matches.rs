@@ -37,7 +37,8 @@ impl TokenMatchSums {
     }
 }
 
-/// Works out one query.
+/// Computes the match statistics of one query over its pool: the τ_AP importance of each word, and
+/// the exact and soft matches of each token.
 pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
     let QueryMatches {
         words,

@@ -7,17 +7,17 @@
 /// What a mark is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureColor {
-    /// The ground.
+    /// The background.
     Background,
     /// Words and lines that matter.
     Foreground,
-    /// Secondary words.
+    /// Secondary texts.
     Secondary,
-    /// Absent values.
+    /// Missing values.
     Missing,
-    /// Lines that mean something.
+    /// Lines with a meaning.
     Axis,
-    /// Lines that only part.
+    /// Lines that only separate.
     Separator,
     /// A step of the scale, −5 to 5: [`crate::plot::color_step_of_fraction`].
     Step(i8),

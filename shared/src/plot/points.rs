@@ -18,10 +18,10 @@ const TOP: f64 = 22.0;
 /// About as wide and as high as a short name.
 const NAME: [f64; 2] = [64.0, 15.0];
 
-/// What is drawn.
+/// The data of a scatter plot with labeled points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointPlot {
-    /// Whose numbers: `word`, `piece`.
+    /// What a point stands for: `word`, `token`.
     pub unit: String,
     /// From left to right.
     pub x_label: String,

@@ -55,6 +55,7 @@ pub enum Axiom {
 }
 
 impl TryFrom<Probe> for Axiom {
+    /// Why an input, a setting or a request is invalid.
     type Error = Error;
 
     fn try_from(probe: Probe) -> Result<Axiom, Error> {

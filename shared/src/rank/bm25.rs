@@ -13,7 +13,7 @@ use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
 use crate::index::term_statistics::QueryTerms;
 
-/// Parameters of BM25.
+/// Holds the parameters of the lexical ranker Okapi BM25: k1, b, k3 and the idf variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bm25 {
     /// Saturation of term frequency, at least 0.
@@ -47,7 +47,7 @@ impl IdfVariant {
 }
 
 impl Bm25 {
-    /// The usual parameters.
+    /// Lucene's parameters: k1 = 1.2, b = 0.75.
     pub const DEFAULT: Bm25 = Bm25 {
         k1: 1.2,
         b: 0.75,

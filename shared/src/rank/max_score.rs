@@ -30,7 +30,7 @@ pub struct TopKSearcher {
 /// A document with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Which.
+    /// Number of the document.
     pub doc: DocNo,
     /// Its score.
     pub score: f64,

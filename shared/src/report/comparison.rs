@@ -170,7 +170,7 @@ pub fn published_result(hypothesis: Hypothesis) -> &'static str {
     }
 }
 
-/// What follows, in words.
+/// Returns the display label of a hypothesis outcome, as in `not supported`.
 pub fn conclusion_label(standing: HypothesisOutcome) -> &'static str {
     match standing {
         HypothesisOutcome::Supported => "supported",

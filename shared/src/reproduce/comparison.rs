@@ -17,7 +17,7 @@ use crate::report::{ReportTable, TableValue};
 use crate::stats::Estimate;
 use crate::study::Study;
 
-/// One of the two.
+/// One of the two rankers of a comparison; BM25 is the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedRanker {
@@ -47,7 +47,7 @@ pub enum ComparisonStatistic {
     QueryShare,
 }
 
-/// A paired test.
+/// Names the paired significance test behind a p-value of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairedTest {

@@ -14,7 +14,7 @@ use super::{Paper, PaperTable, PublishedColumn, PublishedRowSubject, width};
 use crate::probe::transfer::TransferQuerySource;
 use crate::report::TableValue;
 
-/// A table as printed.
+/// A table as the paper prints it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
@@ -33,7 +33,7 @@ pub struct PublishedTable {
     pub notes: Vec<String>,
 }
 
-/// A row as printed.
+/// A row of a published table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
@@ -45,7 +45,7 @@ pub struct PublishedRow {
     pub cells: Vec<PublishedCell>,
 }
 
-/// A number as printed.
+/// A published value and the value of the authors' code.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub struct PublishedCell {
@@ -118,6 +118,7 @@ fn read_tables(paper: Paper) -> Vec<PublishedTable> {
 }
 
 impl TryFrom<toml::Value> for PublishedCell {
+    /// Why an input, a setting or a request is invalid.
     type Error = String;
 
     fn try_from(written: toml::Value) -> Result<PublishedCell, String> {

@@ -17,7 +17,7 @@ use crate::study::overview::StudyOverview;
 /// δ as the command line of ABNIRML has it.
 pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0 };
 
-/// How ours are counted.
+/// How our values of a column are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum StudyColumnKind {
     /// Axioms in a mode.

@@ -31,7 +31,7 @@ pub struct RescoringRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComputeEnvironment {
-    /// `cpu`, `cuda:0`.
+    /// Device: `cpu` or `cuda:0`.
     pub device: String,
     /// Of weights and states: `f32`.
     pub precision: String,
@@ -45,7 +45,7 @@ pub struct ComputeEnvironment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RescoredPairs {
-    /// Which.
+    /// The condition under which they were scored.
     pub condition: RescoringCondition,
     /// Places of the pairs, ascending.
     pub pairs: Vec<u32>,
@@ -75,7 +75,7 @@ pub enum RescoringCondition {
 }
 
 impl RescoringCondition {
-    /// For people.
+    /// Returns the display label of the rescoring condition, as in `on the CPU in f32`.
     pub fn label(self) -> &'static str {
         match self {
             RescoringCondition::Unbatched => "alone, not in a batch",

@@ -53,7 +53,7 @@ pub enum MeasurementLevel {
     Interval,
 }
 
-/// A coefficient of agreement.
+/// A coefficient of inter-annotator agreement with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementCoefficient {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 
-/// Φ⁻¹(.975).
+/// Holds the 0.975 quantile of the standard normal distribution, Φ⁻¹(0.975).
 pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 
 /// r over so many points.
@@ -62,7 +62,7 @@ pub fn least_squares(points: &[[f64; 2]]) -> Option<RegressionLine> {
     })
 }
 
-/// A straight line.
+/// Describes a least-squares regression line, `y = slope · x + intercept`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RegressionLine {

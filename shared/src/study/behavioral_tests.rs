@@ -75,7 +75,7 @@ pub enum RelevanceSlice {
 }
 
 impl RelevanceSlice {
-    /// As it is typed.
+    /// Returns the name of the slice, as used in options and tables.
     pub fn name(self) -> &'static str {
         match self {
             RelevanceSlice::All => "all",
@@ -136,7 +136,7 @@ pub struct BehavioralEffect {
 }
 
 impl BehavioralEffect {
-    /// Samples with both scores.
+    /// Returns the number of samples for which both documents have a score.
     pub fn n_scored(&self) -> u64 {
         self.n_positive + self.n_tied + self.n_negative
     }
@@ -155,7 +155,7 @@ impl BehavioralEffect {
     }
 }
 
-/// One behaviour.
+/// A behavioral test on one slice with its effect on each ranker. (`Row` eleven times).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestRow {

@@ -28,7 +28,8 @@ pub struct StudyInputs {
     pub created: String,
 }
 
-/// Makes a study.
+/// Makes a study: prepares and mines the collection, audits the analyzer and scores the pairs with
+/// the lexical rankers. Returns an error if an input is invalid or the executor fails.
 pub async fn make_study<E: ShardExecutor>(
     inputs: StudyInputs,
     executor: &mut E,

@@ -35,7 +35,7 @@ pub struct StudyControls {
     pub split: Option<String>,
 }
 
-/// Which instances count.
+/// The subset of instances to aggregate. json as StudyControls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]

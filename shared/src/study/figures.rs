@@ -22,7 +22,7 @@ use query_overlap::QueryOverlapFigure;
 use reference_comparison::ReferenceComparison;
 use scatter::EffectivenessScatter;
 
-/// What a reader chooses.
+/// The options of the figures: controls, reference ranker, effectiveness measure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FigureOptions {

@@ -54,7 +54,7 @@ pub enum StudyFinding {
 }
 
 impl StudyFinding {
-    /// What it is about.
+    /// Returns the probe, an axiom or a behavioral test, that the finding is about.
     pub fn probe(&self) -> Probe {
         match self {
             StudyFinding::ViolatesAxiom { probe, .. }

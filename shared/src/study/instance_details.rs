@@ -161,7 +161,7 @@ pub struct QuerySimilarity {
 /// How many words [`QuerySimilarity::nearest_words`] names.
 const NEAREST: usize = 6;
 
-/// What one ranker said.
+/// The scores and the verdict of one ranker on an instance. (`Said` five times).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerVerdict {

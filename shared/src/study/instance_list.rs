@@ -12,7 +12,7 @@ use crate::verdict::{Outcome, Verdict};
 
 pub use lister::InstanceLister;
 
-/// Which instances to list.
+/// The options of a list of instances: cell, filters, order, page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceListOptions {
@@ -46,7 +46,7 @@ pub struct InstanceListOptions {
 }
 
 impl InstanceListOptions {
-    /// The longest page.
+    /// Sets the maximum number of instances on one page of a list.
     pub const MAX_PAGE_SIZE: u64 = 500;
 }
 

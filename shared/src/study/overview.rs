@@ -121,7 +121,7 @@ pub struct StudyOverview {
     pub has_withheld_texts: bool,
 }
 
-/// Some of the queries.
+/// A split of the queries with its number of queries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SplitSize {

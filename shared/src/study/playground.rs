@@ -18,7 +18,8 @@ use crate::text::linguistics::{LinguisticAnalysis, analyze};
 use crate::text::{Analyzer, Vocabulary};
 use crate::word_vectors::WordVectors;
 
-/// What somebody typed.
+/// The request of the Playground: a query and two or three documents with the settings. json HTTP
+/// worker messages, page state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlaygroundRequest {

@@ -84,6 +84,7 @@ pub trait ShardExecutor {
 pub struct SequentialExecutor;
 
 impl ShardExecutor for SequentialExecutor {
+    /// Why an input, a setting or a request is invalid.
     type Error = Error;
 
     async fn report(&mut self, _: StudyProgress) -> Result<(), Error> {
@@ -174,7 +175,8 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
     }
 }
 
-/// Indexes documents.
+/// Indexes documents in shards on the executor, which reports the progress; returns the executor's
+/// errors.
 pub async fn index<E: ShardExecutor>(
     docs: &[Document],
     builder: IndexBuilder,

@@ -9,7 +9,9 @@ use crate::probe::{Claim, Instances, StudyDocNo};
 use crate::score::Scores;
 use crate::score::rescoring::{ComputeEnvironment, RescoredPairs, RescoringCondition};
 
-/// A certificate, counted.
+/// Summarizes the score stability check of a ranker over the shown instances: how far scores move
+/// and how many verdicts change under other conditions. (`Certificate` becomes StabilityCheck in
+/// the api part).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StabilitySummary {
@@ -20,7 +22,7 @@ pub struct StabilitySummary {
     pub checks: Vec<ConditionStability>,
 }
 
-/// One condition, counted.
+/// The score stability under one condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConditionStability {

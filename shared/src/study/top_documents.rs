@@ -29,7 +29,7 @@ pub struct TopDocuments {
     pub docs: Vec<TopDocument>,
 }
 
-/// One of the texts.
+/// A top document with its score, grade and text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TopDocument {

@@ -22,7 +22,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Empty.
+    /// Creates a vocabulary without terms, which uses the given analyzer.
     pub fn new(analyzer: Analyzer) -> Vocabulary {
         let stem = TokenStemmer::new(analyzer.stemmer);
         Vocabulary {
@@ -34,7 +34,7 @@ impl Vocabulary {
         }
     }
 
-    /// How texts become terms.
+    /// Returns the analyzer that turns text into the terms of the vocabulary.
     pub fn analyzer(&self) -> &Analyzer {
         &self.analyzer
     }
@@ -95,7 +95,7 @@ impl Vocabulary {
         });
     }
 
-    /// Bytes held.
+    /// Returns the approximate memory use of the vocabulary in bytes.
     pub(crate) fn n_bytes(&self) -> usize {
         self.tokens.n_bytes() + self.terms.n_bytes() + self.term_of.len() * 8
     }

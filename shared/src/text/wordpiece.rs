@@ -28,7 +28,8 @@ const CONTINUATION_PREFIX: &str = "##";
 /// The longest word that is cut; longer ones are [`UNKNOWN_TOKEN`]. In characters.
 const LONGEST_WORD: usize = 100;
 
-/// A vocabulary of pieces.
+/// A WordPiece vocabulary. FROZEN keys (analyzer in Parquet metadata). (neural has a public
+/// `Pieces`).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "StoredWordpieceVocabulary", into = "StoredWordpieceVocabulary")]
 pub struct WordpieceVocabulary(Arc<LoadedVocabulary>);
@@ -46,7 +47,7 @@ struct LoadedVocabulary {
     longest: usize,
 }
 
-/// As it is stored.
+/// The serialized form of a WordPiece vocabulary. FROZEN keys file,cased,pieces.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -101,6 +102,8 @@ impl WordpieceVocabulary {
     }
 
     fn from_tokenizer(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
+        /// The tokenizer of an analyzer. (neural/src/tokenizer.rs has a crate-private `Tokenizer`:
+        /// rename that one).
         #[derive(Deserialize)]
         struct Tokenizer {
             model: Model,
@@ -167,7 +170,7 @@ impl WordpieceVocabulary {
         }))
     }
 
-    /// Where it came from.
+    /// Returns the name of the file from which the vocabulary was read.
     pub fn file(&self) -> &str {
         &self.0.file
     }

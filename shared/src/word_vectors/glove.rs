@@ -28,7 +28,7 @@ pub use cooccurrence::{CooccurrenceCounts, GloveCorpus};
 /// Parts of the words, and rounds of a pass.
 pub const STRATA: usize = 16;
 
-/// How vectors are trained.
+/// The hyperparameters of GloVe training. json HTTP worker message; (`Settings` four times).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GloveSettings {
@@ -85,7 +85,7 @@ impl GloveSettings {
     }
 }
 
-/// Vectors in training.
+/// Trains GloVe vectors round by round.
 pub struct GloveTrainer<'a> {
     index: &'a Index,
     settings: GloveSettings,

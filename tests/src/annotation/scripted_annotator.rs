@@ -45,7 +45,7 @@ pub(super) struct RequestCounts {
     pub(super) n_twice: u32,
 }
 
-/// An annotator.
+/// A scripted annotator who logs every event that they send.
 pub(super) struct ScriptedAnnotator {
     person: PersonClient,
     task: TaskId,

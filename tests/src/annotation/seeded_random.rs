@@ -2,7 +2,7 @@
 
 use shared::annotation::EventKey;
 
-/// A stream of numbers.
+/// A reproducible stream of random numbers (splitmix64).
 pub(crate) struct SeededRandom(u64);
 
 impl SeededRandom {

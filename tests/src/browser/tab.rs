@@ -503,7 +503,7 @@ impl Drop for BrowserTab {
     }
 }
 
-/// Light or dark.
+/// The color scheme of a page: light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColorScheme {
     Light,

@@ -28,7 +28,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     max_sim(bench, &engines, table)
 }
 
-/// Who takes turns.
+/// The inference engines that take turns in a benchmark.
 pub(super) struct BenchEngines {
     program: PathBuf,
     script: PathBuf,

@@ -42,7 +42,7 @@ impl BenchServer {
         Ok(BenchServer { child, address })
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// Returns the origin of the server's URLs, `http://127.0.0.1:PORT`.
     pub(super) fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -101,7 +101,7 @@ impl BenchServer {
     }
 }
 
-/// What a server says.
+/// The status and body of a response.
 pub(super) struct BenchReply {
     pub(super) status: u16,
     body: String,

@@ -17,6 +17,7 @@ pub(super) struct BenchRow {
     pub(super) is_met: bool,
 }
 
+/// The benchmark table of `BENCHMARKS.md`.
 #[derive(Default)]
 pub(super) struct BenchTable {
     rows: Vec<BenchRow>,

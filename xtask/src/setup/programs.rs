@@ -18,7 +18,8 @@ const DENY: &str = "0.20.2";
 /// Installed together, because npm removes what it was not asked for.
 const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
 
-/// Builds the front end.
+/// Installs the pinned version of trunk, which builds the front end, unless it is already
+/// installed.
 pub(super) fn trunk(place: &ProjectPaths) -> Result<()> {
     let trunk = CargoProgram {
         program: "trunk",

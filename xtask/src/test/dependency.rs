@@ -32,7 +32,7 @@ impl RequiredDependency {
         RequiredDependency::Collections,
     ];
 
-    /// The name in [`REQUIRED`].
+    /// Returns the name of the dependency in the environment variable [`REQUIRED`].
     pub(super) fn name(self) -> &'static str {
         match self {
             RequiredDependency::Browser => "browser",

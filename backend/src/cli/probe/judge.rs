@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::store::instances;
 use crate::store::partial_scores::PartialScores;
 
+/// Holds the command-line arguments of `axioscope judge`.
 #[derive(clap::Args)]
 pub(crate) struct JudgeArgs {
     /// A folder, or the name of an imported collection

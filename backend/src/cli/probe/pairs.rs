@@ -12,6 +12,7 @@ use crate::collection_files;
 use crate::error::Error;
 use crate::store::write_atomically;
 
+/// Holds the command-line arguments of `axioscope pairs`.
 #[derive(clap::Args)]
 pub(crate) struct PairsArgs {
     /// A folder, or the name of an imported collection

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::pipeline;
 use crate::store::{DataFolder, write_atomically};
 
+/// Arguments of `axioscope study check`.
 #[derive(clap::Args)]
 pub(crate) struct StudyCheckArgs {
     /// Name of the study
@@ -91,6 +92,7 @@ fn baseline_of(study: &Study) -> Result<Baseline, Error> {
     Ok(Baseline::from_overviews(&overviews).ok_or_else(nothing)?)
 }
 
+/// Arguments of `axioscope study diff`.
 #[derive(clap::Args)]
 pub(crate) struct StudyDiffArgs {
     /// Name of the study

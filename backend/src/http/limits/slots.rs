@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ClientKey;
 
-/// A number of places.
+/// A pool of slots with a maximum in total and per client.
 pub(in crate::http) struct SlotPool {
     max: usize,
     most_of_one: usize,

@@ -52,7 +52,7 @@ impl StudyCache {
         }
     }
 
-    /// Where studies lie.
+    /// Returns the data folder from which the studies are loaded.
     pub(super) fn folder(&self) -> &DataFolder {
         &self.folder
     }
@@ -102,7 +102,7 @@ impl StudyCache {
         Ok(file)
     }
 
-    /// A study.
+    /// Returns a study from the cache; loads it if it is absent or has a newer revision.
     pub(in crate::http) async fn study(&self, listed: &StudyEntry) -> Result<Arc<Study>, Error> {
         let (folder, name) = (self.folder.clone(), listed.name.clone());
         let load = run_blocking("loading a study", move || {

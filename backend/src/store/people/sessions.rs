@@ -17,7 +17,7 @@ const LIFETIME_MS: i64 = 90 * 24 * HOUR_MS;
 /// Somebody was seen is written at most so often.
 const TOUCH_MS: i64 = HOUR_MS;
 
-/// Who is signed in.
+/// The person who is signed in, with their role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UserSession {
     /// None for an operator who came in by the link that the server prints.

@@ -62,7 +62,8 @@ struct MappedColumnsFile {
     heads: Vec<InstancesHeader>,
 }
 
-/// Writes a study.
+/// Writes a study to its folder in the data folder, and removes the folder again if the first write
+/// of a study fails.
 pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study(&study.definition.name)?;
     fs::create_dir_all(&folder).map_err(Error::file(&folder, WAY_OUT))?;

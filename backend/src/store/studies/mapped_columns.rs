@@ -19,7 +19,7 @@ use shared::probe::{Instances, InstancesHeader, StudyDocNo};
 use crate::error::Error;
 use crate::store::{checksum, write_atomically};
 
-/// Writes the columns.
+/// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
 pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
     write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);

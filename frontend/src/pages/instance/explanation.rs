@@ -24,7 +24,8 @@ pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
     }
 }
 
-/// What the axiom concludes.
+/// Returns the clause that states the expected preference of an instance: what its axiom demands,
+/// or which outcome of a behavioral test counts as positive.
 pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),

@@ -80,7 +80,7 @@ impl InstanceNeighbors {
         })
     }
 
-    /// `violation 417 of 963`
+    /// Returns the position of the instance in its list, as in `violation 417 of 963`.
     pub(super) fn position_text(&self, probe: Probe) -> String {
         let what = match (self.outcome, probe.is_axiom()) {
             (Some(Outcome::Violated), true) => "violation",

@@ -15,7 +15,7 @@ use crate::widgets::form::RadioButton;
 use crate::widgets::heatmap::MapPosition;
 use crate::widgets::verdict::verdict_label;
 
-/// The bar of filters.
+/// Renders the filters of an instance list: outcome, query, margin and sort order.
 #[component]
 pub(super) fn Filters(
     /// As they stand in the address.

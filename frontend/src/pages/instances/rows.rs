@@ -47,7 +47,7 @@ pub(super) enum InstanceRow {
     Failed(api::Error),
 }
 
-/// The list.
+/// The rows of an instance list, fetched a page at a time.
 #[derive(Clone, Copy)]
 pub(super) struct InstanceRows {
     asked: Memo<InstanceListQuery>,

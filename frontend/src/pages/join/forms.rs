@@ -109,7 +109,7 @@ pub(super) fn JoinForm(
     }
 }
 
-/// Name and password.
+/// Renders the sign-in form, which asks for a name and a password.
 #[component]
 pub(super) fn SignInForm() -> impl IntoView {
     let stand = RwSignal::new(SubmitState::Editing);

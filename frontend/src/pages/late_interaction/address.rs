@@ -4,7 +4,7 @@ use crate::pages::page_state::StudyPageState;
 use crate::pages::study::address::{ParameterLookup, query_string};
 use crate::routes::PageRoute;
 
-/// What the page shows.
+/// What the Late interaction page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LateInteractionView {
     /// Place among the rankers that were looked into.
@@ -43,7 +43,8 @@ impl LateInteractionView {
         }
     }
 
-    /// The address.
+    /// Returns the address of the Late interaction page of a study in this view. Default values are
+    /// left out.
     pub(crate) fn href(&self, study: &str) -> String {
         let mut pairs: Vec<(&'static str, String)> = Vec::new();
         if self.ranker > 0 {

@@ -13,7 +13,8 @@ use crate::widgets::section::Section;
 /// Queries that are listed before one asks for all.
 const INITIAL_ROWS: usize = 25;
 
-/// The chosen word.
+/// Renders the statistics of the selected query term: its idf, importance, exact and soft matches,
+/// and the queries that contain it.
 #[component]
 pub(super) fn TermDetails(
     word: WordStatistics,

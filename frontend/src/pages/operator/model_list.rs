@@ -19,6 +19,7 @@ pub(super) struct ModelList {
     pub(super) debounce: Debounce,
 }
 
+/// What the operator page shows: loading, no server, sign-in, models or an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ModelListState {
     Loading,

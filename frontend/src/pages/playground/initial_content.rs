@@ -9,7 +9,7 @@ use super::state::{PlaygroundState, SourceInstance};
 use crate::api::Error;
 use crate::location::PageLocation;
 
-/// What the address says.
+/// Where the initial content comes from: the address itself, or an instance that has to be fetched.
 pub(super) enum InitialContent {
     /// Everything, or nothing.
     Local(Option<SourceInstance>),

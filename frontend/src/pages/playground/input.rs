@@ -241,7 +241,7 @@ impl PlaygroundInput {
     /// Keys of the texts in a link; of query and texts together none is a key of a setting.
     const TEXTS: [&str; 3] = ["text1", "text2", "text3"];
 
-    /// Nothing yet.
+    /// Creates an input with an empty query, two empty documents and the default settings.
     pub(crate) fn empty() -> PlaygroundInput {
         PlaygroundInput {
             query: String::new(),

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 use shared::report::{format, precondition};
 
-/// What premises speak of.
+/// The document names and query terms that precondition labels refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreconditionNames {
     /// Names of the texts, in the order of the claim.

@@ -18,7 +18,7 @@ use crate::api::{self, Error};
 use crate::routes::PageRoute;
 use crate::widgets::form::FormState;
 
-/// Names of the texts.
+/// Lists the display names of the documents, of which there are at most three.
 pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
 
 /// Everything that stands on the page.
@@ -197,6 +197,7 @@ pub(super) struct NeuralRankerState {
     pub(super) scores: ScoreState,
 }
 
+/// The state of a scoring request: idle, pending, scored or failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScoreState {
     /// There is no query or a text is missing.

@@ -30,7 +30,7 @@ impl TextHistory {
         }
     }
 
-    /// The text.
+    /// Returns the current text, after all edits and undone steps.
     pub(crate) fn current(&self) -> &str {
         &self.current
     }
@@ -72,7 +72,7 @@ impl TextHistory {
         !self.past.is_empty()
     }
 
-    /// One step back.
+    /// Undoes the last step; does nothing if there is none.
     pub(crate) fn undo(&mut self) {
         self.last_key_ms = None;
         if let Some(before) = self.past.pop() {
@@ -80,7 +80,7 @@ impl TextHistory {
         }
     }
 
-    /// One step forward again.
+    /// Redoes the step that was undone last; does nothing if there is none.
     pub(crate) fn redo(&mut self) {
         self.last_key_ms = None;
         if let Some(after) = self.future.pop() {

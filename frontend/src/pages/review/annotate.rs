@@ -31,7 +31,7 @@ use guidelines::GuidelinesPanel;
 use session::{AnnotationSession, DisplayedItem};
 use state::{AnnotationState, FEEDBACK_ID};
 
-/// The page.
+/// Renders the Annotate page, on which an annotator decides on the items of a task.
 #[component]
 pub(crate) fn Annotate(
     /// Which task.

@@ -27,7 +27,7 @@ use progress::Progress;
 use results::Results;
 use state::{CurationState, CurationTab};
 
-/// The page.
+/// Renders the Curate page, on which a curator follows, adjudicates and exports a task.
 #[component]
 pub(crate) fn Curate(
     /// Which task.

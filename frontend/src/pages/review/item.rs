@@ -13,7 +13,7 @@ use crate::widgets::highlighted_text::HighlightedTextView;
 /// The element that has the focus when an item comes.
 pub(super) const ITEM: &str = "item";
 
-/// Question and query.
+/// Renders an item's question and its query, with or without highlighted terms.
 #[component]
 pub(super) fn ItemQuestion(
     /// The item.

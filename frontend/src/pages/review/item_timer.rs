@@ -12,7 +12,7 @@ pub(crate) struct ItemTimer {
 }
 
 impl ItemTimer {
-    /// An item is shown.
+    /// Starts the timer of an item that is displayed from `now`, in milliseconds.
     pub(crate) fn start(now: u64) -> ItemTimer {
         ItemTimer {
             elapsed_ms: 0,
@@ -26,7 +26,7 @@ impl ItemTimer {
         self.last_activity = Some(now);
     }
 
-    /// The page is hidden.
+    /// Pauses the timer at `now`, in milliseconds, because the page is hidden.
     pub(crate) fn pause(&mut self, now: u64) {
         self.elapsed_ms = self.elapsed_ms(now);
         self.last_activity = None;

@@ -29,7 +29,7 @@ use known_items::KnownItems;
 use preview::Preview;
 use probes::Probes;
 
-/// The page.
+/// Renders the New task page, on which a curator defines an annotation task.
 #[component]
 pub(crate) fn NewTaskPage() -> impl IntoView {
     let shown = |_| view! { <StudyLoader/> }.into_any();

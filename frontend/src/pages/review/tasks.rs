@@ -15,7 +15,7 @@ use crate::widgets::progress::Progress;
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 
-/// The page.
+/// Renders the Review page, which lists the annotation tasks that the user can see.
 #[component]
 pub(crate) fn Tasks() -> impl IntoView {
     let asked = LocalResource::new(load);

@@ -15,7 +15,7 @@ use crate::routes::PageRoute;
 use crate::widgets::progress::Progress;
 use crate::widgets::resource_view::ResourceView;
 
-/// The page.
+/// Renders the Trial page, on which a visitor decides on a few items of a study; nothing is saved.
 #[component]
 pub(crate) fn Trial(
     /// Name of the study.

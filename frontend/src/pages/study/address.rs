@@ -12,6 +12,7 @@ use crate::widgets::heatmap::{MapPosition, MapRow};
 /// The value of a key in an address.
 pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// A key of the address with its value.
 type QueryParameter = (&'static str, String);
 
 /// What the Study page shows.
@@ -118,7 +119,7 @@ impl StudyView {
         }
     }
 
-    /// The address.
+    /// Returns the address of the Study page of a study in this view. Default values are left out.
     pub(crate) fn href(&self, study: &str) -> String {
         let mut pairs = controls_parameters(&self.controls);
         pairs.extend(self.cell.map(|it| ("cell", position_parameter(it))));
@@ -181,7 +182,8 @@ pub(crate) fn parse_threshold(text: &str) -> Option<f64> {
 }
 
 impl InstanceListView {
-    /// From an address.
+    /// Reads the view from the parameters of an address; uses the default of each that is missing
+    /// or malformed.
     pub(crate) fn read(get: ParameterLookup<'_>) -> InstanceListView {
         let outcome = get("outcome");
         let sort = get("sort");
@@ -379,7 +381,8 @@ fn position_parameter(spot: MapPosition) -> String {
     }
 }
 
-/// `?key=value&…`, or nothing.
+/// Returns the parameters as an escaped query string, `?key=value&…`, or an empty string if there
+/// are none.
 pub(crate) fn query_string(pairs: impl IntoIterator<Item = QueryParameter>) -> String {
     let pairs: Vec<String> = pairs
         .into_iter()

@@ -9,7 +9,7 @@ use shared::study::overview::StudyOverview;
 
 use crate::widgets::clipboard::copy_text;
 
-/// The dialog.
+/// Renders the Cite dialog, with the citation of the study in this view as plain text and BibTeX.
 #[component]
 pub(super) fn CiteDialog(
     /// For the dials as they stand.

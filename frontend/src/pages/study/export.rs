@@ -12,7 +12,8 @@ use crate::api;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 
-/// The dialog.
+/// Renders the Export dialog, which saves the overview in several formats or the whole study as
+/// JSON.
 #[component]
 pub(super) fn ExportDialog(
     /// For the dials as they stand.

@@ -7,7 +7,7 @@ use web_sys::{DragEvent, FileList, HtmlInputElement};
 use crate::api::{Error, transport};
 use crate::widgets::error_message::ErrorMessage;
 
-/// Where the copy is.
+/// hides std's Copy.
 #[derive(Debug, Clone, PartialEq)]
 enum RestoreState {
     Wanted,

@@ -20,7 +20,7 @@ const BUILT_IN_FILES: [&str; 3] = [
     include_str!("demo_files/qrels.tsv"),
 ];
 
-/// The button.
+/// Renders the button that loads the files of the demo collection into the Workbench.
 #[component]
 pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
     let loading = RwSignal::new(false);

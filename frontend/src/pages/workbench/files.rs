@@ -24,7 +24,7 @@ pub(super) async fn text(file: &File) -> Result<String, Error> {
 
 const PICKER: &str = "files-picker";
 
-/// Opens the browser's dialog.
+/// Opens the browser's file picker; does nothing if its input element is not on the page.
 pub(super) fn open_picker() {
     let found = document().get_element_by_id(PICKER);
     if let Some(picker) = found.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) {

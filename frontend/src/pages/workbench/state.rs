@@ -73,7 +73,7 @@ impl WorkbenchState {
     }
 }
 
-/// Whether something is there.
+/// Whether a part of the collection has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
     Present,
@@ -124,7 +124,7 @@ impl WorkbenchFile {
     }
 }
 
-/// Where the run stands.
+/// The state of a run: idle, running, done, cancelled or failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RunState {
     /// Nothing was run on this visit.

@@ -18,6 +18,7 @@ pub(super) struct GridTrack {
     pub(super) content: TrackContent,
 }
 
+/// What a grid track holds: families, headings, or a row of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TrackContent {
     Families,

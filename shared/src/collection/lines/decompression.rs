@@ -26,6 +26,7 @@ pub(super) struct DecompressedStream<'a> {
     n_bytes: u64,
 }
 
+/// The compression of a file with its decoder.
 enum Compression<'a> {
     Not(Source<'a>),
     Gzip(MultiGzDecoder<Source<'a>>),
@@ -104,6 +105,7 @@ impl Read for DecompressedStream<'_> {
 /// The bytes of the file itself; the first of them have been looked at.
 type Source<'a> = BufReader<Chain<Cursor<Vec<u8>>, CountingReader<'a>>>;
 
+/// A reader that reports how many bytes it has read.
 struct CountingReader<'a> {
     bytes: Box<dyn Read + 'a>,
     n_bytes: u64,
@@ -124,6 +126,7 @@ impl Read for CountingReader<'_> {
     }
 }
 
+/// The compression format of a file, detected from its first bytes.
 enum CompressionFormat {
     Plain,
     Gzip,

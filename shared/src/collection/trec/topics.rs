@@ -55,6 +55,7 @@ pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
     Ok((taken.queries, taken.reading))
 }
 
+/// The topics parsed so far, with the report on refused ones.
 #[derive(Default)]
 struct ParsedTopics {
     queries: Vec<Query>,

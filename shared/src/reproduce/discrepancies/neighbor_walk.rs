@@ -66,7 +66,7 @@ impl MeasuredDocument {
     }
 }
 
-/// Samples of all queries.
+/// How many pairs of equal TF there are and how many the published code finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WalkCounts {
     /// That there are.

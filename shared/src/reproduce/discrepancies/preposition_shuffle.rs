@@ -64,7 +64,8 @@ impl ShuffleCounts {
     }
 }
 
-/// Over some texts.
+/// Counts, over some documents, the prepositions that the published code misplaces and the words
+/// that are lost.
 pub(super) fn count(texts: impl IntoIterator<Item = String>) -> ShuffleCounts {
     let (tools, vocabulary) = (
         LookupTables::default(),

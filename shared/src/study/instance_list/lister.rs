@@ -107,6 +107,7 @@ pub struct SelectedInstances {
     counts: Vec<u64>,
 }
 
+/// An instance with the verdict of the listed ranker.
 #[derive(Clone, Copy)]
 pub(super) struct InstanceVerdict {
     pub(super) number: u64,

@@ -9,7 +9,8 @@ use std::ops::Range;
 use super::tokens::{self, AbbreviationPeriod};
 use super::{PartOfSpeech, lexicon};
 
-/// Tokens of each sentence.
+/// Splits a text into sentences and returns the range of token positions of each; `words` holds the
+/// byte range of each token.
 pub(super) fn find_sentences(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     let text = Text {
         text,

@@ -33,7 +33,8 @@ pub(super) struct Cooccurrence {
 const ONE: u64 = 1 << 32;
 
 impl Cooccurrence {
-    /// X_ij.
+    /// Returns the co-occurrence count X_ij of GloVe, in which each co-occurrence weighs 1 /
+    /// distance.
     pub(super) fn weighted_count(&self) -> f64 {
         self.x as f64 / ONE as f64
     }
@@ -73,7 +74,7 @@ impl<'a> GloveCorpus<'a> {
         })
     }
 
-    /// Documents.
+    /// Returns the number of documents in the corpus.
     pub fn n_docs(&self) -> DocNo {
         self.index.n_docs() as DocNo
     }

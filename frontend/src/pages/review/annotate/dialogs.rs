@@ -13,7 +13,7 @@ use crate::routes::PageRoute;
 /// A dialog of this page.
 pub(super) type DialogRef = NodeRef<html::Dialog>;
 
-/// Opens it.
+/// Opens a dialog as a modal; does nothing if it is not on the page.
 pub(super) fn open(place: DialogRef) {
     if let Some(dialog) = place.get_untracked() {
         let _ = dialog.show_modal();

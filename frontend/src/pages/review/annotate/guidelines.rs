@@ -16,7 +16,8 @@ pub(super) const GUIDE: &str = "guide-title";
 /// So many acts can be looked at again here; undo reaches further.
 const RECENT_ACTIONS: usize = 12;
 
-/// The panel.
+/// Renders the guidelines panel of a task, with its overall progress and the annotator's recent
+/// actions.
 #[component]
 pub(super) fn GuidelinesPanel(
     /// Everything.

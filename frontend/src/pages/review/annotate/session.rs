@@ -49,7 +49,7 @@ pub(crate) struct UndoableAction {
     pub(crate) decision: Option<Decision>,
 }
 
-/// All of it.
+/// An annotator's way through a task: the displayed item, upcoming items and undoable actions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct AnnotationSession {
     displayed: Option<DisplayedItem>,
@@ -93,7 +93,7 @@ impl DisplayedItem {
         }
     }
 
-    /// Which item it is.
+    /// Returns the number of the displayed item in its task.
     pub(crate) fn number(&self) -> ItemNo {
         self.item.assignment.item
     }
@@ -247,7 +247,7 @@ impl AnnotationSession {
         }
     }
 
-    /// Shows the next item.
+    /// Shows the next prefetched item, or none if all have been shown.
     pub(crate) fn advance(&mut self) {
         self.displayed = self.upcoming.pop_front();
     }

@@ -21,7 +21,7 @@ use crate::pages::review::item_timer::ItemTimer;
 /// Between two looks at what others may have given back.
 const POLL_MS: u64 = 60_000;
 
-/// Everything on the page.
+/// The signals of the annotation page.
 #[derive(Clone, Copy)]
 pub(super) struct AnnotationState {
     task: StoredValue<TaskResponse>,
@@ -308,7 +308,7 @@ impl AnnotationState {
         guidelines::toggle(self.shows_guidelines);
     }
 
-    /// An act in words.
+    /// Describes an undoable action in words: the number of its item, and the answer or the skip.
     pub(super) fn action_text(self, act: &UndoableAction) -> String {
         let n = act.item.0 + 1;
         let Some(decision) = &act.decision else {

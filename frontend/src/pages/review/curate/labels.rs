@@ -31,12 +31,12 @@ pub(super) fn answer_label(answer: AnnotatorAnswer, claim: ClaimKind) -> &'stati
     CLAIM_ORDER_LABELS.label(claim, answer)
 }
 
-/// What somebody prefers.
+/// Returns the display label of a preference, in the words of the claim's kind.
 pub(super) fn preference_label(of: Preference, claim: ClaimKind) -> &'static str {
     answer_label(answer_for_preference(of), claim)
 }
 
-/// What people say together.
+/// Returns the display label of the annotators' consensus, in the words of the claim's kind.
 pub(super) fn consensus_label(of: Consensus, claim: ClaimKind) -> &'static str {
     match of {
         Consensus::Prefers(it) => preference_label(it, claim),

@@ -32,7 +32,7 @@ impl CurationTab {
         CurationTab::Export,
     ];
 
-    /// For people.
+    /// Returns the display name of the tab, as in `Overview`.
     pub(super) fn name(self) -> &'static str {
         match self {
             CurationTab::Overview => "Overview",
@@ -44,7 +44,7 @@ impl CurationTab {
         }
     }
 
-    /// In the address.
+    /// Returns the tab's name in the address, which is its display name in lower case.
     pub(super) fn parameter(self) -> String {
         self.name().to_lowercase()
     }

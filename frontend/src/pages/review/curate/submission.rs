@@ -20,7 +20,7 @@ pub(super) struct EventSubmission {
 }
 
 impl EventSubmission {
-    /// Nothing so far.
+    /// Creates a submission of events to a task, with nothing pending and no error.
     pub(super) fn new(task: TaskId) -> EventSubmission {
         EventSubmission {
             task,

@@ -100,7 +100,7 @@ pub(super) struct TaskDraft {
     pub(super) gold: Vec<ReferenceAnswer>,
 }
 
-/// Where a mistake stands.
+/// A field of the new-task form that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskField {
     Title,
@@ -382,7 +382,7 @@ pub(super) fn store_draft(draft: &TaskDraft) {
     }
 }
 
-/// Forgets it.
+/// Deletes the draft of a new task from the storage of this browser tab.
 pub(super) fn delete_draft() {
     if let Some(session) = session() {
         let _ = session.remove_item(STORAGE_KEY);

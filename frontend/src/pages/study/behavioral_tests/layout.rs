@@ -10,7 +10,7 @@ use super::state::EffectCell;
 use crate::number_format::plural;
 use crate::widgets::heatmap::move_in_grid;
 
-/// A kind of behaviours.
+/// A kind of behavioral test: measure and match, manipulation, or dataset transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BehavioralTestKind {
     MeasureAndMatch,
@@ -34,7 +34,7 @@ impl BehavioralTestKind {
         }
     }
 
-    /// Its head.
+    /// Returns the heading of this kind of behavioral test.
     pub(super) fn name(self) -> &'static str {
         match self {
             BehavioralTestKind::MeasureAndMatch => "Measure and match",
@@ -94,7 +94,7 @@ pub(super) struct GridHeading {
     pub(super) details: Vec<String>,
 }
 
-/// One place.
+/// A cell in a grid of effects: a measured effect, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum GridCell {
     /// No two texts can be such a sample.
@@ -265,7 +265,8 @@ pub(super) fn interval(effect: &BehavioralEffect) -> String {
     format!("[{low}, {high}]")
 }
 
-/// `+.12 *†`
+/// Formats the score of an effect, as in `+.12 *†`: `*` marks a significant paired t test, `†` a
+/// test by queries that disagrees with it.
 pub(super) fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { "*" } else { "" };
     let dagger = if effect.has_conflicting_tests() { "†" } else { "" };

@@ -52,7 +52,7 @@ pub fn read_sentences(
 }
 
 impl SentenceFile {
-    /// As it was read.
+    /// Returns the name of the file from which the sentences were read.
     pub fn name(&self) -> &str {
         &self.name
     }

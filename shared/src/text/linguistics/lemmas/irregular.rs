@@ -19,7 +19,8 @@ pub(super) fn adjective(form: &str) -> Option<&'static str> {
     positive(form, "good", "bad")
 }
 
-/// As [`adjective`], of adverbs.
+/// Returns the positive form of an irregular adverb, or the adverb itself if it only looks like a
+/// comparative.
 pub(super) fn adverb(form: &str) -> Option<&'static str> {
     positive(form, "well", "badly")
 }
