@@ -5,6 +5,7 @@
 mod code;
 mod rust;
 mod modules;
+mod names;
 mod files;
 mod manifest;
 mod features;
@@ -125,7 +126,9 @@ fn findings(root: &Path, files: &[File]) -> Vec<Finding> {
     let mut findings = files::check(files, &files::machine_folders(root));
     for file in files.iter().filter(|it| it.path.ends_with(".rs")) {
         findings.extend(rust::check(file));
+        findings.extend(names::check_docstrings(file));
     }
+    findings.extend(names::check_types(files));
     findings.extend(modules::check(files));
     let text_of = |path: &str| files.iter().find(|it| it.path == path).map(|it| &*it.text);
     for file in files.iter().filter(|it| it.path.ends_with("Cargo.toml")) {
