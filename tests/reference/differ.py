@@ -1,4 +1,4 @@
-"""Counts where two runs differ once more, for tests/src/differ.rs. Needs nothing but Python.
+"""Counts where two runs differ once more, for tests/src/compare.rs. Needs nothing but Python.
 
     python differ.py FOLDER FIRST SECOND STOP_LIST
 

@@ -1,4 +1,4 @@
-"""Counts measure-and-match samples once more, for tests/src/behaviours.rs.
+"""Counts measure-and-match samples once more, for tests/src/behavioral_tests.rs.
 
     pip install PyStemmer
     python measure_and_match.py FOLDER STOP_LIST

@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn a_path_inside_an_expression_is_an_import_too() {
         check_one(
-            "shared/src/index/stats.rs",
+            "shared/src/index/term_statistics.rs",
             "    crate::rank::top(k)",
-            "shared/src/index/stats.rs:1: `index` names `rank`, which lib.rs lists after it",
+            "shared/src/index/term_statistics.rs:1: `index` names `rank`, which lib.rs lists after it",
         );
     }
 
