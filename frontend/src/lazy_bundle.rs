@@ -40,7 +40,7 @@ pub struct MountedPage {
 impl MountedPage {
     /// Takes another address: path, what is behind `?`, what is behind `#`.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
-        self.address.take(path, search, hash);
+        self.address.set(path, search, hash);
     }
 }
 
@@ -52,7 +52,7 @@ pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> Moun
     api::set_transport(|asked| Box::pin(request_through_page(asked)));
     let address = PageLocation::new();
     let hash = address.hash.get_untracked();
-    address.take(path, search, &hash);
+    address.set(path, search, &hash);
     let page = PageRoute::parse(path);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {

@@ -35,7 +35,7 @@ impl PageLocation {
         let location = window().location();
         let [path, search, hash] = [location.pathname(), location.search(), location.hash()]
             .map(Result::unwrap_or_default);
-        self.take(&path, &search, &hash);
+        self.set(&path, &search, &hash);
     }
 
     /// Takes another address; only what differs is news.

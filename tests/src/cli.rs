@@ -13,14 +13,20 @@ pub(crate) use study::studied;
 
 /// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
 fn check(home: &TestHome, line: &str, expected: Expect) {
-    expected.assert_eq(&home.run(&line.replace("TINY", tiny_collection())).expect_success());
+    expected.assert_eq(
+        &home
+            .run(&line.replace("TINY", tiny_collection()))
+            .expect_success(),
+    );
 }
 
 #[test]
 fn with_json_standard_output_holds_one_object_and_nothing_else() {
     let home = TestHome::new();
     let object = |line: &str| {
-        let out = home.run(&line.replace("TINY", tiny_collection())).expect_success();
+        let out = home
+            .run(&line.replace("TINY", tiny_collection()))
+            .expect_success();
         assert_eq!(out.matches('\n').count(), 1, "{out}");
         let Value::Object(object) = serde_json::from_str(&out).unwrap() else {
             panic!("{out}")

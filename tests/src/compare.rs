@@ -200,7 +200,9 @@ rankers = ["bm25", "ql"]"#;
         by_label.contains("RR@10 by what is asked for"),
         "{by_label}"
     );
-    let by_spec = home.run("differ --study pair --a bm25 --b ql").expect_success();
+    let by_spec = home
+        .run("differ --study pair --a bm25 --b ql")
+        .expect_success();
     assert_eq!(by_spec, by_label);
     let tables = home.run("differ --study pair --a 0 --b 1 --json").json();
     assert_eq!(tables.as_array().unwrap().len(), 9);

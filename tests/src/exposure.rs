@@ -44,11 +44,10 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
     let link = server.link.clone().expect("each start prints it");
     assert!(!server.call(&GetServerInfoRequest {}).can_create_jobs);
     let jobs = |server: &TestServer, headers: &[(&str, &str)]| {
-        let asked = headers
-            .iter()
-            .fold(server.request_for(&ListJobsRequest {}), |it, (name, value)| {
-                it.header(*name, *value)
-            });
+        let asked = headers.iter().fold(
+            server.request_for(&ListJobsRequest {}),
+            |it, (name, value)| it.header(*name, *value),
+        );
         asked.send().unwrap().status().as_u16()
     };
     assert_eq!(jobs(&server, &[]), 401);
@@ -80,7 +79,11 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
 
     let again = home.serve_with_auth(home.program(), &[]);
     assert_ne!(again.link.as_ref(), Some(&link));
-    assert_eq!(again.try_call(&right).unwrap_err().0, 401, "an earlier link");
+    assert_eq!(
+        again.try_call(&right).unwrap_err().0,
+        401,
+        "an earlier link"
+    );
     assert_eq!(
         jobs(&again, &[("cookie", &cookie(&again))]),
         200,
@@ -281,7 +284,9 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
         200
     );
     // A page of another site does nothing with it.
-    let csrf = who.csrf_token.expect("a session has a token for its requests");
+    let csrf = who
+        .csrf_token
+        .expect("a session has a token for its requests");
     let create = |origin: &str| {
         let headers = [
             ("cookie", cookie.as_str()),

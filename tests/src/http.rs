@@ -470,7 +470,11 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         (2, vec![false; 2], Vec::new())
     );
     let late = score("tiny:late");
-    let pieces: Vec<usize> = late.similarities.iter().map(|it| it.document_tokens.len()).collect();
+    let pieces: Vec<usize> = late
+        .similarities
+        .iter()
+        .map(|it| it.document_tokens.len())
+        .collect();
     assert_eq!((late.scores.len(), pieces), (2, vec![2, 4]));
 
     let job = server.call(&CreateJobRequest {

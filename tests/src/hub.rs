@@ -78,7 +78,11 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     assert!(told.contains(&format!("weights sha256\t{sum}\n")), "{told}");
     // The folder itself gives the same ranker.
     let folder = tiny_model().to_string_lossy().into_owned();
-    assert_eq!(home.run_with(&["models", "inspect", &folder]).expect_success(), told);
+    assert_eq!(
+        home.run_with(&["models", "inspect", &folder])
+            .expect_success(),
+        told
+    );
 
     let n_asked = hub.asked().len();
     let nobody = "http://127.0.0.1:9";
@@ -175,7 +179,10 @@ fn what_a_model_is_for_is_said_by_its_files() {
     assert!(told.starts_with("spec\tcross-tiny:cross\n"), "{told}");
     // From the cache as well.
     let nobody = "http://127.0.0.1:9";
-    assert_eq!(inspect(&home, nobody, "someone/cross-tiny").expect_success(), told);
+    assert_eq!(
+        inspect(&home, nobody, "someone/cross-tiny").expect_success(),
+        told
+    );
 }
 
 #[test]
@@ -212,7 +219,11 @@ fn a_fault_of_the_network_makes_no_other_model() {
     let told = inspect(&home, &hub.address, NAME).expect_success();
     let folder = tiny_model().with_file_name("dense-tiny");
     let folder = folder.to_string_lossy().into_owned();
-    assert_eq!(home.run_with(&["models", "inspect", &folder]).expect_success(), told);
+    assert_eq!(
+        home.run_with(&["models", "inspect", &folder])
+            .expect_success(),
+        told
+    );
 }
 
 /// What a hub does in place of an honest answer, and what is said of it.

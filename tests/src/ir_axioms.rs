@@ -88,10 +88,13 @@ fn a_run_says_what_made_it_and_is_read_again() {
     let home = TestHome::new();
     let demo = demo_folder();
     let rank = format!("rank --collection {demo} --ranker bm25 --top 5");
-    home.run(&format!("{rank} --metadata --out a.run")).expect_success();
-    home.run(&format!("{rank} --out plain.run")).expect_success();
+    home.run(&format!("{rank} --metadata --out a.run"))
+        .expect_success();
+    home.run(&format!("{rank} --out plain.run"))
+        .expect_success();
     // As scripts may have it.
-    home.run(&format!("{rank} --plain --out same.run")).expect_success();
+    home.run(&format!("{rank} --plain --out same.run"))
+        .expect_success();
     assert_eq!(home.read("same.run"), home.read("plain.run"));
     let (run, plain) = (home.read("a.run"), home.read("plain.run"));
     let (said, rows) = run.split_once("# ir_metadata.end\n").unwrap();

@@ -261,7 +261,8 @@ fn by_program(given: &Given) -> String {
     home.write("study.toml", given.definition.to_toml());
     let mut program = home.program();
     program.env("RAYON_NUM_THREADS", THREADS);
-    CommandOutput::run(program.args(["--data", "data", "study", "run", "study.toml"])).expect_success();
+    CommandOutput::run(program.args(["--data", "data", "study", "run", "study.toml"]))
+        .expect_success();
     home.run(&format!("study export {LOCAL_STUDY} --out exported"))
         .expect_success();
     home.read(&format!("exported/{LOCAL_STUDY}.json"))

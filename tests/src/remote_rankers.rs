@@ -325,8 +325,10 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
         study_file("private", "Private", "c", &rest)
     };
     home.write("study.toml", study(r#""bm25", "scores:mine.tsv""#));
-    home.run("pairs --study study.toml --out all.tsv").expect_success();
-    home.run("pairs --study study.toml --out all.jsonl").expect_success();
+    home.run("pairs --study study.toml --out all.tsv")
+        .expect_success();
+    home.run("pairs --study study.toml --out all.jsonl")
+        .expect_success();
     let rows = home.read("all.tsv");
     let rows: Vec<Vec<&str>> = rows.lines().map(|it| it.split('\t').collect()).collect();
     assert_eq!(rows[0], ["query_id", "text_id", "query", "text"]);
@@ -349,7 +351,8 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
     ran.expect_success();
 
     // What is wrong with a line is told with its number; what is missing, with how many.
-    home.run("pairs --study study.toml --out again.tsv").expect_success();
+    home.run("pairs --study study.toml --out again.tsv")
+        .expect_success();
     assert_eq!(home.read("again.tsv"), home.read("all.tsv"));
     let refused = |last: String| {
         home.write("study.toml", study(r#""ql", "scores:mine.tsv""#));

@@ -52,7 +52,8 @@ fn finish(home: &TestHome) -> String {
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     home.run_with(&args).expect_success();
-    home.run("report killed --format json --data data").expect_success()
+    home.run("report killed --format json --data data")
+        .expect_success()
 }
 
 #[test]
@@ -95,7 +96,9 @@ fn a_killed_study_ends_with_the_same_report() {
         .map(|it| it.unwrap().path());
     let mut columns = columns.filter(|it| it.extension().is_some_and(|it| it == "columns"));
     std::fs::remove_file(columns.next().unwrap()).unwrap();
-    let again = home.run("report killed --format json --data data").expect_success();
+    let again = home
+        .run("report killed --format json --data data")
+        .expect_success();
     assert_eq!(again, undisturbed);
     // A study that is whole is not made again.
     let line = run_line();
@@ -183,7 +186,9 @@ fn another_precision_scores_a_stored_study_again() {
     assert_ne!(few, text);
     home.write("study.toml", few);
     let rankers = || {
-        let report = home.run("report killed --format json --data data").expect_success();
+        let report = home
+            .run("report killed --format json --data data")
+            .expect_success();
         let report: Value = serde_json::from_str(&report).unwrap();
         let tables = report.as_array().cloned().unwrap_or_default();
         let table = tables

@@ -171,7 +171,9 @@ fn stories_are_sampled_by_the_digest_of_their_name() {
     assert_eq!((&told["pairs"], &told["refused"]), (&json!(11), &json!(1)));
 
     // None of the first twelve numbers is in the sample of the other.
-    let refused = home.run("transfer cnndm cnn --to out.jsonl").expect_failure();
+    let refused = home
+        .run("transfer cnndm cnn --to out.jsonl")
+        .expect_failure();
     assert!(refused.contains("`--all` takes what is not"), "{refused}");
     home.write("titles.tsv", "3\tA day of rain\n");
     let (told, rows) = transfer(&home, "cnndm cnn --all --queries titles.tsv");

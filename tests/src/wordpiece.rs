@@ -109,7 +109,13 @@ file = "vocab.txt""#;
     let report = home.run("report pieces --format md").expect_success();
     let said = "wordpiece of vocab.txt (11 pieces), no stop list, none, first 500 tokens of a text";
     assert!(report.contains(said), "{report}");
-    assert_eq!(home.run("study check pieces").expect_success().lines().count(), 1);
+    assert_eq!(
+        home.run("study check pieces")
+            .expect_success()
+            .lines()
+            .count(),
+        1
+    );
 }
 
 #[test]

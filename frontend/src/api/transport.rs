@@ -35,7 +35,7 @@ pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error
     }
     match (study_name(&json), detect_host().await?) {
         (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
-        (_, HostKind::Server(server)) if path == About::PATH => Ok(to_json(&server)),
+        (_, HostKind::Server(server)) if path == GetServerInfoRequest::PATH => Ok(to_json(&server)),
         (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
         (Some(study), HostKind::Static) => {
             ensure_loaded(&study).await?;
@@ -53,13 +53,13 @@ pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Err
         title,
     };
     // Tens of megabytes may go; the page only passes them on.
-    let body = worker::tell(ask, &JsValue::UNDEFINED).await?.beside;
+    let body = worker::run_task(ask, &JsValue::UNDEFINED).await?.attachment;
     let response = post(CreateJobRequest::PATH, body).await?;
     parse(&response.text().await.map_err(network_error)?)
 }
 
 /// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
-pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, Error> {
+pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::WorkerReply, Error> {
     let asked = to_json(&GetJobScoresRequest {
         job: job.to_owned(),
     });
@@ -69,7 +69,7 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, E
         &asked,
     )
     .await?;
-    worker::tell(
+    worker::run_task(
         WorkerRequest::AddJobScores {
             hash_prefix: of.to_owned(),
         },
@@ -86,7 +86,7 @@ pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<
     let ask = WorkerRequest::RestoreTexts {
         study: study.to_owned(),
     };
-    worker::tell(ask, files).await.map(drop)
+    worker::run_task(ask, files).await.map(drop)
 }
 
 /// The files of the demo collection; none where the host does not have all of them.
@@ -239,7 +239,7 @@ async fn detect_host() -> Result<HostKind, Error> {
     {
         return Ok(host);
     }
-    let request = with_operator_token(Request::get(&with_query(About::PATH, "{}")));
+    let request = with_operator_token(Request::get(&with_query(GetServerInfoRequest::PATH, "{}")));
     let response = request.send().await.map_err(network_error)?;
     // Behind a gateway a server may be away for a moment; that makes no static host.
     if response.status() >= 500 {
@@ -276,7 +276,9 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
 
 async fn request_worker(path: String, request: String) -> Result<String, Error> {
     let ask = WorkerRequest::CallEndpoint { path, request };
-    Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
+    Ok(worker::run_task(ask, &JsValue::UNDEFINED)
+        .await?
+        .attached_text())
 }
 
 /// Sees to it that the worker holds a study of a static host.
@@ -287,14 +289,15 @@ async fn ensure_loaded(study: &str) -> Result<(), Error> {
     if LOADED_STUDIES.with_borrow(|it| it.contains(study)) {
         return Ok(());
     }
-    shared::study::validate_study_name(study).map_err(|it| problem_error(it.to_string(), "unknown"))?;
+    shared::study::validate_study_name(study)
+        .map_err(|it| problem_error(it.to_string(), "unknown"))?;
     let file = format!("/studies/{study}.json");
     let text = get(&file).await?.text().await.map_err(network_error)?;
     let ask = WorkerRequest::LoadStudy {
         study: study.to_owned(),
         file,
     };
-    worker::tell(ask, &JsValue::from_str(&text)).await?;
+    worker::run_task(ask, &JsValue::from_str(&text)).await?;
     LOADED_STUDIES.with_borrow_mut(|it| it.insert(study.to_owned()));
     Ok(())
 }

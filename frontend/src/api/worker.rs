@@ -44,7 +44,9 @@ impl WorkerTask {
 
     /// Waits for the last word.
     pub(crate) async fn wait(self) -> Result<WorkerReply, Error> {
-        let message = JsFuture::from(self.reply).await.map_err(|_| worker_lost_error())?;
+        let message = JsFuture::from(self.reply)
+            .await
+            .map_err(|_| worker_lost_error())?;
         let (envelope, beside) = parse_message(&message).ok_or_else(worker_lost_error)?;
         match envelope.body {
             WorkerResponse::Failed(problem) => Err(Error::Server(problem)),
@@ -67,7 +69,7 @@ pub(crate) fn start_task(
 
 /// Asks for something that is quick.
 pub(crate) async fn run_task(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
-    start_task(asked, beside, |_| ()).read_scores().await
+    start_task(asked, beside, |_| ()).wait().await
 }
 
 /// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
@@ -164,10 +166,9 @@ impl WorkerClient {
                 queued: Some(early),
                 ..
             }) => early.push(message),
-            Some(running) => running
-                .worker
-                .post_message(&message)
-                .map_err(|_| worker_problem("the worker could not be reached; load the page again"))?,
+            Some(running) => running.worker.post_message(&message).map_err(|_| {
+                worker_problem("the worker could not be reached; load the page again")
+            })?,
             None => (),
         }
         Ok(())
@@ -195,9 +196,7 @@ impl WorkerClient {
             WorkerResponse::Ready => self.flush_queue(),
             WorkerResponse::Progress(progress) => {
                 let waiting = self.pending.borrow();
-                let heard = waiting
-                    .get(&envelope.id)
-                    .map(|it| Rc::clone(&it.progress));
+                let heard = waiting.get(&envelope.id).map(|it| Rc::clone(&it.progress));
                 drop(waiting);
                 if let Some(heard) = heard {
                     heard(progress);

@@ -90,7 +90,9 @@ impl EventQueue {
         if known || self.delivered.contains(&key) {
             return;
         }
-        let at = self.pending.partition_point(|it| it.position <= kept.position);
+        let at = self
+            .pending
+            .partition_point(|it| it.position <= kept.position);
         self.pending.insert(at, kept);
     }
 
@@ -171,7 +173,8 @@ impl EventQueue {
             self.n_failed = 0;
         } else {
             let reason = "the server did not say what became of all that was sent";
-            then.retry_after_ms = Some(self.next_retry_ms(DeliveryProblem::Server(reason.to_owned())));
+            then.retry_after_ms =
+                Some(self.next_retry_ms(DeliveryProblem::Server(reason.to_owned())));
         }
         then
     }
@@ -189,7 +192,9 @@ impl EventQueue {
                 }));
             }
             (ErrorClass::Permanent(_), _) => self.sends_singly = true,
-            (ErrorClass::Retryable(trouble), _) => then.retry_after_ms = Some(self.next_retry_ms(trouble)),
+            (ErrorClass::Retryable(trouble), _) => {
+                then.retry_after_ms = Some(self.next_retry_ms(trouble))
+            }
         }
         Some(then)
     }

@@ -44,7 +44,8 @@ pub(crate) fn CompareRankers(
             view! { <CompareError error retry scene/> }
         })
     };
-    let body = move || match (latest.reply.get(), latest.error.get()) {
+    let body = move || {
+        match (latest.reply.get(), latest.error.get()) {
         (Some(found), None) => view! {
             <div class:stale=latest.is_pending aria-busy=move || latest.is_pending.get().to_string()>
                 <Comparison found scene/>
@@ -56,6 +57,7 @@ pub(crate) fn CompareRankers(
             view! { <p class="note" role="status">"Comparing the two lists of every query"</p> }
                 .into_any()
         }
+    }
     };
     view! {
         <Crumbs study=scene.study.get_value() here="Where they differ"/>
@@ -74,7 +76,7 @@ fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState)
         let of_runs = asking
             .rankers
             .iter()
-            .any(|it| matches!(it, shared::compare_fractions::RankerRef::Run(_)));
+            .any(|it| matches!(it, shared::compare::RankerRef::Run(_)));
         of_runs.then(|| {
             view! { <p class="note"><a href=PageRoute::Workbench.href()>"To the Workbench"</a></p> }
         })

@@ -40,12 +40,12 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
         <div class="told-here" role="status">{told}</div>
         <Show when=waits>
             <p class="note">"Asking for everybody"</p>
-        </GetInstanceRequest>
+        </Show>
         <Show when=move || board.people.with(Option::is_some)>
             <InviteForm board/>
             <Invitations board/>
             <PeopleTable board/>
-        </GetInstanceRequest>
+        </Show>
     }
 }
 

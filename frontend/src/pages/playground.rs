@@ -101,7 +101,7 @@ pub(crate) fn Playground() -> impl IntoView {
             <div>
                 <query_terms::QueryTermSection desk/>
                 <lexical_rankers::LexicalRankers desk/>
-                <neural::Neural desk/>
+                <neural::NeuralRankers desk/>
             </div>
         </div>
     }
@@ -210,8 +210,11 @@ fn save_instance(desk: PlaygroundState) {
         return;
     };
     let analyzer = untrack(|| desk.collection_analyzer()).unwrap_or(read.analyzer);
-    let (instances, others): (Vec<_>, Vec<_>) =
-        answer.axiom_results.iter().cloned().partition(|it| it.applies);
+    let (instances, others): (Vec<_>, Vec<_>) = answer
+        .axiom_results
+        .iter()
+        .cloned()
+        .partition(|it| it.applies);
     let saved = SavedInstance {
         format: 1,
         software: env!("CARGO_PKG_VERSION"),

@@ -69,9 +69,13 @@ async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTab
 
 /// Table 3 of Câmara & Hauff, unless the address says otherwise.
 fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
-    let paper = address.query_parameter("paper").and_then(|it| it.parse().ok());
+    let paper = address
+        .query_parameter("paper")
+        .and_then(|it| it.parse().ok());
     let paper = paper.unwrap_or(Paper::Camara2020);
-    let table = address.query_parameter("table").and_then(|it| it.parse().ok());
+    let table = address
+        .query_parameter("table")
+        .and_then(|it| it.parse().ok());
     let known = table.filter(|it| paper.table_numbers().contains(it));
     ReproductionChoice {
         asked: PaperTable {

@@ -305,7 +305,7 @@ fn StudyContent(
             <div class="said-here">
                 <LazyPage path=said.href() until=""/>
             </div>
-        </GetInstanceRequest>
+        </Show>
         {behaviours}
         <StabilityCheck overview/>
     }

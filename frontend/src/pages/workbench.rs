@@ -78,7 +78,7 @@ pub(crate) fn Workbench() -> impl IntoView {
             <div>
                 <run::RunSection bench/>
                 <results::Results bench/>
-                <neural::Neural bench/>
+                <neural::NeuralRankers bench/>
             </div>
         </div>
     }
@@ -116,8 +116,8 @@ fn write_address(bench: WorkbenchState) {
 /// Looks for the local study of an earlier visit.
 fn restore_local_study(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        match worker::tell(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
-            Ok(answered) => bench.take(answered.tell),
+        match worker::run_task(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
+            Ok(answered) => bench.apply_message(answered.message),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }
     });
@@ -134,20 +134,20 @@ fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElemen
         match load_study_file(&file).await {
             Ok(answered) => {
                 bench.run.set(RunState::Idle);
-                bench.take(answered.tell);
+                bench.apply_message(answered.message);
             }
             Err(error) => bench.run.set(RunState::Failed(error)),
         }
     });
 }
 
-async fn load_study_file(file: &File) -> Result<worker::Answered, Error> {
+async fn load_study_file(file: &File) -> Result<worker::WorkerReply, Error> {
     let text = files::text(file).await?;
     let ask = WorkerRequest::LoadStudy {
         study: LOCAL_STUDY.to_owned(),
         file: file.name(),
     };
-    worker::tell(ask, &JsValue::from_str(&text)).await
+    worker::run_task(ask, &JsValue::from_str(&text)).await
 }
 
 fn clear(bench: WorkbenchState) {
@@ -159,7 +159,7 @@ fn clear(bench: WorkbenchState) {
         bench.stop_list.set(None);
         bench.vocabulary.set(None);
         bench.settings.set(LocalStudySettings::default_settings());
-        match worker::tell(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
+        match worker::run_task(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
             Ok(_) => bench.run.set(RunState::Idle),
             Err(error) => bench.run.set(RunState::Failed(error)),
         }

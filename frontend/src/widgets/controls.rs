@@ -55,7 +55,9 @@ impl ControlOptions {
 
     /// Where the δ dial stands.
     fn delta_position(&self, dials: &StudyControls) -> u32 {
-        dials.length_tolerance.map_or(self.max_position(), |it| it.min(self.max_position()))
+        dials
+            .length_tolerance
+            .map_or(self.max_position(), |it| it.min(self.max_position()))
     }
 
     /// The dials with δ at a place of its dial.
@@ -68,7 +70,10 @@ impl ControlOptions {
 
     /// The dials with δ so many terms up or down.
     pub(crate) fn step_delta(&self, dials: &StudyControls, terms: i32) -> StudyControls {
-        self.with_delta(dials, self.delta_position(dials).saturating_add_signed(terms))
+        self.with_delta(
+            dials,
+            self.delta_position(dials).saturating_add_signed(terms),
+        )
     }
 
     /// The dials with the next reading.
@@ -79,7 +84,10 @@ impl ControlOptions {
             .iter()
             .position(|it| Some(*it) == now)
             .unwrap_or(0);
-        let next = self.variants.get((at + 1) % self.variants.len().max(1)).copied();
+        let next = self
+            .variants
+            .get((at + 1) % self.variants.len().max(1))
+            .copied();
         self.with_mode(dials, next)
     }
 
@@ -175,7 +183,9 @@ pub(crate) fn ControlBar(
     });
     let lengths = reach.has_axiom_controls.then(|| {
         let turn = move |place| {
-            turned.set_debounced(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
+            turned.set_debounced(
+                for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)),
+            );
         };
         let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
@@ -183,7 +193,9 @@ pub(crate) fn ControlBar(
     });
     let last_tie = TIE_THRESHOLDS.len() as u32;
     let turn_tie = move |place: u32| {
-        let width = place.checked_sub(1).and_then(|it| TIE_THRESHOLDS.get(it as usize));
+        let width = place
+            .checked_sub(1)
+            .and_then(|it| TIE_THRESHOLDS.get(it as usize));
         turned.set_debounced(StudyControls {
             tie_threshold: width.copied(),
             ..dials.get_untracked()

@@ -40,7 +40,7 @@ pub(crate) fn OptionalErrorMessage(
 ) -> impl IntoView {
     move || {
         let error = error.get()?;
-        Some(ErrorMessage(FailureProps { error, retry }))
+        Some(ErrorMessage(ErrorMessageProps { error, retry }))
     }
 }
 

@@ -43,7 +43,10 @@ pub(crate) enum MapRow {
 impl MapPosition {
     /// The column of an overview.
     pub(crate) fn column(self, overview: &StudyOverview) -> Option<usize> {
-        overview.columns.iter().position(|it| it.probe == self.probe)
+        overview
+            .columns
+            .iter()
+            .position(|it| it.probe == self.probe)
     }
 
     /// What an overview knows of this place.
@@ -83,7 +86,9 @@ impl CellState {
         if let Some(cell) = spot.cell(overview) {
             return CellState::Known(cell.clone());
         }
-        let column = spot.column(overview).and_then(|it| overview.columns.get(it));
+        let column = spot
+            .column(overview)
+            .and_then(|it| overview.columns.get(it));
         let n = column.map_or(0, |it| it.n_instances);
         let MapRow::Ranker(row) = spot.row else {
             return CellState::Undefined;
@@ -108,7 +113,9 @@ impl CellState {
 
     fn step(&self) -> Option<String> {
         match self {
-            CellState::Known(cell) => Some(color_step_of_fraction(cell.micro_average.value).to_string()),
+            CellState::Known(cell) => {
+                Some(color_step_of_fraction(cell.micro_average.value).to_string())
+            }
             CellState::Undefined | CellState::Failed => None,
         }
     }

@@ -137,7 +137,9 @@ pub(crate) fn DifferenceBar(
 /// What a margin is made of: left side of the claim less right side.
 pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
     let value = |place: u32| row.get(place as usize).copied();
-    claim.map_scores(value).map_or(0.0, |it| it.verdict(0.0).margin)
+    claim
+        .map_scores(value)
+        .map_or(0.0, |it| it.verdict(0.0).margin)
 }
 
 /// How a difference is written above its column.
@@ -295,7 +297,10 @@ pub(crate) fn figure(
             with,
         ));
         y += 26.0;
-        let names = terms.iter().map(|it| it.surface_form.as_str()).chain(["Score"]);
+        let names = terms
+            .iter()
+            .map(|it| it.surface_form.as_str())
+            .chain(["Score"]);
         for (name, row) in names.zip(it.terms.iter().chain([&it.scores])) {
             let gap = difference(claim, row);
             let length = scale.difference_bar(gap).unwrap_or(0.0) * BAR / 2.0;

@@ -132,7 +132,10 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
         let y = at as f64 * ROW + 14.0;
         marks.push(words([LEFT - 8.0, y], TextAnchor::End, piece));
     }
-    if let (Some(first), Some(last)) = (matches.document_tokens.first(), matches.document_tokens.last()) {
+    if let (Some(first), Some(last)) = (
+        matches.document_tokens.first(),
+        matches.document_tokens.last(),
+    ) {
         marks.push(words([LEFT, height + 16.0], TextAnchor::Start, first));
         let last = format!("{last}, piece {}", matches.document_tokens.len());
         marks.push(words([RIGHT, height + 16.0], TextAnchor::End, &last));

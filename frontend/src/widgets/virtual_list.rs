@@ -68,7 +68,11 @@ impl VisibleRows {
         }
         if self.n_rows as f64 * ROW <= MAX_HEIGHT {
             let below = place + ROW - self.height;
-            return Some(if place < self.scroll_top { place } else { below });
+            return Some(if place < self.scroll_top {
+                place
+            } else {
+                below
+            });
         }
         let last = self.n_rows as f64 - self.height / ROW;
         let above = (row as f64 - self.height / ROW / 2.0).clamp(0.0, last);
@@ -124,7 +128,9 @@ pub(crate) fn VirtualList(
         let last = n.get_untracked().saturating_sub(1);
         let row = row.min(last);
         current.set(row);
-        if let (Some(place), Some(top)) = (place.get_untracked(), untrack(window).scroll_target(row)) {
+        if let (Some(place), Some(top)) =
+            (place.get_untracked(), untrack(window).scroll_target(row))
+        {
             place.set_scroll_top(top as i32);
             measure();
         }

@@ -53,7 +53,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
         GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
         ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
-        GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
+        GetInstanceRequest::PATH => respond::<Show>(study, request),
         ExportStudyRequest::PATH => Ok(export(study)),
         GetCollectionStatisticsRequest::PATH => {
             respond::<GetCollectionStatisticsRequest>(study, request)

@@ -78,7 +78,11 @@ pub(super) fn begin(
     plan: CrashPlan,
 ) -> (TaskId, PersonClient, Vec<ScriptedAnnotator>) {
     let made = open_task(server, task(1_000, plan.n_people));
-    assert!(made.composition.n_sampled_items >= 400, "{:?}", made.composition);
+    assert!(
+        made.composition.n_sampled_items >= 400,
+        "{:?}",
+        made.composition
+    );
     let task = made.card.task;
     let curator = PersonClient::join(site, None, "Curator");
     let people = (0..plan.n_people).map(|at| {
@@ -175,7 +179,11 @@ pub(super) fn expect_same(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
             let row = of.get(&made.event.key);
             let row = row.unwrap_or_else(|| panic!("lost: {:?}", made.event));
             expect_row(row, person.no(), made);
-            assert!(before_ms <= row.received_ms, "out of order: {:?}", made.event);
+            assert!(
+                before_ms <= row.received_ms,
+                "out of order: {:?}",
+                made.event
+            );
             before_ms = row.received_ms;
         }
     }

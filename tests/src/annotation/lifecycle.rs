@@ -124,7 +124,11 @@ fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
         (TaskStatus::Draft, &whole())
     );
     assert_eq!(draft.composition, preview);
-    let made = (preview.n_training_items, preview.n_gold_items, preview.n_sampled_items);
+    let made = (
+        preview.n_training_items,
+        preview.n_gold_items,
+        preview.n_sampled_items,
+    );
     assert_eq!(made, (N_TRAINING, N_GOLD, N_DRAWN));
     let task = draft.card.task;
 
@@ -178,7 +182,12 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
         assert_eq!(item.content.documents.len(), 2);
     }
     // Asked again, nothing has changed.
-    let again = who.person.call(&next).items.into_iter().map(|it| it.assignment);
+    let again = who
+        .person
+        .call(&next)
+        .items
+        .into_iter()
+        .map(|it| it.assignment);
     assert!(again.eq(first.items.iter().map(|it| it.assignment)));
 
     let offer = first.items[2].assignment;
@@ -216,7 +225,10 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     }
     assert_eq!(n_decided, FIRST + N_DRAWN);
     let standing = who.person.call(&next).standing;
-    assert_eq!((standing.n_own_decisions, standing.n_available), (N_GOLD + N_DRAWN, 0));
+    assert_eq!(
+        (standing.n_own_decisions, standing.n_available),
+        (N_GOLD + N_DRAWN, 0)
+    );
     let mine = who.person.call(&ListOwnEventsRequest { task });
     assert_eq!(mine.len(), who.keys.len());
     let n_undone = mine
@@ -254,7 +266,13 @@ fn expect_progress(curator: &PersonClient, task: TaskId, people: [&PersonClient;
         ["Ann", "Ben"].iter().all(|it| names.contains(it)),
         "{names:?}"
     );
-    let gold = |at: usize| progress.by_annotator[at].gold_accuracy.as_ref().unwrap().value;
+    let gold = |at: usize| {
+        progress.by_annotator[at]
+            .gold_accuracy
+            .as_ref()
+            .unwrap()
+            .value
+    };
     assert_eq!((gold(0), gold(1)), (1.0, 2.0 / 3.0));
     let conflicts = progress.by_annotator.iter().map(|it| it.n_conflicts);
     assert!(conflicts.eq([0, 1]));

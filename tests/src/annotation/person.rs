@@ -76,7 +76,9 @@ impl PersonClient {
             site: site.clone(),
             client,
             cookie: cookie.expect("somebody who has joined has a session"),
-            csrf: who.csrf_token.expect("a session has a token for its requests"),
+            csrf: who
+                .csrf_token
+                .expect("a session has a token for its requests"),
         }
     }
 

@@ -77,7 +77,11 @@ fn a_database_that_cannot_grow_says_so_and_stays_whole() {
     home.write("study.toml", study(&[]));
     run_on_little_room(&home, 8, "study list").expect_failure_with("axioscope.db");
     home.run("study run study.toml").expect_success();
-    assert!(home.run("study list").expect_success().starts_with("small\t"));
+    assert!(
+        home.run("study list")
+            .expect_success()
+            .starts_with("small\t")
+    );
 }
 
 #[test]
@@ -150,8 +154,13 @@ fn an_empty_database_beside_studies_is_refused() {
     }
     // The second way out.
     fs::remove_file(home.path("data/axioscope.db")).unwrap();
-    home.run("study run data/studies/small/study.toml").expect_success();
-    assert!(home.run("study list").expect_success().starts_with("small\t"));
+    home.run("study run data/studies/small/study.toml")
+        .expect_success();
+    assert!(
+        home.run("study list")
+            .expect_success()
+            .starts_with("small\t")
+    );
 }
 
 #[test]

@@ -47,7 +47,9 @@ fn a_broken_row_costs_itself_alone() {
         {"_id":"d6","title":"","text":" "}
     "#]]
     .assert_eq(&kept);
-    let refused = home.run(&MINE.replace("all", "all --json")).expect_success();
+    let refused = home
+        .run(&MINE.replace("all", "all --json"))
+        .expect_success();
     assert!(refused.contains(r#""tfc1":1"#), "{refused}");
 }
 
@@ -306,7 +308,9 @@ fn marks_and_paths_in_ids_and_texts_are_only_text() {
     );
     home.run("study run study.toml").expect_success();
     for format in ["md", "csv", "tex", "json", "html"] {
-        let report = home.run(&format!("report small --format {format}")).expect_success();
+        let report = home
+            .run(&format!("report small --format {format}"))
+            .expect_success();
         if format == "html" {
             assert!(!report.contains("<script"), "{report}");
             assert!(report.contains("&lt;script&gt;"), "{report}");

@@ -23,7 +23,10 @@ fn every_axiom_is_told_with_a_live_example() {
         }
         for manipulation in Manipulation::ALL {
             let part = tab.text(&format!("[id='manipulation-{manipulation}']"));
-            assert!(part.contains(manipulation.description().statement), "{part}");
+            assert!(
+                part.contains(manipulation.description().statement),
+                "{part}"
+            );
         }
         tab.wait_for_element("a text in reverse", "#manipulation-reverse-words .moved");
         assert_eq!(

@@ -192,7 +192,10 @@ fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     tab.press("2");
     tab.wait_for_text("Settled here");
     tab.wait_for_text(&format!("{} items", N_SPLIT - 1));
-    assert_eq!(server.call(&ListDisputesRequest { task }).len(), N_SPLIT - 1);
+    assert_eq!(
+        server.call(&ListDisputesRequest { task }).len(),
+        N_SPLIT - 1
+    );
 }
 
 /// The file holds what was answered on the screen.
@@ -207,7 +210,9 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
         .collect();
     let mut stands: BTreeMap<(PersonId, ItemNo), AnnotatorAnswer> = BTreeMap::new();
     for row in &rows {
-        if let (AnnotationAction::Decided(it), EventStatus::Active) = (&row.event.action, row.status) {
+        if let (AnnotationAction::Decided(it), EventStatus::Active) =
+            (&row.event.action, row.status)
+        {
             let before = stands.insert((row.person, it.item), it.answer);
             assert_eq!(before, None, "two decisions stand");
         }

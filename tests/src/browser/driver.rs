@@ -25,7 +25,11 @@ pub(super) static DRIVER: LazyLock<ChromeDriver> = LazyLock::new(|| {
     let mut chromedriver = Command::new(path_from_environment("CHROMEDRIVER").unwrap());
     chromedriver.arg("--port=0").env("TMPDIR", &scratch);
     let program = BackgroundProcess::start(&chromedriver, &scratch, "started successfully on port");
-    let port: String = program.ready_line.chars().filter(char::is_ascii_digit).collect();
+    let port: String = program
+        .ready_line
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
     ChromeDriver {
         origin: format!("http://127.0.0.1:{port}"),
         scratch,

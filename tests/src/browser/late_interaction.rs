@@ -24,7 +24,8 @@ rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
     );
     let given = models.each_ref().map(|it| format!("--model {it}"));
     let given = given.join(" ");
-    home.run(&format!("study run study.toml {given}")).expect_success();
+    home.run(&format!("study run study.toml {given}"))
+        .expect_success();
     home.run("study publish tiny").expect_success();
     let model = format!("{}:late", models[0]);
     home.run(&format!(

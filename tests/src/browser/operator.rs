@@ -62,7 +62,9 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
     let model = own_model(&home);
     let local = serve(&home, "127.0.0.1:0", &model);
     let short = local.call(&job("Short", 1));
-    local.call_until(&GetJobRequest { job: short.id }, |it| it.state.is_finished());
+    local.call_until(&GetJobRequest { job: short.id }, |it| {
+        it.state.is_finished()
+    });
     local.call(&job("Long", 10_000));
     local.kill();
     let weights = fs::read(model.join(WEIGHTS)).unwrap();

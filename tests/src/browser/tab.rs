@@ -303,7 +303,8 @@ impl BrowserTab {
     pub(crate) fn find(&self, role: AriaRole, name: &str) -> WebElement {
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Some(element) = self.query_element(FIND, &[json!(role.selector()), json!(name)]) {
+            if let Some(element) = self.query_element(FIND, &[json!(role.selector()), json!(name)])
+            {
                 return element;
             }
             if Instant::now() > end {

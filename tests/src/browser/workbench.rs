@@ -97,10 +97,14 @@ fn pairs_of_texts_become_transfer_sets() {
             sets.iter()
                 .all(|it| behaviours.iter().any(|that| that == it))
         );
-        let (n_identical, n_samples) = study.transfer_pair_counts.iter().fold((0, 0), |sum, (_, kept)| {
-            let n = kept.n_pairs - kept.n_identical - kept.n_without_query;
-            (sum.0 + kept.n_identical, sum.1 + n)
-        });
+        let (n_identical, n_samples) =
+            study
+                .transfer_pair_counts
+                .iter()
+                .fold((0, 0), |sum, (_, kept)| {
+                    let n = kept.n_pairs - kept.n_identical - kept.n_without_query;
+                    (sum.0 + kept.n_identical, sum.1 + n)
+                });
         // "The stone bridge" is in one of the corrections alone.
         assert_eq!((n_identical, n_samples), (1, 2));
         tab.click(AriaRole::Link, "Open the study");

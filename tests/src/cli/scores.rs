@@ -80,7 +80,8 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
     let home = TestHome::new();
     home.write("mud.txt", "mud\n");
     let mine = "mine --collection TINY --out mined.parquet --pool all --stopwords mud.txt";
-    home.run(&mine.replace("TINY", tiny_collection())).expect_success();
+    home.run(&mine.replace("TINY", tiny_collection()))
+        .expect_success();
     let score = "score --collection TINY --ranker bm25";
     for line in [
         "pairs --collection TINY --instances mined.parquet --out pairs.jsonl",
@@ -93,7 +94,10 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
     assert_eq!(home.read("scores.tsv"), home.read("same.tsv"));
     assert_ne!(home.read("scores.tsv"), home.read("other.tsv"));
     let line = format!("{score} --instances mined.parquet --stopwords mud.txt --out no.tsv");
-    let message = home.run(&line.replace("TINY", tiny_collection())).expect_failure() + "\n";
+    let message = home
+        .run(&line.replace("TINY", tiny_collection()))
+        .expect_failure()
+        + "\n";
     expect![[r#"
         score: instances are scored with the analyser they were mined with; give --tokenizer, --stopwords and --stemmer with --pairs
     "#]]

@@ -114,7 +114,10 @@ fn a_check_that_finds_another_collection_ends_with_code_3() {
 #[test]
 fn a_report_comes_in_five_formats() {
     let home = studied();
-    let report = |format: &str| home.run(&format!("report small --format {format}")).expect_success();
+    let report = |format: &str| {
+        home.run(&format!("report small --format {format}"))
+            .expect_success()
+    };
     expect![[r#"
         ## Rivers &amp; foxes: how often each ranker orders texts as the axiom says
 
@@ -166,7 +169,9 @@ fn a_report_comes_in_five_formats() {
     home.run("report small --format html --out report.html")
         .expect_success();
     assert_eq!(home.read("report.html"), html);
-    let other = home.run("report small --format csv --mode code").expect_success();
+    let other = home
+        .run("report small --format csv --mode code")
+        .expect_success();
     assert_ne!(other, report("csv"));
     let refused = home.run("report small --mode paper").expect_failure();
     expect!["there is no mode of this study named `paper`"].assert_eq(&refused);

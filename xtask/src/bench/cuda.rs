@@ -241,7 +241,8 @@ impl Case<'_> {
             if let Some(torch) = &mut torch {
                 let answer = pass(torch)?;
                 found.there.push(rate(&answer)?);
-                found.max_difference = Some(max_score_difference(&found.scores, &scores(&answer)?)?);
+                found.max_difference =
+                    Some(max_score_difference(&found.scores, &scores(&answer)?)?);
             }
         }
         (found.useful, found.matrix) = (median(useful), median(matrix));

@@ -96,7 +96,11 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
     });
     let names = PreconditionNames {
         documents: (1..=order.len()).map(|it| format!("d{it}")).collect(),
-        terms: answer.terms.iter().map(|it| it.surface_form.clone()).collect(),
+        terms: answer
+            .terms
+            .iter()
+            .map(|it| it.surface_form.clone())
+            .collect(),
     };
     let said = applied.verdicts.iter().map(|it| {
         let digits = margin_digits(it.verdict);

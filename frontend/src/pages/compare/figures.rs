@@ -56,7 +56,9 @@ pub(super) fn ComparisonFigures(
         selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
     let answers = found.answer_types.iter();
-    let answers = answers.map(|it| QuerySelection::AnswerType { answer: it.answer_type });
+    let answers = answers.map(|it| QuerySelection::AnswerType {
+        answer: it.answer_type,
+    });
     let answers = part(
         "answers",
         "Reciprocal rank by what is asked for",

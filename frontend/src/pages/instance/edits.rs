@@ -40,7 +40,8 @@ pub(super) fn Edits(
             .into_any(),
         ),
     };
-    let tagged = (!before.linguistic_spans.is_empty()).then(|| view! { <TaggedUnits text=before.clone()/> });
+    let tagged =
+        (!before.linguistic_spans.is_empty()).then(|| view! { <TaggedUnits text=before.clone()/> });
     let header = move || view! { <p class="note">{said.clone()}</p> };
     view! {
         <Section id="changes" name=title class="section lined-up" header>{body}</Section>

@@ -152,10 +152,14 @@ fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> Stri
 /// The query terms that one text holds more often than another: `“ice” once more`.
 fn extra_terms_text(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
     let (one, other) = (shown.docs.get(one)?, shown.docs.get(other)?);
-    let counts = one.term_counts.iter().zip(&other.term_counts).zip(&shown.terms);
+    let counts = one
+        .term_counts
+        .iter()
+        .zip(&other.term_counts)
+        .zip(&shown.terms);
     let leads = counts.filter(|((one, other), _)| one > other);
-    let said =
-        leads.map(|((one, other), term)| format!("“{}” {}", term.surface_form, times_text(one - other)));
+    let said = leads
+        .map(|((one, other), term)| format!("“{}” {}", term.surface_form, times_text(one - other)));
     let said: Vec<String> = said.collect();
     match said.as_slice() {
         [] => None,

@@ -106,7 +106,10 @@ fn margin_share(said: &RankerVerdict) -> Option<f64> {
 }
 
 fn truncation_note(shown: &InstanceDetails) -> String {
-    let names = shown.verdicts.iter().filter(|it| it.truncated.contains(&true));
+    let names = shown
+        .verdicts
+        .iter()
+        .filter(|it| it.truncated.contains(&true));
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
         [] => {

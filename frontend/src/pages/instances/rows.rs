@@ -127,7 +127,7 @@ impl InstanceRows {
             .await;
             // The page may have been left, or something else asked for, in the meantime.
             if self.asked.try_get_untracked().as_ref() == Some(&asked) {
-                self.take(page, asked, answer);
+                self.store_page(page, asked, answer);
             }
         });
     }

@@ -92,7 +92,7 @@ fn QuerySearch(
             view! {
                 <li dir="auto">
                     <a
-                        href=move || scene.to_query(at)
+                        href=move || scene.query_href(at)
                         data-noscroll=""
                         on:click=move |_| sought.set(String::new())
                     >

@@ -38,7 +38,11 @@ pub(super) fn Plots(
     let before = found.with_value(PointPlot::base_spectral_ratio_by_idf);
     let spectra = match &before {
         None => ratio.correlation_text(),
-        Some(before) => format!("{}; before fine-tuning {}", ratio.correlation_text(), before.correlation_text()),
+        Some(before) => format!(
+            "{}; before fine-tuning {}",
+            ratio.correlation_text(),
+            before.correlation_text()
+        ),
     };
     let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
         let (said, table) = (points.correlation_text(), Some(points.table(id)));

@@ -102,7 +102,7 @@ fn QueryLinks(
             " "
             <a
                 class="btn bare"
-                href=move || scene.to_query(at)
+                href=move || scene.query_href(at)
                 data-noscroll=""
                 on:click=|_| scroll_to_documents()
             >

@@ -202,7 +202,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
                     <button class="btn" type="button" aria-label=label.clone() on:click=act.clone()>
                         {verb}
                     </button>
-                </GetInstanceRequest>
+                </Show>
             </div>
             {problem}
         </li>

@@ -69,7 +69,8 @@ impl ModelList {
             self.state.set(match found {
                 Ok(ModelListReply::NoServer) => ModelListState::NoServer,
                 Ok(ModelListReply::Denied) => {
-                    self.is_token_rejected.set(operator_token::stored_token().is_some());
+                    self.is_token_rejected
+                        .set(operator_token::stored_token().is_some());
                     ModelListState::Visitor
                 }
                 Ok(ModelListReply::Models(found)) => {

@@ -128,7 +128,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
                     >
                         {verb}
                     </button>
-                </GetInstanceRequest>
+                </Show>
             </div>
             {reason}
         </li>

@@ -57,7 +57,10 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     };
     let people = move || {
         let everybody = board.people.get().unwrap_or_default();
-        let people = everybody.people.into_iter().filter(|it| board.can_revoke(it.role));
+        let people = everybody
+            .people
+            .into_iter()
+            .filter(|it| board.can_revoke(it.role));
         people
             .map(|it| {
                 let name = format!("{} ({})", it.person.name, it.role.name());
@@ -86,7 +89,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
                         let found = AccessRole::ALL.iter().find(|it| it.name() == word);
                         role.set(found.copied().unwrap_or(first));
                     }>{options}</SelectField>
-                </GetInstanceRequest>
+                </Show>
                 <TextField
                     label="Hours it holds"
                     text=hours

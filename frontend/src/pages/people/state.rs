@@ -47,7 +47,7 @@ impl PeopleState {
     pub(super) fn fetch(self) {
         leptos::task::spawn_local(async move {
             let found = api::call(&ListPeopleRequest {}).await;
-            self.take(found);
+            self.apply_reply(found);
         });
     }
 
@@ -72,7 +72,7 @@ impl PeopleState {
                 self.notice.set(Some(told));
             }
             self.confirming.set(None);
-            self.take(found);
+            self.apply_reply(found);
         });
     }
 

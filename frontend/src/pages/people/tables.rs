@@ -201,7 +201,7 @@ fn ConfirmButton(
                     "Yes"
                 </button>
                 <button class="btn" type="button" on:click=keep>"Keep"</button>
-            </GetInstanceRequest>
+            </Show>
         </div>
     }
 }

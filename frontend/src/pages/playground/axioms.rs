@@ -61,7 +61,8 @@ pub(super) fn Axioms(
 
 /// Those on the meaning of words stand there where the collection has word vectors.
 fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
-    let with_vectors = answer.is_some_and(|it| it.axiom_results.iter().any(|it| it.probe.needs_vectors()));
+    let with_vectors =
+        answer.is_some_and(|it| it.axiom_results.iter().any(|it| it.probe.needs_vectors()));
     let mut shown = Probe::paper_axioms(with_vectors);
     for applied in answer.into_iter().flat_map(|it| &it.axiom_results) {
         if !shown.contains(&applied.probe) {
@@ -150,7 +151,11 @@ fn axiom_state(
     let texts = applied.claim.docs().into_iter();
     let names = PreconditionNames {
         documents: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
-        terms: answer.terms.iter().map(|it| it.surface_form.clone()).collect(),
+        terms: answer
+            .terms
+            .iter()
+            .map(|it| it.surface_form.clone())
+            .collect(),
     };
     let lexical = applied
         .verdicts
@@ -244,7 +249,11 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
             ("verdict ok", claim_text(applied.claim))
         }
         AxiomStatus::Measured { applied, .. } => {
-            let failing = applied.preconditions.iter().filter(|it| !it.holds()).count() as u64;
+            let failing = applied
+                .preconditions
+                .iter()
+                .filter(|it| !it.holds())
+                .count() as u64;
             let noun = number_format::plural(failing, "premise fails", "premises fail");
             ("verdict out", noun)
         }

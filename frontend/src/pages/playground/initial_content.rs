@@ -31,8 +31,8 @@ pub(super) fn initial_content() -> (PlaygroundInput, InitialContent) {
     let address = PageLocation::current();
     let origin = SourceInstance::from_parameters(|key| address.query_parameter(key));
     let fragment = address.hash.get_untracked();
-    let sheet =
-        parse_input(&fragment).or_else(|| PlaygroundInput::from_words(|key| address.query_parameter(key)));
+    let sheet = parse_input(&fragment)
+        .or_else(|| PlaygroundInput::from_words(|key| address.query_parameter(key)));
     match (sheet, origin) {
         (Some(sheet), origin) => (sheet, InitialContent::Local(origin)),
         (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Remote(origin)),

@@ -275,7 +275,8 @@ impl PlaygroundInput {
 
     /// What is asked, with the analyzer of the settings, or everything that is wrong.
     pub(crate) fn read(&self) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
-        self.settings.parse(self.query.clone(), self.documents.clone())
+        self.settings
+            .parse(self.query.clone(), self.documents.clone())
     }
 
     /// Whether nothing was written yet.

@@ -22,8 +22,9 @@ pub(super) fn ManipulationEffect(
     let known = Memo::new(move |_| {
         let known = desk.manipulated.get()?;
         let is_there = desk.documents.with(|texts| {
-            let is =
-                |(at, text): &(usize, String)| texts.get(*at).is_some_and(|it| it.current() == text);
+            let is = |(at, text): &(usize, String)| {
+                texts.get(*at).is_some_and(|it| it.current() == text)
+            };
             is(&known.original) && is(&known.derived)
         });
         is_there.then_some(known)

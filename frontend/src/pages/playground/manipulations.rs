@@ -57,7 +57,9 @@ pub(super) fn ManipulationButtons(
             </button>
         }
     });
-    let offered = Manipulation::ALL.iter().filter(|it| it.needs_only_document());
+    let offered = Manipulation::ALL
+        .iter()
+        .filter(|it| it.needs_only_document());
     let options = offered.map(|&it| {
         let selected = move || chosen.get() == it;
         view! { <option value=it.slug() prop:selected=selected>{it.name()}</option> }

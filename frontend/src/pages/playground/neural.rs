@@ -74,7 +74,8 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
             let is_cross = it.ranker.spec.ends_with(CROSS_ENCODER_SUFFIX);
             (is_cross && it.scored().is_some()).then(|| it.ranker.spec.clone())
         };
-        desk.neural_rankers.with(|models| models.iter().find_map(cross))
+        desk.neural_rankers
+            .with(|models| models.iter().find_map(cross))
     });
     let attention = move || {
         let spec = crossed.get()?;

@@ -76,7 +76,8 @@ impl TextHistory {
     pub(crate) fn undo(&mut self) {
         self.last_key_ms = None;
         if let Some(before) = self.past.pop() {
-            self.future.push(std::mem::replace(&mut self.current, before));
+            self.future
+                .push(std::mem::replace(&mut self.current, before));
         }
     }
 

@@ -76,7 +76,7 @@ async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
         return Ok(TaskAccess::Stranger);
     }
     let sheet = api::call(&GetTaskRequest { task }).await?;
-    let known = api::call(&MyProgress { task }).await?;
+    let known = api::call(&ListOwnEventsRequest { task }).await?;
     let mut course = AnnotationSession::default();
     course.restore_history(&known, &outbox::unsent_events(task));
     Ok(TaskAccess::Task(Box::new(sheet), Box::new(course)))
@@ -231,7 +231,8 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
         "touchmove",
         "visibilitychange",
     ];
-    let stirs = ACTIVITY_EVENTS.map(|it| window_event_listener_untyped(it, move |_| work.record_activity()));
+    let stirs = ACTIVITY_EVENTS
+        .map(|it| window_event_listener_untyped(it, move |_| work.record_activity()));
     let online = window_event_listener(ev::online, move |_| work.fetch_items());
     on_cleanup(move || {
         for stir in stirs {
@@ -245,7 +246,11 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
 #[component]
 fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs) -> impl IntoView {
     let content = screen.item.content.clone();
-    let (sides, claim, probe) = (screen.item.assignment.display_order, content.claim, content.probe);
+    let (sides, claim, probe) = (
+        screen.item.assignment.display_order,
+        content.claim,
+        content.probe,
+    );
     let marked = !content.terms.is_empty();
     let over = question_note(&screen);
     let rankers = content.rankers.clone();
@@ -254,7 +259,8 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("has no score", |it| {
-                item::SENTENCE_LABELS.label(claim, sides.map_answer(item::answer_for_preference(it)))
+                item::SENTENCE_LABELS
+                    .label(claim, sides.map_answer(item::answer_for_preference(it)))
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
@@ -317,7 +323,9 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
 /// What is said above the question.
 fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.assignment.phase {
-        _ if screen.replaces_decision() => Some("You have decided on this. Another answer replaces it."),
+        _ if screen.replaces_decision() => {
+            Some("You have decided on this. Another answer replaces it.")
+        }
         AssignmentPhase::Training => Some("To learn by: the right answer comes after yours."),
         AssignmentPhase::Main if screen.earlier.is_some() => Some("Taken back: decide again."),
         AssignmentPhase::Main => None,
@@ -332,7 +340,9 @@ fn TrainingFeedbackView(
     answer: shared::annotation::AnnotatorAnswer,
 ) -> impl IntoView {
     let claim = screen.item.content.claim;
-    let on_screen = |it| item::SENTENCE_LABELS.label(claim, screen.item.assignment.display_order.map_answer(it));
+    let on_screen = |it| {
+        item::SENTENCE_LABELS.label(claim, screen.item.assignment.display_order.map_answer(it))
+    };
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {

@@ -81,7 +81,10 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
     };
     let said = move || {
         let n_wrong = form.errors.with(Vec::len) as u64;
-        match (form.action.is_busy.get(), form.was_submitted.get() && n_wrong > 0) {
+        match (
+            form.action.is_busy.get(),
+            form.was_submitted.get() && n_wrong > 0,
+        ) {
             (true, _) => "Drawing items".to_owned(),
             (false, true) => format!(
                 "{} marked above",

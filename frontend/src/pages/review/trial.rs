@@ -253,7 +253,8 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         let place = tried.instance;
         let href = PageRoute::for_instance(study.clone(), place).href();
         let claim = tried.content.claim;
-        let said = item::BUTTON_LABELS.label(claim, tried.assignment.display_order.map_answer(answer));
+        let said =
+            item::BUTTON_LABELS.label(claim, tried.assignment.display_order.map_answer(answer));
         let (class, word) = match agrees_with_axiom(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
             Some(true) => ("verdict ok", "with it"),
@@ -305,13 +306,17 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
 
 /// Whether an answer is with the axiom; none if it is no vote.
 fn agrees_with_axiom(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
-    answer.preference().map(|it| it.satisfies(tried.content.claim))
+    answer
+        .preference()
+        .map(|it| it.satisfies(tried.content.claim))
 }
 
 /// How many answers are with the axiom, of how many votes.
 fn tally(items: &[TrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
     let votes = items.iter().zip(answers);
     let votes = votes.filter(|it| it.0.instance.probe.is_axiom());
-    let votes: Vec<bool> = votes.filter_map(|it| agrees_with_axiom(it.0, *it.1)).collect();
+    let votes: Vec<bool> = votes
+        .filter_map(|it| agrees_with_axiom(it.0, *it.1))
+        .collect();
     (votes.iter().filter(|it| **it).count(), votes.len())
 }

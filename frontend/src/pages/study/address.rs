@@ -42,7 +42,7 @@ pub(crate) struct BehavioralTestsView {
 }
 
 /// How the figure is shown.
-#[derive(Debug, Clone, RestoreState, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum FigureDisplay {
     /// As a heat map.
     #[default]

@@ -66,7 +66,8 @@ pub(crate) fn BehavioralTests(
         }),
         Some(first) => {
             let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
-            let selected = Memo::new(move |_| selected_cell(&found.read(), &view.read().behavioral_tests));
+            let selected =
+                Memo::new(move |_| selected_cell(&found.read(), &view.read().behavioral_tests));
             let scene = BehavioralTestsState {
                 page,
                 results: found,
@@ -184,8 +185,12 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
 /// One kind of behaviours: its figure, and beside it the details of a cell of it.
 #[component]
 fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> impl IntoView {
-    let layout =
-        Memo::new(move |_| part.layout(&scene.results.read(), &scene.page.view.read().behavioral_tests));
+    let layout = Memo::new(move |_| {
+        part.layout(
+            &scene.results.read(),
+            &scene.page.view.read().behavioral_tests,
+        )
+    });
     let dial = match part {
         BehavioralTestKind::MeasureAndMatch => view! { <RankerSwitch scene/> }.into_any(),
         BehavioralTestKind::Manipulation => view! { <DocumentSlice scene/> }.into_any(),

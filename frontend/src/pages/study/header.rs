@@ -49,7 +49,12 @@ pub(super) fn StudyHeader(
         view! { <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Where they differ"</a> }
     });
     let n_instances = move || {
-        let n: u64 = overview.read().columns.iter().map(|it| it.n_instances).sum();
+        let n: u64 = overview
+            .read()
+            .columns
+            .iter()
+            .map(|it| it.n_instances)
+            .sum();
         (n > 0).then(|| view! { <span>{plural(n, "instance", "instances")}</span> })
     };
     let n_queries = move || plural(overview.read().n_queries, "query", "queries");

@@ -33,10 +33,7 @@ pub(super) fn StabilityCheck(
 
 /// The worst of all checks in one line.
 fn summary(overview: &StudyOverview) -> String {
-    let certified = overview
-        .rows
-        .iter()
-        .filter_map(|it| it.stability.as_ref());
+    let certified = overview.rows.iter().filter_map(|it| it.stability.as_ref());
     let checks: Vec<&ConditionStability> = certified.flat_map(|it| &it.checks).collect();
     let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
     let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();

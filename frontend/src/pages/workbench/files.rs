@@ -77,14 +77,14 @@ async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
         name: name.clone(),
         kind,
     };
-    let asked = worker::ask(ask, &file, move |progress| {
+    let asked = worker::start_task(ask, &file, move |progress| {
         done.set(if size > 0.0 {
             progress.done as f64 / size
         } else {
             1.0
         });
     });
-    let state = match asked.answer().await.map(|it| it.tell) {
+    let state = match asked.wait().await.map(|it| it.message) {
         Ok(WorkerResponse::FileRead(read)) => FileState::Read(read),
         Ok(WorkerResponse::Canceled) => {
             FileState::Failed("stopped; choose it again to read it".to_owned())
@@ -109,7 +109,7 @@ fn remove_file(bench: WorkbenchState, name: String) {
         .files
         .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
-        let _ = worker::tell(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
+        let _ = worker::run_task(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
     });
 }
 
@@ -172,7 +172,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
                 <For each=move || names.get() key=Clone::clone let:name>
                     <FileMessages bench name/>
                 </For>
-            </GetInstanceRequest>
+            </Show>
             <super::train::TrainVectors bench/>
             <div
                 class="drop"

@@ -177,10 +177,7 @@ fn RankerFields(
     /// Its row.
     at: usize,
 ) -> impl IntoView {
-    let formula = Memo::new(move |_| {
-        form.values
-            .with(|it| it.rankers.get(at).map(|it| it.kind))
-    });
+    let formula = Memo::new(move |_| form.values.with(|it| it.rankers.get(at).map(|it| it.kind)));
     let options = LexicalRankerKind::ALL.map(|it| {
         view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
     });

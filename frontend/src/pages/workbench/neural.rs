@@ -76,11 +76,11 @@ struct NeuralSection {
 }
 
 impl NeuralSection {
-    fn handle_reply(self, answer: Result<worker::Answered, Error>) {
+    fn handle_reply(self, answer: Result<worker::WorkerReply, Error>) {
         match answer {
             Ok(answered) => {
                 let _ = self.failed.try_set(None);
-                self.bench.take(answered.tell);
+                self.bench.apply_message(answered.message);
             }
             Err(error) => {
                 let _ = self.failed.try_set(Some(error));
@@ -95,8 +95,8 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let take = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::tell(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
-                Ok(it) => download::save_blob("pairs.jsonl", &it.beside),
+            match worker::run_task(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
+                Ok(it) => download::save_blob("pairs.jsonl", &it.attachment),
                 Err(error) => failed.set(Some(error)),
             }
         });
@@ -109,8 +109,7 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
         picker.set_value("");
         leptos::task::spawn_local(async move {
             ways.handle_reply(
-                worker::tell(WorkerRequest::AddScoreFile { name: file.name() }, &file)
-                    .await,
+                worker::run_task(WorkerRequest::AddScoreFile { name: file.name() }, &file).await,
             );
         });
     };

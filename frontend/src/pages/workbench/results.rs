@@ -111,8 +111,8 @@ fn StudyLinks() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::tell(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
-                Ok(it) => download::save_blob("study.json", &it.beside),
+            match worker::run_task(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
+                Ok(it) => download::save_blob("study.json", &it.attachment),
                 Err(error) => failed.set(Some(error)),
             }
         });

@@ -46,15 +46,17 @@ fn start(bench: WorkbenchState) {
             definition: Box::new(definition),
             date: made,
         };
-        let asked = worker::ask(ask, &JsValue::UNDEFINED, move |step| apply_step(bench, step));
+        let asked = worker::start_task(ask, &JsValue::UNDEFINED, move |step| {
+            apply_step(bench, step)
+        });
         bench.run.set(RunState::Running {
             number: asked.number(),
             steps: Vec::new(),
         });
         let took_s = || (js_sys::Date::now() - began) / 1000.0;
-        let run = match asked.answer().await.map(|it| it.tell) {
+        let run = match asked.wait().await.map(|it| it.message) {
             Ok(tell @ WorkerResponse::StudyReady(_)) => {
-                bench.take(tell);
+                bench.apply_message(tell);
                 RunState::Done { took_s: took_s() }
             }
             Ok(_) => RunState::Cancelled,
@@ -130,8 +132,9 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
         }
         .into_any()
     };
-    let note =
-        move || missing_input(bench).unwrap_or("Mining and scoring in this browser, beside the page.");
+    let note = move || {
+        missing_input(bench).unwrap_or("Mining and scoring in this browser, beside the page.")
+    };
     let header = move || view! { <p class="note">{note}</p> {button} };
     view! {
         <Section id="run" name="Run" header>{body}</Section>

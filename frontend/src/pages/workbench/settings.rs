@@ -107,7 +107,10 @@ impl LocalStudySettings {
 
     /// What differs from [`LocalStudySettings::default_settings`], as it stands in an address.
     pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
-        let (mine, usual) = (self.parameters(), LocalStudySettings::default_settings().parameters());
+        let (mine, usual) = (
+            self.parameters(),
+            LocalStudySettings::default_settings().parameters(),
+        );
         mine.into_iter()
             .zip(usual)
             .filter(|(a, b)| a != b)
@@ -136,7 +139,15 @@ impl LocalStudySettings {
             ("per_query", self.max_instances_per_query.clone()),
             ("seed", self.seed.clone()),
             ("n_queries", self.n_queries.clone()),
-            ("audit", if self.has_tokenization_audit { AUDIT } else { "" }.to_owned()),
+            (
+                "audit",
+                if self.has_tokenization_audit {
+                    AUDIT
+                } else {
+                    ""
+                }
+                .to_owned(),
+            ),
         ]);
         words
     }

@@ -75,7 +75,8 @@ impl TrainingSettings {
 pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
     let training = RwSignal::new_local(TrainingState::Idle);
-    let has_texts = Memo::new(move |_| bench.presence(CollectionPart::Documents) == Presence::Present);
+    let has_texts =
+        Memo::new(move |_| bench.presence(CollectionPart::Documents) == Presence::Present);
     let field = move |label: &'static str,
                       get: fn(&TrainingSettings) -> String,
                       set: fn(&mut TrainingSettings, String)| {
@@ -159,7 +160,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
                 <div class="btns">{button}</div>
                 {body}
             </details>
-        </GetInstanceRequest>
+        </Show>
     }
 }
 
@@ -182,7 +183,7 @@ fn start(
         training.set(TrainingState::Running(0, None));
         files::reread_files(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
-        let asked = worker::ask(
+        let asked = worker::start_task(
             WorkerRequest::TrainVectors { analyzer, settings },
             &JsValue::UNDEFINED,
             move |step| {
@@ -194,8 +195,8 @@ fn start(
             },
         );
         training.set(TrainingState::Running(asked.number(), None));
-        let next = match asked.answer().await {
-            Ok(answered) => match (answered.tell, answered.beside.dyn_into::<Blob>()) {
+        let next = match asked.wait().await {
+            Ok(answered) => match (answered.message, answered.attachment.dyn_into::<Blob>()) {
                 (WorkerResponse::VectorsTrained(trained), Ok(blob)) => {
                     let parts = js_sys::Array::of1(&blob);
                     if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {

@@ -57,7 +57,12 @@ impl TestActor {
         for taken in &sent.receipts {
             assert_eq!(taken.outcome, EventOutcome::Stored, "{}", self.person.name);
         }
-        assert!(sent.receipts.iter().map(|it| it.key).eq(keys.iter().copied()));
+        assert!(
+            sent.receipts
+                .iter()
+                .map(|it| it.key)
+                .eq(keys.iter().copied())
+        );
         self.keys.extend(&keys);
         keys
     }

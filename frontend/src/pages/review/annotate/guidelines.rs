@@ -65,7 +65,12 @@ pub(super) fn GuidelinesPanel(
 fn RecentActions(work: AnnotationState) -> impl IntoView {
     let acts = Memo::new(move |_| {
         let course = work.session.read();
-        let last = course.undoable().iter().rev().take(RECENT_ACTIONS).cloned();
+        let last = course
+            .undoable_actions()
+            .iter()
+            .rev()
+            .take(RECENT_ACTIONS)
+            .cloned();
         last.collect::<Vec<UndoableAction>>()
     });
     let rows = move |act: UndoableAction| {

@@ -101,7 +101,12 @@ impl DisplayedItem {
     /// The answer of before, as the texts stand on the screen.
     pub(crate) fn earlier_answer(&self) -> Option<AnnotatorAnswer> {
         let before = self.earlier.as_ref()?;
-        Some(self.item.assignment.display_order.map_answer(before.decision.answer))
+        Some(
+            self.item
+                .assignment
+                .display_order
+                .map_answer(before.decision.answer),
+        )
     }
 
     /// Whether an answer that stands is about to be changed.
@@ -174,7 +179,10 @@ impl AnnotationSession {
         self.n_leased = handed.n_leased_to_others;
         let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.assignment.item).collect();
         self.upcoming.retain(|it| {
-            let over = it.item.lease_expires_ms.is_some_and(|until| until <= now_ms);
+            let over = it
+                .item
+                .lease_expires_ms
+                .is_some_and(|until| until <= now_ms);
             !over || it.earlier.is_some() || promised.contains(&it.number())
         });
         for item in handed.items {
@@ -231,7 +239,8 @@ impl AnnotationSession {
         let Some(screen) = &mut self.displayed else {
             return;
         };
-        if event.action.item() != Some(screen.number()) || UndoableAction::from_event(event).is_none()
+        if event.action.item() != Some(screen.number())
+            || UndoableAction::from_event(event).is_none()
         {
             return;
         }

@@ -113,7 +113,9 @@ impl AnnotationState {
     /// The item is passed over.
     pub(super) fn skip(self, reason: SkipReason, note: String) {
         let item = self.session.with_untracked(|it| {
-            let screen = it.displayed_item().filter(|it| it.feedback.is_none() && !it.replaces_decision());
+            let screen = it
+                .displayed_item()
+                .filter(|it| it.feedback.is_none() && !it.replaces_decision());
             screen.map(|it| it.number())
         });
         if let Some(item) = item {
@@ -182,7 +184,9 @@ impl AnnotationState {
 
     /// Takes the last decision or skip back.
     pub(super) fn undo(self) {
-        let last = self.session.with_untracked(|it| it.undoable().last().cloned());
+        let last = self
+            .session
+            .with_untracked(|it| it.undoable_actions().last().cloned());
         match last {
             None => self.toast.set(Some("There is nothing to undo".to_owned())),
             Some(act) => self.with_item(act, |work, act, item| {
@@ -210,7 +214,9 @@ impl AnnotationState {
         act: UndoableAction,
         then: fn(AnnotationState, UndoableAction, AssignedItem),
     ) {
-        let seen = self.session.with_untracked(|it| it.cache(act.item).cloned());
+        let seen = self
+            .session
+            .with_untracked(|it| it.cached_item(act.item).cloned());
         if let Some(item) = seen {
             then(self, act, item);
             self.display_current();
@@ -254,10 +260,12 @@ impl AnnotationState {
         let task = self.task();
         let found = async move { api::call(&LeaseItemsRequest { task, n_items: n }).await };
         run_exclusive(self.action.is_busy, found, move |found| match found {
-            Ok(handed) => self.take(handed, n),
+            Ok(handed) => self.receive_items(handed, n),
             Err(error) => {
                 // What is at hand can be decided without a network.
-                let empty = self.session.with_untracked(|it| it.displayed_item().is_none());
+                let empty = self
+                    .session
+                    .with_untracked(|it| it.displayed_item().is_none());
                 self.action.error.set(empty.then_some(error));
                 self.debounce.schedule(move || self.fetch_items());
             }
@@ -265,10 +273,13 @@ impl AnnotationState {
     }
 
     fn receive_items(self, handed: LeaseItemsResponse, n: u32) {
-        let fresh = self.session.with_untracked(|it| it.displayed_item().is_none());
+        let fresh = self
+            .session
+            .with_untracked(|it| it.displayed_item().is_none());
         self.action.error.set(None);
         self.progress.set(handed.standing);
-        self.session.update(|it| it.take(handed, n, now_ms()));
+        self.session
+            .update(|it| it.receive_items(handed, n, now_ms()));
         if fresh {
             self.start_item();
         }
@@ -288,7 +299,8 @@ impl AnnotationState {
 
     /// Says whether the axiom's reason matters, or nothing of it.
     pub(super) fn cycle_reason_vote(self) {
-        self.toast.set(Some(self.comment.cycle_reason_vote().to_owned()));
+        self.toast
+            .set(Some(self.comment.cycle_reason_vote().to_owned()));
     }
 
     /// Shows or hides the marks of query terms.
@@ -315,7 +327,7 @@ impl AnnotationState {
             return format!("Item {n}: passed over");
         };
         let claim = self.session.with_untracked(|it| {
-            let seen = it.cache(act.item);
+            let seen = it.cached_item(act.item);
             seen.map(|it| it.content.claim)
         });
         let answer = decision.display_order.map_answer(decision.answer);

@@ -172,7 +172,10 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
         })
     };
     let typed = RwSignal::new(String::new());
-    let made = court.desk.details.with_untracked(|it| it.composition.clone());
+    let made = court
+        .desk
+        .details
+        .with_untracked(|it| it.composition.clone());
     let n_items = made.n_training_items + made.n_gold_items + made.n_sampled_items;
     let open = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();

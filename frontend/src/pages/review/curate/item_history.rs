@@ -22,7 +22,11 @@ pub(super) fn ItemHistoryView(
 ) -> impl IntoView {
     let claim = found.content.claim;
     let content = &found.content;
-    let probe = format!("{}, {}", content.probe.name(), variant_label(content.variant));
+    let probe = format!(
+        "{}, {}",
+        content.probe.name(),
+        variant_label(content.variant)
+    );
     let together = labels::consensus_label(found.answers.consensus(), claim);
     let rankers = content.rankers.iter().map(|it| {
         let prefers = it
@@ -31,7 +35,10 @@ pub(super) fn ItemHistoryView(
         view! { <li><b>{it.name.clone()}</b> " " {prefers}</li> }
     });
     let rankers = rankers.collect_view();
-    let rows = found.events.iter().map(|it| event_row(it, &found.names, claim));
+    let rows = found
+        .events
+        .iter()
+        .map(|it| event_row(it, &found.names, claim));
     let rows = rows.collect_view();
     view! {
         <p class="facts">

@@ -158,7 +158,10 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
 #[component]
 fn Guidelines(desk: CurationState) -> impl IntoView {
     let kept = move || desk.details.with(|it| it.definition.guidelines.clone());
-    let typed = RwSignal::new(desk.details.with_untracked(|it| it.definition.guidelines.clone()));
+    let typed = RwSignal::new(
+        desk.details
+            .with_untracked(|it| it.definition.guidelines.clone()),
+    );
     let saved = RwSignal::new(false);
     let changed = Memo::new(move |_| typed.get() != kept());
     let save = move |event: leptos::ev::SubmitEvent| {
@@ -169,7 +172,10 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
         };
         desk.change(change, move || {
             // As the server keeps it.
-            typed.set(desk.details.with_untracked(|it| it.definition.guidelines.clone()));
+            typed.set(
+                desk.details
+                    .with_untracked(|it| it.definition.guidelines.clone()),
+            );
             saved.set(true);
         });
     };

@@ -187,7 +187,7 @@ fn ExclusionRow(
                 </button>
                 <button class="btn" type="button" on:click=keep>"Keep as it is"</button>
             </form>
-        </GetInstanceRequest>
+        </Show>
     };
     view! {
         <li>

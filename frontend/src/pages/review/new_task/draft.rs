@@ -257,7 +257,11 @@ impl TaskDraft {
             filter: wanted,
             n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
             sampling: self.design(&mut wrong),
-            annotators_per_item: parse_integer(TaskField::Overlap, &self.annotators_per_item, &mut wrong),
+            annotators_per_item: parse_integer(
+                TaskField::Overlap,
+                &self.annotators_per_item,
+                &mut wrong,
+            ),
             seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
             gold_interval: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
             is_blind: self.blind,
@@ -309,7 +313,11 @@ impl TaskDraft {
                 DisagreementPair::TwoRankers { first, second }
             }
         };
-        let share = self.disagreement_percent.trim().parse::<f64>().unwrap_or(f64::NAN);
+        let share = self
+            .disagreement_percent
+            .trim()
+            .parse::<f64>()
+            .unwrap_or(f64::NAN);
         if !(share > 0.0 && share < 100.0) {
             let reason = "must be a number above 0 and below 100";
             wrong.push(TaskFieldError::new(TaskField::Share, reason));

@@ -45,8 +45,9 @@ impl NewTaskForm {
         let refused = RwSignal::new(None);
         let tried = RwSignal::new(false);
         let shown = move || {
-            let is_shown =
-                |it: &TaskFieldError| tried.get() || !draft.with(|draft| draft.is_missing(it.field));
+            let is_shown = |it: &TaskFieldError| {
+                tried.get() || !draft.with(|draft| draft.is_missing(it.field))
+            };
             let all = wrong.get().into_iter().chain(refused.get());
             all.filter(is_shown).collect()
         };

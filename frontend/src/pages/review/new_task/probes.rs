@@ -143,7 +143,7 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                 {form
                     .number(TaskField::MarginFrom, "Margin from; empty: any", |it| &mut it.min_margin)}
                 {form.number(TaskField::MarginTo, "Margin up to; empty: any", |it| &mut it.max_margin)}
-            </GetInstanceRequest>
+            </Show>
         </div>
     }
 }

@@ -23,8 +23,9 @@ pub(super) fn EffectGrid(
     Effect::new(move |_| {
         let selected = scene.selected.get();
         let layout = layout.read();
-        let here =
-            |it: &Option<EffectCell>| it.is_some_and(|it| layout.effect_cells().any(|own| own == it));
+        let here = |it: &Option<EffectCell>| {
+            it.is_some_and(|it| layout.effect_cells().any(|own| own == it))
+        };
         let kept = [selected, current.get_untracked()];
         let kept = kept.into_iter().find(here).flatten();
         current.set(kept.or_else(|| layout.effect_cells().next()));

@@ -213,7 +213,10 @@ fn rows(
         details: {
             let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
             let width = |it: f64| format!("δ {}", format::score(it, format::score_digits(it)));
-            detail.into_iter().chain(it.tie_threshold.map(width)).collect()
+            detail
+                .into_iter()
+                .chain(it.tie_threshold.map(width))
+                .collect()
         },
     });
     let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
@@ -242,7 +245,10 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
     {
         said += ", symmetric";
     }
-    let kept = found.transfer_pair_counts.iter().find(|it| it.0 == row.probe);
+    let kept = found
+        .transfer_pair_counts
+        .iter()
+        .find(|it| it.0 == row.probe);
     if let Some((_, kept)) = kept {
         let left_out = [
             (kept.n_identical, "identical"),
@@ -269,6 +275,10 @@ pub(super) fn interval(effect: &BehavioralEffect) -> String {
 /// test by queries that disagrees with it.
 pub(super) fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { "*" } else { "" };
-    let dagger = if effect.has_conflicting_tests() { "†" } else { "" };
+    let dagger = if effect.has_conflicting_tests() {
+        "†"
+    } else {
+        ""
+    };
     format!("{}{star}{dagger}", format::signed(effect.score.value))
 }

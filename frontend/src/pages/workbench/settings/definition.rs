@@ -63,10 +63,10 @@ impl LocalStudySettings {
         files: &LocalStudyFiles,
     ) -> Result<StudyDefinition, Vec<StudyFieldError>> {
         let mut wrong = FieldErrors(Vec::new());
-        let analyzer = wrong.take(StudyField::Analyzer, self.analyzer(files));
+        let analyzer = wrong.collect(StudyField::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
             let spec = row.spec();
-            wrong.take(
+            wrong.collect(
                 StudyField::Ranker(at),
                 spec.parse::<shared::rank::LexicalRanker>()
                     .map_err(Error::message_without_field),
@@ -85,11 +85,11 @@ impl LocalStudySettings {
             true => format!("{}:{}", self.pool, self.pool_depth.trim()),
             false => self.pool.clone(),
         };
-        let pool = wrong.take(
+        let pool = wrong.collect(
             StudyField::Pool,
             pool.parse().map_err(Error::message_without_field),
         );
-        let further = wrong.take(StudyField::FurtherAxioms, self.further());
+        let further = wrong.collect(StudyField::FurtherAxioms, self.further());
         let probes = self.probes.iter().copied();
         let transfers = files.transfers();
         let sets = transfers.iter().filter_map(|it| it.transfer().ok());
@@ -116,22 +116,22 @@ impl LocalStudySettings {
         let delta = match self.length_tolerance.trim() {
             "inf" => Some(None),
             text => wrong
-                .take(
+                .collect(
                     StudyField::LengthTolerance,
                     parse_integer(text, 0, ", or inf for any gap"),
                 )
                 .map(Some),
         };
-        let min_terms = wrong.take(
+        let min_terms = wrong.collect(
             StudyField::MinQueryTerms,
             parse_integer(&self.min_query_terms, 0, ""),
         );
-        let per_query = wrong.take(
+        let per_query = wrong.collect(
             StudyField::MaxInstancesPerQuery,
             parse_optional_integer(&self.max_instances_per_query),
         );
-        let seed = wrong.take(StudyField::Seed, parse_integer(&self.seed, 0, ""));
-        let n_queries = wrong.take(StudyField::Queries, parse_optional_integer(&self.n_queries));
+        let seed = wrong.collect(StudyField::Seed, parse_integer(&self.seed, 0, ""));
+        let n_queries = wrong.collect(StudyField::Queries, parse_optional_integer(&self.n_queries));
         match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
             (
                 Some(analyzer),
