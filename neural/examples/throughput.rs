@@ -160,7 +160,7 @@ fn score(
         let (query, text): (String, String) = serde_json::from_str(line)?;
         let query = model.tokenize(InputRole::Query, &query)?;
         let text = model.tokenize(InputRole::Document, &text)?;
-        Ok(model.pair(&query, &text))
+        Ok(model.tokenize_pair(&query, &text))
     });
     let pairs: Vec<TokenizedPair> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
     let lengths = pairs.iter().map(|it| it.ids.len()).collect();

@@ -97,7 +97,7 @@ fn program() -> PathBuf {
 pub(crate) struct TestHome {
     folder: TempDir,
     /// Else a file of SQLite in `data/`.
-    pub(crate) database: Option<Database>,
+    pub(crate) database: Option<TestDatabase>,
 }
 
 impl TestHome {
@@ -110,7 +110,7 @@ impl TestHome {
 
     /// With a database of PostgreSQL; none where there is no server.
     pub(crate) fn with_postgres() -> Option<TestHome> {
-        Database::new().map(|it| TestHome {
+        TestDatabase::new().map(|it| TestHome {
             database: Some(it),
             ..TestHome::new()
         })

@@ -109,10 +109,10 @@ pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
 
 #[component]
 fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
-    let no = somebody.person.id;
+    let id = somebody.person.id;
     let own = board
         .identity
-        .with_value(|it| it.person.as_ref().is_some_and(|it| it.id == no));
+        .with_value(|it| it.person.as_ref().is_some_and(|it| it.id == id));
     let may = board.can_revoke(somebody.role);
     let name = somebody.person.name.clone();
     let act = match (own, may, somebody.is_revoked) {
@@ -129,7 +129,7 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
             .into_any()
         }
         (_, true, false) => {
-            let what = Revoke::Person { no };
+            let what = Revoke::Person { id };
             let name = name.clone();
             view! { <ConfirmButton board what word="Turn away" name/> }.into_any()
         }

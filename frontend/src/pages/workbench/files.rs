@@ -213,7 +213,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                 .with(|it| it.iter().find(|it| it.name == name).cloned())
         }
     };
-    let kind_label = format!("What {name} is");
+    let kind_field_label = format!("What {name} is");
     let remove_label = format!("Remove {name}");
     let kinds = {
         let find = find.clone();
@@ -238,7 +238,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                 add_file(bench, file.clone(), kind);
             };
             Some(view! {
-                <select class="kind" aria-label=kind_label.clone() on:change:target=change>
+                <select class="kind" aria-label=kind_field_label.clone() on:change:target=change>
                     <option selected=kind.is_none() disabled>"choose"</option>
                     {options}
                 </select>
