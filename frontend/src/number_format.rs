@@ -56,11 +56,11 @@ mod tests {
 
     #[test]
     fn times_and_sizes_read_as_people_write_them() {
-        let times = [0.01, 3.72, 72.0, 7500.0].map(took);
+        let times = [0.01, 3.72, 72.0, 7500.0].map(format_elapsed);
         assert_eq!(times, ["less than 0.1 s", "3.7 s", "1:12", "2:05:00"]);
-        assert_eq!([812e3, 42e6].map(bytes), ["812 kB", "42 MB"]);
+        assert_eq!([812e3, 42e6].map(format_bytes), ["812 kB", "42 MB"]);
         assert_eq!(plural(1, "pair", "pairs"), "1 pair");
-        let said = [0.0001, 0.034].map(p_said);
+        let said = [0.0001, 0.034].map(format_p_value);
         assert_eq!(said, ["p < .001", "p = .034"]);
     }
 }

@@ -405,16 +405,16 @@ mod tests {
 
     #[test]
     fn a_page_below_another_belongs_to_it() {
-        assert!(PageRoute::ReviewTasks.holds("/review/7"));
-        assert!(PageRoute::ReviewTasks.holds("/people"));
-        assert!(!PageRoute::ReviewTasks.holds("/replay"));
+        assert!(PageRoute::ReviewTasks.contains("/review/7"));
+        assert!(PageRoute::ReviewTasks.contains("/people"));
+        assert!(!PageRoute::ReviewTasks.contains("/replay"));
         let page = PageRoute::Instances {
             study: study(),
             probe: Probe::Axiom(Axiom::Tfc1),
             ranker: 2,
         };
-        assert!(PageRoute::Studies.holds(&page.href()));
-        assert!(!PageRoute::About.holds(&page.href()));
+        assert!(PageRoute::Studies.contains(&page.href()));
+        assert!(!PageRoute::About.contains(&page.href()));
     }
 
     #[test]

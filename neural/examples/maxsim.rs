@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "scores_per_s": (ROUNDS * texts.len()) as f64 / seconds,
             "query_vectors": query.vectors().len(),
             "text_vectors": n_vectors as f64 / texts.len() as f64,
-            "numbers": model.width(),
+            "numbers": model.dimension(),
             "threads": rayon::current_num_threads(),
             "first": scores.first(),
         })

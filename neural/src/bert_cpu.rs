@@ -661,7 +661,7 @@ mod tests {
             files!("distilbert"),
         ] {
             let config = EncoderConfig::parse(config).unwrap();
-            let weights = ModelWeights::open(weights, config.family.prefix()).unwrap();
+            let weights = ModelWeights::open(weights, config.family.tensor_prefix()).unwrap();
             let model = BertParameters::load(&weights, config.clone()).unwrap();
             let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
             let texts = [(64, 20), (2, 2), (17, 0), (3, 2), (33, 33)];

@@ -160,7 +160,7 @@ pub(crate) mod tests {
         ] {
             let (query, text) = (drawn(q * h, 7), drawn(t * h, 8));
             let products = InnerProducts::compute(&query, &text, h);
-            let most = products.most(f32::NEG_INFINITY);
+            let most = products.row_maxima(f32::NEG_INFINITY);
             assert_eq!(most.len(), q);
             for (at, query) in query.chunks_exact(h).enumerate() {
                 let row: Vec<f32> = products.row(at).collect();
@@ -173,7 +173,7 @@ pub(crate) mod tests {
                 let greatest = row.into_iter().fold(f32::NEG_INFINITY, f32::max);
                 assert_eq!(most[at], greatest);
                 let place = products.row(at).position(|it| it == greatest);
-                assert_eq!(products.best()[at], Some((greatest, place.unwrap())));
+                assert_eq!(products.row_argmax()[at], Some((greatest, place.unwrap())));
             }
         }
     }
@@ -195,11 +195,11 @@ pub(crate) mod tests {
     fn nothing_has_no_products() {
         assert!(
             InnerProducts::compute(&[], &drawn(8, 3), 4)
-                .most(-1.0)
+                .row_maxima(-1.0)
                 .is_empty()
         );
         let nothing = InnerProducts::compute(&drawn(8, 3), &[], 4);
-        assert_eq!(nothing.most(-1.0), [-1.0; 2]);
-        assert_eq!(nothing.best(), [None; 2]);
+        assert_eq!(nothing.row_maxima(-1.0), [-1.0; 2]);
+        assert_eq!(nothing.row_argmax(), [None; 2]);
     }
 }

@@ -197,7 +197,7 @@ mod tests {
                             .tokenize(InputRole::Document, it[name].as_str().unwrap())
                             .unwrap()
                     };
-                    model.pair(&text("query"), &text("text"))
+                    model.tokenize_pair(&text("query"), &text("text"))
                 })
                 .collect();
             let found = model.logits(&made.iter().collect::<Vec<_>>()).unwrap();

@@ -34,7 +34,7 @@ use shared::text::linguistics::{LinguisticAnalysis, analyze};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
-use item_timer::Clock;
+use clock::ThreadClock;
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
@@ -195,7 +195,7 @@ impl Bench {
     }
 
     fn index(&self) -> Result<Value, Box<dyn Error>> {
-        let start = Clock::start();
+        let start = ThreadClock::start();
         let index = self.given.index(&self.porter2)?;
         let seconds = start.seconds();
         Ok(json!({
@@ -317,7 +317,7 @@ impl Bench {
             n_epochs: PASSES,
             ..GloveSettings::default()
         };
-        let start = Clock::start();
+        let start = ThreadClock::start();
         let corpus = GloveCorpus::new(&index, settings)?;
         let counted = corpus.count_cooccurrences(0..corpus.n_docs());
         let mut trainer = GloveTrainer::new(corpus, vec![counted]);
@@ -347,7 +347,7 @@ impl Bench {
             let mut n_made = 0;
             let mut seconds = 0.0;
             for (at, text) in texts.iter().enumerate() {
-                let analysing = Clock::start();
+                let analysing = ThreadClock::start();
                 let analysis = analyze(text);
                 seconds += analysing.seconds();
                 let source = ManipulationInput {
@@ -406,7 +406,7 @@ fn bootstrap() -> Value {
         n_verdicts: 1_926,
     };
     let queries: Vec<_> = (0..1_558).map(query).collect();
-    let start = Clock::start();
+    let start = ThreadClock::start();
     let found = shared::stats::bootstrap::bootstrap_fraction(&queries);
     let seconds = start.seconds();
     let interval = found.map(|it| it.micro_average.interval);
@@ -425,7 +425,7 @@ fn here(terms: &QueryTerms, index: &Index) -> QueryTerms {
 /// Seconds of a round.
 fn mean(mut round: impl FnMut()) -> f64 {
     round();
-    let start = Clock::start();
+    let start = ThreadClock::start();
     (0..ROUNDS).for_each(|_| round());
     start.seconds() / f64::from(ROUNDS)
 }

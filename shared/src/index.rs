@@ -264,13 +264,13 @@ mod tests {
     fn postings_say_what_the_documents_hold() {
         let docs = ["river bank river", "", "bank money"];
         let index = Index::build(&Analyzer::default(), docs).unwrap();
-        let term = |word: &str| index.vocabulary().number(word).unwrap();
+        let term = |word: &str| index.vocabulary().term_no(word).unwrap();
         let river = index.postings(term("river"));
         assert_eq!((river.docs, river.counts), (&[0][..], &[2][..]));
         let bank = index.postings(term("bank"));
         assert_eq!((bank.docs, bank.counts), (&[0, 2][..], &[1, 1][..]));
         assert_eq!((index.df(term("bank")), index.cf(term("river"))), (2, 2));
-        assert_eq!(index.len_of(1), 0);
+        assert_eq!(index.n_terms_of(1), 0);
         assert_eq!(
             index.totals(),
             CollectionTotals {

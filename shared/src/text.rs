@@ -265,7 +265,7 @@ mod tests {
         );
         let mut vocabulary = Vocabulary::new(analyzer.clone());
         let mut numbers = Vec::new();
-        vocabulary.read(text, &mut numbers);
+        vocabulary.add_text(text, &mut numbers);
         let again: Vec<&str> = numbers.iter().map(|&it| vocabulary.term(it)).collect();
         assert_eq!(again, terms);
     }

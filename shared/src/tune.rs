@@ -181,14 +181,21 @@ mod tests {
         let mut qrels = Qrels::default();
         qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
         let grid = ParameterGrid::for_ranker(&LexicalRanker::Bm25(Bm25::DEFAULT)).unwrap();
-        assert_eq!(grid.rankers.len(), grid.rows.len() * grid.columns.len());
+        assert_eq!(
+            grid.rankers.len(),
+            grid.row_values.len() * grid.column_values.len()
+        );
         let measure: Measure = "AP".parse().unwrap();
         let values = grid.rankers.iter();
-        let values = values.map(|it| value(&queries, it, &index.totals(), &qrels, measure));
+        let values =
+            values.map(|it| evaluate_point(&queries, it, &index.totals(), &qrels, measure));
         let values: Vec<(f64, u64)> = values.collect::<Option<_>>().unwrap();
         let found = collect_grid_results("AP", values).unwrap();
         // The first row, k1 = .1, begins with b = 0.
-        assert_eq!((found.best, found.values[0], found.n_queries), (0, 1.0, 1));
+        assert_eq!(
+            (found.best_index, found.values[0], found.n_queries),
+            (0, 1.0, 1)
+        );
         assert_eq!(found.values[10], 0.5);
     }
 

@@ -472,7 +472,7 @@ mod tests {
         assert_eq!(bag(&["east", "west"]).similarity(&bag(&["east"])), None);
         assert_eq!(bag(&[]).similarity(&bag(&["east"])), None);
         let half = bag(&["east", "unheard"]);
-        assert_eq!((half.n_known, half.n_words), (1, 2));
+        assert_eq!((half.n_with_vector, half.n_words), (1, 2));
     }
 
     #[test]
@@ -488,7 +488,7 @@ mod tests {
 
     #[test]
     fn vectors_come_back_bit_by_bit() {
-        let vectors = plane().only(["north", "nowhere", "east", "north"]);
+        let vectors = plane().subset(["north", "nowhere", "east", "north"]);
         let json = serde_json::to_string(&vectors).unwrap();
         let back: WordVectors = serde_json::from_str(&json).unwrap();
         assert_eq!(back, vectors);

@@ -59,7 +59,7 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
         );
         let mut preferred = vec![vec![false; n]; n];
         for claim in mined.instances[0].claims_of(0) {
-            let texts = claim.texts();
+            let texts = claim.docs();
             let doc = |at: usize| mined.study_docs[texts[at] as usize].doc() as usize;
             preferred[doc(0)][doc(1)] = true;
         }
@@ -114,7 +114,7 @@ fn the_mended_defects_are_those_that_are_told_of() {
     for probe in Axiom::ir_axioms().map(Probe::Axiom) {
         let fixed = ours(&stored, probe, AxiomVariant::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
-        let told = probe.description().troubles.contains("mode code");
+        let told = probe.description().known_issues.contains("mode code");
         assert_eq!(n > 0, told, "{probe:?} differs in {n}");
         // Whatever is preferred, the reverse is not.
         for query in &fixed {

@@ -100,24 +100,24 @@ mod tests {
     fn nothing_is_sent_again_as_somebody_else() {
         let mine = cached_identity(Some(1), Some("a"));
         assert_eq!(
-            mine.turn(&cached_identity(Some(1), Some("a"))),
+            mine.change_to(&cached_identity(Some(1), Some("a"))),
             SessionChange::Unchanged
         );
         assert_eq!(
-            mine.turn(&cached_identity(Some(1), Some("b"))),
+            mine.change_to(&cached_identity(Some(1), Some("b"))),
             SessionChange::TokenRenewed
         );
         assert_eq!(
-            mine.turn(&cached_identity(Some(2), Some("b"))),
+            mine.change_to(&cached_identity(Some(2), Some("b"))),
             SessionChange::SessionReplaced
         );
         assert_eq!(
-            mine.turn(&cached_identity(None, None)),
+            mine.change_to(&cached_identity(None, None)),
             SessionChange::SessionReplaced
         );
         let visitor = cached_identity(None, None);
         assert_eq!(
-            visitor.turn(&cached_identity(Some(2), Some("b"))),
+            visitor.change_to(&cached_identity(Some(2), Some("b"))),
             SessionChange::TokenRenewed
         );
     }
@@ -128,6 +128,9 @@ mod tests {
                         "csrf":"x"}"#;
         assert!(!update_from_reply("/api/studies", reply));
         assert!(update_from_reply(GetSessionRequest::PATH, reply));
-        assert_eq!(super::known(), Some(cached_identity(Some(3), Some("x"))));
+        assert_eq!(
+            super::cached_identity(),
+            Some(cached_identity(Some(3), Some("x")))
+        );
     }
 }

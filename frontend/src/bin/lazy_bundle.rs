@@ -24,6 +24,6 @@ pub struct MountedPageHandle(lazy_bundle::MountedPage);
 impl MountedPageHandle {
     /// Takes another address: path, what is behind `?`, what is behind `#`.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
-        self.0.moved(path, search, hash);
+        self.0.set_address(path, search, hash);
     }
 }

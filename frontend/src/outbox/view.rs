@@ -187,7 +187,7 @@ mod tests {
     use shared::annotation::{AnnotationEvent, EventKey, PersonId};
     use shared::api::annotation::TaskId;
 
-    use super::super::line::Kept;
+    use super::super::queue::QueuedEvent;
     use super::*;
 
     fn said(status: &OutboxStatus) -> Vec<String> {
@@ -214,11 +214,11 @@ mod tests {
             ..OutboxStatus::default()
         };
         assert_eq!(said(&status), ["35 saved", "1 being sent"]);
-        status.trouble = Some(DeliveryProblem::Network);
+        status.problem = Some(DeliveryProblem::Network);
         assert_eq!(said(&status), ["35 saved", "1 waiting for the network"]);
-        status.trouble = Some(DeliveryProblem::SignedOut);
-        status.refused = vec![kept];
-        status.forgets = Some("private window".to_owned());
+        status.problem = Some(DeliveryProblem::SignedOut);
+        status.rejected = vec![kept];
+        status.storage_error = Some("private window".to_owned());
         let all = said(&status).join("; ");
         assert_eq!(
             all,

@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn every_formula_has_premises_and_a_claim() {
         for axiom in Axiom::ALL.iter().copied().chain(Axiom::ir_axioms()) {
-            let [premises, claim] = split_statement(axiom.about().formula);
+            let [premises, claim] = split_statement(axiom.description().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }
     }

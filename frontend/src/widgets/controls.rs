@@ -388,24 +388,24 @@ mod tests {
     #[test]
     fn delta_stays_between_nothing_and_what_was_mined() {
         let dials = StudyControls::default();
-        assert_eq!(reach().by(&dials, 1), dials);
-        let down = reach().by(&dials, -4);
-        assert_eq!(down.delta, Some(6));
-        assert_eq!(reach().by(&down, -20).delta, Some(0));
-        assert_eq!(reach().by(&down, 4), dials);
+        assert_eq!(reach().step_delta(&dials, 1), dials);
+        let down = reach().step_delta(&dials, -4);
+        assert_eq!(down.length_tolerance, Some(6));
+        assert_eq!(reach().step_delta(&down, -20).length_tolerance, Some(0));
+        assert_eq!(reach().step_delta(&down, 4), dials);
     }
 
     #[test]
     fn modes_go_round() {
         let paper = reach().next_mode(&StudyControls::default());
-        assert_eq!(paper.mode, Some(AxiomVariant::PaperCamara2020));
+        assert_eq!(paper.variant, Some(AxiomVariant::PaperCamara2020));
         assert_eq!(reach().next_mode(&paper), StudyControls::default());
     }
 
     #[test]
     fn the_dial_of_ties_knows_every_width() {
         assert_eq!(
-            [None, Some(0.0), Some(0.0001), Some(5.0), Some(9.0)].map(tie_place),
+            [None, Some(0.0), Some(0.0001), Some(5.0), Some(9.0)].map(threshold_position),
             [0, 1, 1, 15, 15]
         );
     }

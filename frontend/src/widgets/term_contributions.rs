@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn a_difference_of_nothing_is_a_bare_zero() {
         assert_eq!(
-            [0.0, -0.0, 0.2, -0.174, 0.001].map(|it| signed(it, 2)),
+            [0.0, -0.0, 0.2, -0.174, 0.001].map(|it| format_signed(it, 2)),
             ["0", "0", "+0.20", "−0.17", "0"]
         );
     }

@@ -294,8 +294,8 @@ mod tests {
     fn check(before: &str, after: &str, expected: &str) {
         let pieces = diff_words(before, after).unwrap();
         let shown = pieces.iter().map(|it| {
-            let space = if it.spaced { " " } else { "" };
-            match it.fate {
+            let space = if it.has_space_before { " " } else { "" };
+            match it.change {
                 WordChange::Unchanged => format!("{space}{}", it.text),
                 WordChange::Added => format!("{space}+[{}]", it.text),
                 WordChange::Removed => format!("{space}-[{}]", it.text),

@@ -265,9 +265,9 @@ mod tests {
             height: 560.0,
             scroll_top: 5600.0,
         };
-        assert_eq!(window.to(100), None);
-        assert_eq!(window.to(99), Some(99.0 * ROW));
-        assert_eq!(window.to(110), Some(101.0 * ROW));
+        assert_eq!(window.scroll_target(100), None);
+        assert_eq!(window.scroll_target(99), Some(99.0 * ROW));
+        assert_eq!(window.scroll_target(110), Some(101.0 * ROW));
     }
 
     #[test]
@@ -278,13 +278,13 @@ mod tests {
             scroll_top: 0.0,
         };
         let end = VisibleRows {
-            scroll_top: start.whole() - start.height,
+            scroll_top: start.total_height() - start.height,
             ..start
         };
         assert_eq!(start.rows().0, 0);
         assert_eq!(end.rows().1, 25_500_000);
         let there = VisibleRows {
-            scroll_top: start.to(12_000_000).unwrap(),
+            scroll_top: start.scroll_target(12_000_000).unwrap(),
             ..start
         };
         let (first, last) = there.rows();

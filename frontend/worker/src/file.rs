@@ -72,11 +72,11 @@ pub(crate) fn read_file(
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
-        let _ = clock.at(WorkerStage::Read, done, of, None);
+        let _ = clock.report(WorkerStage::Read, done, of, None);
     };
     let kind = match kind {
         Some(kind) => kind,
-        None => detect_kind(name, file).map_err(refused)?,
+        None => detect_kind(name, file).map_err(error_to_problem)?,
     };
     let bytes = BlobReader::of(file);
     let (holds, reading) = match kind {
@@ -99,7 +99,7 @@ pub(crate) fn read_file(
                 .map(|(it, reading)| (FileContent::Pairs(it), reading))
         }
     }
-    .map_err(refused)?;
+    .map_err(error_to_problem)?;
     let took_ms = messages::now_ms() - began;
     let read = FileSummary {
         name: name.to_owned(),
@@ -121,7 +121,7 @@ pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Documen
     for file in Array::from(files) {
         let file: File = file.unchecked_into();
         let name = file.name();
-        match read_file(number, &name, None, &file)?.holds {
+        match read_file(number, &name, None, &file)?.content {
             FileContent::Documents(docs) => all.extend(docs),
             _ => {
                 return Err(error_to_problem(Error::file(
@@ -143,9 +143,9 @@ pub(crate) fn read_scores(
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
-        let _ = clock.at(WorkerStage::Read, done, of, None);
+        let _ = clock.report(WorkerStage::Read, done, of, None);
     };
-    trec::read_scores(name, BlobReader::of(file), &mut progress).map_err(refused)
+    trec::read_scores(name, BlobReader::of(file), &mut progress).map_err(error_to_problem)
 }
 
 /// How many lines decide what a file is.

@@ -30,7 +30,7 @@ pub(crate) async fn load() -> Option<String> {
 }
 
 /// Deletes the local study from the browser's database; errors are ignored.
-pub(crate) async fn delete() {
+pub(crate) async fn clear() {
     let _ = delete().await;
 }
 

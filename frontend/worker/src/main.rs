@@ -49,8 +49,8 @@ async fn handle_message(message: JsValue) {
     let Ok(envelope) = serde_json::from_str::<WorkerMessage<WorkerRequest>>(&json) else {
         return;
     };
-    let number = envelope.number;
-    match run_request(number, envelope.says, message.get(1)).await {
+    let number = envelope.id;
+    match run_request(number, envelope.body, message.get(1)).await {
         Ok((tell, beside)) => messages::post_message(number, &tell, &beside),
         Err(problem) => messages::post_message(
             number,
@@ -69,17 +69,17 @@ async fn run_request(
     let text = || {
         beside
             .as_string()
-            .ok_or_else(|| problem("a message without its text"))
+            .ok_or_else(|| worker_problem("a message without its text"))
     };
     let file = || {
         let file = beside.clone().dyn_into::<File>();
-        file.map_err(|_| problem("a message without its file"))
+        file.map_err(|_| worker_problem("a message without its file"))
     };
     let silent = |tell: WorkerResponse| Ok((tell, JsValue::UNDEFINED));
     match ask {
         WorkerRequest::ReadFile { name, kind } => {
             let kept = file::read_file(number, &name, kind, &file()?)?;
-            let read = kept.read.clone();
+            let read = kept.summary.clone();
             STATE.with_borrow_mut(|it| it.files.insert(name, kept));
             silent(WorkerResponse::FileRead(read))
         }
@@ -90,12 +90,12 @@ async fn run_request(
         WorkerRequest::CreateStudy {
             definition,
             date: made,
-        } => silent(state::make_study(number, *definition, made).await?),
+        } => silent(state::make_local_study(number, *definition, made).await?),
         WorkerRequest::TrainVectors { analyzer, settings } => {
             train::train(number, analyzer, settings).await
         }
         WorkerRequest::LoadStudy { study, file } => {
-            let tell = STATE.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
+            let tell = STATE.with_borrow_mut(|it| it.load_study(study, &file, &text()?))?;
             if let WorkerResponse::StudyReady(_) = tell {
                 state::store_local_study().await;
             }
@@ -132,7 +132,10 @@ async fn run_request(
                 state::restore_local_study().await?;
             }
             let reply = STATE.with_borrow(|it| {
-                let held = it.studies.get(&study).ok_or_else(|| not_held(&study))?;
+                let held = it
+                    .studies
+                    .get(&study)
+                    .ok_or_else(|| study_not_loaded(&study))?;
                 study_requests::answer(held, &path, &request)
             })?;
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
@@ -141,7 +144,7 @@ async fn run_request(
             state::restore_local_study().await?;
             silent(
                 STATE
-                    .with_borrow(|it| it.made())
+                    .with_borrow(|it| it.local_summary())
                     .map_or(WorkerResponse::Done, WorkerResponse::StudyReady),
             )
         }
@@ -170,24 +173,24 @@ async fn run_request(
         WorkerRequest::AddJobScores { hash_prefix: of } => {
             state::restore_local_study().await?;
             let text = text()?;
-            let tell = STATE.with_borrow_mut(|it| it.merge(&of, &text))?;
+            let tell = STATE.with_borrow_mut(|it| it.merge_job_scores(&of, &text))?;
             state::store_local_study().await;
             silent(tell)
         }
         WorkerRequest::AddScoreFile { name } => {
             state::restore_local_study().await?;
             let scores = file::read_scores(number, &name, &file()?)?;
-            let tell = STATE.with_borrow_mut(|it| it.bring(&name, &scores))?;
+            let tell = STATE.with_borrow_mut(|it| it.add_uploaded_scores(&name, &scores))?;
             state::store_local_study().await;
             silent(tell)
         }
         WorkerRequest::Cancel { number } => {
-            STATE.with_borrow_mut(|it| it.cancelled = Some(number));
+            STATE.with_borrow_mut(|it| it.cancelled_task = Some(number));
             silent(WorkerResponse::Done)
         }
         WorkerRequest::Clear => {
             STATE.with_borrow_mut(|it| *it = WorkerState::default());
-            local_study_store::delete().await;
+            local_study_store::clear().await;
             silent(WorkerResponse::Done)
         }
     }

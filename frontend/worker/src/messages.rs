@@ -80,14 +80,14 @@ impl ProgressReporter {
             Some((before, began)) if before == stage => began,
             Some(_) | None => {
                 self.stage = Some((stage, now));
-                self.said_ms = 0.0;
+                self.last_report_ms = 0.0;
                 now
             }
         };
-        if now - self.said_ms < Self::REPORT_INTERVAL_MS && done < of {
+        if now - self.last_report_ms < Self::REPORT_INTERVAL_MS && done < of {
             return ReportOutcome::Skipped;
         }
-        self.said_ms = now;
+        self.last_report_ms = now;
         let seconds = (now - began) / 1000.0;
         let per_s = if seconds > 0.0 {
             done as f64 / seconds

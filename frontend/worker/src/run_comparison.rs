@@ -22,7 +22,7 @@ pub(crate) fn compare_runs<'a>(
     let mut queries: Vec<&Query> = Vec::new();
     let mut qrels = Qrels::default();
     for kept in bench.files.values() {
-        match &kept.holds {
+        match &kept.content {
             FileContent::Documents(of) => docs.extend(of),
             FileContent::Queries(of) => queries.extend(of),
             FileContent::Qrels(of) => {
@@ -47,7 +47,7 @@ pub(crate) fn compare_runs<'a>(
     let choices = bench
         .files
         .iter()
-        .filter_map(|(name, kept)| match &kept.holds {
+        .filter_map(|(name, kept)| match &kept.content {
             FileContent::Run(run) => Some(run_option(name, run)),
             _ => None,
         });
@@ -75,7 +75,7 @@ pub(crate) fn compare_runs<'a>(
 }
 
 fn find_run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResponse> {
-    match bench.files.get(file).map(|it| &it.holds) {
+    match bench.files.get(file).map(|it| &it.content) {
         Some(FileContent::Run(run)) => Ok(run),
         Some(_) | None => Err(setting_problem(&format!(
             "there is no run `{file}` on the bench, where files last as long as the page; bring \

@@ -50,20 +50,23 @@ impl WorkerState {
     pub(crate) fn local(&self) -> Result<&Study, ErrorResponse> {
         self.studies
             .get(LOCAL_STUDY)
-            .ok_or_else(|| not_held(LOCAL_STUDY))
+            .ok_or_else(|| study_not_loaded(LOCAL_STUDY))
     }
 
     /// The study that was made here, if its texts are here.
     pub(crate) fn local_with_texts(&self) -> Result<&Study, ErrorResponse> {
         let study = self.local()?;
-        study.needs_texts().map_err(refused)?;
+        study.require_texts().map_err(error_to_problem)?;
         Ok(study)
     }
 
     /// Puts the texts of a study back.
     pub(crate) fn restore(&mut self, name: &str, copy: &[Document]) -> Result<(), ErrorResponse> {
-        let study = self.studies.get_mut(name).ok_or_else(|| not_held(name))?;
-        study.restore(copy).map_err(refused)
+        let study = self
+            .studies
+            .get_mut(name)
+            .ok_or_else(|| study_not_loaded(name))?;
+        study.restore_texts(copy).map_err(error_to_problem)
     }
 
     /// What the local study holds, if there is one.
@@ -77,7 +80,7 @@ impl WorkerState {
                 n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),
                 n_pairs: study.pairs.len() as u64,
                 rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
-                warnings: self.remarks.clone(),
+                warnings: self.messages.clone(),
             })
     }
 
@@ -88,7 +91,7 @@ impl WorkerState {
         file: &str,
         text: &str,
     ) -> Result<WorkerResponse, ErrorResponse> {
-        let mut study = Study::from_json(file, text).map_err(refused)?;
+        let mut study = Study::from_json(file, text).map_err(error_to_problem)?;
         study.definition.name.clone_from(&name);
         let local = name == LOCAL_STUDY;
         self.studies.insert(name, study);
@@ -96,9 +99,9 @@ impl WorkerState {
             return Ok(WorkerResponse::Done);
         }
         self.memory = RecallState::Loaded;
-        self.remarks.clear();
+        self.messages.clear();
         Ok(self
-            .made()
+            .local_summary()
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
@@ -115,7 +118,7 @@ impl WorkerState {
             return Err(ErrorResponse::new(error, "conflict"));
         }
         let scores = study_requests::job_scores(study, text)?;
-        self.add(scores)
+        self.add_scores(scores)
     }
 
     /// Adds scores that somebody brought.
@@ -125,7 +128,7 @@ impl WorkerState {
         brought: &ImportedScores,
     ) -> Result<WorkerResponse, ErrorResponse> {
         let scores = study_requests::brought_scores(self.local()?, name, brought)?;
-        self.add(scores)
+        self.add_scores(scores)
     }
 
     /// Adds a ranker, in place of the same one.
@@ -133,7 +136,7 @@ impl WorkerState {
         let study = self
             .studies
             .get_mut(LOCAL_STUDY)
-            .ok_or_else(|| not_held(LOCAL_STUDY))?;
+            .ok_or_else(|| study_not_loaded(LOCAL_STUDY))?;
         let fingerprint = &scores.ranker.fingerprint;
         match study
             .scores
@@ -147,13 +150,13 @@ impl WorkerState {
             }
         }
         Ok(self
-            .made()
+            .local_summary()
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
     /// The texts of all files.
     pub(crate) fn documents(&self) -> Vec<Document> {
-        let held = self.files.values().filter_map(|it| match &it.holds {
+        let held = self.files.values().filter_map(|it| match &it.content {
             FileContent::Documents(docs) => Some(docs),
             _ => None,
         });
@@ -165,7 +168,7 @@ impl WorkerState {
         let mut all = Collection::default();
         let mut splits = QuerySplits::new();
         for kept in self.files.values() {
-            match &kept.holds {
+            match &kept.content {
                 FileContent::Documents(docs) => all.docs.extend(docs.iter().cloned()),
                 FileContent::Queries(queries) => all.queries.extend(queries.iter().cloned()),
                 FileContent::Qrels(qrels) => {
@@ -191,7 +194,7 @@ impl WorkerState {
         let PoolSpec::Run { file, .. } = pool else {
             return Ok(None);
         };
-        match self.files.get(file).map(|it| &it.holds) {
+        match self.files.get(file).map(|it| &it.content) {
             Some(FileContent::Run(run)) => Ok(Some(run.clone())),
             Some(_) | None => {
                 let error =
@@ -204,7 +207,7 @@ impl WorkerState {
     /// The word vectors that a study names.
     fn study_vectors(&self, definition: &StudyDefinition) -> Option<Arc<WordVectors>> {
         let file = definition.vectors.as_ref()?;
-        match &self.files.get(file)?.holds {
+        match &self.files.get(file)?.content {
             FileContent::Vectors(vectors) => Some(Arc::clone(vectors)),
             _ => None,
         }
@@ -215,10 +218,10 @@ impl WorkerState {
         &self,
         definition: &StudyDefinition,
     ) -> Result<Vec<TransferSet>, ErrorResponse> {
-        let set = |file: &TransferFile| match self.files.get(&file.file).map(|it| &it.holds) {
+        let set = |file: &TransferFile| match self.files.get(&file.file).map(|it| &it.content) {
             Some(FileContent::Pairs(pairs)) => Ok(TransferSet {
-                transfer: file.transfer().map_err(refused)?,
-                query_source: file.queries,
+                transfer: file.transfer().map_err(error_to_problem)?,
+                query_source: file.query_source,
                 pairs: pairs.clone(),
             }),
             Some(_) | None => {
@@ -233,7 +236,7 @@ impl WorkerState {
     fn unknown_ids(&self, collection: &Collection) -> Vec<String> {
         let files = self.files.iter();
         let said = files.filter_map(|(name, kept)| {
-            let unknown = match &kept.holds {
+            let unknown = match &kept.content {
                 FileContent::Qrels(qrels) => UnknownIds::in_qrels(qrels, collection),
                 FileContent::Run(run) => UnknownIds::in_run(run, collection),
                 FileContent::Documents(_) | FileContent::Queries(_) | FileContent::Vectors(_) => {
@@ -264,12 +267,12 @@ pub(crate) fn require_unique_ids<'a>(
 }
 
 /// Makes the local study; gives way to other messages between steps.
-pub(crate) async fn make_study(
+pub(crate) async fn make_local_study(
     number: u64,
     definition: StudyDefinition,
     made: String,
 ) -> Result<WorkerResponse, ErrorResponse> {
-    let (inputs, remarks) = STATE.with_borrow(|it| begin(it, definition, made))?;
+    let (inputs, remarks) = STATE.with_borrow(|it| prepare_inputs(it, definition, made))?;
     let mut steps = StudyExecutor {
         number,
         clock: ProgressReporter::new(number),
@@ -281,9 +284,9 @@ pub(crate) async fn make_study(
     };
     let tell = STATE.with_borrow_mut(|it| {
         it.studies.insert(LOCAL_STUDY.to_owned(), study);
-        it.remarks = remarks;
+        it.messages = remarks;
         it.memory = RecallState::Loaded;
-        it.made()
+        it.local_summary()
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady)
     });
     store_local_study().await;
@@ -329,9 +332,9 @@ impl ShardExecutor for StudyExecutor {
             preparation::StudyStage::Audit => return Ok(()),
             preparation::StudyStage::Score => (WorkerStage::Score, None),
         };
-        if self.clock.at(stage, done, of, found) == ReportOutcome::Sent {
+        if self.clock.report(stage, done, of, found) == ReportOutcome::Sent {
             messages::yield_now().await;
-            if STATE.with_borrow(|it| it.cancelled == Some(self.number)) {
+            if STATE.with_borrow(|it| it.cancelled_task == Some(self.number)) {
                 return Err(MakeError::Cancelled);
             }
         }
@@ -345,17 +348,17 @@ fn prepare_inputs(
     made: String,
 ) -> Result<(StudyInputs, Vec<String>), ErrorResponse> {
     let collection = bench.collection()?;
-    let remarks = bench.unknown(&collection);
+    let remarks = bench.unknown_ids(&collection);
     let files = InputFiles {
-        run: bench.run_of(&definition.pool)?,
-        vectors: bench.vectors_of(&definition),
-        transfer_sets: bench.sets_of(&definition)?,
+        run: bench.pool_run(&definition.pool)?,
+        vectors: bench.study_vectors(&definition),
+        transfer_sets: bench.transfer_pairs(&definition)?,
         ..InputFiles::default()
     };
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>();
     let inputs = StudyInputs {
-        rankers: rankers.map_err(refused)?,
+        rankers: rankers.map_err(error_to_problem)?,
         definition,
         collection,
         files,
@@ -366,8 +369,8 @@ fn prepare_inputs(
 
 /// Looks once for the local study of an earlier visit.
 pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
-    let known = || BENCH.with_borrow(|it| it.studies.contains_key(LOCAL_STUDY));
-    if known() || BENCH.with_borrow(|it| it.memory == RecallState::Loaded) {
+    let known = || STATE.with_borrow(|it| it.studies.contains_key(LOCAL_STUDY));
+    if known() || STATE.with_borrow(|it| it.memory == RecallState::Loaded) {
         return Ok(());
     }
     // Several questions may wait here at once; each looks, so that none is answered too early.

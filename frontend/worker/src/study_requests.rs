@@ -53,7 +53,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
         GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
         ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
-        GetInstanceRequest::PATH => respond::<Show>(study, request),
+        GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
         ExportStudyRequest::PATH => Ok(export(study)),
         GetCollectionStatisticsRequest::PATH => {
             respond::<GetCollectionStatisticsRequest>(study, request)
@@ -67,7 +67,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
 
 fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, ErrorResponse> {
     let request: R = parse(request)?;
-    Ok(json(&request.respond(study).map_err(refused)?))
+    Ok(json(&request.respond(study).map_err(error_to_problem)?))
 }
 
 /// The two runs that a request compares, if it compares runs.
@@ -89,7 +89,7 @@ pub(crate) fn compared_runs(
     {
         return Ok(None);
     }
-    Ok(match parse::<RequestStudy>(request)?.asking.pair {
+    Ok(match parse::<RequestStudy>(request)?.asking.rankers {
         [RankerRef::Run(first), RankerRef::Run(second)] => Some([first, second]),
         _ => None,
     })
@@ -104,17 +104,19 @@ pub(crate) fn answer_for_runs(
     match path {
         ListComparedQueriesRequest::PATH => {
             let asked: ListComparedQueriesRequest = parse(request)?;
-            let page = query_list::list_queries(source, &asked.asking, &asked.listing);
-            Ok(json(&page.map_err(refused)?))
+            let page = query_list::list_queries(source, &asked.options, &asked.page);
+            Ok(json(&page.map_err(error_to_problem)?))
         }
         GetComparedQueryRequest::PATH => {
             let asked: GetComparedQueryRequest = parse(request)?;
-            let sample = compared_query::compare_query(source, &asked.asking, &asked.query);
-            Ok(json(&sample.map_err(refused)?))
+            let sample = compared_query::compare_query(source, &asked.options, &asked.query_id);
+            Ok(json(&sample.map_err(error_to_problem)?))
         }
         _ => {
             let asked: CompareRankersRequest = parse(request)?;
-            Ok(json(&differ(source, &asked.asking).map_err(refused)?))
+            Ok(json(
+                &differ(source, &asked.options).map_err(error_to_problem)?,
+            ))
         }
     }
 }
@@ -125,7 +127,7 @@ pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> 
         manipulation: changing,
     } = parse(request)?;
     Ok(json(
-        &playground::apply_manipulations(&changing).map_err(refused)?,
+        &playground::apply_manipulations(&changing).map_err(error_to_problem)?,
     ))
 }
 
@@ -133,7 +135,7 @@ pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> 
 pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorResponse> {
     let GetPublishedTableRequest { table: asked } = parse(request)?;
     Ok(json(
-        &shared::reproduce::reproduce_table(asked, None).map_err(refused)?,
+        &shared::reproduce::reproduce_table(asked, None).map_err(error_to_problem)?,
     ))
 }
 
@@ -200,9 +202,9 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorRespo
     let cut: BTreeSet<u32> = truncated.into_iter().collect();
     let cut = places.iter().enumerate().filter(|it| cut.contains(it.1));
     let cut = cut.map(|it| it.0 as u32).collect();
-    let mut scores = Scores::new(ranker, values, &study.pairs).map_err(refused)?;
+    let mut scores = Scores::new(ranker, values, &study.pairs).map_err(error_to_problem)?;
     scores.truncated = cut;
-    scores.certificate = certificate.map(|it| it.renumbered(&places));
+    scores.rescoring = certificate.map(|it| it.with_pair_numbers(&places));
     Ok(scores)
 }
 
@@ -235,7 +237,7 @@ pub(crate) fn brought_scores(
         fingerprint: text_hash(&json(brought)),
         note: (missing > 0).then(|| format!("{missing} of {} pairs have no score", values.len())),
     };
-    Scores::new(ranker, values, &study.pairs).map_err(refused)
+    Scores::new(ranker, values, &study.pairs).map_err(error_to_problem)
 }
 
 /// What goes to a server: every query, text and pair once, by its characters.
@@ -290,12 +292,12 @@ impl<T: Ord> IdNumbering<T> {
 }
 
 fn text_id(study: &Study, text: StudyDocNo) -> String {
-    let text = study.texts[text as usize];
+    let text = study.study_docs[text as usize];
     text.id(&study.docs[text.doc() as usize].id)
 }
 
 fn document_text(study: &Study, text: StudyDocNo) -> String {
-    let text = study.texts[text as usize];
+    let text = study.study_docs[text as usize];
     text.body(&study.docs[text.doc() as usize].body())
 }
 

@@ -23,8 +23,8 @@ pub(crate) async fn train(
     analyzer: Analyzer,
     settings: GloveSettings,
 ) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
-    settings.check().map_err(refused)?;
-    let docs = STATE.with_borrow(|it| it.docs());
+    settings.check().map_err(error_to_problem)?;
+    let docs = STATE.with_borrow(|it| it.documents());
     if docs.is_empty() {
         return Err(worker_problem(
             "there are no texts to train on; bring some first",
@@ -38,7 +38,7 @@ pub(crate) async fn train(
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
     drop(docs);
-    let corpus = GloveCorpus::new(&index, settings).map_err(refused)?;
+    let corpus = GloveCorpus::new(&index, settings).map_err(error_to_problem)?;
     let Some(counted) = count_neighbors(&corpus, &mut watch).await else {
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
@@ -46,7 +46,7 @@ pub(crate) async fn train(
     loop {
         let (done, of) = trainer.progress();
         if watch
-            .stopped(WorkerStage::TrainVectors, done.into(), of.into())
+            .is_stopped(WorkerStage::TrainVectors, done.into(), of.into())
             .await
         {
             return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
@@ -54,13 +54,13 @@ pub(crate) async fn train(
         if done == of {
             break;
         }
-        trainer.round(|shards| shards.into_iter().map(TrainingShard::train).collect());
+        trainer.train_round(|shards| shards.into_iter().map(TrainingShard::train).collect());
     }
     let (costs, n_pairs) = (trainer.costs().to_vec(), trainer.n_pairs() as u64);
     let vectors = trainer.finish();
     let mut text = String::new();
     for row in 0..vectors.len() as u32 {
-        text += &vectors.line(row);
+        text += &vectors.to_glove_line(row);
         text.push('\n');
     }
     let trained = TrainedVectorsSummary {
@@ -83,9 +83,9 @@ struct TrainingMonitor {
 
 impl TrainingMonitor {
     async fn is_stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
-        if self.clock.at(stage, done, of, None) == ReportOutcome::Sent {
+        if self.clock.report(stage, done, of, None) == ReportOutcome::Sent {
             messages::yield_now().await;
-            return STATE.with_borrow(|it| it.cancelled == Some(self.number));
+            return STATE.with_borrow(|it| it.cancelled_task == Some(self.number));
         }
         false
     }
@@ -97,18 +97,18 @@ async fn build_index(
     analyzer: Analyzer,
     watch: &mut TrainingMonitor,
 ) -> Result<Option<Index>, ErrorResponse> {
-    let mut builder = IndexBuilder::new(analyzer).keeping_tokens();
+    let mut builder = IndexBuilder::new(analyzer).with_tokens();
     for some in docs.chunks(DOCUMENTS_PER_STEP) {
         some.iter().for_each(|it| builder.add(&it.body()));
         let done = builder.n_docs() as u64;
         if watch
-            .stopped(WorkerStage::Index, done, docs.len() as u64)
+            .is_stopped(WorkerStage::Index, done, docs.len() as u64)
             .await
         {
             return Ok(None);
         }
     }
-    builder.finish().map(Some).map_err(refused)
+    builder.finish().map(Some).map_err(error_to_problem)
 }
 
 /// None if it was stopped.
@@ -122,7 +122,7 @@ async fn count_neighbors(
         let to = n_docs.min(from + DOCUMENTS_PER_STEP as u32);
         counted.add(corpus, from..to);
         if watch
-            .stopped(WorkerStage::CountCooccurrences, to.into(), n_docs.into())
+            .is_stopped(WorkerStage::CountCooccurrences, to.into(), n_docs.into())
             .await
         {
             return None;

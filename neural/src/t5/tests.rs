@@ -55,7 +55,7 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
             .map(|ids| EncoderInput::single_segment(ids))
             .collect();
         assert!(ids.iter().any(|it| it.len() == 1) && ids.iter().any(|it| it.len() == 48));
-        let states = model.read(&inputs, Parallelism::None);
+        let states = model.encode(&inputs, Parallelism::None);
         let mut rest = states.as_slice();
         let (mut worst, mut apart) = (0.0_f64, 0.0_f32);
         for (input, text) in inputs.iter().zip(texts) {
@@ -70,7 +70,7 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
             }
             let sum: f64 = own.iter().map(|&it| f64::from(it)).sum();
             assert!((sum - text["sum"].as_f64().unwrap()).abs() < 1e-3, "{text}");
-            let alone = model.read(&[*input], Parallelism::None);
+            let alone = model.encode(&[*input], Parallelism::None);
             for (a, b) in own.iter().zip(&alone) {
                 apart = apart.max((a - b).abs());
             }
@@ -95,7 +95,7 @@ fn distances_fall_into_the_buckets_of_the_reference() {
     for it in fixture["buckets"].as_array().unwrap() {
         let [n, most] = ["n", "most"].map(|name| it[name].as_u64().unwrap() as usize);
         let around = |distance| {
-            distance::bucket_around(
+            relative_position::bidirectional_bucket(
                 distance,
                 RelativePositionBuckets {
                     n_buckets: n,
@@ -104,7 +104,7 @@ fn distances_fall_into_the_buckets_of_the_reference() {
             )
         };
         assert!(equals_runs((-600..=600).map(around), &it["around"]), "{n}");
-        let behind = |distance| distance::bucket(distance, n, most);
+        let behind = |distance| relative_position::causal_bucket(distance, n, most);
         assert!(equals_runs((0..=600).map(behind), &it["behind"]), "{n}");
     }
 }
@@ -118,13 +118,14 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
         let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let ids = [5, 9, 30, 31, 7, 1];
         let memory_of = |ids: &[u32]| {
-            let states = model.read(&[EncoderInput::single_segment(ids)], Parallelism::None);
-            model.remember(&states, Parallelism::None)
+            let states = model.encode(&[EncoderInput::single_segment(ids)], Parallelism::None);
+            model.cross_attention_cache(&states, Parallelism::None)
         };
         let memories = [memory_of(&ids), memory_of(&ids[3..])];
         let decoder = model.decoder(6);
         let run = |places: &[usize]| {
-            let mut lines: Vec<DecodingState> = places.iter().map(|_| decoder.begin()).collect();
+            let mut lines: Vec<DecodingState> =
+                places.iter().map(|_| decoder.start_sequence()).collect();
             let memories: Vec<&CrossAttentionCache> =
                 places.iter().map(|it| &memories[it % 2]).collect();
             let mut logits = vec![Vec::new(); places.len()];

@@ -123,7 +123,7 @@ fn another_architecture_is_named() {
         expect!["`position_embedding_type` in config.json is relative_key, but must be absolute"],
     );
     check_broken(
-        |files| edit_config(files, "vocab_size", TableValue::Null),
+        |files| edit_config(files, "vocab_size", Value::Null),
         expect![
             "config.json is not the configuration of an encoder: invalid type: null, expected usize at line 1 column 556"
         ],
@@ -153,7 +153,7 @@ fn a_tokenizer_of_another_model_or_none_is_refused() {
 #[test]
 fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
     let mut files = tiny();
-    let mut tokenizer: TableValue = serde_json::from_slice(&files.tokenizer).unwrap();
+    let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
     // Each run of letters can be read in as many ways as there are sums of ones and twos.
     tokenizer["pre_tokenizer"] = json!({
         "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
@@ -212,19 +212,21 @@ fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
         expect!["`path` in modules.json is 2_Pooling, but must be 1_Pooling"],
     );
     check_broken(
-        |files| files.settings = Some(br#"{"default_prompt_name": "query"}"#.to_vec()),
+        |files| files.sentence_transformers = Some(br#"{"default_prompt_name": "query"}"#.to_vec()),
         expect![
             "`default_prompt_name` in config_sentence_transformers.json is query, but must be the name of one of its `prompts`"
         ],
     );
     check_broken(
-        |files| files.settings = Some(br#"{"similarity_fn_name": "euclidean"}"#.to_vec()),
+        |files| {
+            files.sentence_transformers = Some(br#"{"similarity_fn_name": "euclidean"}"#.to_vec())
+        },
         expect![
             "`similarity_fn_name` in config_sentence_transformers.json is euclidean, but must be cosine or dot"
         ],
     );
     check_broken(
-        |files| files.settings = Some(b"[1]".to_vec()),
+        |files| files.sentence_transformers = Some(b"[1]".to_vec()),
         expect![
             "config_sentence_transformers.json cannot be read: invalid type: integer `1`, expected a string at line 1 column 2"
         ],
@@ -239,10 +241,12 @@ fn a_colbert_without_its_parts_is_refused() {
         let error = Colbert::load(&files, Device::Cpu).err().unwrap();
         error.to_string()
     };
-    let ranker =
-        |toml: &'static str| refused(&move |files| files.ranker = Some(toml.as_bytes().to_vec()));
-    let artifact =
-        |json: &'static str| refused(&move |files| files.artifact = Some(json.as_bytes().to_vec()));
+    let ranker = |toml: &'static str| {
+        refused(&move |files| files.ranker_config = Some(toml.as_bytes().to_vec()))
+    };
+    let artifact = |json: &'static str| {
+        refused(&move |files| files.colbert_metadata = Some(json.as_bytes().to_vec()))
+    };
     let found = [
         refused(&|files| {
             edit_header(files, |header| {
@@ -251,7 +255,7 @@ fn a_colbert_without_its_parts_is_refused() {
             });
         }),
         refused(&|files| {
-            files.artifact = None;
+            files.colbert_metadata = None;
             edit_header(files, |header| {
                 header["linear.weight"]["shape"] = json!([24, 20]);
             });
@@ -289,11 +293,11 @@ fn a_colbert_without_its_parts_is_refused() {
 #[test]
 fn with_a_preset_the_artifact_is_not_looked_at() {
     let mut files = colbert_tiny();
-    files.artifact = Some(b"no JSON".to_vec());
+    files.colbert_metadata = Some(b"no JSON".to_vec());
     assert!(Colbert::load(&files, Device::Cpu).is_err());
-    files.ranker = Some(b"[colbert]\npreset = \"khattab2020\"".to_vec());
+    files.ranker_config = Some(b"[colbert]\npreset = \"khattab2020\"".to_vec());
     let model = Colbert::load(&files, Device::Cpu).unwrap();
-    assert_eq!(model.width(), 20);
+    assert_eq!(model.dimension(), 20);
 }
 
 #[test]
@@ -325,7 +329,7 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     "#]].assert_eq(&(last.join("\n") + "\n"));
     let loaded = |ranker: &[u8]| {
         let mut files = tiny();
-        files.ranker = Some(ranker.to_vec());
+        files.ranker_config = Some(ranker.to_vec());
         let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
         loaded.err().map(|it| it.to_string())
     };
@@ -350,17 +354,20 @@ fn modules_that_cannot_be_done_are_refused() {
         let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
         loaded.err().unwrap().to_string()
     };
-    let config = |field: &'static str, value: TableValue| {
+    let config = |field: &'static str, value: Value| {
         refused(&move |files| {
-            let mut config: TableValue = serde_json::from_slice(&files.further[1].config).unwrap();
+            let mut config: Value =
+                serde_json::from_slice(&files.modules_with_weights[1].config).unwrap();
             config[field] = value.clone();
-            files.further[1].config = config.to_string().into_bytes();
+            files.modules_with_weights[1].config = config.to_string().into_bytes();
         })
     };
     let found = [
-        refused(&|files| files.further.clear()),
-        refused(&|files| files.further[0].weights.truncate(9)),
-        refused(&|files| files.further[0].weights = files.further[1].weights.clone()),
+        refused(&|files| files.modules_with_weights.clear()),
+        refused(&|files| files.modules_with_weights[0].weights.truncate(9)),
+        refused(&|files| {
+            files.modules_with_weights[0].weights = files.modules_with_weights[1].weights.clone()
+        }),
         config("in_features", json!(24)),
         config("bias", json!(true)),
         config(
@@ -401,7 +408,7 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
                 let [query, text] = [InputRole::Query, InputRole::Document]
                     .map(|it| model.tokenize(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
-                query.or(model.encode_texts(&[&text]).err())
+                query.or(model.encode_documents(&[&text]).err())
             }
         };
         assert!(matches!(failed, Some(Error::NotFinite)), "{name}");
@@ -423,14 +430,14 @@ fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
     let load =
         |files: &ModelFiles| EmbeddingModel::load(files, EmbeddingKind::BiEncoder, 32, Device::Cpu);
     let mut cross = tiny();
-    let mut config: TableValue = serde_json::from_slice(&cross.config).unwrap();
+    let mut config: Value = serde_json::from_slice(&cross.config).unwrap();
     config["architectures"] = json!(["BertForSequenceClassification"]);
     config["num_labels"] = json!(1);
     cross.config = config.to_string().into_bytes();
     for (mut files, ending) in [(cross, "`:cross`"), (colbert_tiny(), "`:colbert`")] {
         let error = load(&files).err().unwrap().to_string();
         assert!(error.contains(ending), "{error}");
-        files.ranker = Some(b"architecture = \"bi-encoder\"".to_vec());
+        files.ranker_config = Some(b"architecture = \"bi-encoder\"".to_vec());
         assert!(load(&files).is_ok(), "{ending}");
     }
 }
@@ -447,19 +454,19 @@ fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
 /// Rewrites the JSON header of the safetensors file.
 pub(crate) fn edit_header(
     files: &mut ModelFiles,
-    edit: impl Fn(&mut serde_json::Map<String, TableValue>),
+    edit: impl Fn(&mut serde_json::Map<String, Value>),
 ) {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let (header, numbers) = rest.split_at(u64::from_le_bytes(*length) as usize);
-    let mut header: TableValue = serde_json::from_slice(header).unwrap();
+    let mut header: Value = serde_json::from_slice(header).unwrap();
     edit(header.as_object_mut().unwrap());
     let header = header.to_string();
     let length = (header.len() as u64).to_le_bytes();
     files.weights = [&length, header.as_bytes(), numbers].concat();
 }
 
-pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: TableValue) {
-    let mut config: TableValue = serde_json::from_slice(&files.config).unwrap();
+pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
+    let mut config: Value = serde_json::from_slice(&files.config).unwrap();
     config[field] = value;
     files.config = config.to_string().into_bytes();
 }

@@ -174,7 +174,7 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
 fn the_inner_product_is_that_of_vectors_as_they_are() {
     let mut files = tiny();
     let cosine = load(&files, EmbeddingKind::BiEncoder, 48);
-    files.settings = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
+    files.sentence_transformers = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
     let dot = load(&files, EmbeddingKind::BiEncoder, 48);
     assert_eq!(dot.similarity(), Similarity::Dot);
     let texts = ["where do rivers end", "a river flows into the sea"];
@@ -202,9 +202,9 @@ fn attention_equals_the_reference() {
     let first = &fixture.pairs[0];
     let query = model.tokenize(InputRole::Query, &first.query).unwrap();
     let text = model.tokenize(InputRole::Document, &first.text).unwrap();
-    let pair = model.pair(&query, &text);
+    let pair = model.tokenize_pair(&query, &text);
     let n = pair.ids.len();
-    assert_eq!(model.heads(), (2, 4));
+    assert_eq!(model.attention_shape(), (2, 4));
     for (layer, heads) in expected.first_rows.iter().enumerate() {
         let mut mean = vec![0.0; n];
         for (head, rows) in heads.iter().enumerate() {
@@ -232,7 +232,7 @@ fn attention_equals_the_reference() {
     let modern = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let query = modern.tokenize(InputRole::Query, &first.query).unwrap();
     let text = modern.tokenize(InputRole::Document, &first.text).unwrap();
-    let pair = modern.pair(&query, &text);
+    let pair = modern.tokenize_pair(&query, &text);
     assert_eq!(modern.attention(&pair, 0, None).unwrap(), None);
 }
 
@@ -251,7 +251,7 @@ fn cross_encoders_equal_the_reference() {
         let pairs = fixture.pairs.iter().map(|it| {
             let query = model.tokenize(InputRole::Query, &it.query).unwrap();
             let text = model.tokenize(InputRole::Document, &it.text).unwrap();
-            let pair = model.pair(&query, &text);
+            let pair = model.tokenize_pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)
         });

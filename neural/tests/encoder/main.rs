@@ -169,7 +169,7 @@ fn a_text_that_just_fits_is_not_truncated() {
 fn show(pieces: &[neural::SubwordToken]) -> String {
     let each = pieces
         .iter()
-        .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
+        .map(|it| format!("{} {}..{}", it.token, it.start, it.end));
     each.collect::<Vec<_>>().join("  ")
 }
 
@@ -186,7 +186,7 @@ fn matches_show_what_the_score_is_made_of() {
     .assert_eq(&format!(
         "query: {}\ntext:  {}\n",
         show(&matches.query),
-        show(&matches.text)
+        show(&matches.document)
     ));
 
     assert_eq!(matches.cosines.len(), 6);
@@ -217,11 +217,11 @@ fn the_fingerprint_tells_every_part_apart() {
         |files: &mut ModelFiles| files.config.push(b' '),
         |files: &mut ModelFiles| files.tokenizer.push(b' '),
         |files: &mut ModelFiles| files.pooling = Some(heads::pooling("cls_token")),
-        |files: &mut ModelFiles| files.settings = Some(b"{}".to_vec()),
-        |files: &mut ModelFiles| files.artifact = Some(b"{}".to_vec()),
-        |files: &mut ModelFiles| files.ranker = Some(b"".to_vec()),
-        |files: &mut ModelFiles| files.ranker = Some(b"# why".to_vec()),
-        |files: &mut ModelFiles| files.further.push(ModuleFiles::default()),
+        |files: &mut ModelFiles| files.sentence_transformers = Some(b"{}".to_vec()),
+        |files: &mut ModelFiles| files.colbert_metadata = Some(b"{}".to_vec()),
+        |files: &mut ModelFiles| files.ranker_config = Some(b"".to_vec()),
+        |files: &mut ModelFiles| files.ranker_config = Some(b"# why".to_vec()),
+        |files: &mut ModelFiles| files.modules_with_weights.push(ModuleFiles::default()),
         |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
     ] {
         let mut files = tiny();

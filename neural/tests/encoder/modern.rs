@@ -157,7 +157,7 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
     let mut files = modern();
     edit_config(&mut files, "position_embedding_type", json!("sans_pos"));
     edit_config(&mut files, "max_position_embeddings", json!(1 << 24));
-    assert_eq!(files.most_pieces(), Some(65_536));
+    assert_eq!(files.max_tokens(), Some(65_536));
     load(&files, EmbeddingKind::BiEncoder, 48);
     let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 65_537, Device::Cpu).err();
     assert!(matches!(error, Some(Error::MaxTokens { most: 65_536, .. })));
@@ -197,7 +197,7 @@ fn other_devices_and_missing_heads_are_told_of() {
     expect!["model.safetensors has no tensor `head.dense.weight`"].assert_eq(&error(splade.err()));
 }
 
-fn check_broken(field: &str, value: TableValue, expected: Expect) {
+fn check_broken(field: &str, value: Value, expected: Expect) {
     let mut files = modern();
     edit_config(&mut files, field, value);
     let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu).err();

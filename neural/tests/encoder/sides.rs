@@ -45,9 +45,9 @@ fn colbert_equals_the_reference_in_every_setting() {
     for variant in &fixture.variants {
         let name = &variant.name;
         let mut files = colbert_tiny();
-        files.ranker = variant.ranker.clone().map(String::into_bytes);
+        files.ranker_config = variant.ranker.clone().map(String::into_bytes);
         if !variant.artifact {
-            files.artifact = None;
+            files.colbert_metadata = None;
         }
         let model = Colbert::load(&files, Device::Cpu).unwrap();
         let read = |side: InputRole| -> Vec<TokenizedText> {
@@ -100,11 +100,11 @@ fn colbert_equals_the_reference_in_every_setting() {
 #[test]
 fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     let mut files = colbert_tiny();
-    files.ranker = Some(b"query_pieces = 9".to_vec());
+    files.ranker_config = Some(b"query_pieces = 9".to_vec());
     let model = Colbert::load(&files, Device::Cpu).unwrap();
-    assert_eq!(model.width(), 20);
+    assert_eq!(model.dimension(), 20);
     let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
-    assert_eq!(model.markers(), Some(markers));
+    assert_eq!(model.marker_tokens(), Some(markers));
     assert_eq!(model.augmentation(), QueryAugmentation::Unattended);
     let encode = |side, text: &str| {
         let pieces = model.tokenize(side, text).unwrap();
@@ -121,11 +121,11 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     .assert_eq(&format!(
         "query: {}\ntext:  {}\n",
         show(&matches.query),
-        show(&matches.text)
+        show(&matches.document)
     ));
     let short = encode(InputRole::Query, "hill");
     let masks = model.matches(&short, &short).query;
-    let masks = masks.iter().filter(|it| it.piece == "[MASK]");
+    let masks = masks.iter().filter(|it| it.token == "[MASK]");
     assert_eq!(
         masks.map(|it| (it.start, it.end)).collect::<Vec<_>>(),
         [(4, 4); 2]
@@ -152,20 +152,20 @@ fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
 #[test]
 fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
     let mut files = relative!("splade-roberta").1;
-    files.ranker = Some(b"query_pieces = 8\n[colbert]\nmarkers = []".to_vec());
+    files.ranker_config = Some(b"query_pieces = 8\n[colbert]\nmarkers = []".to_vec());
     broken::edit_header(&mut files, |header| {
         let tensor = header.remove("lm_head.dense.weight").unwrap();
         header.insert("linear.weight".to_owned(), tensor);
     });
     let model = Colbert::load(&files, Device::Cpu).unwrap();
-    assert_eq!(model.markers(), None);
+    assert_eq!(model.marker_tokens(), None);
     let query = model.tokenize(InputRole::Query, "the").unwrap();
     let text = model
         .tokenize(InputRole::Document, "where do rivers end")
         .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.matches(&encoded[0], &encoded[1]);
-    let pieces: Vec<&str> = matches.query.iter().map(|it| it.piece.as_str()).collect();
+    let pieces: Vec<&str> = matches.query.iter().map(|it| it.token.as_str()).collect();
     assert_eq!(pieces.first(), Some(&"<s>"));
     assert_eq!((pieces.len(), pieces.last()), (8, Some(&"<mask>")));
     let alone = model.encode(&[&query]).unwrap().remove(0);
@@ -179,7 +179,7 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
     );
 
     let mut files = relative!("splade-distilbert").1;
-    files.ranker = Some(b"architecture = \"epic\"".to_vec());
+    files.ranker_config = Some(b"architecture = \"epic\"".to_vec());
     let error = Epic::load(&files, 48, Device::Cpu.into()).err().unwrap();
     expect!["`model_type` in config.json is distilbert, but must be bert, the encoder of EPIC"]
         .assert_eq(&error.to_string());
@@ -228,7 +228,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         let queries: Vec<&TokenizedText> = queries.iter().collect();
         let texts: Vec<&TokenizedText> = texts.iter().collect();
         let made: Vec<EpicQuery> = model.encode_queries(&queries).unwrap();
-        let weighed: Vec<EpicDocument> = model.encode_texts(&texts).unwrap();
+        let weighed: Vec<EpicDocument> = model.encode_documents(&texts).unwrap();
         let mut worst = 0.0_f64;
         let mut same = |found: f64, expected: f64| {
             worst = worst.max((found - expected).abs() / expected.abs().max(1.0));
@@ -244,7 +244,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
                 same(found.1, expected.1);
             }
             same(weighed[at].quality(), expected.quality);
-            let weight = |id| model.weight(&weighed[at], id);
+            let weight = |id| model.token_weight(&weighed[at], id);
             same((0..101).map(weight).sum(), expected.text_sum);
             assert_eq!(weight(101), 0.0);
             for (id, &expected) in (5..).zip(&expected.text_some) {
@@ -256,7 +256,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
             for (text, &expected) in row.iter().enumerate() {
                 let score = model.score(&made[query], &weighed[text]);
                 same(score, expected);
-                let text_alone = model.encode_texts(&texts[text..=text]).unwrap();
+                let text_alone = model.encode_documents(&texts[text..=text]).unwrap();
                 same(model.score(&query_alone[0], &text_alone[0]), score);
             }
         }
@@ -317,7 +317,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         ids(&files, InputRole::Query, "the sea"),
         plain("query: the sea")
     );
-    files.ranker = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
+    files.ranker_config = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
     assert_eq!(
         ids(&files, InputRole::Query, "the sea"),
         plain("where the sea")
@@ -326,20 +326,20 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         ids(&files, InputRole::Document, "the sea"),
         plain("the sea")
     );
-    files.ranker = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
+    files.ranker_config = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
     let many = "the sea ".repeat(20);
     assert_eq!(ids(&files, InputRole::Query, &many).len(), 11);
     assert_eq!(ids(&files, InputRole::Document, &many).len(), 13);
     // The place of a piece is that in the text, whatever was put before it.
-    files.ranker = Some(b"[prompts]\ntext = \"where \"".to_vec());
+    files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
     let model = load(&files, EmbeddingKind::LateInteraction, 48);
     let pieces = model.tokenize(InputRole::Document, "the sea").unwrap();
     assert_eq!(pieces.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
-    files.ranker = None;
+    files.ranker_config = None;
     let settings =
         r#"{"prompts": {"query": null, "corpus": "the "}, "default_prompt_name": "corpus"}"#;
-    files.settings = Some(settings.as_bytes().to_vec());
+    files.sentence_transformers = Some(settings.as_bytes().to_vec());
     assert_eq!(ids(&files, InputRole::Query, "sea"), plain("the sea"));
     assert_eq!(ids(&files, InputRole::Document, "sea"), plain("the sea"));
 }
@@ -348,7 +348,7 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
 fn a_prompt_that_would_hide_every_text_is_refused() {
     let prompt = "[prompts]\nquery = \"where do rivers \"";
     let with = |mut files: ModelFiles, n: usize| {
-        files.ranker = Some(format!("query_pieces = {n}\n{prompt}").into_bytes());
+        files.ranker_config = Some(format!("query_pieces = {n}\n{prompt}").into_bytes());
         files
     };
     let told = |it: Option<Error>| it.map_or_else(|| "fine".to_owned(), |it| it.to_string());
@@ -392,7 +392,7 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
 fn a_folder_that_says_what_it_is_is_nothing_else() {
     let mut files = tiny();
     let mut loaded = |ranker: &str| {
-        files.ranker = Some(ranker.as_bytes().to_vec());
+        files.ranker_config = Some(ranker.as_bytes().to_vec());
         let [bi, late] = [EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction]
             .map(|it| EmbeddingModel::load(&files, it, 48, Device::Cpu).err());
         let splade = Splade::load(&files, 48, Device::Cpu.into()).err();
@@ -442,7 +442,7 @@ fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     ]]
     .assert_eq(&refused);
     assert!(loaded(&files, EmbeddingKind::LateInteraction).is_none());
-    files.ranker = Some(b"architecture = \"bi-encoder\"".to_vec());
+    files.ranker_config = Some(b"architecture = \"bi-encoder\"".to_vec());
     assert!(loaded(&files, EmbeddingKind::BiEncoder).is_none());
 }
 

@@ -52,7 +52,10 @@ fn fixtures() -> [(&'static str, ModelFiles, Fixture); 2] {
 impl Fixture {
     fn sampling(&self, n_queries: usize) -> GenerationConfig {
         let sampling = GenerationConfig::docttttt_defaults(n_queries, self.seed);
-        assert_eq!((sampling.k, sampling.max_new), (self.k, self.max_new));
+        assert_eq!(
+            (sampling.top_k, sampling.max_new_tokens),
+            (self.k, self.max_new)
+        );
         sampling
     }
 
@@ -69,7 +72,7 @@ fn mono_t5_equals_the_reference() {
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] = [&it.query, &it.text]
                 .map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
-            let pair = model.pair(&query, &text);
+            let pair = model.tokenize_pair(&query, &text);
             let found = (&pair.ids, pair.truncated);
             assert_eq!(
                 found,
@@ -78,7 +81,7 @@ fn mono_t5_equals_the_reference() {
                 it.query,
                 it.text
             );
-            assert!(pair.second <= pair.ids.len());
+            assert!(pair.document_start <= pair.ids.len());
             (pair, it.score)
         });
         let score = |batch: &[&TokenizedPair]| model.score(batch).unwrap();
@@ -115,9 +118,9 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
     let cut = |text: &str| model.tokenize(neural::InputRole::Document, text).unwrap();
-    let whole = model.pair(&cut("river sea"), &cut("lake"));
+    let whole = model.tokenize_pair(&cut("river sea"), &cut("lake"));
     assert!(!whole.truncated);
-    assert_eq!(whole.ids.len(), whole.second + 1 + 4);
+    assert_eq!(whole.ids.len(), whole.document_start + 1 + 4);
     let n_around = whole.ids.len() - 3;
     let many = "river ".repeat(50);
     let room = 14 - n_around;
@@ -127,10 +130,10 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
         (&many, "sea", room - 1),
         (&many, &many, room / 2),
     ] {
-        let pair = model.pair(&cut(query), &cut(text));
+        let pair = model.tokenize_pair(&cut(query), &cut(text));
         assert!(pair.truncated);
         assert_eq!(pair.ids.len(), 14);
-        assert_eq!(pair.second, whole.second - 2 + n_query);
+        assert_eq!(pair.document_start, whole.document_start - 2 + n_query);
         assert_eq!(pair.ids[10..], whole.ids[whole.ids.len() - 4..]);
     }
     // Cut texts are told of even where another bound would not have cut the pair.
@@ -145,7 +148,7 @@ fn the_likeliest_pieces_equal_those_of_the_reference() {
             top_k: 1,
             ..fixture.sampling(1)
         };
-        let written = model.write(&fixture.texts(), &greedy).unwrap();
+        let written = model.generate(&fixture.texts(), &greedy).unwrap();
         let lengths: Vec<usize> = fixture.texts.iter().map(|it| it.greedy.len()).collect();
         assert!(
             lengths.contains(&64) && lengths.iter().any(|it| *it < 6),
@@ -166,7 +169,9 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let n_queries = fixture.texts[0].sampled.len();
         let texts = fixture.texts();
-        let written = model.write(&texts, &fixture.sampling(n_queries)).unwrap();
+        let written = model
+            .generate(&texts, &fixture.sampling(n_queries))
+            .unwrap();
         for (written, expected) in written.iter().zip(&fixture.texts) {
             for (query, expected_query) in written.queries.iter().zip(&expected.sampled) {
                 assert_eq!(query.ids, expected_query.ids, "{name}: {}", expected.text);
@@ -179,7 +184,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let pool = pool.build().unwrap();
             let mut more = pool
-                .install(|| model.write(&turned, &fixture.sampling(20)))
+                .install(|| model.generate(&turned, &fixture.sampling(20)))
                 .unwrap();
             more.reverse();
             for (more, written) in more.iter().zip(&written) {
@@ -189,7 +194,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         }
         let mut another = fixture.sampling(n_queries);
         another.seed += 1;
-        assert_ne!(model.write(&texts, &another).unwrap(), written);
+        assert_ne!(model.generate(&texts, &another).unwrap(), written);
     }
 }
 
@@ -204,7 +209,7 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
             ..fixture.sampling(n)
         };
         let written = model
-            .write(&[fixture.texts[0].text.as_str()], &sampling)
+            .generate(&[fixture.texts[0].text.as_str()], &sampling)
             .unwrap();
         let pieces = written[0].queries.iter().map(|it| it.ids[0]);
         let mut left = n as f64;
@@ -228,13 +233,13 @@ fn what_cannot_be_drawn_is_refused() {
     let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
     let check = |sampling: GenerationConfig, expected: Expect| {
-        let error = model.write(&["a"], &sampling).unwrap_err();
+        let error = model.generate(&["a"], &sampling).unwrap_err();
         expected.assert_eq(&error.to_string());
     };
     for k in [0, 124] {
         let what = format!("{k} pieces to draw from (k) were asked for; from 1 to 123 can be had");
         let error = model
-            .write(&["a"], &GenerationConfig { top_k: k, ..good })
+            .generate(&["a"], &GenerationConfig { top_k: k, ..good })
             .unwrap_err();
         assert_eq!(error.to_string(), what);
     }
@@ -252,7 +257,7 @@ fn what_cannot_be_drawn_is_refused() {
         },
         expect!["0 pieces of a query were asked for; from 1 to 512 can be had"],
     );
-    assert!(model.write(&[], &good).unwrap().is_empty());
+    assert!(model.generate(&[], &good).unwrap().is_empty());
 }
 
 #[test]
@@ -324,7 +329,7 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
         "[colbert]",
         "",
     ] {
-        files.ranker = Some(ranker.as_bytes().to_vec());
+        files.ranker_config = Some(ranker.as_bytes().to_vec());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).err();
         let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).err();
         for error in [mono, doc2query] {
@@ -347,7 +352,7 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
         fine
         fine
     "#]].assert_eq(&(refused.join("\n") + "\n"));
-    files.ranker = Some(b"architecture = monot5".to_vec());
+    files.ranker_config = Some(b"architecture = monot5".to_vec());
     assert!(MonoT5::load(&files, 48, Device::Cpu.into()).is_err());
     assert!(Doc2Query::load(&files, 48, Device::Cpu.into()).is_err());
 }
@@ -371,7 +376,7 @@ fn a_million_characters_are_cut() {
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
         let text = model.tokenize(neural::InputRole::Document, &text).unwrap();
         assert!(text.truncated);
-        let pair = model.pair(&query, &text);
+        let pair = model.tokenize_pair(&query, &text);
         assert!(pair.truncated && pair.ids.len() == 32);
         assert!(model.score(&[&pair]).unwrap()[0] <= 0.0);
     }
@@ -383,7 +388,7 @@ fn weights_that_are_no_numbers_are_found() {
     let mut files = files;
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let length = u64::from_le_bytes(*length) as usize;
-    let header: TableValue = serde_json::from_slice(&rest[..length]).unwrap();
+    let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
     for name in [
         "encoder.final_layer_norm.weight",
         "decoder.block.1.layer.2.DenseReluDense.wo.weight",
@@ -393,13 +398,13 @@ fn weights_that_are_no_numbers_are_found() {
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
         let pieces = mono.tokenize(neural::InputRole::Document, "river").unwrap();
-        let pair = mono.pair(&pieces, &pieces);
+        let pair = mono.tokenize_pair(&pieces, &pieces);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
             "{name}"
         );
         let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).unwrap();
-        let written = doc2query.write(&["river"], &fixture.sampling(1));
+        let written = doc2query.generate(&["river"], &fixture.sampling(1));
         assert!(matches!(written, Err(Error::NotFinite)), "{name}");
     }
     files.weights.clear();
@@ -408,7 +413,7 @@ fn weights_that_are_no_numbers_are_found() {
 
 #[test]
 fn a_broken_folder_says_what_is_wrong() {
-    let header = |name: &'static str, new: Option<TableValue>| {
+    let header = |name: &'static str, new: Option<Value>| {
         move |files: &mut ModelFiles| {
             edit_header(files, |header| {
                 let mut tensor = header.remove(name).unwrap();
@@ -499,8 +504,8 @@ fn a_broken_folder_says_what_is_wrong() {
     };
     check_broken(renamed, expect!["tokenizer.json: there is no piece ▁true"]);
     let joined = |files: &mut ModelFiles| {
-        let mut tokenizer: TableValue = serde_json::from_slice(&files.tokenizer).unwrap();
-        tokenizer["pre_tokenizer"] = TableValue::Null;
+        let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
+        tokenizer["pre_tokenizer"] = Value::Null;
         files.tokenizer = tokenizer.to_string().into_bytes();
     };
     check_broken(

@@ -204,13 +204,13 @@ impl Votes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{Standing, What};
+    use super::super::event::{AnnotationAction, ExclusionChange};
     use super::super::fixture::{entries, entry, item};
-    use super::super::{Answer, log::Fate};
+    use super::super::{AnnotatorAnswer, log::EventStatus};
     use super::*;
     use crate::probe::Axiom;
 
-    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
+    use AnnotatorAnswer::{CannotTell, Equal, First, Second};
 
     fn items() -> Vec<AnnotationItem> {
         let drawn = |number: u64| {
@@ -224,7 +224,7 @@ mod tests {
         };
         let mut items: Vec<AnnotationItem> = (0..6).map(drawn).collect();
         items.push(item(6, 6, ItemRole::Gold { answer: First }));
-        items[5].place.probe = Probe::Axiom(Axiom::Lnc1);
+        items[5].instance.probe = Probe::Axiom(Axiom::Lnc1);
         items
     }
 
@@ -235,7 +235,7 @@ mod tests {
             (1, 1, First),
             (1, 2, Second),
             (1, 3, Equal),
-            (1, 4, CannotSay),
+            (1, 4, CannotTell),
             (2, 0, First),
             (2, 1, Second),
             (2, 2, Second),
@@ -254,34 +254,39 @@ mod tests {
     fn agreement_is_that_of_the_votes_on_drawn_items() {
         let found = measure_agreement(&items(), &AnnotationLog::from_entries(entries(&votes())));
         // Shares of equal pairs: 1, 1/3, 1, 1, of the other probe 1.
-        let raw = found.overall.raw.unwrap();
+        let raw = found.overall.observed.unwrap();
         assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
-        assert_eq!(raw.n_things, 5);
+        assert_eq!(raw.n_items, 5);
         // The package `krippendorff` 0.9 of Python.
-        let alpha = found.overall.alpha.unwrap().estimate.value;
+        let alpha = found.overall.krippendorff_alpha.unwrap().estimate.value;
         assert!((alpha - 0.75).abs() < 1e-12, "{alpha}");
-        let ordinal = found.overall.alpha_ordinal.unwrap().estimate.value;
+        let ordinal = found
+            .overall
+            .krippendorff_alpha_ordinal
+            .unwrap()
+            .estimate
+            .value;
         assert!((ordinal - 0.625_694_444_444).abs() < 1e-9, "{ordinal}");
-        assert_eq!(found.probes.len(), 2);
-        assert_eq!(found.probes[1].probe, Probe::Axiom(Axiom::Lnc1));
-        assert_eq!(found.probes[1].coefficients.alpha, None);
-        let [one_two, one_three, two_three] = &found.pairs[..] else {
-            panic!("{:?}", found.pairs)
+        assert_eq!(found.by_probe.len(), 2);
+        assert_eq!(found.by_probe[1].probe, Probe::Axiom(Axiom::Lnc1));
+        assert_eq!(found.by_probe[1].coefficients.krippendorff_alpha, None);
+        let [one_two, one_three, two_three] = &found.by_pair[..] else {
+            panic!("{:?}", found.by_pair)
         };
-        assert_eq!(one_two.raw.unwrap().estimate.value, 0.8);
+        assert_eq!(one_two.observed.unwrap().estimate.value, 0.8);
         // p_o = .8; of five items 1 uses 3, 1, 1 and 2 uses 2, 1, 2: p_e = 9/25.
-        let kappa = one_two.kappa.unwrap().estimate.value;
+        let kappa = one_two.cohen_kappa.unwrap().estimate.value;
         assert!((kappa - (0.8 - 0.36) / (1.0 - 0.36)).abs() < 1e-12);
-        assert_eq!(one_three.raw.unwrap().estimate.value, 0.5);
-        assert_eq!(two_three.raw.unwrap().estimate.value, 1.0);
-        let [one, _, three] = &found.people[..] else {
-            panic!("{:?}", found.people)
+        assert_eq!(one_three.observed.unwrap().estimate.value, 0.5);
+        assert_eq!(two_three.observed.unwrap().estimate.value, 1.0);
+        let [one, _, three] = &found.by_annotator[..] else {
+            panic!("{:?}", found.by_annotator)
         };
         // 1, 0 of two, 1, 1, 1.
-        assert_eq!(one.with_others.unwrap().estimate.value, 0.8);
+        assert_eq!(one.mean_agreement.unwrap().estimate.value, 0.8);
         assert_eq!((one.n_votes, three.n_votes), (5, 2));
         // 1/2 of item 1, all of item 0.
-        assert_eq!(three.with_others.unwrap().estimate.value, 0.75);
+        assert_eq!(three.mean_agreement.unwrap().estimate.value, 0.75);
     }
 
     #[test]
@@ -295,11 +300,11 @@ mod tests {
             AnnotationAction::Excluded(ExclusionChange { person, reason }),
         ));
         let log = AnnotationLog::from_entries(all.clone());
-        assert_eq!(log.fate(&all[10]), EventStatus::Excluded);
+        assert_eq!(log.status(&all[10]), EventStatus::Excluded);
         let found = measure_agreement(&items(), &log);
-        assert_eq!(found.people.len(), 2);
-        assert_eq!(found.overall.raw.unwrap().estimate.value, 0.8);
+        assert_eq!(found.by_annotator.len(), 2);
+        assert_eq!(found.overall.observed.unwrap().estimate.value, 0.8);
         let none = measure_agreement(&items(), &AnnotationLog::default());
-        assert_eq!((none.overall.raw, none.pairs.len()), (None, 0));
+        assert_eq!((none.overall.observed, none.by_pair.len()), (None, 0));
     }
 }

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_tie_is_with_a_claim_that_allows_it() {
-        let with = |claim: ClaimKind| Preference::ALL.iter().map(move |it| it.agrees(claim));
+        let with = |claim: ClaimKind| Preference::ALL.iter().map(move |it| it.satisfies(claim));
         let [above, not_below, apart, gain] = [
             ClaimKind::Higher,
             ClaimKind::NotLower,

@@ -114,7 +114,7 @@ impl ItemContent {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{item, study, task};
-    use super::super::task::Role;
+    use super::super::task::ItemRole;
     use super::*;
 
     #[test]
@@ -127,18 +127,18 @@ mod tests {
                 inclusion_probability: 1.0,
             },
         )
-        .place;
+        .instance;
         let of = |task: &AnnotationTask| {
-            ItemContent::load(&study, place, task.shows(), &task.wanted.dials)
+            ItemContent::load(&study, place, task.shows(), &task.filter.controls)
         };
         let blind = of(&task).unwrap();
         assert!(blind.rankers.is_empty());
-        assert!(blind.texts.iter().any(|it| !it.marks.is_empty()));
-        assert_eq!(blind.texts.len(), 2);
-        (task.blind, task.mark_terms) = (false, false);
+        assert!(blind.documents.iter().any(|it| !it.marks.is_empty()));
+        assert_eq!(blind.documents.len(), 2);
+        (task.is_blind, task.highlights_query_terms) = (false, false);
         let open = of(&task).unwrap();
         assert_eq!(open.rankers.len(), study.scores.len());
-        assert!(open.texts.iter().all(|it| it.marks.is_empty()));
-        assert_eq!(open.texts[0].text, blind.texts[0].text);
+        assert!(open.documents.iter().all(|it| it.marks.is_empty()));
+        assert_eq!(open.documents[0].text, blind.documents[0].text);
     }
 }

@@ -75,16 +75,16 @@ mod tests {
     #[test]
     fn an_answer_is_about_the_texts_not_the_sides() {
         for &answer in AnnotatorAnswer::ALL {
-            let turned = DisplayOrder::Swapped.turn(answer);
-            assert_eq!(DisplayOrder::Swapped.turn(turned), answer);
-            assert_eq!(DisplayOrder::ClaimOrder.turn(answer), answer);
+            let turned = DisplayOrder::Swapped.map_answer(answer);
+            assert_eq!(DisplayOrder::Swapped.map_answer(turned), answer);
+            assert_eq!(DisplayOrder::ClaimOrder.map_answer(answer), answer);
         }
         assert_eq!(
-            DisplayOrder::Swapped.turn(AnnotatorAnswer::First),
+            DisplayOrder::Swapped.map_answer(AnnotatorAnswer::First),
             AnnotatorAnswer::Second
         );
         assert_eq!(
-            DisplayOrder::Swapped.turn(AnnotatorAnswer::Equal),
+            DisplayOrder::Swapped.map_answer(AnnotatorAnswer::Equal),
             AnnotatorAnswer::Equal
         );
     }

@@ -327,22 +327,22 @@ mod tests {
         };
         decision.comment.tags = vec![" off  topic".to_owned(), "off topic".to_owned()];
         decision.comment.note = " a\u{202E}b ".to_owned();
-        decision.took_ms = u64::MAX;
+        decision.duration_ms = u64::MAX;
         let event = |what| AnnotationEvent {
             key: key(1),
             created_ms: 5,
             action: what,
         };
         let kept = event(AnnotationAction::Decided(decision))
-            .checked(1)
+            .validated(1)
             .unwrap();
-        let AnnotationAction::Decided(decision) = &kept.what else {
+        let AnnotationAction::Decided(decision) = &kept.action else {
             unreachable!()
         };
         assert_eq!(decision.comment.tags, ["off topic"]);
         assert_eq!(decision.comment.note, "ab");
-        assert_eq!(decision.took_ms, MAX_DECISION_MS);
-        assert_eq!(kept.clone().checked(1).unwrap(), kept);
+        assert_eq!(decision.duration_ms, MAX_DECISION_MS);
+        assert_eq!(kept.clone().validated(1).unwrap(), kept);
     }
 
     #[test]
@@ -353,7 +353,7 @@ mod tests {
             action: what,
         };
         let refused = |what, reason: &str| {
-            let error = event(what).checked(3).unwrap_err().to_string();
+            let error = event(what).validated(3).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         };
         refused(

@@ -206,11 +206,11 @@ fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<Dispu
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{Adjudication, Standing};
+    use super::super::event::{Adjudication, ExclusionChange};
     use super::super::fixture::{decided, entries, entry};
     use super::*;
 
-    use AnnotatorAnswer::{CannotSay, Equal, First, Second};
+    use AnnotatorAnswer::{CannotTell, Equal, First, Second};
 
     fn settled(answers: &[AnnotatorAnswer]) -> Consensus {
         majority(answers.iter().map(|&it| (it, 1)))
@@ -230,9 +230,9 @@ mod tests {
             settled(&[Equal, Equal, First]),
             Consensus::Prefers(Preference::Equal)
         );
-        assert_eq!(settled(&[CannotSay, CannotSay]), Consensus::CannotSay);
+        assert_eq!(settled(&[CannotTell, CannotTell]), Consensus::CannotSay);
         assert_eq!(
-            settled(&[CannotSay, CannotSay, First]),
+            settled(&[CannotTell, CannotTell, First]),
             Consensus::Prefers(Preference::First)
         );
     }
@@ -241,7 +241,7 @@ mod tests {
     fn an_adjudication_stands_above_the_votes() {
         let mut all = entries(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
-        assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
+        assert_eq!(said.consensus(), Consensus::Prefers(Preference::First));
         let adjudicated = |number, answer| {
             let what = AnnotationAction::Adjudicated(Adjudication {
                 item: ItemNo(0),
@@ -253,14 +253,14 @@ mod tests {
         };
         all.push(adjudicated(10, Equal));
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
-        assert_eq!(said.settled(), Consensus::Prefers(Preference::Equal));
+        assert_eq!(said.consensus(), Consensus::Prefers(Preference::Equal));
         assert_eq!(said.votes.len(), 3);
         // Two that contradict each other settle nothing.
         all.push(adjudicated(11, First));
         let log = AnnotationLog::from_entries(all);
         let said = ItemAnswers::from_log(&log, ItemNo(0));
-        assert_eq!(said.adjudicated, [First, Equal]);
-        assert_eq!(said.settled(), Consensus::Prefers(Preference::First));
+        assert_eq!(said.adjudications, [First, Equal]);
+        assert_eq!(said.consensus(), Consensus::Prefers(Preference::First));
         assert_eq!(
             adjudication_queue(&log, [ItemNo(0)])[0].reason,
             DisputeReason::ConflictingAdjudications
@@ -271,7 +271,7 @@ mod tests {
     fn who_is_excluded_or_in_conflict_has_no_vote() {
         let mut all = entries(&[(1, 0, First), (2, 0, Second), (1, 0, Equal), (3, 0, Second)]);
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
-        assert_eq!(said.conflicts, [PersonId(1)]);
+        assert_eq!(said.conflicting_people, [PersonId(1)]);
         assert_eq!(said.votes.len(), 2);
         let person = PersonId(2);
         let reason = String::new();
@@ -308,8 +308,8 @@ mod tests {
             (3, 1, Second),
             (1, 2, First),
             (2, 2, Second),
-            (1, 3, CannotSay),
-            (2, 3, CannotSay),
+            (1, 3, CannotTell),
+            (2, 3, CannotTell),
             (1, 4, First),
             (1, 4, Second),
             (1, 5, First),

@@ -257,8 +257,8 @@ fn drift(in_order: &[bool]) -> Option<Drift> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Answer::{CannotSay, Equal, First, Second};
-    use super::super::event::{Report, Skip, SkipReason};
+    use super::super::AnnotatorAnswer::{CannotTell, Equal, First, Second};
+    use super::super::event::{ProblemReport, SkipReason, SkippedItem};
     use super::super::fixture::{decided, entries, entry, item, key};
     use super::*;
 
@@ -285,7 +285,7 @@ mod tests {
             (3, 0, Second),
             (1, 1, First),
             (1, 9, Second),
-            (2, 2, CannotSay),
+            (2, 2, CannotTell),
         ]);
         let skip = SkippedItem {
             item: ItemNo(1),
@@ -303,21 +303,27 @@ mod tests {
         all.push(entry(86_401, 1, decided(2, Second, &[])));
         all.push(entry(86_402, 1, decided(2, Equal, &[])));
         let found = measure_progress(&items(), 2, &AnnotationLog::from_entries(all));
-        assert_eq!((found.n_items, found.n_begun, found.n_complete), (3, 3, 2));
-        assert_eq!((found.n_slots, found.n_filled), (6, 5));
+        assert_eq!(
+            (found.n_items, found.n_started, found.n_complete),
+            (3, 3, 2)
+        );
+        assert_eq!((found.n_decisions_required, found.n_decisions), (6, 5));
         assert_eq!((found.n_adjudicated, found.n_reported), (0, 1));
         // Six stood on the first day, training left out; on the second, two in conflict.
-        assert_eq!(found.days, [(0, 5), (1, 2)]);
-        let [one, two, _] = &found.people[..] else {
-            panic!("{:?}", found.people)
+        assert_eq!(found.decisions_by_day, [(0, 5), (1, 2)]);
+        let [one, two, _] = &found.by_annotator[..] else {
+            panic!("{:?}", found.by_annotator)
         };
         assert_eq!((one.n_decided, one.n_undone, one.n_conflicts), (3, 1, 1));
         assert_eq!((two.n_decided, two.n_skipped), (2, 1));
-        assert_eq!((one.active_ms, one.median_ms), (16_000, Some(4_000.0)));
+        assert_eq!(
+            (one.active_ms, one.median_decision_ms),
+            (16_000, Some(4_000.0))
+        );
         // Three items in sixteen seconds.
-        assert_eq!(one.per_hour, Some(675.0));
-        assert_eq!((one.last_ms, two.last_ms), (86_402_000, 8_000));
-        assert_eq!((one.gold, one.others_drift), (None, None));
+        assert_eq!(one.decisions_per_hour, Some(675.0));
+        assert_eq!((one.last_event_ms, two.last_event_ms), (86_402_000, 8_000));
+        assert_eq!((one.gold_accuracy, one.agreement_drift), (None, None));
     }
 
     #[test]
@@ -332,14 +338,14 @@ mod tests {
             2,
             &AnnotationLog::from_entries(entries(&made.collect::<Vec<_>>())),
         );
-        let person = &found.people[0];
+        let person = &found.by_annotator[0];
         let share = |n, of| Proportion { n, total: of };
-        assert_eq!(person.gold, wilson_interval(share(4, 6)));
+        assert_eq!(person.gold_accuracy, wilson_interval(share(4, 6)));
         assert_eq!(person.n_gold, 6);
-        let drift = person.gold_drift.unwrap();
+        let drift = person.gold_accuracy_drift.unwrap();
         assert_eq!((drift.first, drift.last), (share(2, 2), share(1, 2)));
         assert_eq!(drift.difference.value, -0.5);
-        assert_eq!(found.n_begun, 0);
+        assert_eq!(found.n_started, 0);
     }
 
     /// Of the decisions of 1 the others have an opinion on three: with, with, against.
@@ -354,12 +360,12 @@ mod tests {
                 (1, 2, Second),
                 (2, 0, First),
                 (2, 1, Equal),
-                (3, 1, CannotSay),
+                (3, 1, CannotTell),
                 (2, 2, First),
                 (3, 2, First),
             ])),
         );
-        let drift = found.people[0].others_drift.unwrap();
+        let drift = found.by_annotator[0].agreement_drift.unwrap();
         assert_eq!((drift.first.n, drift.last.n), (1, 0));
         assert_eq!(drift.difference.value, -1.0);
     }

@@ -169,7 +169,7 @@ mod tests {
             offset: 0,
             limit: InstanceListOptions::MAX_PAGE_SIZE,
         };
-        let page = study.list(&listing).unwrap();
+        let page = study.list_instances(&listing).unwrap();
         page.rows.iter().map(|it| (it.number, it.margin)).collect()
     }
 
@@ -178,22 +178,22 @@ mod tests {
         let study = fixture::study();
         let mut task = fixture::task();
         task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
-        task.design = SamplingDesign::WeightedByMargin {
+        task.sampling = SamplingDesign::WeightedByMargin {
             ranker: 1,
             weighting: super::super::task::MarginWeighting::SmallMargins,
         };
-        task.wanted.ranker = Some(1);
+        task.filter.ranker = Some(1);
         for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
-            task.wanted.outcome = outcome;
+            task.filter.outcome = outcome;
             let found = build_sampling_frame(&study, &task).unwrap();
-            let found = found.iter().map(|it| (it.place.number, it.margin));
+            let found = found.iter().map(|it| (it.instance.index, it.margin));
             let expected = task
                 .probes
                 .iter()
                 .flat_map(|&it| listed(&study, it, outcome));
             assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
-        task.wanted.outcome = None;
+        task.filter.outcome = None;
         assert!(build_sampling_frame(&study, &task).unwrap().len() > 2);
     }
 
@@ -202,25 +202,25 @@ mod tests {
         let study = fixture::study();
         let mut task = fixture::task();
         let between = DisagreementPair::AxiomAndRanker { ranker: 1 };
-        task.design = SamplingDesign::DisagreementFirst {
+        task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
             allocation: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
-        let against = found.iter().filter(|it| it.disagrees == Some(true));
+        let against = found.iter().filter(|it| it.is_disagreement == Some(true));
         let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
         assert_eq!(against.count(), found.len() - satisfied.len());
         let between = DisagreementPair::TwoRankers {
             first: 0,
             second: 0,
         };
-        task.design = SamplingDesign::DisagreementFirst {
+        task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
             allocation: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
-        assert!(found.iter().all(|it| it.disagrees == Some(false)));
-        task.wanted.ranker = Some(7);
+        assert!(found.iter().all(|it| it.is_disagreement == Some(false)));
+        task.filter.ranker = Some(7);
         assert!(build_sampling_frame(&study, &task).is_err());
     }
 }

@@ -363,7 +363,7 @@ mod tests {
                 explanation: why,
             },
         );
-        assert_eq!(training.feedback().unwrap().why, "more terms");
+        assert_eq!(training.feedback().unwrap().explanation, "more terms");
         assert_eq!(
             fixture::item(0, 0, ItemRole::Gold { answer }).feedback(),
             None
@@ -374,13 +374,13 @@ mod tests {
     fn refused(change: impl Fn(&mut AnnotationTask), setting: &str) {
         let mut task = task();
         change(&mut task);
-        let error = task.checked().unwrap_err().to_string();
+        let error = task.validated().unwrap_err().to_string();
         assert!(error.starts_with(setting), "{error}");
     }
 
     #[test]
     fn a_sound_task_comes_back_as_it_is() {
-        assert_eq!(task().checked().unwrap(), task());
+        assert_eq!(task().validated().unwrap(), task());
         let json = serde_json::to_string(&task()).unwrap();
         assert_eq!(
             serde_json::from_str::<AnnotationTask>(&json).unwrap(),
@@ -395,8 +395,8 @@ mod tests {
         }
         refused(|it| it.probes.clear(), "probes");
         refused(|it| it.n_items = 0, "n_items");
-        refused(|it| it.overlap = 21, "overlap");
-        refused(|it| it.wanted.margin_to = Some(1.0), "ranker");
+        refused(|it| it.annotators_per_item = 21, "overlap");
+        refused(|it| it.filter.max_margin = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
             let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
@@ -404,7 +404,7 @@ mod tests {
                 pair: between,
                 allocation: share,
             };
-            refused(|it| it.design = design, "share");
+            refused(|it| it.sampling = design, "share");
         }
     }
 }

@@ -86,7 +86,7 @@ mod tests {
         let study = study();
         let places = |seed| {
             let tried = draw_trial_items(&study, seed).unwrap();
-            tried.iter().map(|it| it.place).collect::<Vec<_>>()
+            tried.iter().map(|it| it.instance).collect::<Vec<_>>()
         };
         let drawn = places(1);
         let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();

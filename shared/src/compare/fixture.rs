@@ -108,7 +108,7 @@ pub(crate) fn source(collection: &Collection) -> ComparisonInput<'_> {
 
 pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonInput<'_> {
     let names = ["runs/BM25.run.gz", "<i>|second.run"];
-    let about = [0, 1].map(|it| about_run(names[it], &runs[it]));
+    let about = [0, 1].map(|it| describe_run(names[it], &runs[it]));
     ComparisonInput {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),

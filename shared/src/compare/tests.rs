@@ -29,32 +29,41 @@ fn value(it: Option<Estimate>) -> f64 {
 #[test]
 fn fractions_are_those_counted_by_hand() {
     let found = fixture::found();
-    let [first, second] = means(&found.fqt);
+    let [first, second] = means(&found.fraction_query_tokens);
     near(first, (0.75 + 0.375 + 1.0) / 3.0);
     near(second, (0.5 + 0.85 / 3.0 + 0.0) / 3.0);
-    near(value(found.fqt.difference), first - second);
-    assert_eq!((found.fqt.n_queries, found.fqt.n_higher), (3, [3, 0]));
-    assert_eq!(found.fqt.share_higher(0), Some(1.0));
+    near(
+        value(found.fraction_query_tokens.difference),
+        first - second,
+    );
+    assert_eq!(
+        (
+            found.fraction_query_tokens.n_queries,
+            found.fraction_query_tokens.n_higher
+        ),
+        (3, [3, 0])
+    );
+    assert_eq!(found.fraction_query_tokens.share_higher(0), Some(1.0));
     // d1 has nothing new, d2 `money`; d4 `melts water warm` of five, d5 three of four, d6 nine of
     // ten; d8 nothing, d9 all.
-    let [first, second] = means(&found.fnt);
+    let [first, second] = means(&found.fraction_novel_terms);
     near(first, (0.25 + (0.75 + 0.6) / 2.0 + 0.0) / 3.0);
     near(second, (0.5 + (0.6 + 0.75 + 0.9) / 3.0 + 1.0) / 3.0);
-    assert_eq!(found.fnt.n_higher, [0, 3]);
+    assert_eq!(found.fraction_novel_terms.n_higher, [0, 3]);
     // 2^3 exchanges of signs, of which two are as far out.
-    assert_eq!(found.fqt.p_permutation, Some(0.25));
+    assert_eq!(found.fraction_query_tokens.p_permutation, Some(0.25));
 }
 
 #[test]
 fn queries_are_counted_and_the_others_told() {
-    let queries = fixture::found().queries;
+    let queries = fixture::found().query_counts;
     let told = (
-        queries.n_all,
+        queries.n_queries,
         queries.n_unranked,
         queries.n_without_relevant,
     );
     assert_eq!(told, (5, 1, 1));
-    assert_eq!((queries.n_counted, queries.n_judged), (3, 3));
+    assert_eq!((queries.n_included, queries.n_with_relevant), (3, 3));
     let collection = fixture::collection();
     let source = fixture::source(&collection);
     let counted = |counted| {
@@ -66,57 +75,77 @@ fn queries_are_counted_and_the_others_told() {
     };
     // The relevant document of q3 is in neither list.
     let found = counted(ComparisonSubset::WithRetrievedRelevant);
-    assert_eq!((found.queries.n_counted, found.queries.n_judged), (2, 2));
+    assert_eq!(
+        (
+            found.query_counts.n_included,
+            found.query_counts.n_with_relevant
+        ),
+        (2, 2)
+    );
     // q5 has no reciprocal rank, but lists that have their document in common.
     let all = counted(ComparisonSubset::All);
-    assert_eq!((all.queries.n_counted, all.queries.n_judged), (4, 3));
-    assert_eq!((all.rr.n_queries, all.overlap.n_queries), (3, 4));
+    assert_eq!(
+        (
+            all.query_counts.n_included,
+            all.query_counts.n_with_relevant
+        ),
+        (4, 3)
+    );
+    assert_eq!(
+        (all.reciprocal_rank.n_queries, all.top_overlap.n_queries),
+        (3, 4)
+    );
 }
 
 /// Reciprocal ranks: q1 1 and 0, q2 1/2 and 1, q3 0 and 0.
 #[test]
 fn changes_and_groups_are_those_counted_by_hand() {
     let found = fixture::found();
-    let change = &found.change;
-    assert_eq!(change.series, [0.5, 0.0, -1.0]);
+    let change = &found.rr_changes;
+    assert_eq!(change.differences, [0.5, 0.0, -1.0]);
     assert_eq!((change.n_better, change.n_equal, change.n_worse), (1, 1, 1));
-    assert_eq!((change.n_won, change.n_lost), (0, 1));
+    assert_eq!((change.n_zero_to_one, change.n_one_to_zero), (0, 1));
     // The first has .75, .375 and 1; the second .5, .283 and 0.
-    let counts = |side: usize| found.buckets.iter().map(move |it| it.sides[side].n_queries);
+    let counts = |side: usize| {
+        found
+            .fqt_buckets
+            .iter()
+            .map(move |it| it.rankers[side].n_queries)
+    };
     assert_eq!(counts(0).collect::<Vec<_>>(), [0, 0, 0, 0, 3]);
     assert_eq!(counts(1).collect::<Vec<_>>(), [1, 0, 0, 0, 2]);
-    near(value(found.buckets[4].sides[0].rr), 0.5);
-    near(value(found.buckets[4].sides[1].rr), 0.5);
-    near(value(found.buckets[0].sides[1].rr), 0.0);
-    assert_eq!(relative_mrr_drop(&found.buckets, 0), None);
-    assert_eq!(relative_mrr_drop(&found.buckets, 1), None);
-    let lengths: Vec<u32> = found.lengths.iter().map(|it| it.n_tokens).collect();
+    near(value(found.fqt_buckets[4].rankers[0].mrr), 0.5);
+    near(value(found.fqt_buckets[4].rankers[1].mrr), 0.5);
+    near(value(found.fqt_buckets[0].rankers[1].mrr), 0.0);
+    assert_eq!(relative_mrr_drop(&found.fqt_buckets, 0), None);
+    assert_eq!(relative_mrr_drop(&found.fqt_buckets, 1), None);
+    let lengths: Vec<u32> = found.query_lengths.iter().map(|it| it.n_tokens).collect();
     assert_eq!(lengths, [2, 4, 5]);
-    near(value(found.lengths[1].both.gain), 0.5);
-    let bigrams: Vec<&str> = found.bigrams.iter().map(|it| it.words.as_str()).collect();
+    near(value(found.query_lengths[1].mrr.mrr_difference), 0.5);
+    let bigrams: Vec<&str> = found.bigrams.iter().map(|it| it.bigram.as_str()).collect();
     assert_eq!(bigrams, ["how tall", "river bank", "what is"]);
-    let of = |answer| {
-        let mut groups = found.answers.iter();
+    let n_of_type = |answer| {
+        let mut groups = found.answer_types.iter();
         groups
-            .find(|it| it.answer == answer)
+            .find(|it| it.answer_type == answer)
             .unwrap()
-            .both
+            .mrr
             .n_queries
     };
-    assert_eq!(paired_means(Some(AnswerType::Description)), 1);
-    assert_eq!(paired_means(Some(AnswerType::Numeric)), 1);
-    assert_eq!(paired_means(None), 1);
+    assert_eq!(n_of_type(Some(AnswerType::Description)), 1);
+    assert_eq!(n_of_type(Some(AnswerType::Numeric)), 1);
+    assert_eq!(n_of_type(None), 1);
 }
 
 /// q1: nothing, then d2; q2: nothing, then both; q3 nothing. Means 0, 1, 1, …; the line through
 /// (1, 0), (2, 1), …, (10, 1) rises by 4.5 / 82.5 from .6.
 #[test]
 fn what_is_in_common_is_counted_by_hand() {
-    let overlap = fixture::found().overlap;
+    let overlap = fixture::found().top_overlap;
     let means: Vec<f64> = overlap.means.iter().map(|it| it.value).collect();
     assert_eq!(means[..3], [0.0, 1.0, 1.0]);
-    assert_eq!(overlap.n_apart, [3, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
-    let line = overlap.line.unwrap();
+    assert_eq!(overlap.n_disjoint, [3, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    let line = overlap.regression.unwrap();
     near(line.slope, 4.5 / 82.5);
     near(line.intercept, 0.6);
 }
@@ -124,14 +153,14 @@ fn what_is_in_common_is_counted_by_hand() {
 #[test]
 fn three_queries_say_nothing_of_hypotheses() {
     let found = fixture::found();
-    let standings = found.findings.iter().map(|it| it.standing);
+    let standings = found.hypotheses.iter().map(|it| it.outcome);
     assert!(
         standings
             .into_iter()
             .all(|it| it == HypothesisOutcome::TooFewQueries)
     );
     let names: Vec<&str> = found
-        .findings
+        .hypotheses
         .iter()
         .map(|it| it.hypothesis.name())
         .collect();
@@ -154,12 +183,12 @@ fn hypotheses_follow_the_side_of_their_interval() {
             }
         })
         .collect();
-    let fqt = paired::of(&rows, QueryMetrics::fqt_pair);
-    let fnt = paired::of(&rows, QueryMetrics::fnt_pair);
+    let fqt = paired_means::paired_means(&rows, QueryMetrics::fqt_pair);
+    let fnt = paired_means::paired_means(&rows, QueryMetrics::fnt_pair);
     let found = test_hypotheses(&rows, [&fqt, &fnt]);
     let standing = |wanted: Hypothesis| {
         let mut found = found.iter();
-        found.find(|it| it.hypothesis == wanted).unwrap().standing
+        found.find(|it| it.hypothesis == wanted).unwrap().outcome
     };
     assert_eq!(
         standing(Hypothesis::QueryTermBias),
@@ -198,52 +227,52 @@ fn a_selection_has_the_queries_of_its_number() {
             ..QueryListOptions::default()
         };
         let found = list_queries(&source, &asking, &listing).unwrap();
-        assert_eq!(found.n, found.rows.len() as u64);
-        found.n
+        assert_eq!(found.n_queries, found.rows.len() as u64);
+        found.n_queries
     };
     let found = differ(&source, &asking).unwrap();
     assert_eq!(n(QuerySelection::All), 3);
-    for (at, bucket) in found.buckets.iter().enumerate() {
+    for (at, bucket) in found.fqt_buckets.iter().enumerate() {
         for side in [0, 1] {
             let bucket_of = QuerySelection::FqtBucket {
                 side,
                 bucket: at as u8,
             };
-            assert_eq!(n(bucket_of), bucket.sides[usize::from(side)].n_queries);
+            assert_eq!(n(bucket_of), bucket.rankers[usize::from(side)].n_queries);
         }
     }
-    for it in &found.lengths {
+    for it in &found.query_lengths {
         let n_tokens = it.n_tokens;
         assert_eq!(
             n(QuerySelection::QueryLength { n_tokens }),
-            it.both.n_queries
+            it.mrr.n_queries
         );
     }
-    for it in &found.answers {
-        let answer = it.answer;
-        assert_eq!(n(QuerySelection::AnswerType { answer }), it.both.n_queries);
+    for it in &found.answer_types {
+        let answer = it.answer_type;
+        assert_eq!(n(QuerySelection::AnswerType { answer }), it.mrr.n_queries);
     }
     for it in &found.bigrams {
-        let words = it.words.clone();
-        assert_eq!(n(QuerySelection::Bigram { words }), it.both.n_queries);
+        let words = it.bigram.clone();
+        assert_eq!(n(QuerySelection::Bigram { words }), it.mrr.n_queries);
     }
-    let change = &found.change;
+    let change = &found.rr_changes;
     let counts = [
-        change.n_won,
+        change.n_zero_to_one,
         change.n_better,
         change.n_equal,
         change.n_worse,
-        change.n_lost,
+        change.n_one_to_zero,
     ];
     for (change, count) in RrChangeKind::ALL.iter().zip(counts) {
         assert_eq!(n(QuerySelection::RrChange { change: *change }), count);
     }
-    for (depth, n_apart) in (1..).zip(&found.overlap.n_apart) {
+    for (depth, n_apart) in (1..).zip(&found.top_overlap.n_disjoint) {
         assert_eq!(n(QuerySelection::Disjoint { depth }), *n_apart);
     }
     for (fraction, paired) in [
-        (TopFraction::QueryTokens, &found.fqt),
-        (TopFraction::NovelTerms, &found.fnt),
+        (TopFraction::QueryTokens, &found.fraction_query_tokens),
+        (TopFraction::NovelTerms, &found.fraction_novel_terms),
     ] {
         for side in [0, 1] {
             let higher = QuerySelection::HigherFraction { fraction, side };
@@ -264,7 +293,7 @@ fn a_list_is_sorted_and_cut() {
             ..QueryListOptions::default()
         };
         let found = list_queries(&source, &ComparisonOptions::default(), &listing).unwrap();
-        assert_eq!(found.n, 3);
+        assert_eq!(found.n_queries, 3);
         found
             .rows
             .into_iter()
@@ -283,18 +312,21 @@ fn a_sample_has_what_stands_first_with_marks() {
     let found = fixture::found();
     // The second wins on q2, the first on q1.
     let ids: Vec<&str> = found
-        .samples
+        .examples
         .iter()
-        .map(|it| it.row.query_id.as_str())
+        .map(|it| it.metrics.query_id.as_str())
         .collect();
     assert_eq!(ids, ["q2", "q1"]);
-    let lost = &found.samples[1];
+    let lost = &found.examples[1];
     assert_eq!(
-        lost.firsts.each_ref().map(|it| it.doc.as_str()),
+        lost.top_docs.each_ref().map(|it| it.doc_id.as_str()),
         ["d1", "d2"]
     );
-    assert_eq!(lost.firsts.each_ref().map(|it| it.relevant), [true, false]);
-    let text = lost.firsts[0].text.as_ref().unwrap();
+    assert_eq!(
+        lost.top_docs.each_ref().map(|it| it.is_relevant),
+        [true, false]
+    );
+    let text = lost.top_docs[0].text.as_ref().unwrap();
     let marks = text.marks.iter().map(|it| {
         let (start, end) = (it.span.start as usize, it.span.end as usize);
         &text.text[start..end]
@@ -304,11 +336,13 @@ fn a_sample_has_what_stands_first_with_marks() {
     // Neither has found d7; its text is as it was written.
     let collection = fixture::collection();
     let source = fixture::source(&collection);
-    let shown = sample::of_query(&source, &ComparisonOptions::default(), "q3").unwrap();
+    let shown =
+        compared_query::compare_query(&source, &ComparisonOptions::default(), "q3").unwrap();
     let relevant = shown.relevant.unwrap();
-    assert_eq!(relevant.doc, "d7");
+    assert_eq!(relevant.doc_id, "d7");
     assert!(relevant.text.unwrap().text.contains("<b>tall</b>"));
-    let error = sample::of_query(&source, &ComparisonOptions::default(), "q9").unwrap_err();
+    let error =
+        compared_query::compare_query(&source, &ComparisonOptions::default(), "q9").unwrap_err();
     assert!(error.to_string().contains("q9"), "{error}");
 }
 
@@ -319,14 +353,15 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
     let source = fixture::source(&collection);
-    let shown = sample::of_query(&source, &ComparisonOptions::default(), "q1").unwrap();
-    assert!(shown.firsts[0].cut && !shown.firsts[1].cut);
-    assert_eq!(shown.firsts[1].text, None);
+    let shown =
+        compared_query::compare_query(&source, &ComparisonOptions::default(), "q1").unwrap();
+    assert!(shown.top_docs[0].is_truncated && !shown.top_docs[1].is_truncated);
+    assert_eq!(shown.top_docs[1].text, None);
     let n = |text: &str| text.chars().count();
-    assert_eq!(n(&shown.row.query), listing::MOST_CHARACTERS);
+    assert_eq!(n(&shown.metrics.query), query_list::MAX_QUERY_CHARACTERS);
     assert_eq!(n(&shown.query.text), MAX_TEXT_CHARACTERS);
     let found = differ(&source, &ComparisonOptions::default()).unwrap();
-    assert_eq!(found.queries.n_docs_without_text, 2);
+    assert_eq!(found.query_counts.n_docs_without_text, 2);
 }
 
 #[test]
@@ -352,20 +387,28 @@ fn grades_splits_and_stop_lists_are_asked_for() {
     let source = fixture::source(&collection);
     let asked = |change: &dyn Fn(&mut ComparisonOptions)| {
         let mut asking = ComparisonOptions::default();
-        rr_changes(&mut asking);
+        change(&mut asking);
         differ(&source, &asking)
     };
-    let high = asked(&|it| it.relevant_from = Some(2)).unwrap();
-    assert_eq!((high.relevant_from, high.queries.n_counted), (2, 0));
-    assert!(high.samples.is_empty() && high.change.series.is_empty());
-    assert_eq!(high.overlap.line, None);
+    let high = asked(&|it| it.min_relevant_grade = Some(2)).unwrap();
+    assert_eq!(
+        (high.min_relevant_grade, high.query_counts.n_included),
+        (2, 0)
+    );
+    assert!(high.examples.is_empty() && high.rr_changes.differences.is_empty());
+    assert_eq!(high.top_overlap.regression, None);
     let train = asked(&|it| it.split = Some("train".to_owned())).unwrap();
-    assert_eq!((train.queries.n_all, train.queries.n_counted), (2, 2));
+    assert_eq!(
+        (train.query_counts.n_queries, train.query_counts.n_included),
+        (2, 2)
+    );
     let error = asked(&|it| it.split = Some("dev".to_owned())).unwrap_err();
     assert!(error.to_string().contains("dev"), "{error}");
     // With `the` and `of` in place, d1 has five tokens and d3 three.
     let whole = asked(&|it| it.stopwords = Stopwords::None).unwrap();
-    assert!(means(&whole.fqt)[0] < means(&fixture::found().fqt)[0]);
+    assert!(
+        means(&whole.fraction_query_tokens)[0] < means(&fixture::found().fraction_query_tokens)[0]
+    );
     // A list in any order is one.
     let own = Stopwords::List(["the", "river"].map(str::to_owned).to_vec());
     assert!(asked(&|it| it.stopwords = own.clone()).is_ok());
@@ -376,7 +419,13 @@ fn a_query_of_stop_words_has_no_fraction() {
     let mut collection = fixture::collection();
     collection.queries[0].text = "what is it".to_owned();
     let found = differ(&fixture::source(&collection), &ComparisonOptions::default()).unwrap();
-    assert_eq!((found.fqt.n_queries, found.rr.n_queries), (2, 3));
+    assert_eq!(
+        (
+            found.fraction_query_tokens.n_queries,
+            found.reciprocal_rank.n_queries
+        ),
+        (2, 3)
+    );
 }
 
 #[test]
@@ -392,28 +441,33 @@ fn equal_scores_are_ordered_as_for_the_measures() {
     // By document id, the last first.
     let source = fixture::source_of(&collection, runs);
     let found = differ(&source, &ComparisonOptions::default()).unwrap();
-    assert_eq!(means(&found.rr), [0.5, 1.0]);
+    assert_eq!(means(&found.reciprocal_rank), [0.5, 1.0]);
 }
 
 #[test]
 fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     let texts = ["river river", "river bank bank", "the sea", "bank bank sea"];
     let study = studies::study_of(&["river", "sea bank"], &texts, 10);
-    let found = study.differ(&ComparisonOptions::default()).unwrap();
-    assert_eq!(found.choices.len(), 2);
-    assert_eq!(found.queries.n_counted, 1);
-    assert_eq!(found.overlap.n_queries, 1);
+    let found = study
+        .compare_rankers(&ComparisonOptions::default())
+        .unwrap();
+    assert_eq!(found.ranker_options.len(), 2);
+    assert_eq!(found.query_counts.n_included, 1);
+    assert_eq!(found.top_overlap.n_queries, 1);
     let all = ComparisonOptions {
         subset: ComparisonSubset::All,
         ..ComparisonOptions::default()
     };
-    assert_eq!(study.differ(&all).unwrap().queries.n_counted, 2);
-    let listed = study
-        .differ_queries(&all, &QueryListOptions::default())
-        .unwrap();
-    assert_eq!((listed.n, listed.rows.len()), (2, 0));
     assert_eq!(
-        study.differ_query(&all, "q1").unwrap().row.query,
+        study.compare_rankers(&all).unwrap().query_counts.n_included,
+        2
+    );
+    let listed = study
+        .list_compared_queries(&all, &QueryListOptions::default())
+        .unwrap();
+    assert_eq!((listed.n_queries, listed.rows.len()), (2, 0));
+    assert_eq!(
+        study.compare_query(&all, "q1").unwrap().metrics.query,
         "sea bank"
     );
     let refused = |pair: [RankerRef; 2]| {
@@ -421,14 +475,20 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
             rankers: pair,
             ..ComparisonOptions::default()
         };
-        study.differ(&asking).unwrap_err().to_string()
+        study.compare_rankers(&asking).unwrap_err().to_string()
     };
     assert!(refused([RankerRef::Ranker(0), RankerRef::Ranker(9)]).contains("2 rankers"));
     assert!(refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())]).contains("runs"));
     // Without texts the lists are still there.
-    let bare = study.without_texts().differ(&all).unwrap();
-    assert!(bare.withheld);
-    assert_eq!((bare.fqt.n_queries, bare.overlap.n_queries), (0, 2));
+    let bare = study.without_texts().compare_rankers(&all).unwrap();
+    assert!(bare.has_withheld_texts);
+    assert_eq!(
+        (
+            bare.fraction_query_tokens.n_queries,
+            bare.top_overlap.n_queries
+        ),
+        (0, 2)
+    );
 }
 
 #[test]
@@ -482,7 +542,13 @@ fn hostile_queries_are_only_long() {
     };
     let source = fixture::source_of(&collection, runs);
     let found = differ(&source, &asking).unwrap();
-    assert_eq!((found.queries.n_counted, found.fqt.n_queries), (1, 0));
+    assert_eq!(
+        (
+            found.query_counts.n_included,
+            found.fraction_query_tokens.n_queries
+        ),
+        (1, 0)
+    );
     let listing = QueryListOptions {
         selection: QuerySelection::QueryLength {
             n_tokens: MAX_QUERY_LENGTH + 1,
@@ -491,5 +557,8 @@ fn hostile_queries_are_only_long() {
         ..QueryListOptions::default()
     };
     // Nobody judged it.
-    assert_eq!(list_queries(&source, &asking, &listing).unwrap().n, 0);
+    assert_eq!(
+        list_queries(&source, &asking, &listing).unwrap().n_queries,
+        0
+    );
 }

@@ -132,24 +132,24 @@ fn importance_is_tau_ap_of_the_masked_ranking() {
     // Ranked 1, 2, 3. Without ferries 1, 3, 2: C = 1 of 1 above, then 1 of 2; τ_AP = 2/2 · 1.5 − 1.
     near(ferries.importance, 0.5);
     // The other way round it is the same two that changed places.
-    near(ferries.importance_turned, 0.5);
+    near(ferries.importance_reversed, 0.5);
     // Without river 2, 1, 3 in the first query: 0 of 1, then 2 of 2: 0. Its own query has one
     // word and none. In the third the texts 1.25 and 1.5 without river are 1.0 and .5: turned: −1.
     near(river.importance, (0.0 - 1.0) / 2.0);
     // Without mud .25 and 1.0: as before.
     near(mud.importance, 1.0);
-    assert_eq!(river.queries, [0, 1, 2]);
+    assert_eq!(river.query_nos, [0, 1, 2]);
 }
 
 #[test]
 fn exact_matches_are_worth_what_others_are_not() {
     let found = found();
-    let piece = |name: &str| found.pieces.iter().find(|it| it.piece == name).unwrap();
+    let piece = |name: &str| found.tokens.iter().find(|it| it.token == name).unwrap();
     // First query: 1.0 against the mean of .25 and .5; second: .75 against .5; third: 1.0 against
     // .25.
     let river = (0.625 + 0.25 + 0.75) / 3.0;
     near(piece("p1").delta_es, river);
-    assert_eq!(piece("p1").n_places, 3);
+    assert_eq!(piece("p1").n_query_positions, 3);
     near(piece("p2").delta_es, 0.875 - 0.25);
     near(piece("p3").delta_es, 0.625 - 0.5);
     // Mud always finds itself.
@@ -160,21 +160,21 @@ fn exact_matches_are_worth_what_others_are_not() {
     near(ferries.delta_es, 0.625 + 0.125);
     assert_eq!(mud.delta_es, None);
     near(of_river.delta_es, river);
-    assert_eq!(ferries.pieces, ["p2", "p3"]);
+    assert_eq!(ferries.tokens, ["p2", "p3"]);
 
     // Seven matches of river: three itself, `p2` and `p4` of the query, `p9` twice.
-    assert_eq!(of_river.exact, 3.0 / 7.0);
-    assert_eq!(of_river.other, 2.0 / 7.0);
+    assert_eq!(of_river.exact_share, 3.0 / 7.0);
+    assert_eq!(of_river.other_query_token_share, 2.0 / 7.0);
     let soft: Vec<(&str, f64)> = of_river
-        .soft
+        .soft_matches
         .iter()
-        .map(|it| (it.piece.as_str(), it.share))
+        .map(|it| (it.token.as_str(), it.share))
         .collect();
     assert_eq!(
         soft,
         [("p9", 2.0 / 7.0), ("p2", 1.0 / 7.0), ("p4", 1.0 / 7.0)]
     );
-    assert_eq!((mud.exact, mud.other), (1.0, 0.0));
+    assert_eq!((mud.exact_share, mud.other_query_token_share), (1.0, 0.0));
 }
 
 #[test]
@@ -182,11 +182,11 @@ fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
     let found = found();
     near(found.words[2].idf, std::f64::consts::LN_2);
     assert_eq!(found.words[1].idf, None);
-    near(found.pieces[1].idf, 2.0 * std::f64::consts::LN_2);
-    assert_eq!(found.pieces[0].ratio, None);
+    near(found.tokens[1].idf, 2.0 * std::f64::consts::LN_2);
+    assert_eq!(found.tokens[0].spectral_ratio, None);
     // Three points bound nothing.
-    assert_eq!(found.r_ratio, None);
-    assert_eq!(found.r_importance, None);
+    assert_eq!(found.idf_spectral_correlation, None);
+    assert_eq!(found.idf_importance_correlation, None);
 }
 
 #[test]

@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(scale(&group(-0.2)).domain, [-0.5, 1.0]);
         assert_eq!(scale(&group(-7.0)).domain, [-1.0, 1.0]);
         let figure = draw("Agreement", "", &group(0.2));
-        assert_eq!(figure.label, "Agreement: raw .4 [.2, .9] (12); raw –");
+        assert_eq!(figure.alt_text, "Agreement: raw .4 [.2, .9] (12); raw –");
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
             by_annotator: Vec::new(),
         };
         let figure = draw_decisions_per_day(&found);
-        assert!(figure.label.starts_with("9 decisions from 1970-01-01"));
+        assert!(figure.alt_text.starts_with("9 decisions from 1970-01-01"));
         let bars = figure.marks.iter();
         let bars = bars.filter(|it| matches!(it, FigureMark::Group { .. }));
         assert_eq!(bars.count(), 2);

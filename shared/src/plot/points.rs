@@ -280,7 +280,7 @@ mod tests {
         };
         assert_eq!(title, "w3: idf 3.00, importance −0.30");
         assert_eq!(marks.len(), 2);
-        assert!(drawn.label.contains("too few"), "{}", drawn.label);
+        assert!(drawn.alt_text.contains("too few"), "{}", drawn.alt_text);
         let none = PointPlot::new("word", "importance", Vec::new());
         assert_eq!(none.nearest([0.0; 2]), None);
     }

@@ -100,19 +100,22 @@ fn dark_is_the_same_figure_in_other_inks() {
 fn steps_part_at_odd_twentieths() {
     let fractions = [0.0, 0.04, 0.05, 0.051, 0.449, 0.45, 0.451, 0.5];
     assert_eq!(
-        fractions.map(step_of_fraction),
+        fractions.map(color_step_of_fraction),
         [-5, -5, -5, -4, -1, -1, 0, 0]
     );
-    let mirrored = fractions.map(|it| step_of_fraction(1.0 - it));
+    let mirrored = fractions.map(|it| color_step_of_fraction(1.0 - it));
     assert_eq!(mirrored, [5, 5, 5, 4, 1, 1, 0, 0]);
     let effects = [-1.0, -0.91, -0.9, -0.11, 0.0, 0.1, 0.3, 0.95];
-    assert_eq!(effects.map(step_of_effect), [-5, -5, -5, -1, 0, 1, 2, 5]);
+    assert_eq!(
+        effects.map(color_step_of_effect),
+        [-5, -5, -5, -1, 0, 1, 2, 5]
+    );
 }
 
 #[test]
 fn ticks_are_round_numbers() {
     let ticks = |from, to| {
-        let (ticks, digits) = scale::Linear {
+        let (ticks, digits) = scale::LinearScale {
             domain: [from, to],
             range: [0.0, 1.0],
         }
@@ -142,7 +145,7 @@ fn words(marks: &[FigureMark]) -> String {
 #[test]
 fn the_heat_map_says_what_it_shows() {
     let figure = draw_heatmap(&fixture::overview());
-    let told = format!("{}\n{}", figure.label, words(&figure.marks));
+    let told = format!("{}\n{}", figure.alt_text, words(&figure.marks));
     expect![[r#"
         How often each ranker orders texts as the axiom says: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells cannot be told apart from chance
         178,16 TFC1
@@ -262,7 +265,7 @@ fn differences_within_delta_are_neutral() {
     let grey = FigureColor::Missing;
     assert_eq!(fills, [band, negative, grey, grey, positive, grey]);
     assert_eq!(
-        figure.label,
+        figure.alt_text,
         "Differences from −2.00 to 1.50: 3 below zero, 7 above, 5 equal"
     );
     let without = draw_difference_histogram(&histogram, 0.0);
@@ -278,7 +281,7 @@ fn no_margins_are_no_bars() {
         n_tied: 0,
     });
     assert_eq!(
-        figure.label,
+        figure.alt_text,
         "Margins from 0.0 to 0.0: 0 below zero, 0 above, 0 tied"
     );
 }
@@ -328,7 +331,7 @@ fn a_card_has_a_small_map() {
 /// What can be pointed at stands in groups, in the order that the page knows.
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
-    let found = crate::compare_fractions::fixture::found();
+    let found = crate::compare::fixture::found();
     let titles = |figure: &PlotFigure| {
         let groups = figure.marks.iter().filter_map(|it| match it {
             FigureMark::Group { title, .. } => Some(title.clone()),
@@ -336,26 +339,32 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
         });
         groups.collect::<Vec<String>>()
     };
-    let buckets = titles(&paired::buckets(&found));
+    let buckets = titles(&group_bars::draw_rr_by_fqt(&found));
     assert_eq!(buckets.len(), 10);
     assert_eq!(buckets[8], "[.25, 1.00]: BM25 .5 [.0, 1.0], 3 queries");
     assert!(buckets[9].ends_with("2 queries"), "{}", buckets[9]);
-    assert_eq!(titles(&paired::lengths(&found)).len(), 3);
-    assert_eq!(titles(&paired::answers(&found)).len(), 7);
-    assert_eq!(titles(&paired::bigrams(&found)).len(), 3);
-    assert_eq!(titles(&change::overlap(&found)).len(), 10);
-    let changes = titles(&change::change(&found));
+    assert_eq!(
+        titles(&group_bars::draw_rr_by_query_length(&found)).len(),
+        3
+    );
+    assert_eq!(titles(&group_bars::draw_rr_by_answer_type(&found)).len(), 7);
+    assert_eq!(
+        titles(&group_bars::draw_rr_by_first_bigram(&found)).len(),
+        3
+    );
+    assert_eq!(titles(&rr_change::draw_top_overlap(&found)).len(), 10);
+    let changes = titles(&rr_change::draw_rr_change(&found));
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "level: 1 query");
-    let many = crate::compare_fractions::RankerComparison {
-        rr_changes: crate::compare_fractions::paired_means::RrChanges {
+    let many = crate::compare::RankerComparison {
+        rr_changes: crate::compare::paired_means::RrChanges {
             n_zero_to_one: 9_000,
             n_better: 9_000,
             differences: vec![1.0; 9_000],
-            ..crate::compare_fractions::paired_means::RrChanges::default()
+            ..crate::compare::paired_means::RrChanges::default()
         },
         ..found
     };
-    let svg = to_svg(&change::change(&many), FigureTheme::Light);
+    let svg = to_svg(&rr_change::draw_rr_change(&many), FigureTheme::Light);
     assert!(svg.matches("<rect").count() < 600);
 }

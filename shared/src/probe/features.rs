@@ -388,7 +388,8 @@ mod tests {
 
     #[test]
     fn the_least_distance_is_between_distinct_terms() {
-        let distance = |terms: &[TermNo]| DocumentFeatures::new(terms, &query(&[1, 2])).distance();
+        let distance =
+            |terms: &[TermNo]| DocumentFeatures::new(terms, &query(&[1, 2])).term_distance();
         assert_eq!(distance(&[1, 9, 9, 2]), Some(3));
         assert_eq!(distance(&[1, 1, 9, 2]), Some(2));
         assert_eq!(distance(&[1, 9, 1, 1]), None);
@@ -402,14 +403,14 @@ mod tests {
         let few = DocumentFeatures::with_other_terms(&[1, 5, 6], &query);
         let more = DocumentFeatures::with_other_terms(&[1, 5, 5, 7, 8, 8], &query);
         assert_eq!(
-            few.once_more(&more),
+            few.count_extra_terms(&more),
             ExtraTermCounts {
                 n_terms: 2,
                 n_shared: 1
             }
         );
         assert_eq!(
-            more.once_more(&few),
+            more.count_extra_terms(&few),
             ExtraTermCounts {
                 n_terms: 1,
                 n_shared: 0

@@ -409,22 +409,22 @@ mod tests {
         let counted = (0..texts.len()).map(|at| {
             let terms = index.terms(at as u32);
             let mut counted = DocumentFeatures::new(terms, &query);
-            counted.place_terms(terms, &query);
+            counted.record_positions(terms, &query);
             counted.grade = grades.get(at).copied().flatten();
             counted
         });
         let counted: Vec<DocumentFeatures> = counted.collect();
         let case = QueryContext::new(&query, &counted, &Limits::STANDARD, index.totals());
         let matching: MeasureAndMatch = word.parse().unwrap();
-        let found = matching.mine(&case);
-        let pairs = found.places.as_chunks::<2>().0.iter();
+        let found = matching.find_instances(&case);
+        let pairs = found.positions.as_chunks::<2>().0.iter();
         let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
         pairs.sort_unstable();
         for &(a, b) in &pairs {
             let texts = [counted[a as usize].clone(), counted[b as usize].clone()];
             assert!(
                 matching
-                    .premises(&texts)
+                    .preconditions(&texts)
                     .iter()
                     .all(MeasuredPrecondition::holds)
             );

@@ -263,17 +263,22 @@ mod tests {
             "The old lighthouse has stood on the cliff for years.",
             "For years stand the old lighthouse at the cliff.",
         );
-        let query = TransferQuerySource::NounPhrase.query(&same, 42).unwrap();
+        let query = TransferQuerySource::NounPhrase
+            .infer_query(&same, 42)
+            .unwrap();
         assert!(
             ["the old lighthouse", "the cliff"].contains(&&*query),
             "{query}"
         );
         assert_eq!(
-            TransferQuerySource::NounPhrase.query(&same, 42),
+            TransferQuerySource::NounPhrase.infer_query(&same, 42),
             Some(query)
         );
         let other = pair(None, "Bats sleep.", "Rivers run.");
-        assert_eq!(TransferQuerySource::NounPhrase.query(&other, 42), None);
+        assert_eq!(
+            TransferQuerySource::NounPhrase.infer_query(&other, 42),
+            None
+        );
     }
 
     #[test]
@@ -284,16 +289,23 @@ mod tests {
             "A lighthouse stands here.",
             "Many Lighthouses were built.",
         );
-        assert!(TransferQuerySource::GivenShared.query(&both, 1).is_some());
+        assert!(
+            TransferQuerySource::GivenShared
+                .infer_query(&both, 1)
+                .is_some()
+        );
         let one = pair(
             title,
             "A lighthouse stands here.",
             "Many towers of the shore.",
         );
-        assert_eq!(TransferQuerySource::GivenShared.query(&one, 1), None);
-        assert_eq!(TransferQuerySource::Given.query(&one, 1).as_deref(), title);
+        assert_eq!(TransferQuerySource::GivenShared.infer_query(&one, 1), None);
         assert_eq!(
-            TransferQuerySource::Given.query(&pair(Some(" "), "a", "b"), 1),
+            TransferQuerySource::Given.infer_query(&one, 1).as_deref(),
+            title
+        );
+        assert_eq!(
+            TransferQuerySource::Given.infer_query(&pair(Some(" "), "a", "b"), 1),
             None
         );
     }

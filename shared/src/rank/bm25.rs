@@ -161,7 +161,7 @@ mod tests {
         let ranker: LexicalRanker = ranker.parse().unwrap();
         let index = Index::build(&Analyzer::default(), docs.iter().copied()).unwrap();
         let terms = index.query_terms(query);
-        let weighed = ranker.weigh(&terms, &index.totals());
+        let weighed = ranker.query_scorer(&terms, &index.totals());
         let count = |doc: u32, number| {
             index
                 .terms(doc)
@@ -171,8 +171,8 @@ mod tests {
         };
         (0..docs.len() as u32)
             .map(|doc| {
-                let counts: Vec<u32> = terms.iter().map(|it| count(doc, it.number)).collect();
-                weighed.score(&counts, index.len_of(doc))
+                let counts: Vec<u32> = terms.iter().map(|it| count(doc, it.term_no)).collect();
+                weighed.score(&counts, index.n_terms_of(doc))
             })
             .collect()
     }

@@ -469,21 +469,21 @@ pub(crate) mod tests {
 
     /// Scores every document and sorts.
     fn all(index: &Index, ranker: LexicalRanker, query: &QueryTerms, k: usize) -> Vec<Hit> {
-        let weighed = ranker.weigh(query, &index.totals());
+        let weighed = ranker.query_scorer(query, &index.totals());
         let mut hits = Vec::new();
         for doc in 0..index.n_docs() as DocNo {
             let count = |it: &QueryTerm| {
                 index
                     .terms(doc)
                     .iter()
-                    .filter(|&&term| Some(term) == it.number)
+                    .filter(|&&term| Some(term) == it.term_no)
                     .count() as u32
             };
             let counts: Vec<u32> = query.iter().map(count).collect();
             if counts.iter().any(|&it| it > 0) {
                 hits.push(Hit {
                     doc,
-                    score: weighed.score(&counts, index.len_of(doc)),
+                    score: weighed.score(&counts, index.n_terms_of(doc)),
                 });
             }
         }
@@ -515,7 +515,7 @@ pub(crate) mod tests {
                 let query = index.query_terms(query);
                 for k in [0, 1, 10, 1000] {
                     assert_eq!(
-                        searcher.top(&index, &query, k),
+                        searcher.search(&index, &query, k),
                         all(&index, ranker, &query, k),
                         "{ranker} {query:?} {k}"
                     );

@@ -137,7 +137,7 @@ mod tests {
             n_terms: 100,
         };
         ranker
-            .weigh(&vec![seen, unseen], &totals)
+            .query_scorer(&vec![seen, unseen], &totals)
             .score(&[count, 0], len)
     }
 

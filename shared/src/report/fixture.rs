@@ -105,7 +105,7 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
         violated,
         unscored: 0,
     };
-    let value = satisfied as f64 / tally.judged() as f64;
+    let value = satisfied as f64 / tally.n_with_verdict() as f64;
     OverviewCell {
         tally,
         micro_average: Estimate { value, interval },

@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn p_has_two_digits_that_count() {
-        let shown = [0.0002, 0.001, 0.0042, 0.034, 0.43, 0.999, 1.0].map(p);
+        let shown = [0.0002, 0.001, 0.0042, 0.034, 0.43, 0.999, 1.0].map(p_value);
         assert_eq!(
             shown,
             ["< .001", ".0010", ".0042", ".034", ".43", ">.99", "1.00"]
@@ -268,7 +268,7 @@ mod tests {
     fn times_and_days_are_written_as_people_write_them() {
         assert_eq!([3, 72, 7500].map(duration), ["3 s", "1:12", "2:05:00"]);
         assert_eq!(
-            [0.0, 0.425, 0.999, 1.0].map(per_cent),
+            [0.0, 0.425, 0.999, 1.0].map(percent),
             ["0 %", "42 %", "99 %", "100 %"]
         );
         assert_eq!(date("2026-11-14"), "14 November 2026");

@@ -277,7 +277,7 @@ fn what_a_service_saw_in_part_is_not_known() {
     use crate::score::RankerKind;
     let seen = |kind: RankerKind| {
         let mut overview = fixture::overview();
-        overview.rankers[0].ranker.kind = kind;
+        overview.rows[0].ranker.kind = kind;
         let tables = study_tables(&overview);
         let table = tables.into_iter().find(|it| it.name == "rankers").unwrap();
         let place = |name: &str| table.columns.iter().position(|it| it.name == name).unwrap();

@@ -331,7 +331,7 @@ pub(super) mod tests {
 
     /// BM25 has 1, 2 at the top for `q` and 4, 2, 3 for `q1`; the other has 2, 1 for `q`, and for
     /// `q1` 3, 2, 1, since 4 has no score. Document 2 is relevant for `q`, 4 for `q1`.
-    pub(in crate::reproduce_table) fn study() -> Study {
+    pub(in crate::reproduce) fn study() -> Study {
         let queries = ["river", "another name for reaper"];
         let texts = [
             "river river",
@@ -348,7 +348,7 @@ pub(super) mod tests {
         definition.rankers = vec!["bm25".to_owned()];
         let mut study = fixture::make(definition, collection);
         let scores = study.pairs.iter().map(|(query, text)| {
-            let doc = study.text_id(text);
+            let doc = study.study_doc_id(text);
             match (query, doc.as_str()) {
                 (0, "2") | (1, "3") => Some(2.0),
                 (0, "1") | (1, "2") => Some(1.0),
@@ -389,7 +389,11 @@ pub(super) mod tests {
             },
             other => other.clone(),
         });
-        assert_eq!(shown.map(|it| it.shown()), expected, "{row}, {column}");
+        assert_eq!(
+            shown.map(|it| it.display_text()),
+            expected,
+            "{row}, {column}"
+        );
     }
 
     #[test]

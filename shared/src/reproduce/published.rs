@@ -175,7 +175,7 @@ mod tests {
         for &paper in Paper::ALL {
             let tables = read_tables(paper);
             let numbers: Vec<u8> = tables.iter().map(|it| it.number).collect();
-            assert_eq!(numbers, paper.tables());
+            assert_eq!(numbers, paper.table_numbers());
             assert!(tables.iter().all(|it| !it.source.is_empty()));
         }
     }
@@ -212,8 +212,8 @@ mod tests {
             );
         }
         let both = read("{ printed = 0.18, code = 0.1816 }");
-        assert_eq!(both.printed, TableValue::Fraction(0.18));
-        assert_eq!(both.code, TableValue::Fraction(0.1816));
+        assert_eq!(both.published, TableValue::Fraction(0.18));
+        assert_eq!(both.authors_code, TableValue::Fraction(0.1816));
     }
 
     #[test]

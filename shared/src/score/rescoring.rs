@@ -226,7 +226,7 @@ mod tests {
         };
         let instances = study.instances.iter().flat_map(|it| {
             let arity = it.claim.arity();
-            it.texts_of(0).chunks_exact(arity)
+            it.docs_of(0).chunks_exact(arity)
         });
         let instances: Vec<&[StudyDocNo]> = instances.collect();
         assert!(!instances.is_empty() && instances.iter().all(|it| whole(it)));
@@ -241,7 +241,7 @@ mod tests {
         };
         let study = job.renumbered(&[2, 1, 0, 2]);
         assert_eq!(study.pairs, [0, 2, 3]);
-        assert_eq!(study.values, [0.25, 0.5, 0.25]);
+        assert_eq!(study.scores, [0.25, 0.5, 0.25]);
     }
 
     #[test]
@@ -254,10 +254,10 @@ mod tests {
                 scores: values.to_vec(),
             }],
         };
-        assert!(certificate(&[1, 4], &[0.5, 2.0]).fits(5));
-        assert!(!certificate(&[1, 4], &[0.5, 2.0]).fits(4));
-        assert!(!certificate(&[4, 1], &[0.5, 2.0]).fits(5));
-        assert!(!certificate(&[1], &[0.5, 2.0]).fits(5));
-        assert!(!certificate(&[1], &[f64::NAN]).fits(5));
+        assert!(certificate(&[1, 4], &[0.5, 2.0]).is_valid_for(5));
+        assert!(!certificate(&[1, 4], &[0.5, 2.0]).is_valid_for(4));
+        assert!(!certificate(&[4, 1], &[0.5, 2.0]).is_valid_for(5));
+        assert!(!certificate(&[1], &[0.5, 2.0]).is_valid_for(5));
+        assert!(!certificate(&[1], &[f64::NAN]).is_valid_for(5));
     }
 }

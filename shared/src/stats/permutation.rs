@@ -153,12 +153,12 @@ mod tests {
     #[test]
     fn every_exchange_is_tried_where_there_are_few() {
         let found = compare_fractions(&ten()).unwrap();
-        assert!((found.micro.value - 0.126_760_563_380_281_7).abs() < 1e-15);
+        assert!((found.micro_average.value - 0.126_760_563_380_281_7).abs() < 1e-15);
         assert_eq!(found.p, 0.25);
         assert!((found.effect_size.unwrap() - 0.216_041_524_870_748_57).abs() < 1e-12);
-        assert_eq!((found.n_judged, found.n_queries), (71, 10));
-        let [low, high] = found.micro.interval;
-        assert!(low < found.micro.value && found.micro.value < high);
+        assert_eq!((found.n_verdicts, found.n_queries), (71, 10));
+        let [low, high] = found.micro_average.interval;
+        assert!(low < found.micro_average.value && found.micro_average.value < high);
     }
 
     #[test]
@@ -197,13 +197,13 @@ mod tests {
     fn alike_rankers_do_not_differ() {
         let found = compare_fractions(&units(&[1, 2], &[1, 2], &[3, 3])).unwrap();
         assert_eq!(
-            (found.micro.value, found.p, found.effect_size),
+            (found.micro_average.value, found.p, found.effect_size),
             (0.0, 1.0, None)
         );
         assert_eq!(compare_fractions(&[PairedVerdictCounts::default()]), None);
         // A single query bounds nothing.
         let one = compare_fractions(&units(&[3], &[1], &[3])).unwrap();
         assert_eq!((one.p, one.effect_size), (1.0, None));
-        assert_eq!(one.micro.interval, [-1.0, 1.0]);
+        assert_eq!(one.micro_average.interval, [-1.0, 1.0]);
     }
 }

@@ -143,9 +143,9 @@ mod tests {
                 mining_result: &mined,
                 collection: &collection,
             };
-            let queries = [auditor.query(0)];
-            let audit = auditor.collect("other".to_owned(), &queries);
-            (audit.rows[0].n_instances, audit.rows[0].n_held)
+            let queries = [auditor.audit_query(0)];
+            let audit = auditor.collect_audit("other".to_owned(), &queries);
+            (audit.rows[0].n_instances, audit.rows[0].n_retained)
         };
         // By stems 1 > 2, 1 > 3 and 2 > 3; by words 1 and 2 are level.
         assert_eq!(held(&stems), (3, 3));

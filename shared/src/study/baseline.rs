@@ -115,7 +115,7 @@ mod tests {
         assert!(before.cells.len() >= 3);
         let holds = |now: &Baseline, tolerance: f64| -> Vec<bool> {
             let compared = before.compare(now, tolerance).unwrap();
-            compared.iter().map(|it| it.holds).collect()
+            compared.iter().map(|it| it.passes).collect()
         };
         assert!(holds(&before, 0.0).iter().all(|it| *it));
         let mut worse = before.clone();

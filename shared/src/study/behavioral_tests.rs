@@ -501,7 +501,7 @@ mod tests {
                 tie_threshold: delta,
                 ..BehavioralTestOptions::default()
             };
-            let found = study.behaviours(&asking).unwrap();
+            let found = study.behavioral_tests(&asking).unwrap();
             assert_eq!((found.rows.len(), found.rankers.len()), (18, 2));
             let mut n_tests = 0;
             for row in &found.rows {
@@ -510,15 +510,15 @@ mod tests {
                 for ((effect, scores), asked) in
                     row.effects.iter().zip(&study.scores).zip(&found.rankers)
                 {
-                    let width = asked.delta.unwrap();
+                    let width = asked.tie_threshold.unwrap();
                     let mut by_hand = [0; 3];
                     let mut sum = 0.0;
                     for at in (0..instances.len()).rev() {
                         let score = |text| {
                             let place = study.pairs.position(instances.query(at), text);
-                            scores.at(place.unwrap()).unwrap()
+                            scores.get(place.unwrap()).unwrap()
                         };
-                        let texts = instances.texts_at(at);
+                        let texts = instances.docs_at(at);
                         let lead = score(texts[0]) - score(texts[1]);
                         by_hand[usize::from(lead <= width) + usize::from(lead < -width)] += 1;
                         sum += lead;
@@ -527,10 +527,10 @@ mod tests {
                         assert!(instances.is_empty());
                         continue;
                     };
-                    n_tests += u64::from(effect.p.is_some());
-                    let counts = [effect.positive, effect.neutral, effect.negative];
+                    n_tests += u64::from(effect.p_samples.is_some());
+                    let counts = [effect.n_positive, effect.n_tied, effect.n_negative];
                     assert_eq!(counts, by_hand);
-                    let n = effect.n() as f64;
+                    let n = effect.n_scored() as f64;
                     let score = (by_hand[0] as f64 - by_hand[2] as f64) / n;
                     assert!((effect.score.value - score).abs() < 1e-12);
                     assert!((effect.mean - sum / n).abs() < 1e-9);
@@ -544,11 +544,13 @@ mod tests {
     #[test]
     fn delta_is_the_median_of_adjacent_differences() {
         let study = study();
-        let found = study.behaviours(&BehavioralTestOptions::default()).unwrap();
+        let found = study
+            .behavioral_tests(&BehavioralTestOptions::default())
+            .unwrap();
         let mut differences = Vec::new();
         for query in 0..2 {
             let values = study.scores[0].values();
-            let mut values: Vec<f64> = values[study.pairs.range(query)]
+            let mut values: Vec<f64> = values[study.pairs.range_of(query)]
                 .iter()
                 .flatten()
                 .copied()
@@ -559,7 +561,7 @@ mod tests {
         differences.sort_by(f64::total_cmp);
         assert_eq!(differences.len(), 10);
         let middle = (differences[4] + differences[5]) / 2.0;
-        assert_eq!(found.rankers[0].delta, Some(middle));
+        assert_eq!(found.rankers[0].tie_threshold, Some(middle));
     }
 
     #[test]
@@ -577,10 +579,10 @@ mod tests {
             p_queries: 0.2,
             n_queries: 3,
         };
-        assert!(one(0.2, [-0.1, 0.4], Some(1e-9)).is_disputed());
-        assert!(!one(0.2, [0.1, 0.4], Some(1e-9)).is_disputed());
-        assert!(one(0.2, [0.1, 0.4], Some(0.5)).is_disputed());
-        assert!(!one(0.0, [-0.1, 0.1], None).is_disputed());
+        assert!(one(0.2, [-0.1, 0.4], Some(1e-9)).has_conflicting_tests());
+        assert!(!one(0.2, [0.1, 0.4], Some(1e-9)).has_conflicting_tests());
+        assert!(one(0.2, [0.1, 0.4], Some(0.5)).has_conflicting_tests());
+        assert!(!one(0.0, [-0.1, 0.1], None).has_conflicting_tests());
     }
 
     #[test]
@@ -599,7 +601,10 @@ mod tests {
         ] {
             units.add(group, one(agreeing));
         }
-        let found = units.counted.iter().map(|it| (it.agreeing, it.judged));
+        let found = units
+            .counted
+            .iter()
+            .map(|it| (it.n_agreeing, it.n_verdicts));
         assert_eq!(found.collect::<Vec<_>>(), [(3, 4), (0, 2), (1, 2), (2, 2)]);
     }
 
@@ -609,7 +614,7 @@ mod tests {
             tie_threshold: TieThreshold::Fixed { width: f64::NAN },
             ..BehavioralTestOptions::default()
         };
-        let error = study().behaviours(&asking).unwrap_err().to_string();
+        let error = study().behavioral_tests(&asking).unwrap_err().to_string();
         assert!(error.contains("delta"), "{error}");
     }
 }

@@ -271,21 +271,21 @@ mod tests {
         let [train, test] = ["train", "test"].map(|it| both.overview(&of(it)).unwrap());
         let only = alone.overview(&StudyControls::default()).unwrap();
         assert_eq!((all.n_queries, train.n_queries, test.n_queries), (2, 1, 1));
-        assert!(all.probes.iter().any(|it| it.n_instances > 0));
-        for (at, column) in all.probes.iter().enumerate() {
-            let parts = [&train, &test].map(|it| it.probes[at].n_instances);
-            assert_eq!(column.n_of_splits, parts);
+        assert!(all.columns.iter().any(|it| it.n_instances > 0));
+        for (at, column) in all.columns.iter().enumerate() {
+            let parts = [&train, &test].map(|it| it.columns[at].n_instances);
+            assert_eq!(column.n_per_split, parts);
             assert_eq!(column.n_instances, parts.iter().sum::<u64>());
-            assert_eq!(parts[0], only.probes[at].n_instances);
+            assert_eq!(parts[0], only.columns[at].n_instances);
         }
         let cells = |it: &crate::study::overview::StudyOverview| {
-            let rows = it.rankers.iter();
+            let rows = it.rows.iter();
             rows.map(|it| (it.cells.clone(), it.effectiveness.clone()))
                 .collect::<Vec<_>>()
         };
         // Statistics of terms are those of the whole collection in both.
         assert_eq!(cells(&train), cells(&only));
-        assert!(test.rankers[0].effectiveness.iter().all(Option::is_none));
+        assert!(test.rows[0].effectiveness.iter().all(Option::is_none));
         let error = both.overview(&of("dev")).unwrap_err();
         assert!(error.to_string().contains("dev"), "{error}");
     }

@@ -144,7 +144,7 @@ mod tests {
         let done: Result<(), Error> = study.each_instance(|line| {
             n += 1;
             assert!(
-                line.premises.iter().all(MeasuredPrecondition::holds),
+                line.preconditions.iter().all(MeasuredPrecondition::holds),
                 "{line:?}"
             );
             assert_eq!(line.scores.len(), 2);

@@ -194,25 +194,25 @@ mod tests {
     fn what_may_be_chance_is_no_finding() {
         let mut overview = overview();
         for cell in overview
-            .rankers
+            .rows
             .iter_mut()
             .flat_map(|it| it.cells.iter_mut().flatten())
         {
-            cell.micro.interval = [0.4, 0.6];
+            cell.micro_average.interval = [0.4, 0.6];
         }
         overview
-            .probes
+            .columns
             .iter_mut()
-            .for_each(|it| it.relevance = None);
+            .for_each(|it| it.qrels_cell = None);
         assert_eq!(find_notable_results(&overview, 3), []);
     }
 
     #[test]
     fn a_ranker_that_goes_against_an_axiom_is_told_before_one_that_follows() {
         let mut overview = overview();
-        overview.rankers.remove(0);
-        let cell = overview.rankers[0].cells[0].as_mut().unwrap();
-        cell.micro = Estimate {
+        overview.rows.remove(0);
+        let cell = overview.rows[0].cells[0].as_mut().unwrap();
+        cell.micro_average = Estimate {
             value: 0.3,
             interval: [0.25, 0.36],
         };

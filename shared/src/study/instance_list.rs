@@ -190,13 +190,13 @@ mod tests {
     /// Sorted as a whole, in one piece: what the pages must add up to.
     fn whole(study: &Study, listing: &InstanceListOptions) -> Vec<(u64, Option<f64>)> {
         let probe = listing.probe;
-        let mode = listing.dials.mode_of(study).unwrap();
+        let mode = listing.controls.variant_of(study).unwrap();
         let instances = study.instances_of(probe, mode).unwrap();
         let scores = &study.scores[listing.ranker];
-        let width = listing.dials.tie_width(scores);
+        let width = listing.controls.tie_threshold(scores);
         let all = (0..instances.len()).map(|at| {
             let (query, claim) = (instances.query(at), instances.claim(at));
-            (at as u64, study.verdict(scores, query, claim, width))
+            (at as u64, study.ranker_verdict(scores, query, claim, width))
         });
         let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
         let key = |it: &(u64, Option<Verdict>)| {
@@ -208,20 +208,27 @@ mod tests {
                 InstanceSort::AbsoluteMargin => margin.map_or(f64::INFINITY, f64::abs),
             }
         };
-        all.sort_by(|a, b| key(a).total_cmp(&sort_key(b)));
+        all.sort_by(|a, b| key(a).total_cmp(&key(b)));
         all.into_iter()
             .map(|it| (it.0, it.1.map(|it| it.margin)))
             .collect()
     }
 
     fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
-        let lister = study.lister(listing).unwrap();
-        let parts = lister.parts(n);
+        let lister = study.instance_lister(listing).unwrap();
+        let parts = lister.split_queries(n);
         assert!(parts.len() > 1);
-        let counted: Vec<_> = parts.into_iter().map(|it| lister.count(it)).collect();
+        let counted: Vec<_> = parts
+            .into_iter()
+            .map(|it| lister.count_margins(it))
+            .collect();
         let plan = lister.plan(&counted);
-        let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
-        lister.page(&plan, picked)
+        let picked = plan
+            .parts
+            .iter()
+            .map(|it| lister.select_instances(it))
+            .collect();
+        lister.build_page(&plan, picked)
     }
 
     #[test]
@@ -266,7 +273,7 @@ mod tests {
                             offset,
                             ..listing.clone()
                         };
-                        let page = study.list(&listing).unwrap();
+                        let page = study.list_instances(&listing).unwrap();
                         assert_eq!(page.n_instances, expected.len() as u64);
                         for n_parts in [2, 3, 9] {
                             assert_eq!(in_parts(&study, &listing, n_parts), page);
@@ -297,7 +304,7 @@ mod tests {
     #[test]
     fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
         let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
-        let page = study.list(&first_five()).unwrap();
+        let page = study.list_instances(&first_five()).unwrap();
         let MarginHistogram {
             lower_edge: from,
             bin_width: width,

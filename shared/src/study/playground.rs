@@ -314,7 +314,7 @@ mod tests {
     fn an_axiom_finds_the_order_in_which_it_applies() {
         let answer =
             evaluate_input(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
-        let tfc1 = &answer.axioms[0];
+        let tfc1 = &answer.axiom_results[0];
         assert!(tfc1.applies);
         assert_eq!(
             tfc1.claim,
@@ -323,14 +323,14 @@ mod tests {
                 loser: 0
             }
         );
-        assert_eq!(tfc1.said.len(), 2);
+        assert_eq!(tfc1.verdicts.len(), 2);
         let tfc2 = answer
-            .axioms
+            .axiom_results
             .iter()
             .find(|it| it.probe == Probe::Axiom(Axiom::Tfc2));
         assert!(tfc2.is_none(), "two texts are no triple");
         let lnc2 = answer
-            .axioms
+            .axiom_results
             .iter()
             .find(|it| it.probe == Probe::Axiom(Axiom::Lnc2))
             .unwrap();
@@ -376,6 +376,6 @@ mod tests {
     fn nothing_typed_is_an_answer_too() {
         let answer = evaluate_input(&typed("", &["", ""]), None).unwrap();
         assert!(answer.terms.is_empty());
-        assert!(answer.axioms.iter().all(|it| !it.applies));
+        assert!(answer.axiom_results.iter().all(|it| !it.applies));
     }
 }

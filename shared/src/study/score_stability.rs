@@ -129,7 +129,7 @@ mod tests {
             pairs: (0..n_pairs as u32).collect(),
             scores: values.to_vec(),
         };
-        study.scores[0].certificate = Some(RescoringRecord {
+        study.scores[0].rescoring = Some(RescoringRecord {
             environment: ComputeEnvironment::new("cpu", "f32"),
             rescored: vec![
                 again(RescoringCondition::Unbatched, &values),
@@ -137,15 +137,15 @@ mod tests {
             ],
         });
         let overview = study.overview(&StudyControls::default()).unwrap();
-        let row = &overview.rankers[0];
+        let row = &overview.rows[0];
         let cells: Vec<_> = row.cells.iter().flatten().collect();
-        let n_judged: u64 = cells.iter().map(|it| it.tally.judged()).sum();
+        let n_judged: u64 = cells.iter().map(|it| it.tally.n_with_verdict()).sum();
         // Turned round, every strict order is another; ties stay.
         let n_strict: u64 = cells
             .iter()
             .map(|it| it.tally.satisfied + it.tally.violated)
             .sum();
-        let [same, turned] = &row.certified.as_ref().unwrap().checks[..] else {
+        let [same, turned] = &row.stability.as_ref().unwrap().checks[..] else {
             panic!("two conditions");
         };
         assert!(n_strict > 0);
@@ -154,6 +154,6 @@ mod tests {
         assert_eq!((turned.n_verdicts, turned.n_changed), (n_judged, n_strict));
         let most = values.iter().copied().fold(0.0, f64::max);
         assert_eq!(turned.max_difference, 2.0 * most);
-        assert!(overview.rankers[1].certified.is_none());
+        assert!(overview.rows[1].stability.is_none());
     }
 }

@@ -97,7 +97,7 @@ mod tests {
 
     /// A line for each text: id, score, grade.
     fn shown(found: &TopDocuments) -> Vec<(&str, bool, Option<i32>)> {
-        let each = found.texts.iter();
+        let each = found.docs.iter();
         each.map(|it| (it.id.as_str(), it.score.is_some(), it.grade))
             .collect()
     }
@@ -107,27 +107,33 @@ mod tests {
         let texts = ["the sea", "river", "river river", "river river"];
         let study = fixture::study("river", &texts, 10);
         let bm25 = study.scores[0].ranker.fingerprint.clone();
-        let found = study.firsts(0, &bm25).unwrap();
+        let found = study.top_documents(0, &bm25).unwrap();
         // The third and the fourth are equal, and stand as in the pool.
-        let ids: Vec<&str> = found.texts.iter().map(|it| it.id.as_str()).collect();
+        let ids: Vec<&str> = found.docs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["3", "4", "2", "1"]);
-        assert!(found.scored && found.texts[0].score > found.texts[2].score);
-        assert_eq!(found.texts[3].text.as_deref(), Some("the sea"));
-        let other = study.firsts(0, "another").unwrap();
-        assert!(!other.scored);
+        assert!(found.is_scored && found.docs[0].score > found.docs[2].score);
+        assert_eq!(found.docs[3].text.as_deref(), Some("the sea"));
+        let other = study.top_documents(0, "another").unwrap();
+        assert!(!other.is_scored);
         assert_eq!(shown(&other)[0], ("1", false, Some(1)));
-        assert!(study.firsts(1, &bm25).is_err());
+        assert!(study.top_documents(1, &bm25).is_err());
     }
 
     #[test]
     fn long_texts_are_cut_and_withheld_ones_are_not_told() {
         let long = "é ".repeat(MAX_TEXT_CHARACTERS);
         let study = fixture::study("river", &["river", &long], 10);
-        let found = study.firsts(0, "").unwrap();
-        assert_eq!((found.texts[0].cut, found.texts[1].cut), (false, true));
+        let found = study.top_documents(0, "").unwrap();
+        assert_eq!(
+            (found.docs[0].is_truncated, found.docs[1].is_truncated),
+            (false, true)
+        );
         let n = |text: &Option<String>| text.as_deref().map(|it| it.chars().count());
-        assert_eq!(n(&found.texts[1].text), Some(MAX_TEXT_CHARACTERS));
-        let bare = study.without_texts().firsts(0, "").unwrap();
-        assert_eq!((bare.texts[1].cut, &bare.texts[1].text), (false, &None));
+        assert_eq!(n(&found.docs[1].text), Some(MAX_TEXT_CHARACTERS));
+        let bare = study.without_texts().top_documents(0, "").unwrap();
+        assert_eq!(
+            (bare.docs[1].is_truncated, &bare.docs[1].text),
+            (false, &None)
+        );
     }
 }

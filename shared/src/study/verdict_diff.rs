@@ -248,17 +248,17 @@ mod tests {
         let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
         let turned = Scores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
         let found = diff_verdicts((&study, bm25), (&study, &turned)).unwrap();
-        let lost: u64 = found.axioms.iter().map(|it| it.n_lost).sum();
-        let gained: u64 = found.axioms.iter().map(|it| it.n_gained).sum();
+        let lost: u64 = found.probes.iter().map(|it| it.n_worsened).sum();
+        let gained: u64 = found.probes.iter().map(|it| it.n_improved).sum();
         assert_eq!(found.instances.len() as u64, lost + gained);
         assert_eq!(
-            (found.queries[0].n_lost, found.queries[0].n_gained),
+            (found.queries[0].n_worsened, found.queries[0].n_improved),
             (lost, gained)
         );
         assert!(lost > 0);
         let moved = &found.instances[0];
         assert_eq!(moved.first.margin, -moved.second.margin);
-        assert_eq!(moved.text_ids.len(), 2);
+        assert_eq!(moved.doc_ids.len(), 2);
         assert_eq!(
             diff_verdicts((&study, bm25), (&study, ql)).unwrap().second,
             ql.ranker.spec

@@ -143,32 +143,32 @@ mod tests {
                 ..StudyControls::default()
             };
             let [a, b] = [&bare, &study].map(|it| it.overview(&dials).unwrap());
-            assert_eq!((&a.rankers, &a.probes), (&b.rankers, &b.probes));
+            assert_eq!((&a.rows, &a.columns), (&b.rows, &b.columns));
         }
         bare.figures(&FigureOptions::default()).unwrap();
         let shown = |study: &Study| {
             let instances = study.instances.iter().find(|it| !it.is_empty()).unwrap();
             study
-                .show(instances.probe, instances.mode, 0, None)
+                .instance_details(instances.probe, instances.variant, 0, None)
                 .unwrap()
         };
         let (without, with) = (shown(&bare), shown(&study));
-        assert!(without.withheld && !with.withheld);
-        assert_eq!(without.said, with.said);
-        assert_eq!(without.texts[0].n_terms, with.texts[0].n_terms);
-        assert!(without.premises.is_empty() && without.contributions.is_empty());
-        assert!(bare.needs_texts().is_err());
+        assert!(without.has_withheld_texts && !with.has_withheld_texts);
+        assert_eq!(without.verdicts, with.verdicts);
+        assert_eq!(without.docs[0].n_terms, with.docs[0].n_terms);
+        assert!(without.preconditions.is_empty() && without.contributions.is_empty());
+        assert!(bare.require_texts().is_err());
 
-        let error = bare.restore(&docs[1..]).unwrap_err().to_string();
+        let error = bare.restore_texts(&docs[1..]).unwrap_err().to_string();
         assert!(error.contains("1 of the 4 documents"), "{error}");
         let mut other = docs.clone();
         other[2].text += " bed";
-        let error = bare.restore(&other).unwrap_err().to_string();
+        let error = bare.restore_texts(&other).unwrap_err().to_string();
         assert!(
             error.contains("another text") && error.contains(&docs[2].id),
             "{error}"
         );
-        bare.restore(&docs).unwrap();
+        bare.restore_texts(&docs).unwrap();
         assert_eq!(bare, study);
     }
 
@@ -181,18 +181,20 @@ mod tests {
         let docs = collection.docs.clone();
         let study = fixture::make(definition, collection);
         let mut bare = study.clone().without_texts();
-        assert!(bare.lacks_texts());
-        bare.restore(&docs).unwrap();
-        assert!(!bare.lacks_texts());
+        assert!(bare.has_withheld_texts());
+        bare.restore_texts(&docs).unwrap();
+        assert!(!bare.has_withheld_texts());
         let shown = |study: &Study, probe: &str| {
             let probe = probe.parse().unwrap();
-            study.show(probe, AxiomVariant::Fixed, 0, None).unwrap()
+            study
+                .instance_details(probe, AxiomVariant::Fixed, 0, None)
+                .unwrap()
         };
         assert_eq!(shown(&bare, "tfc1"), shown(&study, "tfc1"));
         let of_copy = shown(&bare, "reverse-words");
-        assert!(of_copy.withheld);
-        assert_eq!(of_copy.said, shown(&study, "reverse-words").said);
-        let error = bare.needs_texts().unwrap_err().to_string();
+        assert!(of_copy.has_withheld_texts);
+        assert_eq!(of_copy.verdicts, shown(&study, "reverse-words").verdicts);
+        let error = bare.require_texts().unwrap_err().to_string();
         assert!(error.contains("behaviours"), "{error}");
     }
 }

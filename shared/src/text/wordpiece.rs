@@ -394,7 +394,7 @@ mod tests {
 
     fn check(case: LetterCase, text: &str, expected: &[(&str, &str)]) {
         let mut found = Vec::new();
-        pieces(case).each(text, |piece, span| {
+        pieces(case).for_each_token(text, |piece, span| {
             found.push((
                 piece.to_owned(),
                 &text[span.start as usize..span.end as usize],

@@ -353,7 +353,7 @@ mod tests {
     use crate::word_vectors::BagOfWords;
 
     fn index(texts: &[&str]) -> Index {
-        let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+        let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
         texts.iter().for_each(|it| builder.add(it));
         builder.finish().unwrap()
     }
@@ -368,7 +368,7 @@ mod tests {
         let mut c_squares = [1.0; 3];
         // By hand: w·w̃ = .1·.4 − .2·.1, then both biases; the second square of w began at 4.
         let cost = step.make(
-            settings.rate,
+            settings.learning_rate,
             (&mut w, &mut w_squares),
             (&mut c, &mut c_squares),
         );
@@ -400,7 +400,7 @@ mod tests {
             ..GloveSettings::default()
         };
         let corpus = GloveCorpus::new(&index, settings).unwrap();
-        let counted = corpus.count(0..40);
+        let counted = corpus.count_cooccurrences(0..40);
         let mut expected: Vec<[u32; 2]> = Vec::new();
         for pair in cooccurrence::merge(vec![counted.clone()]) {
             let [i, j] = pair.words;
@@ -443,7 +443,10 @@ mod tests {
         };
         let trainer = |parts: &[std::ops::Range<u32>]| {
             let corpus = GloveCorpus::new(&index, settings).unwrap();
-            let counted = parts.iter().map(|it| corpus.count(it.clone())).collect();
+            let counted = parts
+                .iter()
+                .map(|it| corpus.count_cooccurrences(it.clone()))
+                .collect();
             GloveTrainer::new(corpus, counted)
         };
         let mut forwards = trainer(&[0..1, 1..60]);
@@ -453,7 +456,7 @@ mod tests {
         assert!(costs.last().unwrap() < &(costs[0] / 4.0), "{costs:?}");
         let mut backwards = trainer(&[20..60, 0..20]);
         while backwards.progress().0 < backwards.progress().1 {
-            backwards.round(|shards| {
+            backwards.train_round(|shards| {
                 let mut costs: Vec<f64> =
                     shards.into_iter().rev().map(TrainingShard::train).collect();
                 costs.reverse();

@@ -221,7 +221,7 @@ mod tests {
         }
         let (binary, reading) = read_all(&binary).unwrap();
         assert_eq!((reading.n_rows, reading.n_refused), (2, 0));
-        assert_eq!(binary, glove.only(["the", "of"]));
+        assert_eq!(binary, glove.subset(["the", "of"]));
     }
 
     #[test]

@@ -79,9 +79,9 @@ mod tests {
         ]);
         let nearest = SynonymFinder::new(Arc::new(vectors), Analyzer::default());
         // Not its plural, no stop word, nothing with a digit; the first of two as near.
-        assert_eq!(nearest.of("Car"), Some("auto"));
-        assert_eq!(nearest.of("truck"), Some("car"));
-        assert_eq!(nearest.of("moon"), None);
-        assert_eq!(nearest.of("bread"), None);
+        assert_eq!(nearest.find_synonym("Car"), Some("auto"));
+        assert_eq!(nearest.find_synonym("truck"), Some("car"));
+        assert_eq!(nearest.find_synonym("moon"), None);
+        assert_eq!(nearest.find_synonym("bread"), None);
     }
 }

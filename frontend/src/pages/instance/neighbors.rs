@@ -164,24 +164,30 @@ mod tests {
     fn neighbours_are_those_of_the_list_and_not_of_the_numbers() {
         let found = InstanceNeighbors::from_page(&page(&[70, 12, 31]), 5, 12).unwrap();
         assert_eq!(
-            (found.at, found.previous, found.next),
+            (found.position, found.previous, found.next),
             (5, Some((4, 70)), Some((6, 31)))
         );
-        assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "instance 6 of 9");
+        assert_eq!(
+            found.position_text(Probe::Axiom(Axiom::Tp)),
+            "instance 6 of 9"
+        );
         let found = InstanceNeighbors {
             outcome: Some(Outcome::Violated),
             ..found
         };
-        assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "violation 6 of 9");
+        assert_eq!(
+            found.position_text(Probe::Axiom(Axiom::Tp)),
+            "violation 6 of 9"
+        );
         let behaviour: Probe = "shuffle-words".parse().unwrap();
-        assert_eq!(found.said(behaviour), "negative sample 6 of 9");
+        assert_eq!(found.position_text(behaviour), "negative sample 6 of 9");
     }
 
     #[test]
     fn the_first_has_nothing_before_it() {
         let found = InstanceNeighbors::from_page(&page(&[12, 31]), 0, 12).unwrap();
         assert_eq!(
-            (found.at, found.previous, found.next),
+            (found.position, found.previous, found.next),
             (0, None, Some((1, 31)))
         );
     }

@@ -150,7 +150,7 @@ mod tests {
             measured(None, BoundRelation::MoreThan, 0.0),
         ];
         assert_eq!(
-            said.map(|it| holds(&it)),
+            said.map(|it| result_text(&it)),
             [
                 "holds",
                 "2 too many",

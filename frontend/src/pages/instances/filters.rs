@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_read_as_it_is_typed() {
-        let read = ["", " -2.5", "−2,5", "x", "inf"].map(bound);
+        let read = ["", " -2.5", "−2,5", "x", "inf"].map(parse_bound);
         assert_eq!(
             read,
             [Ok(None), Ok(Some(-2.5)), Ok(Some(-2.5)), Err(()), Err(())]

@@ -131,7 +131,7 @@ mod tests {
     fn nobody_invites_above_their_place() {
         let may = |caller| -> Vec<AccessRole> {
             let all = AccessRole::ALL.iter().copied();
-            all.filter(|it| may_invite(caller, *it)).collect()
+            all.filter(|it| can_invite(caller, *it)).collect()
         };
         assert_eq!(may(AccessRole::Annotator), []);
         assert_eq!(may(AccessRole::Curator), [AccessRole::Annotator]);

@@ -336,7 +336,7 @@ mod tests {
     fn an_axiom_is_told_with_its_verdicts() {
         let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
-            announcement(&found.axioms[0]),
+            announcement(&found.axiom_results[0]),
             "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
         );
     }

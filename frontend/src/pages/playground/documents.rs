@@ -334,7 +334,7 @@ mod tests {
     fn a_change_is_counted_in_words() {
         let said = |before: &str, after: &str| {
             let mut text = TextHistory::new(before.to_owned());
-            text.edited(after.to_owned());
+            text.record_edit(after.to_owned());
             match text_change(&text) {
                 TextChange::Nothing => "nothing".to_owned(),
                 TextChange::Most => "most".to_owned(),

@@ -384,11 +384,11 @@ mod tests {
     #[test]
     fn a_link_gives_the_sheet_back() {
         let mut sheet = PlaygroundInput::example(Probe::Axiom(Axiom::Tfc2));
-        sheet.texts[2] = "a & b = c #1 %".to_owned();
-        sheet.settings.delta = "inf".to_owned();
+        sheet.documents[2] = "a & b = c #1 %".to_owned();
+        sheet.settings.length_tolerance = "inf".to_owned();
         sheet.settings.study = Some("demo".to_owned());
-        sheet.settings.mode = AxiomVariant::Code;
-        let words = sheet.to_words();
+        sheet.settings.variant = AxiomVariant::Code;
+        let words = sheet.to_parameters();
         let again = PlaygroundInput::from_words(|key| {
             words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
         });
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn usual_settings_are_not_in_a_link() {
         let keys: Vec<&str> = PlaygroundInput::example(Probe::Axiom(Axiom::Tp))
-            .to_words()
+            .to_parameters()
             .iter()
             .map(|it| it.0)
             .collect();
@@ -413,7 +413,7 @@ mod tests {
         );
         let sheet = PlaygroundInput::from_words(|key| (key == "text1").then(|| "mud".to_owned()));
         assert_eq!(
-            sheet.map(|it| it.texts),
+            sheet.map(|it| it.documents),
             Some(vec!["mud".to_owned(), String::new()])
         );
     }
@@ -426,7 +426,7 @@ mod tests {
         let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
         assert_eq!(wrong[0].field, PlaygroundField::B);
         let wrong = refused(|it| {
-            it.delta = "-3".to_owned();
+            it.length_tolerance = "-3".to_owned();
             it.mu = "0".to_owned();
         });
         assert_eq!(
@@ -444,11 +444,11 @@ mod tests {
         use shared::study::playground::evaluate_input;
         // Whether LB1 applies hangs on the whole collection.
         let further = Probe::ir_axioms(false).into_iter();
-        let further = further.filter(|it| !it.about().example.is_empty());
+        let further = further.filter(|it| !it.description().example.is_empty());
         for probe in Probe::paper_axioms(false).into_iter().chain(further) {
             let typed = PlaygroundInput::example(probe).read().unwrap();
             let found = evaluate_input(&typed, None).unwrap();
-            let applied = found.axioms.iter().find(|it| it.probe == probe);
+            let applied = found.axiom_results.iter().find(|it| it.probe == probe);
             assert!(
                 applied.is_some_and(|it| it.applies),
                 "{probe:?} {applied:?}"

@@ -141,13 +141,13 @@ mod tests {
 
     #[test]
     fn an_effect_is_positive_where_the_manipulated_text_is_preferred() {
-        let width = RankerKind::Lexical.tie_width();
-        let said = |original: f64, made: f64| effect(Some(outcome(original, made, width)));
+        let width = RankerKind::Lexical.tie_threshold();
+        let said = |original: f64, made: f64| effect_label(Some(outcome(original, made, width)));
         assert_eq!(
             [said(1.0, 1.5), said(1.5, 1.0), said(1.5, 1.5)],
             ["+1", "−1", "0"]
         );
         assert_eq!(threshold_text(width), "10⁻⁹");
-        assert_eq!(threshold_text(RankerKind::Neural.tie_width()), "0");
+        assert_eq!(threshold_text(RankerKind::Neural.tie_threshold()), "0");
     }
 }

@@ -297,7 +297,7 @@ mod tests {
                 query: query.to_owned(),
                 texts,
             }
-            .is_whole()
+            .is_complete()
         };
         assert!(asked("river", ["a", "b"]));
         assert!(!asked("river", ["a", " "]));

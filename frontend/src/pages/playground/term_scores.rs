@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn bars_share_the_scale_of_the_widest() {
         let rows = [vec![1.0, 3.0], vec![0.5, 0.0]];
-        assert_eq!(ContributionScale::of(rows.iter(), 2).widest, 2.0);
+        assert_eq!(ContributionScale::of(rows.iter(), 2).max_difference, 2.0);
         let three = [vec![1.0, 2.0, 3.0]];
-        assert_eq!(ContributionScale::of(three.iter(), 2).widest, 0.0);
+        assert_eq!(ContributionScale::of(three.iter(), 2).max_difference, 0.0);
     }
 }

@@ -97,40 +97,40 @@ mod tests {
     #[test]
     fn keys_in_a_row_are_one_step() {
         let mut text = TextHistory::new("tide".to_owned());
-        text.typed("tides".to_owned(), 0.0);
-        text.typed("tides ".to_owned(), 200.0);
-        text.typed("tides x".to_owned(), 5000.0);
+        text.record_typing("tides".to_owned(), 0.0);
+        text.record_typing("tides ".to_owned(), 200.0);
+        text.record_typing("tides x".to_owned(), 5000.0);
         text.undo();
-        assert_eq!(text.now(), "tides ");
+        assert_eq!(text.current(), "tides ");
         text.undo();
-        assert_eq!(text.now(), "tide");
-        assert!(!text.has_past());
+        assert_eq!(text.current(), "tide");
+        assert!(!text.can_undo());
         text.redo();
-        assert_eq!(text.now(), "tides ");
-        assert_eq!(text.opened(), "tide");
+        assert_eq!(text.current(), "tides ");
+        assert_eq!(text.original(), "tide");
     }
 
     #[test]
     fn an_edit_parts_what_is_typed_before_and_after() {
         let mut text = TextHistory::new(String::new());
-        text.typed("a".to_owned(), 0.0);
-        text.edited("a a".to_owned());
-        text.typed("a ab".to_owned(), 10.0);
+        text.record_typing("a".to_owned(), 0.0);
+        text.record_edit("a a".to_owned());
+        text.record_typing("a ab".to_owned(), 10.0);
         text.undo();
-        assert_eq!(text.now(), "a a");
+        assert_eq!(text.current(), "a a");
         text.undo();
-        assert_eq!(text.now(), "a");
+        assert_eq!(text.current(), "a");
     }
 
     #[test]
     fn a_new_edit_forgets_what_was_undone_and_an_edit_without_effect_is_no_step() {
         let mut text = TextHistory::new("a".to_owned());
-        text.edited("b".to_owned());
+        text.record_edit("b".to_owned());
         text.undo();
-        text.edited("a".to_owned());
-        assert!(!text.has_past());
-        text.edited("c".to_owned());
+        text.record_edit("a".to_owned());
+        assert!(!text.can_undo());
+        text.record_edit("c".to_owned());
         text.redo();
-        assert_eq!(text.now(), "c");
+        assert_eq!(text.current(), "c");
     }
 }

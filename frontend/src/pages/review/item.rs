@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn keys_stand_in_the_order_of_the_screen() {
-        let keys = ["1", "2", "3", "4", "5", "0", "x"].map(answer_of);
+        let keys = ["1", "2", "3", "4", "5", "0", "x"].map(answer_for_key);
         assert_eq!(
             keys,
             [

@@ -47,30 +47,30 @@ mod tests {
     #[test]
     fn reading_counts_and_pauses_do_not() {
         let mut clock = ItemTimer::start(1_000);
-        clock.stir(5_000);
-        assert_eq!(clock.took_ms(9_000), 8_000);
+        clock.record_activity(5_000);
+        assert_eq!(clock.elapsed_ms(9_000), 8_000);
         // Away for ten minutes: of these, thirty seconds may have been reading.
-        clock.stir(605_000);
-        assert_eq!(clock.took_ms(606_000), 4_000 + 30_000 + 1_000);
+        clock.record_activity(605_000);
+        assert_eq!(clock.elapsed_ms(606_000), 4_000 + 30_000 + 1_000);
     }
 
     #[test]
     fn what_is_hidden_is_not_read() {
         let mut clock = ItemTimer::start(0);
-        clock.hide(2_000);
-        assert_eq!(clock.took_ms(20_000), 2_000);
-        clock.stir(20_000);
-        assert_eq!(clock.took_ms(21_000), 3_000);
-        clock.hide(22_000);
-        clock.hide(30_000);
-        assert_eq!(clock.took_ms(40_000), 4_000);
+        clock.pause(2_000);
+        assert_eq!(clock.elapsed_ms(20_000), 2_000);
+        clock.record_activity(20_000);
+        assert_eq!(clock.elapsed_ms(21_000), 3_000);
+        clock.pause(22_000);
+        clock.pause(30_000);
+        assert_eq!(clock.elapsed_ms(40_000), 4_000);
     }
 
     #[test]
     fn a_clock_that_is_set_back_takes_nothing_away() {
         let mut clock = ItemTimer::start(10_000);
-        clock.stir(12_000);
-        clock.stir(5_000);
-        assert_eq!(clock.took_ms(6_000), 3_000);
+        clock.record_activity(12_000);
+        clock.record_activity(5_000);
+        assert_eq!(clock.elapsed_ms(6_000), 3_000);
     }
 }

@@ -459,7 +459,7 @@ mod tests {
             },
             ..StudyView::default()
         };
-        let pairs = view.behaving.pairs();
+        let pairs = view.behavioral_tests.parameters();
         assert_eq!(StudyView::from_address(&get(&pairs)), view);
         assert_eq!(
             view.href("demo"),
@@ -467,7 +467,7 @@ mod tests {
              &behaviour=match%3Alength~0.5%3Arelevance.3"
         );
         assert_eq!(
-            ["0", " 0,5 ", "-1", "inf", ""].map(width),
+            ["0", " 0,5 ", "-1", "inf", ""].map(parse_threshold),
             [Some(0.0), Some(0.5), None, None, None]
         );
     }

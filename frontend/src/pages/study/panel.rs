@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn the_middle_and_the_closest_are_others_than_the_clearest() {
         let none: [u64; 0] = [];
-        assert_eq!([0, 1].map(others), [none, none]);
+        assert_eq!([0, 1].map(example_positions), [none, none]);
         assert_eq!(example_positions(2), [1]);
         assert_eq!(example_positions(3), [1, 2]);
         assert_eq!(example_positions(963), [481, 962]);

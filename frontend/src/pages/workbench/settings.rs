@@ -177,7 +177,7 @@ mod tests {
         settings.rankers.push(LexicalRankerSettings::with_defaults(
             LexicalRankerKind::JelinekMercer,
         ));
-        settings.delta = "inf".to_owned();
+        settings.length_tolerance = "inf".to_owned();
         settings.probes = vec![Probe::Axiom(Axiom::Tp)];
         let query = settings.to_query();
         let again = LocalStudySettings::from_query(|key| {

@@ -183,7 +183,7 @@ mod tests {
                 .map(|probe| Some(MapPosition { row: who, probe }))
                 .to_vec()
         });
-        let to = |key: &str| step(&grid, from, key);
+        let to = |key: &str| move_in_grid(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),
             Some(MapPosition {
@@ -218,7 +218,10 @@ mod tests {
 
     #[test]
     fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Probe::paper_axioms(true).into_iter().map(family).collect();
+        let names: Vec<&str> = Probe::paper_axioms(true)
+            .into_iter()
+            .map(family_name)
+            .collect();
         let mut parts = names.clone();
         parts.dedup();
         assert_eq!(parts, ["Term frequency", "Length", "Proximity", "Meaning"]);

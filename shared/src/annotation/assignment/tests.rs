@@ -50,14 +50,14 @@ impl World {
     }
 
     fn next(&self, person: u32, n: usize) -> Vec<u32> {
-        let next = self.queue().next(PersonId(person), n);
-        next.offers.iter().map(|it| it.item.0).collect()
+        let next = self.queue().next_assignments(PersonId(person), n);
+        next.assignments.iter().map(|it| it.item.0).collect()
     }
 
     fn does(&mut self, person: u32, what: AnnotationAction) -> EventKey {
         let entry = entry(self.log.len() as u64 + 1, person, what);
         let key = entry.event.key;
-        self.log.take(entry);
+        self.log.append(entry);
         key
     }
 
@@ -79,16 +79,16 @@ impl World {
 #[test]
 fn training_comes_first_and_gold_is_strewn_in() {
     let mut world = World::new();
-    let offers = world.queue().next(PersonId(1), 100).offers;
+    let offers = world.queue().next_assignments(PersonId(1), 100).assignments;
     assert!(
         offers[..2]
             .iter()
-            .all(|it| it.part == AssignmentPhase::Training)
+            .all(|it| it.phase == AssignmentPhase::Training)
     );
     assert!(
         offers[2..]
             .iter()
-            .all(|it| it.part == AssignmentPhase::Main)
+            .all(|it| it.phase == AssignmentPhase::Main)
     );
     let all = world.next(1, 100);
     assert_eq!(all[..2], [0, 1]);
@@ -139,24 +139,27 @@ fn an_item_goes_to_as_many_people_as_asked_for() {
 #[test]
 fn what_others_hold_is_not_given_until_it_runs_out() {
     let mut world = World::new();
-    world.task.overlap = 1;
-    let mine = world.queue().next(PersonId(1), 8).offers;
+    world.task.annotators_per_item = 1;
+    let mine = world.queue().next_assignments(PersonId(1), 8).assignments;
     world.leases = world.queue().lease(PersonId(1), &mine);
     let held: Vec<u32> = mine
         .iter()
         .map(|it| it.item.0)
         .filter(|it| *it > 5)
         .collect();
-    let next = world.queue().next(PersonId(2), 100);
-    assert_eq!(next.n_leased as usize, held.len());
-    assert!(next.offers.iter().all(|it| !held.contains(&it.item.0)));
+    let next = world.queue().next_assignments(PersonId(2), 100);
+    assert_eq!(next.n_leased_to_others as usize, held.len());
+    assert!(next.assignments.iter().all(|it| !held.contains(&it.item.0)));
     // A page loaded again gets the same.
-    assert_eq!(world.queue().next(PersonId(1), 8).offers, mine);
+    assert_eq!(
+        world.queue().next_assignments(PersonId(1), 8).assignments,
+        mine
+    );
     world.now_ms = LEASE_MS - 1;
-    assert_eq!(world.queue().next(PersonId(2), 100), next);
+    assert_eq!(world.queue().next_assignments(PersonId(2), 100), next);
     world.now_ms = LEASE_MS;
-    let next = world.queue().next(PersonId(2), 100);
-    assert_eq!((next.n_leased, next.offers.len()), (0, 26));
+    let next = world.queue().next_assignments(PersonId(2), 100);
+    assert_eq!((next.n_leased_to_others, next.assignments.len()), (0, 26));
     // Late decisions count all the same.
     let late = held[0];
     world.decides(2, late);
@@ -168,7 +171,7 @@ fn what_others_hold_is_not_given_until_it_runs_out() {
 #[test]
 fn who_passes_over_an_item_leaves_it_to_others() {
     let mut world = World::new();
-    world.task.overlap = 1;
+    world.task.annotators_per_item = 1;
     let item = world.next(1, 26).into_iter().find(|it| *it > 5).unwrap();
     let lease = |person, until_ms| Lease {
         item: ItemNo(item),

@@ -81,8 +81,11 @@ fn check(
     let both = |a: [f64; 2], b: [f64; 2]| near(a[0], b[0]) && near(a[1], b[1]);
     assert!(near(found.estimate.value, value), "{found:?}");
     assert!(both(found.estimate.interval, interval), "{found:?}");
-    assert_eq!(found.with_people.is_some(), with_people.is_some());
-    let people = found.with_people.zip(with_people);
+    assert_eq!(
+        found.interval_over_annotators.is_some(),
+        with_people.is_some()
+    );
+    let people = found.interval_over_annotators.zip(with_people);
     assert!(people.is_none_or(|(a, b)| both(a, b)), "{found:?}");
 }
 
@@ -92,7 +95,7 @@ fn check(
 #[test]
 fn both_intervals_are_those_of_a_second_implementation() {
     let found = estimate_agreement(&items(ROWS)).overall;
-    let axiom = found.axiom_people;
+    let axiom = found.axiom_vs_people;
     check(
         axiom.agreement,
         18.0 / 26.0,
@@ -100,7 +103,7 @@ fn both_intervals_are_those_of_a_second_implementation() {
         Some([0.266_666_666_667, 0.953_571_428_571]),
     );
     check(
-        axiom.preferring,
+        axiom.without_ties,
         0.75,
         [0.5, 1.0],
         Some([0.357_142_857_143, 1.0]),
@@ -111,7 +114,7 @@ fn both_intervals_are_those_of_a_second_implementation() {
         [0.458_333_333_333, 0.823_529_411_765],
         Some([0.288_888_888_889, 0.870_370_370_370]),
     );
-    let ranker = found.rankers_people[0];
+    let ranker = found.rankers_vs_people[0];
     check(
         ranker.agreement,
         18.0 / 26.0,
@@ -124,10 +127,10 @@ fn both_intervals_are_those_of_a_second_implementation() {
         [0.424_242_424_242, 0.754_385_964_912],
         Some([0.352_941_176_471, 0.784_313_725_490]),
     );
-    let judgements = found.axiom_judgements;
+    let judgements = found.axiom_vs_qrels;
     check(judgements.agreement, 0.5, [0.3125, 0.7], None);
     check(
-        judgements.preferring,
+        judgements.without_ties,
         0.666_666_666_667,
         [0.454_545_454_545, 0.888_888_888_889],
         None,
@@ -153,10 +156,10 @@ fn both_intervals_are_those_of_a_second_implementation() {
 #[test]
 fn an_adjudication_decides_and_leaves_the_votes() {
     let mut items = items("0 2 12. 1 1\n1 2 11. 1 1");
-    let before = estimate_agreement(&items).overall.axiom_people;
+    let before = estimate_agreement(&items).overall.axiom_vs_people;
     assert_eq!(before.agreement.unwrap().n_items, 1);
-    items[0].said.adjudicated = vec![AnnotatorAnswer::Second];
-    let after = estimate_agreement(&items).overall.axiom_people;
+    items[0].answers.adjudications = vec![AnnotatorAnswer::Second];
+    let after = estimate_agreement(&items).overall.axiom_vs_people;
     assert_eq!(after.agreement.unwrap().estimate.value, 0.5);
     assert_eq!(after.by_vote, before.by_vote);
 }
@@ -165,39 +168,49 @@ fn an_adjudication_decides_and_leaves_the_votes() {
 fn a_tie_is_with_a_claim_that_allows_it() {
     let mut items = items("0 1 == 1 =\n1 1 == = 1");
     let found = estimate_agreement(&items).overall;
-    assert_eq!(found.axiom_people.agreement.unwrap().estimate.value, 0.0);
-    assert_eq!(found.axiom_people.preferring, None);
+    assert_eq!(found.axiom_vs_people.agreement.unwrap().estimate.value, 0.0);
+    assert_eq!(found.axiom_vs_people.without_ties, None);
     assert_eq!(
-        found.rankers_people[0].agreement.unwrap().estimate.value,
+        found.rankers_vs_people[0].agreement.unwrap().estimate.value,
         0.5
     );
     items
         .iter_mut()
         .for_each(|it| it.claim = ClaimKind::NotLower);
     let found = estimate_agreement(&items).overall;
-    assert_eq!(found.axiom_people.agreement.unwrap().estimate.value, 1.0);
+    assert_eq!(found.axiom_vs_people.agreement.unwrap().estimate.value, 1.0);
 }
 
 #[test]
 fn too_little_bounds_nothing() {
     let one = estimate_agreement(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
-    let agreement = one.axiom_people.agreement.unwrap();
+    let agreement = one.axiom_vs_people.agreement.unwrap();
     assert_eq!(agreement.estimate.interval, [0.0, 1.0]);
-    assert_eq!(agreement.with_people, Some([0.0, 1.0]));
+    assert_eq!(agreement.interval_over_annotators, Some([0.0, 1.0]));
     let alone = estimate_agreement(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
-    assert_eq!(alone.axiom_people.agreement.unwrap().with_people, None);
+    assert_eq!(
+        alone
+            .axiom_vs_people
+            .agreement
+            .unwrap()
+            .interval_over_annotators,
+        None
+    );
     let nothing = estimate_agreement(&[]);
-    assert_eq!(nothing.overall.axiom_people, AgreementShare::default());
-    assert_eq!(nothing.probes, []);
+    assert_eq!(nothing.overall.axiom_vs_people, AgreementShare::default());
+    assert_eq!(nothing.by_probe, []);
 }
 
 #[test]
 fn the_share_of_those_who_were_asked() {
     let mut items = items("0 2 111 1 1\n1 4 11. 1 1");
-    items[0].said.votes[0].matters = Some(ReasonRating::Matters);
-    items[0].said.votes[1].matters = Some(ReasonRating::DoesNotMatter);
-    items[1].said.votes[1].matters = Some(ReasonRating::Matters);
-    let found = estimate_agreement(&items).overall.reason_matters.unwrap();
+    items[0].answers.votes[0].reason_rating = Some(ReasonRating::Matters);
+    items[0].answers.votes[1].reason_rating = Some(ReasonRating::DoesNotMatter);
+    items[1].answers.votes[1].reason_rating = Some(ReasonRating::Matters);
+    let found = estimate_agreement(&items)
+        .overall
+        .share_reason_matters
+        .unwrap();
     // (2 · ½ + 4 · 1) / 6.
     assert!((found.estimate.value - 5.0 / 6.0).abs() < 1e-12);
 }
@@ -237,12 +250,12 @@ fn samples_tell_the_truth_about_the_frame() {
         let drawn = drawn.iter().map(|it| AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
             claim: ClaimKind::Higher,
-            query: frame[it.at].query,
-            inclusion_probability: it.probability,
+            query: frame[it.index].query,
+            inclusion_probability: it.inclusion_probability,
             answers: ItemAnswers {
                 votes: vec![Vote {
                     person: PersonId(1),
-                    answer: if truth[it.at] {
+                    answer: if truth[it.index] {
                         AnnotatorAnswer::First
                     } else {
                         AnnotatorAnswer::Second
@@ -256,8 +269,8 @@ fn samples_tell_the_truth_about_the_frame() {
         });
         let drawn: Vec<AnnotatedItem> = drawn.collect();
         let polls = VoteSample::new(&drawn.iter().collect::<Vec<_>>());
-        let found =
-            polls.weighted(|it, times| Some(indicator(it.settled(times)? == Preference::First)));
+        let found = polls
+            .estimate_share(|it, times| Some(indicator(it.consensus(times)? == Preference::First)));
         let found = found.unwrap().estimate;
         sum += found.value;
         let [low, high] = found.interval;
@@ -317,12 +330,12 @@ fn what_a_study_and_a_log_say_of_an_item() {
     .unwrap();
     assert_eq!(found.len(), instances.len());
     assert_eq!(
-        found[0].said.settled(),
+        found[0].answers.consensus(),
         Consensus::Prefers(Preference::First)
     );
-    assert_eq!(found[0].rankers, [Some(Preference::First); 2]);
+    assert_eq!(found[0].ranker_preferences, [Some(Preference::First); 2]);
     // Only document 1 is judged for the first query, and for no other.
-    assert!(found.iter().all(|it| it.grades.is_none()));
+    assert!(found.iter().all(|it| it.qrels_preference.is_none()));
     let out = [fixture::item(
         999,
         0,

@@ -26,7 +26,7 @@ fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
         },
     };
     let mut items: Vec<AnnotationItem> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
-    items[2].place.probe = Probe::Axiom(Axiom::Tfc2);
+    items[2].instance.probe = Probe::Axiom(Axiom::Tfc2);
     let named = vec![
         named("q7", &["421", "17"]),
         named("q8", &["17#lnc2:3", "17"]),
@@ -41,7 +41,7 @@ fn log() -> AnnotationLog {
     if let AnnotationAction::Decided(it) = &mut noted {
         it.comment.note = "=SUM(1,2)".to_owned();
         it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
-        it.comment.matters = Some(ReasonRating::DoesNotMatter);
+        it.comment.reason_rating = Some(ReasonRating::DoesNotMatter);
     }
     let adjudicated = Adjudication {
         item: ItemNo(1),
@@ -88,7 +88,7 @@ fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
 
 #[test]
 fn preferences_are_as_trec_eval_reads_them() {
-    let everybody = with_source(|it| to_prefs(it, PreferenceSource::EachAnnotator));
+    let everybody = with_source(|it| to_trec_prefs(it, PreferenceSource::EachAnnotator));
     expect![[r#"
         q7 0.p1 1 421 1
         q7 0.p1 1 17 2
@@ -98,7 +98,7 @@ fn preferences_are_as_trec_eval_reads_them() {
         q8 1.p1 1 17 1
     "#]]
     .assert_eq(&everybody);
-    let people = with_source(|it| to_prefs(it, PreferenceSource::Consensus));
+    let people = with_source(|it| to_trec_prefs(it, PreferenceSource::Consensus));
     expect![[r#"
         q8 1.people 1 17#lnc2:3 1
         q8 1.people 1 17 1
@@ -138,16 +138,16 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
     let read: Vec<ExportRow> = read.collect();
     let entries = read.iter().map(|it| LogEntry {
         person: it.person,
-        received_ms: it.at_ms,
+        received_ms: it.received_ms,
         event: it.event.clone(),
     });
     assert_eq!(AnnotationLog::from_entries(entries), log());
     let first = &read[0];
     assert_eq!(first.name.as_deref(), Some("Ada"));
-    assert_eq!(first.fate, EventStatus::Replaced);
-    assert_eq!(first.about.as_ref().unwrap().weight, Some(4.0));
+    assert_eq!(first.status, EventStatus::Replaced);
+    assert_eq!(first.item.as_ref().unwrap().weight, Some(4.0));
     let fates: Vec<(EventKey, EventStatus)> =
-        read.iter().map(|it| (it.event.key, it.fate)).collect();
+        read.iter().map(|it| (it.event.key, it.status)).collect();
     assert_eq!(fates[5], (key(6), EventStatus::Excluded));
     assert_eq!(fates[8], (key(9), EventStatus::Undone));
 }

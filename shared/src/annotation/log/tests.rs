@@ -67,11 +67,11 @@ fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
     ];
     assert_eq!(stands(&all), [key(1), key(2)]);
     let log = AnnotationLog::from_entries(all.clone());
-    assert!(all.iter().all(|it| log.fate(it) == EventStatus::Conflict));
+    assert!(all.iter().all(|it| log.status(it) == EventStatus::Conflict));
     all.push(entry(3, 1, decided(0, AnnotatorAnswer::Second, &[1, 2])));
     assert_eq!(stands(&all), [key(3)]);
     let log = AnnotationLog::from_entries(all.clone());
-    let fates: Vec<EventStatus> = all.iter().map(|it| log.fate(it)).collect();
+    let fates: Vec<EventStatus> = all.iter().map(|it| log.status(it)).collect();
     assert_eq!(
         fates,
         [
@@ -110,16 +110,16 @@ fn what_replaces_each_other_in_a_circle_is_all_shown() {
 fn the_same_key_is_one_event() {
     let first = entry(1, 1, decided(0, AnnotatorAnswer::First, &[]));
     let mut log = AnnotationLog::default();
-    assert_eq!(log.take(first.clone()), AppendOutcome::Appended);
+    assert_eq!(log.append(first.clone()), AppendOutcome::Appended);
     let late = LogEntry {
         received_ms: 99_000,
         ..first.clone()
     };
-    assert_eq!(log.take(late), AppendOutcome::Duplicate);
+    assert_eq!(log.append(late), AppendOutcome::Duplicate);
     let other = entry(1, 1, decided(0, AnnotatorAnswer::Second, &[]));
-    assert_eq!(log.take(other), AppendOutcome::KeyConflict);
+    assert_eq!(log.append(other), AppendOutcome::KeyConflict);
     let of_another = entry(1, 2, decided(0, AnnotatorAnswer::First, &[]));
-    assert_eq!(log.take(of_another), AppendOutcome::KeyConflict);
+    assert_eq!(log.append(of_another), AppendOutcome::KeyConflict);
     assert_eq!(log, AnnotationLog::from_entries([first]));
 }
 
@@ -136,8 +136,8 @@ fn an_adjudication_erases_nothing() {
     let adjudications = log.adjudications(ItemNo(0));
     assert_eq!(adjudications.len(), 1);
     assert_eq!(adjudications[0].event.key, key(4));
-    assert_eq!(log.fate(&all[2]), EventStatus::Replaced);
-    assert_eq!(log.history(ItemNo(0)).len(), 4);
+    assert_eq!(log.status(&all[2]), EventStatus::Replaced);
+    assert_eq!(log.item_history(ItemNo(0)).len(), 4);
 }
 
 #[test]
@@ -149,11 +149,11 @@ fn excluded_people_stay_in_the_log() {
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.is_excluded(PersonId(1)));
     assert_eq!(log.decisions(ItemNo(0)).len(), 1);
-    assert_eq!(log.fate(&all[0]), EventStatus::Excluded);
+    assert_eq!(log.status(&all[0]), EventStatus::Excluded);
     all.push(entry(3, 9, AnnotationAction::Included(standing(1))));
     let log = AnnotationLog::from_entries(all.clone());
     assert!(!log.is_excluded(PersonId(1)));
-    let fates: Vec<EventStatus> = all.iter().map(|it| log.fate(it)).collect();
+    let fates: Vec<EventStatus> = all.iter().map(|it| log.status(it)).collect();
     assert_eq!(
         fates,
         [
@@ -190,8 +190,8 @@ fn a_skip_stands_until_its_person_decides() {
     all.push(entry(5, 1, decided(0, AnnotatorAnswer::First, &[])));
     let log = AnnotationLog::from_entries(all.clone());
     assert!(log.skips(ItemNo(0)).is_empty());
-    assert_eq!(log.fate(&all[0]), EventStatus::Replaced);
-    assert_eq!(log.fate(&all[1]), EventStatus::Undone);
+    assert_eq!(log.status(&all[0]), EventStatus::Replaced);
+    assert_eq!(log.status(&all[1]), EventStatus::Undone);
 }
 
 /// Some two hundred events of four people on five items, as a careless crowd would make them.
@@ -208,7 +208,7 @@ fn crowd(seed: u64) -> Vec<LogEntry> {
         let known: Vec<&LogEntry> = known.get(&PersonId(person)).cloned().unwrap_or_default();
         // Half of them see what they decided before.
         let seen = known.iter().filter(|_| number % 2 == 0);
-        let seen: Vec<u64> = seen.map(|it| it.at_ms / 1_000).collect();
+        let seen: Vec<u64> = seen.map(|it| it.received_ms / 1_000).collect();
         let what = match below(12) {
             0 => skipped(item),
             1 => adjudicated(item, answer, &[1 + below(number)]),
@@ -218,7 +218,7 @@ fn crowd(seed: u64) -> Vec<LogEntry> {
             _ => decided(item, answer, &seen),
         };
         made.push(entry(number, person, what));
-        log.take(made[made.len() - 1].clone());
+        log.append(made[made.len() - 1].clone());
     }
     made
 }
@@ -227,7 +227,7 @@ fn crowd(seed: u64) -> Vec<LogEntry> {
 fn shuffled(entries: &[LogEntry], seed: u64) -> Vec<LogEntry> {
     let is_standing = |it: &LogEntry| {
         matches!(
-            it.event.what,
+            it.event.action,
             AnnotationAction::Excluded(_) | AnnotationAction::Included(_)
         )
     };
@@ -266,7 +266,7 @@ fn no_decision_is_lost() {
         let log = AnnotationLog::from_entries(crowd(seed));
         let mut kept: BTreeMap<(ItemNo, PersonId), bool> = BTreeMap::new();
         for entry in log.entries() {
-            if let AnnotationAction::Decided(it) = &entry.event.what {
+            if let AnnotationAction::Decided(it) = &entry.event.action {
                 let any = kept.entry((it.item, entry.person)).or_default();
                 *any |= !log.is_undone(entry);
             }

@@ -49,7 +49,7 @@ fn designs() -> Vec<SamplingDesign> {
 /// shows.
 fn value(candidate: &SamplingCandidate) -> f64 {
     let margin = candidate.margin.unwrap_or(5.0);
-    let disagrees = f64::from(u8::from(candidate.disagrees == Some(true)));
+    let disagrees = f64::from(u8::from(candidate.is_disagreement == Some(true)));
     margin * margin + 3.0 * disagrees + candidate.query as f64
 }
 
@@ -60,11 +60,11 @@ fn exactly_so_many_are_drawn_each_once() {
         for n in [2, 7, 20, 59, 60, 61, 500] {
             let drawn = draw_sample(&frame, &design, n, 3).unwrap();
             assert_eq!(drawn.len(), n.min(60), "{design:?} {n}");
-            assert!(drawn.is_sorted_by(|a, b| a.at < b.at));
+            assert!(drawn.is_sorted_by(|a, b| a.index < b.index));
             assert!(
                 drawn
                     .iter()
-                    .all(|it| it.probability > 0.0 && it.probability <= 1.0)
+                    .all(|it| it.inclusion_probability > 0.0 && it.inclusion_probability <= 1.0)
             );
             assert_eq!(drawn, draw_sample(&frame, &design, n, 3).unwrap());
         }
@@ -85,11 +85,11 @@ fn the_probabilities_are_those_that_are_written() {
         for seed in 0..DRAWS {
             let (mut above, mut below) = (0.0, 0.0);
             for it in draw_sample(&frame, &design, 15, seed).unwrap() {
-                let known = probabilities[it.at].get_or_insert(it.probability);
-                assert_eq!(*known, it.probability);
-                times[it.at] += 1;
-                above += value(&frame[it.at]) / it.probability;
-                below += 1.0 / it.probability;
+                let known = probabilities[it.index].get_or_insert(it.inclusion_probability);
+                assert_eq!(*known, it.inclusion_probability);
+                times[it.index] += 1;
+                above += value(&frame[it.index]) / it.inclusion_probability;
+                below += 1.0 / it.inclusion_probability;
             }
             estimates.push(above / below);
         }
@@ -118,9 +118,9 @@ fn the_probabilities_are_those_that_are_written() {
 fn chances_are_those_of_the_design() {
     let frame = frame();
     let of = |design: SamplingDesign, at: usize| {
-        let drawn = (0..500).flat_map(|seed| draw(&frame, &design, 15, seed).unwrap());
-        let mut found = drawn.filter(|it| it.at == at);
-        found.next().unwrap().probability
+        let drawn = (0..500).flat_map(|seed| draw_sample(&frame, &design, 15, seed).unwrap());
+        let mut found = drawn.filter(|it| it.index == at);
+        found.next().unwrap().inclusion_probability
     };
     assert_eq!(of(SamplingDesign::Uniform, 0), 0.25);
     let [proportional, equal] = [Allocation::Proportional, Allocation::Equal].map(|share| {
@@ -157,11 +157,16 @@ fn what_is_too_large_is_certain() {
         let sizes = [1, 100, 1, 50, 1, 1];
         let mut random = generator(seed, "sample");
         systematic((0..6).collect(), &sizes, 3, &mut random, &mut drawn);
-        drawn.sort_unstable_by_key(|it| it.at);
-        let certain = drawn.iter().filter(|it| it.probability == 1.0);
-        assert_eq!(certain.map(|it| it.at).collect::<Vec<_>>(), [1, 3]);
-        let others = drawn.iter().filter(|it| it.probability < 1.0);
-        assert_eq!(others.map(|it| it.probability).collect::<Vec<_>>(), [0.25]);
+        drawn.sort_unstable_by_key(|it| it.index);
+        let certain = drawn.iter().filter(|it| it.inclusion_probability == 1.0);
+        assert_eq!(certain.map(|it| it.index).collect::<Vec<_>>(), [1, 3]);
+        let others = drawn.iter().filter(|it| it.inclusion_probability < 1.0);
+        assert_eq!(
+            others
+                .map(|it| it.inclusion_probability)
+                .collect::<Vec<_>>(),
+            [0.25]
+        );
     }
 }
 
@@ -187,7 +192,7 @@ fn what_is_known_is_not_drawn() {
                 inclusion_probability: 1.0,
             },
         )
-        .place,
+        .instance,
         answer: AnnotatorAnswer::First,
         explanation: String::new(),
     };
@@ -208,7 +213,7 @@ fn what_is_known_is_not_drawn() {
     for item in &made.items {
         assert_eq!(
             item.query as usize,
-            instances.query(item.place.number as usize)
+            instances.query(item.instance.index as usize)
         );
     }
     task.gold.push(known(1));

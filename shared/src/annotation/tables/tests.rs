@@ -50,7 +50,7 @@ fn agreement_stands_in_three_tables() {
     // All, and the one probe of the fixture.
     assert_eq!(by_probe.rows.len(), 2);
     assert_eq!(by_probe.rows[0][1], TableValue::Count(2));
-    assert_eq!(pairs.rows[0][0].shown(), "P1");
+    assert_eq!(pairs.rows[0][0].display_text(), "P1");
     assert_eq!(pairs.rows[0][2], TableValue::Count(2));
     assert_eq!(people.rows.len(), 2);
     assert_eq!(people.rows[0][1], TableValue::Count(3));
@@ -63,7 +63,7 @@ fn progress_stands_in_two_tables() {
     assert_eq!(tables[0].rows.len(), 2);
     assert_eq!(tables[0].rows[0][2], TableValue::Count(3));
     assert_eq!(tables[0].rows[0][9], TableValue::Missing);
-    assert_eq!(tables[1].rows[0][0].shown(), "1970-01-01");
+    assert_eq!(tables[1].rows[0][0].display_text(), "1970-01-01");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn estimates_name_their_rankers() {
 
 #[test]
 fn days_are_those_of_the_calendar() {
-    let days = [0, 59, 11_016, 19_782, 20_779].map(iso_day);
+    let days = [0, 59, 11_016, 19_782, 20_779].map(format_iso_date);
     let known = [
         "1970-01-01",
         "1970-03-01",

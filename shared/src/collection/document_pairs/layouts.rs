@@ -132,7 +132,7 @@ mod tests {
             ],
             ..ConvertedDataset::default()
         };
-        converted.ask(|group| (group == "s").then_some("found"));
+        converted.set_queries(|group| (group == "s").then_some("found"));
         let queries = converted.pairs.iter().map(|it| it.query.as_deref());
         assert!(queries.eq([Some("found"), Some("own"), None, None]));
     }

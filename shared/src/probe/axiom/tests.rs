@@ -39,11 +39,11 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
     let mined = MiningResult::collect(&[(Probe::Axiom(axiom), mode)], vec![shard]);
     let terms = index.query_terms(query);
     let mut out = String::new();
-    for claim in mined.instances[0].of(0) {
+    for claim in mined.instances[0].claims_of(0) {
         let texts: Vec<_> = claim
-            .texts()
+            .docs()
             .iter()
-            .map(|&it| mined.texts[it as usize])
+            .map(|&it| mined.study_docs[it as usize])
             .collect();
         let ids: Vec<String> = texts
             .iter()
@@ -58,12 +58,12 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
                 };
                 let body = index.terms(it.doc()).repeat(times as usize);
                 let mut counted = DocumentFeatures::with_other_terms(&body, &terms);
-                counted.place_terms(&body, &terms);
+                counted.record_positions(&body, &terms);
                 counted
             })
             .collect();
         let case = QueryContext::new(&terms, &counted, limits, index.totals());
-        let premises = axiom.premises(mode, &case);
+        let premises = axiom.preconditions(mode, &case);
         assert!(
             premises.iter().all(MeasuredPrecondition::holds),
             "{premises:?}"

@@ -52,7 +52,7 @@ mod tests {
             .chain(Manipulation::NEEDING_RESOURCES);
         let n_known = all.clone().count();
         for it in all {
-            let about = it.about();
+            let about = it.description();
             assert!(
                 !about.name.is_empty() && about.statement.ends_with('.'),
                 "{it}"

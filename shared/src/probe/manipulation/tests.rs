@@ -179,7 +179,7 @@ fn prepositions_change_places_and_nothing_else_does() {
         let rest = analysis
             .tokens
             .iter()
-            .filter(|it| it.tag != PartOfSpeech::Adposition);
+            .filter(|it| it.pos != PartOfSpeech::Adposition);
         let rest: Vec<&str> = rest.map(|it| &before[it.bytes.clone()]).collect();
         let mut from = 0;
         for word in rest {
@@ -217,7 +217,7 @@ fn what_is_removed_is_what_is_named() {
         if before.contains('\'') {
             continue;
         }
-        let stops = |it: &&str| bench.tools.stops(it);
+        let stops = |it: &&str| bench.tools.is_stop_word(it);
         let kept: Vec<&str> = bag(before).into_iter().filter(|it| !stops(it)).collect();
         assert_eq!(letters(&kept.concat()), letters(&after), "{after}");
         assert_eq!(
@@ -274,10 +274,12 @@ fn misspellings_are_those_of_the_list_or_swap_two_letters() {
         let mut n_changed = 0;
         for (was, is) in words(before).into_iter().zip(words(&after)) {
             n_changed += usize::from(was != is);
-            assert!(was == is || !bench.tools.stops(was));
+            assert!(was == is || !bench.tools.is_stop_word(was));
         }
         let long = bag(before).into_iter().filter(|it| {
-            it.chars().count() >= 5 && it.chars().all(char::is_alphabetic) && !bench.tools.stops(it)
+            it.chars().count() >= 5
+                && it.chars().all(char::is_alphabetic)
+                && !bench.tools.is_stop_word(it)
         });
         assert!(
             (1..=long.count().div_ceil(5)).contains(&n_changed),
@@ -481,7 +483,7 @@ fn what_is_drawn_depends_on_query_and_text_alone() {
         for text in TEXTS {
             let once = bench.made(manipulation, text, "ice");
             assert_eq!(once, bench.made(manipulation, text, "ice"));
-            if !manipulation.is_of_query() {
+            if !manipulation.depends_on_query() {
                 assert_eq!(
                     once,
                     bench.made(manipulation, text, "other"),
@@ -502,9 +504,9 @@ fn a_manipulation_is_written_as_it_is_read() {
         .chain(Manipulation::NEEDING_RESOURCES)
     {
         assert_eq!(it.slug().parse::<Manipulation>().unwrap(), it);
-        assert!(!it.about().statement.is_empty());
-        assert!(!names.contains(&it.about().name));
-        names.push(it.about().name);
+        assert!(!it.description().statement.is_empty());
+        assert!(!names.contains(&it.description().name));
+        names.push(it.description().name);
     }
     assert_eq!(
         "repeat:5".parse::<Manipulation>().unwrap(),

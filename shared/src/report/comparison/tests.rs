@@ -11,8 +11,7 @@ fn every_row_has_a_value_for_every_column() {
     tables.push(rr_difference_table(&found));
     let collection = fixture::collection();
     let source = fixture::source(&collection);
-    let rows =
-        crate::compare_fractions::query_list::list_all_queries(&source, &found.asking).unwrap();
+    let rows = crate::compare::query_list::list_all_queries(&source, &found.options).unwrap();
     tables.push(query_table(&found, &rows));
     let names: Vec<&str> = tables.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(
@@ -71,7 +70,7 @@ fn words_name_the_two_rankers() {
     "#]]
     .assert_eq(&told);
     let found = fixture::found();
-    let labels: Vec<String> = found.buckets.iter().map(bucket_label).collect();
+    let labels: Vec<String> = found.fqt_buckets.iter().map(bucket_label).collect();
     assert_eq!(
         labels.join(" "),
         "[.00, .10) [.10, .15) [.15, .20) [.20, .25) [.25, 1.00]"

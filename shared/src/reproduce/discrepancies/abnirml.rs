@@ -341,7 +341,7 @@ mod tests {
             let of = file.transfer().unwrap();
             definition.probes.push(Probe::Transfer(of));
             definition.transfers.push(file);
-            files.sets.push(TransferSet {
+            files.transfer_sets.push(TransferSet {
                 transfer: of,
                 query_source: inference,
                 pairs,

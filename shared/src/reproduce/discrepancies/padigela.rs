@@ -290,7 +290,9 @@ mod tests {
             table: 2,
         };
         let rows = reproduce_table(asked, study).unwrap().pop().unwrap().rows;
-        let shown = rows.iter().map(|it| [1, 2, 4].map(|at| it[at].shown()));
+        let shown = rows
+            .iter()
+            .map(|it| [1, 2, 4].map(|at| it[at].display_text()));
         shown.collect()
     }
 
@@ -361,9 +363,9 @@ mod tests {
             let mut n_all = 0;
             let mut sum = 0.0;
             for (bucket, &(rr, n)) in found.iter().zip(&printed[side]) {
-                let here = &bucket.sides[side];
+                let here = &bucket.rankers[side];
                 assert_eq!(here.n_queries, n);
-                near((here.rr.unwrap().value * 1e9).round() / 1e9, rr);
+                near((here.mrr.unwrap().value * 1e9).round() / 1e9, rr);
                 n_all += here.n_queries;
                 sum += rr * n as f64;
             }

@@ -85,7 +85,7 @@ fn krippendorffs_four_observers_with_missing_data() {
     check(raw_agreement(&rated), 0.8182, [0.5909, 1.0]);
     check(fleiss_kappa(&rated), 0.7625, [0.4404, 1.0]);
     // The last thing has one rating.
-    assert_eq!(raw_agreement(&rated).unwrap().n_things, 11);
+    assert_eq!(raw_agreement(&rated).unwrap().n_items, 11);
 }
 
 /// Fleiss (1971), table 1: psychiatrists and diagnoses; P̄ = .556, κ = .430.

@@ -14,10 +14,10 @@ fn check(counts: &[(u64, u64)], expect: Expect) {
         None => "nothing judged".to_owned(),
         Some(it) => format!(
             "{} {:?}\n{} {:?}\np {} from {} queries\n",
-            it.micro.value,
-            it.micro.interval,
-            it.over_queries.value,
-            it.over_queries.interval,
+            it.micro_average.value,
+            it.micro_average.interval,
+            it.macro_average.value,
+            it.macro_average.interval,
             it.p,
             it.n_queries
         ),

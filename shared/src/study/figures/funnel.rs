@@ -554,7 +554,11 @@ mod tests {
     }
 
     fn counts(funnel: &AxiomFunnel) -> Vec<(FunnelStage, u64)> {
-        funnel.steps.iter().map(|it| (it.reading, it.n)).collect()
+        funnel
+            .steps
+            .iter()
+            .map(|it| (it.stage, it.n_candidates))
+            .collect()
     }
 
     #[test]
@@ -570,16 +574,16 @@ mod tests {
             (FunnelStage::Mined, 2),
         ];
         assert_eq!(counts(&found), expected);
-        assert_eq!(found.n_asked, 12);
+        assert_eq!(found.n_checked, 12);
     }
 
     #[test]
     fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
         let found = funnel(Probe::Axiom(Axiom::Tfc1), 0);
         let missed = |quantity: MeasuredQuantity| {
-            let mut all = found.missed.iter();
+            let mut all = found.precondition_failures.iter();
             let it = all.find(|it| it.quantity == quantity).unwrap();
-            (it.n_failed, it.n_alone, it.missing)
+            (it.n_failed, it.n_failed_only, it.median_shortfall)
         };
         // Text 3 is longer by one than all others: six ordered pairs; 1 and 3 fail nothing else.
         let gap = MeasuredQuantity::LengthGap { a: 1, b: 2 };
@@ -596,7 +600,7 @@ mod tests {
         let case = study.case(0, &index, None);
         let mut seen: Vec<Vec<(u32, u32)>> = (0..24)
             .map(|it| texts_at(Probe::Axiom(Axiom::Tfc2), &case, it, 3))
-            .map(|it| it.iter().map(|it| (it.len, it.total)).collect())
+            .map(|it| it.iter().map(|it| (it.n_terms, it.n_occurrences)).collect())
             .collect();
         seen.sort();
         seen.dedup();

@@ -24,7 +24,7 @@ fn show(text: &str) -> String {
                 if starts { "[" } else { "" },
                 &text[token.bytes.clone()],
                 if ends { "]" } else { "" },
-                token.tag
+                token.pos
             );
         }
         shown.push('\n');

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn neighbours_weigh_one_over_their_distance() {
-        let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+        let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
         ["a b c", "b a b rare"]
             .iter()
             .for_each(|it| builder.add(it));
@@ -184,7 +184,10 @@ mod tests {
         let words = corpus.words.iter();
         let named: Vec<&str> = words.map(|&it| index.vocabulary().token(it)).collect();
         assert_eq!(named, ["b", "a", "c", "rare"]);
-        let pairs = merge(vec![corpus.count(1..2), corpus.count(0..1)]);
+        let pairs = merge(vec![
+            corpus.count_cooccurrences(1..2),
+            corpus.count_cooccurrences(0..1),
+        ]);
         let x = |pairs: &[Cooccurrence], words| {
             let found = pairs.iter().find(|it| it.words == words);
             found.map(Cooccurrence::weighted_count)
@@ -198,6 +201,6 @@ mod tests {
         assert_eq!(x(&pairs, [2, 2]), None);
         // Rare words are taken out before distances are counted.
         let corpus = GloveCorpus::new(&index, settings(2)).unwrap();
-        assert_eq!(merge(vec![corpus.count(0..2)]).len(), 2);
+        assert_eq!(merge(vec![corpus.count_cooccurrences(0..2)]).len(), 2);
     }
 }

@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn the_queue_goes_round() {
         let items = [4, 7, 9].map(ItemNo);
-        let next = |from, by| beside(&items, Some(ItemNo(from)), by).map(|it| it.0);
+        let next = |from, by| neighbor_item(&items, Some(ItemNo(from)), by).map(|it| it.0);
         assert_eq!(
             [next(4, 1), next(9, 1), next(4, -1)],
             [Some(7), Some(4), Some(9)]

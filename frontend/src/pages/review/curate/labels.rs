@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn three_texts_have_another_question() {
         let answers = [ClaimKind::Higher, ClaimKind::DiminishingGain];
-        let said = answers.map(|it| answer(AnnotatorAnswer::First, it));
+        let said = answers.map(|it| answer_label(AnnotatorAnswer::First, it));
         assert_eq!(said, ["text 1 is better", "first step helps more"]);
     }
 }

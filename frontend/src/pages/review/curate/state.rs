@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn parts_have_names_for_people() {
-        let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.word()).collect();
+        let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.parameter()).collect();
         assert_eq!(words[3], "adjudication");
         assert_eq!(CurationTab::Overview.href(TaskId(7)), "/review/7/curate");
         let href = CurationTab::Results.href(TaskId(7));

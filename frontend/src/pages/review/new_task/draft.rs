@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn a_sound_draft_is_a_task_and_survives_a_reload() {
         let task = draft().task().unwrap();
-        assert_eq!((task.n_items, task.overlap), (200, 2));
+        assert_eq!((task.n_items, task.annotators_per_item), (200, 2));
         let json = serde_json::to_string(&draft()).unwrap();
         assert_eq!(serde_json::from_str::<TaskDraft>(&json).unwrap(), draft());
     }
@@ -435,7 +435,7 @@ mod tests {
             [TaskField::Items]
         );
         assert_eq!(
-            wrong(|it| it.overlap = "99".to_owned()),
+            wrong(|it| it.annotators_per_item = "99".to_owned()),
             [TaskField::Overlap]
         );
         assert_eq!(
@@ -443,17 +443,17 @@ mod tests {
             [TaskField::Ranker]
         );
         assert_eq!(
-            wrong(|it| it.margin_to = "x".to_owned()),
+            wrong(|it| it.max_margin = "x".to_owned()),
             [TaskField::MarginTo]
         );
         let share = |it: &mut TaskDraft| {
-            it.way = DesignKind::AxiomRankerDisagreement;
-            it.share = "100".to_owned();
+            it.design = DesignKind::AxiomRankerDisagreement;
+            it.disagreement_percent = "100".to_owned();
         };
         assert_eq!(wrong(share), [TaskField::Share]);
         let same = |it: &mut TaskDraft| {
-            it.way = DesignKind::RankerDisagreement;
-            it.between = [1, 1];
+            it.design = DesignKind::RankerDisagreement;
+            it.compared_rankers = [1, 1];
         };
         assert_eq!(wrong(same), [TaskField::Share]);
     }
@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn another_study_keeps_the_words() {
         let mut draft = draft();
-        draft.turn_to("other".to_owned());
+        draft.select_study("other".to_owned());
         assert_eq!((draft.title.as_str(), draft.probes.len()), ("First", 0));
     }
 }

@@ -54,7 +54,7 @@ mod tests {
     fn an_instance_is_found_by_its_address() {
         let address = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
         let found = parse_instance(address, "demo").unwrap();
-        assert_eq!((found.probe, found.number), (Probe::Axiom(Axiom::Tfc1), 12));
+        assert_eq!((found.probe, found.index), (Probe::Axiom(Axiom::Tfc1), 12));
         assert_eq!(parse_instance("TFC1 fixed 12", "demo").unwrap(), found);
         assert!(
             parse_instance(address, "other")

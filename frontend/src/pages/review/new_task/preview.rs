@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_small_share_keeps_its_digits() {
         assert_eq!(
-            [0.5, 0.032, 0.0004].map(per_cent),
+            [0.5, 0.032, 0.0004].map(percent),
             ["50 %", "3.2 %", "0.04 %"]
         );
     }

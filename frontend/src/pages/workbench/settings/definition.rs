@@ -314,13 +314,13 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
-        let wrong = refused(|it| it.k = "0".to_owned());
+        let wrong = refused(|it| it.pool_depth = "0".to_owned());
         assert_eq!(wrong[0].field, StudyField::Pool);
         assert_eq!(
             wrong[0].reason,
             "`0` is not a number of documents, 1 or more"
         );
-        let wrong = refused(|it| it.delta = "-3".to_owned());
+        let wrong = refused(|it| it.length_tolerance = "-3".to_owned());
         assert_eq!(wrong[0].field, StudyField::LengthTolerance);
         assert_eq!(
             wrong[0].reason,

@@ -91,7 +91,9 @@ mod tests {
             sets.collect::<Vec<_>>(),
             ["jfleg-dev", "jfleg-dev-2", "pairs"]
         );
-        let probes = definition.behaviours().map(|it| it.slug().into_owned());
+        let probes = definition
+            .behavioral_tests()
+            .map(|it| it.slug().into_owned());
         let expected = [
             "transfer:jfleg-dev",
             "symmetric:jfleg-dev-2",

@@ -277,7 +277,7 @@ mod tests {
     fn the_sample_is_a_tenth_by_digest() {
         let sampled = |story: StoryLayout| {
             let ids = (0..100).map(|it: u32| it.to_string());
-            let ids = ids.filter(|it| story.is_in(StorySubset::Tenth, it));
+            let ids = ids.filter(|it| story.is_in_subset(StorySubset::Tenth, it));
             ids.collect::<Vec<String>>().join(" ")
         };
         assert_eq!(
@@ -285,6 +285,6 @@ mod tests {
             "8 10 25 29 33 35 45 50 51 54 61"
         );
         assert_eq!(sampled(StoryLayout::Cnndm), "15 22 53 57 73 85 92 93 99");
-        assert!(StoryLayout::Xsum.is_in(StorySubset::All, "1"));
+        assert!(StoryLayout::Xsum.is_in_subset(StorySubset::All, "1"));
     }
 }

@@ -310,7 +310,7 @@ fn the_worked_examples_are_instances() {
     let lb1 = Axiom::IrAxioms(IrAxiomsAxiom::Lb1);
     let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
     for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
-        let [query, texts @ ..] = axiom.about().example else {
+        let [query, texts @ ..] = axiom.description().example else {
             panic!("{axiom:?}")
         };
         // Beside the example a document that makes the second term of M-TDC the more common, and
@@ -325,12 +325,12 @@ fn the_worked_examples_are_instances() {
         let terms = index.query_terms(query);
         let count = |at: usize| {
             let mut counted = DocumentFeatures::with_other_terms(index.terms(at as u32), &terms);
-            counted.place_terms(index.terms(at as u32), &terms);
+            counted.record_positions(index.terms(at as u32), &terms);
             counted
         };
         let counted: Vec<DocumentFeatures> = (0..texts.len()).map(count).collect();
         let case = QueryContext::new(&terms, &counted, &Limits::STANDARD, index.totals());
-        let premises = axiom.premises(AxiomVariant::Fixed, &case);
+        let premises = axiom.preconditions(AxiomVariant::Fixed, &case);
         assert!(
             premises.iter().all(MeasuredPrecondition::holds),
             "{axiom:?} {premises:?}"

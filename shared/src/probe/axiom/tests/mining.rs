@@ -25,7 +25,7 @@ fn texts(n: usize) -> Vec<String> {
 #[test]
 fn an_instance_is_mined_iff_all_its_premises_hold() {
     let texts = texts(40);
-    let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+    let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
     texts.iter().for_each(|it| builder.add(it));
     let index = builder.finish().unwrap();
     let vectors = vectors();
@@ -35,17 +35,17 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     let mut n_mined: BTreeMap<(Axiom, AxiomVariant), usize> = BTreeMap::new();
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_terms(query);
-        let asked = known.query(query);
+        let asked = known.query_words(query);
         let words = known.words_of_query(query, &terms);
-        let alike = known.alike_in_query(&words);
+        let alike = known.query_term_similarities(&words);
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
                 let mut counted = DocumentFeatures::with_other_terms(index.terms(it), &terms);
-                counted.place_terms(index.terms(it), &terms);
-                let mut meaning = SemanticFeatures::new(known.rest(it, &terms), &asked);
-                meaning.words = Some(known.alike(it, &terms, &words));
-                counted.meaning = Some(meaning);
+                counted.record_positions(index.terms(it), &terms);
+                let mut meaning = SemanticFeatures::new(known.non_query_words(it, &terms), &asked);
+                meaning.word_similarities = Some(known.word_similarities(it, &terms, &words));
+                counted.semantics = Some(meaning);
                 counted
             })
             .collect();
@@ -73,7 +73,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                         totals: index.totals(),
                         term_similarities: &alike,
                     };
-                    let mined = axiom.mine(mode, &case).places;
+                    let mined = axiom.find_instances(mode, &case).positions;
                     let mut mined: Vec<&[u32]> = mined.chunks(arity).filter(tried).collect();
                     mined.sort_unstable();
                     let tuples = tuples(pool.len() as u32, arity);
@@ -82,7 +82,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                             .iter()
                             .map(|&it| counted[it as usize].clone())
                             .collect();
-                        let premises = axiom.premises(mode, &case.with_pool(&texts));
+                        let premises = axiom.preconditions(mode, &case.with_pool(&texts));
                         premises.iter().all(MeasuredPrecondition::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
@@ -117,7 +117,7 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
     for &mode in AxiomVariant::ALL {
         let holds = |&(doc, times): &(u32, u32)| {
             let pair = [repeated(doc, times), repeated(doc, 1)];
-            let premises = Axiom::Lnc2.premises(mode, &case.with_pool(&pair));
+            let premises = Axiom::Lnc2.preconditions(mode, &case.with_pool(&pair));
             premises.iter().all(MeasuredPrecondition::holds)
         };
         let every = docs
@@ -125,7 +125,7 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
             .flat_map(|doc| (1..=12).map(move |it| (doc, it)));
         let expected: Vec<(u32, u32)> = every.filter(holds).collect();
         assert!(!expected.is_empty(), "{mode:?}");
-        let mined = Axiom::Lnc2.mine(mode, &case).derived;
+        let mined = Axiom::Lnc2.find_instances(mode, &case).derived;
         assert_eq!(mined, expected, "{mode:?}");
     }
 }
@@ -150,14 +150,14 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
         ("money", [0.1, 0.9]),
     ]);
     let docs = ["rivers streams", "river money"];
-    let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+    let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
     docs.iter().for_each(|it| builder.add(it));
     let index = builder.finish().unwrap();
     let rows = vectors.rows_of(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let mine = |mode| {
         let mined = mine_two(Axiom::Stmc1, mode, &index, &known);
-        mined.of(0).map(|it| it.texts()).collect::<Vec<_>>()
+        mined.claims_of(0).map(|it| it.docs()).collect::<Vec<_>>()
     };
     // `rivers` has the term of the query, so that only `streams` and `money` count.
     assert_eq!(mine(AxiomVariant::Fixed), [[0, 1]]);
@@ -179,14 +179,14 @@ fn equal_means_are_equal_whatever_their_rounding() {
         ("silt", b),
     ]);
     let docs = ["tide mud stone", "sand reed silt"];
-    let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+    let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
     docs.iter().for_each(|it| builder.add(it));
     let index = builder.finish().unwrap();
     let rows = vectors.rows_of(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let terms = index.query_terms("river");
     let words = known.words_of_query("river", &terms);
-    let mean = |doc: u32| known.alike(doc, &terms, &words).average;
+    let mean = |doc: u32| known.word_similarities(doc, &terms, &words).mean_cosine;
     assert!(mean(0) > mean(1));
     for &mode in AxiomVariant::ALL {
         let stmc1 = Axiom::IrAxioms(IrAxiomsAxiom::Stmc1IrAxioms);
@@ -259,8 +259,8 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
         max_per_query: Some(20),
         ..Limits::STANDARD
     });
-    assert_eq!((capped.len(), &capped.found), (20, &all.found));
-    assert!((capped.sampled() - 20.0 / all.len() as f64).abs() < 1e-12);
+    assert_eq!((capped.len(), &capped.n_found), (20, &all.n_found));
+    assert!((capped.sampled_fraction() - 20.0 / all.len() as f64).abs() < 1e-12);
     assert_eq!(
         capped,
         mine(&Limits {

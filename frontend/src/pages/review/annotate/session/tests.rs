@@ -52,7 +52,7 @@ fn handed(numbers: &[u32]) -> LeaseItemsResponse {
 /// A course that was given these items.
 fn course(numbers: &[u32]) -> AnnotationSession {
     let mut course = AnnotationSession::default();
-    course.take(handed(numbers), numbers.len() as u32, 0);
+    course.receive_items(handed(numbers), numbers.len() as u32, 0);
     course
 }
 
@@ -65,14 +65,17 @@ fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
 }
 
 fn now(course: &AnnotationSession) -> Option<u32> {
-    course.screen().map(|it| it.number().0)
+    course.displayed_item().map(|it| it.number().0)
 }
 
 /// Decides on the item that is shown, by the event of this byte.
 fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> AnnotationEvent {
-    let screen = course.screen().expect("an item is shown");
-    let made = event(byte, screen.decide(answer, AnswerComment::default(), 5));
-    course.did(&made);
+    let screen = course.displayed_item().expect("an item is shown");
+    let made = event(
+        byte,
+        screen.new_decision(answer, AnswerComment::default(), 5),
+    );
+    course.record(&made);
     made
 }
 
@@ -82,9 +85,9 @@ fn one_decision_moves_on() {
     assert_eq!(now(&course), Some(4));
     let made = decide(&mut course, 1, AnnotatorAnswer::First);
     // The texts stand swapped: the left one is the second of the claim.
-    assert_eq!(made.what.answer(), Some(AnnotatorAnswer::Second));
+    assert_eq!(made.action.answer(), Some(AnnotatorAnswer::Second));
     assert_eq!(now(&course), Some(2));
-    course.did(&event(
+    course.record(&event(
         2,
         AnnotationAction::Skipped(SkippedItem {
             item: ItemNo(2),
@@ -93,7 +96,7 @@ fn one_decision_moves_on() {
         }),
     ));
     decide(&mut course, 3, AnnotatorAnswer::Equal);
-    assert_eq!((now(&course), course.done().len()), (None, 3));
+    assert_eq!((now(&course), course.undoable_actions().len()), (None, 3));
 }
 
 #[test]
@@ -102,19 +105,22 @@ fn undo_goes_back_across_items_with_the_answer_of_before() {
     decide(&mut course, 1, AnnotatorAnswer::First);
     decide(&mut course, 2, AnnotatorAnswer::Second);
     for (expected, answer) in [(1, AnnotatorAnswer::Second), (0, AnnotatorAnswer::First)] {
-        let act = course.done().last().cloned().unwrap();
-        let item = course.seen(act.item).cloned().unwrap();
-        course.take_back(&act, item);
+        let act = course.undoable_actions().last().cloned().unwrap();
+        let item = course.cached_item(act.item).cloned().unwrap();
+        course.undo(&act, item);
         assert_eq!(now(&course), Some(expected));
-        assert_eq!(course.screen().unwrap().answered(), Some(answer));
+        assert_eq!(
+            course.displayed_item().unwrap().earlier_answer(),
+            Some(answer)
+        );
     }
-    assert!(course.done().is_empty());
+    assert!(course.undoable_actions().is_empty());
     // What was taken back is not replaced, and what was on the screen comes again.
     let made = decide(&mut course, 3, AnnotatorAnswer::Equal);
-    assert!(made.what.replaces().is_empty());
+    assert!(made.action.replaces().is_empty());
     assert_eq!(now(&course), Some(1));
     assert_eq!(
-        course.screen().unwrap().answered(),
+        course.displayed_item().unwrap().earlier_answer(),
         Some(AnnotatorAnswer::Second)
     );
     decide(&mut course, 4, AnnotatorAnswer::Second);
@@ -125,12 +131,15 @@ fn undo_goes_back_across_items_with_the_answer_of_before() {
 fn a_changed_answer_replaces_the_one_of_before() {
     let mut course = course(&[0, 1]);
     let first = decide(&mut course, 1, AnnotatorAnswer::First);
-    let act = course.done().last().cloned().unwrap();
-    course.look_again(&act, course.seen(act.item).cloned().unwrap());
-    assert!(course.screen().unwrap().changes());
+    let act = course.undoable_actions().last().cloned().unwrap();
+    course.reopen(&act, course.cached_item(act.item).cloned().unwrap());
+    assert!(course.displayed_item().unwrap().replaces_decision());
     let second = decide(&mut course, 2, AnnotatorAnswer::Equal);
-    assert_eq!(second.what.replaces(), [first.key]);
-    assert_eq!((now(&course), course.done().len()), (Some(1), 1));
+    assert_eq!(second.action.replaces(), [first.key]);
+    assert_eq!(
+        (now(&course), course.undoable_actions().len()),
+        (Some(1), 1)
+    );
 }
 
 #[test]
@@ -138,11 +147,14 @@ fn training_tells_before_it_goes_on() {
     let mut course = AnnotationSession::default();
     let mut given = handed(&[1]);
     given.items.insert(0, item(0, AssignmentPhase::Training));
-    course.take(given, 2, 0);
+    course.receive_items(given, 2, 0);
     let made = decide(&mut course, 1, AnnotatorAnswer::Second);
-    assert_eq!(course.screen().unwrap().told, Some(AnnotatorAnswer::First));
-    assert_eq!(course.gained(&[made]), 0);
-    course.go_on();
+    assert_eq!(
+        course.displayed_item().unwrap().feedback,
+        Some(AnnotatorAnswer::First)
+    );
+    assert_eq!(course.unsent_progress(&[made]), 0);
+    course.advance();
     assert_eq!(now(&course), Some(1));
 }
 
@@ -150,9 +162,9 @@ fn training_tells_before_it_goes_on() {
 fn what_is_decided_and_not_sent_is_not_shown_again() {
     let mut course = course(&[0, 1, 2]);
     decide(&mut course, 1, AnnotatorAnswer::First);
-    assert_eq!(course.wants(1), Some(2 + 1 + 8));
-    course.take(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
-    assert_eq!(course.wants(1), None);
+    assert_eq!(course.n_to_request(1), Some(2 + 1 + 8));
+    course.receive_items(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
+    assert_eq!(course.n_to_request(1), None);
     let mut order = Vec::new();
     while let Some(number) = now(&course) {
         order.push(number);
@@ -165,17 +177,17 @@ fn what_is_decided_and_not_sent_is_not_shown_again() {
 fn the_end_is_asked_for_once() {
     let mut course = course(&[0]);
     let mut last = handed(&[0]);
-    last.n_leased = 3;
-    course.take(last, 9, 0);
-    assert_eq!((course.wants(0), course.n_leased()), (None, 3));
-    course.hope();
-    assert_eq!(course.wants(0), Some(9));
+    last.n_leased_to_others = 3;
+    course.receive_items(last, 9, 0);
+    assert_eq!((course.n_to_request(0), course.n_leased()), (None, 3));
+    course.clear_exhausted();
+    assert_eq!(course.n_to_request(0), Some(9));
 }
 
 #[test]
 fn a_promise_that_is_over_is_somebody_elses() {
     let mut course = course(&[0, 1, 2]);
-    course.take(handed(&[0, 2]), 2, 5_000);
+    course.receive_items(handed(&[0, 2]), 2, 5_000);
     decide(&mut course, 1, AnnotatorAnswer::First);
     assert_eq!(now(&course), Some(2));
 }
@@ -184,7 +196,7 @@ fn a_promise_that_is_over_is_somebody_elses() {
 fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
         let screen = DisplayedItem::new(item(number, AssignmentPhase::Main));
-        let what = screen.decide(AnnotatorAnswer::First, AnswerComment::default(), 5);
+        let what = screen.new_decision(AnnotatorAnswer::First, AnswerComment::default(), 5);
         EventRecord {
             entry: LogEntry {
                 person: PersonId(1),
@@ -202,10 +214,14 @@ fn what_was_done_is_there_after_a_reload() {
     let of = EventKey::from_bytes([3; 16]);
     let unsent = [event(4, AnnotationAction::Undone { of })];
     let mut course = AnnotationSession::default();
-    course.remember(&known, &unsent);
-    let left: Vec<u32> = course.done().iter().map(|it| it.item.0).collect();
+    course.restore_history(&known, &unsent);
+    let left: Vec<u32> = course
+        .undoable_actions()
+        .iter()
+        .map(|it| it.item.0)
+        .collect();
     assert_eq!(left, [5]);
-    assert_eq!(course.gained(&unsent), -1);
-    course.take(handed(&[5, 6, 7]), 3, 0);
+    assert_eq!(course.unsent_progress(&unsent), -1);
+    course.receive_items(handed(&[5, 6, 7]), 3, 0);
     assert_eq!(now(&course), Some(6), "5 is decided");
 }
