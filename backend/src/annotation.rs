@@ -4,7 +4,8 @@
 //! request → desk: task, items, log, promises → writer: one commit for all who wait → desk, reply
 //! ```
 //!
-//! What follows from a log is computed by `shared::annotation`; here it is loaded, kept and handed out.
+//! What follows from a log is computed by `shared::annotation`; here it is loaded, kept and handed
+//! out.
 
 pub(crate) mod task_state;
 mod counts;

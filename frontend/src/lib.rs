@@ -1,7 +1,7 @@
 //! Axioscope's pages: they show, and compute nothing that `shared` could compute.
 //!
-//! Two programs are made of them. `frontend` is the page, small enough to be there at once;
-//! `lab` is what it fetches for the pages that compute while one types ([`lazy_bundle`]). Each is built
+//! Two programs are made of them. `frontend` is the page, small enough to be there at once; `lab`
+//! is what it fetches for the pages that compute while one types ([`lazy_bundle`]). Each is built
 //! with a feature of its name, so that an edit of a page compiles only the program that has it.
 //!
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a

@@ -1,10 +1,10 @@
 //! BERT and its relatives: the last hidden state of a batch of texts.
 //!
 //! Devlin, Chang, Lee and Toutanova (NAACL 2019), arXiv:1810.04805. Tensor names follow those of
-//! Hugging Face transformers for each [`EncoderFamily`]. The parameters are read once; a forward pass over
-//! them exists twice: here in candle's own operations for any device, and for the CPU without
-//! padding in `fused`. candle-transformers' `BertModel` is not used because it is two to three
-//! times slower on the CPU.
+//! Hugging Face transformers for each [`EncoderFamily`]. The parameters are read once; a forward
+//! pass over them exists twice: here in candle's own operations for any device, and for the CPU
+//! without padding in `fused`. candle-transformers' `BertModel` is not used because it is two to
+//! three times slower on the CPU.
 //!
 //! Shapes: `b` texts in the batch, `t` pieces of the longest, `h` hidden units, `a` heads of `d`
 //! units (`h = a d`), `m` units of the intermediate layer.

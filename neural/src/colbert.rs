@@ -2,10 +2,10 @@
 //! (Khattab and Zaharia, SIGIR 2020, arXiv:2004.12832; ColBERTv2: Santhanam et al., NAACL 2022).
 //!
 //! `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` over vectors `W x`, `x` a hidden state. A query is read as
-//! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound, a text as
-//! `[CLS] [D] pieces [SEP]`. Which of these are there, and which are compared, is a setting
-//! ([`ColbertPreset`] names those of papers), read from `ranker.toml`, or else from `artifact.metadata`,
-//! which Stanford's code writes beside a model.
+//! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound, a text as `[CLS] [D] pieces
+//! [SEP]`. Which of these are there, and which are compared, is a setting ([`ColbertPreset`] names
+//! those of papers), read from `ranker.toml`, or else from `artifact.metadata`, which Stanford's
+//! code writes beside a model.
 //!
 //! Tensor names are those of `HF_ColBERT` in that code: the encoder's under its prefix, `bert.`,
 //! and `linear.weight`, without a bias. Where a text's punctuation is left out, that code at first

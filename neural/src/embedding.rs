@@ -191,8 +191,8 @@ impl EncodedText {
     }
 
     /// For each vector of this query the greatest cosine with one of a text, from -1 to 1, and the
-    /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`] sums.
-    /// None of a text without pieces.
+    /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`]
+    /// sums. None of a text without pieces.
     pub fn best_matches(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).row_argmax().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))

@@ -40,9 +40,9 @@ impl EmbeddingModel {
         parts.around(Arc::new(encoder))
     }
 
-    /// The same files, compared otherwise: both share one encoder, so [`EmbeddingModel::encode_for_models`] serves
-    /// both with one forward pass. None where this model was loaded from other files or with
-    /// another bound.
+    /// The same files, compared otherwise: both share one encoder, so
+    /// [`EmbeddingModel::encode_for_models`] serves both with one forward pass. None where this
+    /// model was loaded from other files or with another bound.
     pub fn with_kind(
         &self,
         files: &ModelFiles,
@@ -75,8 +75,8 @@ impl EmbeddingModel {
     }
 
     /// As [`EmbeddingModel::encode`], for each of the models, which all read as this one
-    /// ([`EmbeddingModel::has_same_encoding`]): one forward pass for all of them, and the bits that each would have
-    /// by itself.
+    /// ([`EmbeddingModel::has_same_encoding`]): one forward pass for all of them, and the bits that
+    /// each would have by itself.
     pub fn encode_for_models(
         &self,
         models: &[&EmbeddingModel],

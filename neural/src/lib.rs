@@ -7,15 +7,16 @@
 //!
 //! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019), and
 //! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021). [`Colbert`] and
-//! [`Epic`] read a [`InputRole::Query`] otherwise than a [`InputRole::Document`] (Khattab and Zaharia 2020;
-//! MacAvaney et al. 2020).
+//! [`Epic`] read a [`InputRole::Query`] otherwise than a [`InputRole::Document`] (Khattab and
+//! Zaharia 2020; MacAvaney et al. 2020).
 //!
 //! A T5 (Raffel et al. 2020) reads and writes: [`MonoT5`] asks it whether a text is relevant
 //! (Nogueira et al. 2020), [`Doc2Query`] has it write queries that a text may answer (Nogueira
 //! and Lin 2019).
 //!
-//! This crate knows no files, no network, no async runtime and no database: a [`EmbeddingModel`] is made
-//! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
+//! This crate knows no files, no network, no async runtime and no database: a [`EmbeddingModel`] is
+//! made from bytes, so that it also builds for the browser. Texts are encoded once and compared
+//! often:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), neural::Error> {

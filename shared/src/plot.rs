@@ -1,7 +1,7 @@
 //! Figures as data, and how they are drawn: one writer of SVG for page, report and paper.
 //!
-//! A [`PlotFigure`] is a list of marks with [`FigureColor`]s for colours; a theme says what an ink is. The
-//! builders decide what is drawn where, and put the finding into words for those who do not
+//! A [`PlotFigure`] is a list of marks with [`FigureColor`]s for colours; a theme says what an ink
+//! is. The builders decide what is drawn where, and put the finding into words for those who do not
 //! see it.
 
 pub mod color;

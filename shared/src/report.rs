@@ -1,7 +1,7 @@
 //! Tables as data, and how they are written: Markdown, CSV, LaTeX, JSON, a page of HTML.
 //!
-//! A [`TableValue`] is the number; how many digits of it are shown is decided in [`mod@format`], the
-//! same for files and pages. CSV and JSON are for programs and keep every digit.
+//! A [`TableValue`] is the number; how many digits of it are shown is decided in [`mod@format`],
+//! the same for files and pages. CSV and JSON are for programs and keep every digit.
 //!
 //! Texts of a collection, a ranker or a study are anything that somebody wrote. Each writer
 //! escapes them for its own format, so that a text is never read as markup or as a formula.

@@ -2,9 +2,10 @@
 //!
 //! Every text of this kind passes one of these functions before it is kept: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of review tasks
-//! in [`AnnotationTask::validated`] and [`AnnotationEvent::validated`], title and description of a study in
-//! [`StudyDefinition::check`]. Names of studies and collections are letters, digits and hyphens, see
-//! [`validate_study_name`]; ids and texts of documents have their own rules where they are read.
+//! in [`AnnotationTask::validated`] and [`AnnotationEvent::validated`], title and description of a
+//! study in [`StudyDefinition::check`]. Names of studies and collections are letters, digits and
+//! hyphens, see [`validate_study_name`]; ids and texts of documents have their own rules where they
+//! are read.
 //!
 //! Names, titles and tags stand in lists, tables and files among others, so a character that cannot
 //! be seen or that turns the direction of what follows is refused there, and so is a text of which

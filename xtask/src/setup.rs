@@ -1,7 +1,7 @@
 //! What the other commands need: found where it is, else installed, else asked for by name.
 //!
-//! Everything that is installed goes to the user's cache (see [`ProjectPaths`]), so a second checkout
-//! finds it there; only the wasm target and the browser belong to the machine.
+//! Everything that is installed goes to the user's cache (see [`ProjectPaths`]), so a second
+//! checkout finds it there; only the wasm target and the browser belong to the machine.
 
 pub(crate) mod wasm;
 mod programs;

@@ -36,10 +36,10 @@ struct MissingBatch {
 /// What each of some rankers has scored of a batch.
 type Scored = Vec<(usize, Vec<PairScore>)>;
 
-/// The scores of rankers that read as the first does ([`NeuralRanker::has_same_encoding`]), each with its draft:
-/// the bits that each would have by itself. `done` is told how many pairs are done, those of one
-/// that is behind. While one batch is scored, the next is cut into pieces and the one before goes
-/// into the drafts: three batches are in memory.
+/// The scores of rankers that read as the first does ([`NeuralRanker::has_same_encoding`]), each
+/// with its draft: the bits that each would have by itself. `done` is told how many pairs are done,
+/// those of one that is behind. While one batch is scored, the next is cut into pieces and the one
+/// before goes into the drafts: three batches are in memory.
 pub(crate) fn score_shared_encoding(
     rankers: &[&NeuralRanker],
     listed: &PairTexts<'_>,

@@ -1,8 +1,8 @@
 //! The decoder: states of the next piece of some texts that are being written.
 //!
 //! Keys and values of what is written are kept, so a step costs one piece of each text. Every
-//! number is summed by itself (see [`MatrixProduct`]): what is written of a text does not depend on what
-//! is written beside it.
+//! number is summed by itself (see [`MatrixProduct`]): what is written of a text does not depend on
+//! what is written beside it.
 
 use std::borrow::Cow;
 
@@ -107,7 +107,8 @@ impl T5Decoder<'_> {
     }
 
     /// The first step of texts with these states, each `[l, h]`. The same numbers as after
-    /// [`CrossAttentionCache::compute`], but what is looked up is in memory for one layer at a time.
+    /// [`CrossAttentionCache::compute`], but what is looked up is in memory for one layer at a
+    /// time.
     pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
         let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.start_sequence()).collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {

@@ -1,7 +1,7 @@
 //! How far the people of a task agree: over all, by probe, by pair of people, by person.
 //!
-//! Counted are the votes on drawn items ([`super::judgments`]); training and gold, excluded people and
-//! conflicts are out. `cannot say` is no rating. Categories are the three preferences, in the
+//! Counted are the votes on drawn items ([`super::judgments`]); training and gold, excluded people
+//! and conflicts are out. `cannot say` is no rating. Categories are the three preferences, in the
 //! order first, equal, second for the ordinal α. The bootstrap draws queries, as everywhere.
 //!
 //! These are numbers about people on the items that they saw: they are not weighted by 1/π.

@@ -55,7 +55,8 @@ impl AnnotatorAnswer {
     }
 }
 
-/// What people, a ranker or judgements prefer of the texts of an instance. Read as [`AnnotatorAnswer`].
+/// What people, a ranker or judgements prefer of the texts of an instance. Read as
+/// [`AnnotatorAnswer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreference))]
 #[serde(rename_all = "kebab-case")]

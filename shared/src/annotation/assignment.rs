@@ -1,11 +1,11 @@
 //! What a person gets next.
 //!
-//! First the training items, in the task's order. Then drawn items in an order of the person's
-//! own, random and the same whenever asked, with one gold item in each block of
-//! [`AnnotationTask::gold_interval`], at a random place of the block, so that nobody can tell it. A drawn item
-//! has as many *slots* as the task's overlap: taken by the decisions of others that count, and by
-//! the leases of others that have not run out. One without a free slot is left out, as is every
-//! item that the person has decided or passed over.
+//! First the training items, in the task's order. Then drawn items in an order of the person's own,
+//! random and the same whenever asked, with one gold item in each block of
+//! [`AnnotationTask::gold_interval`], at a random place of the block, so that nobody can tell it. A
+//! drawn item has as many *slots* as the task's overlap: taken by the decisions of others that
+//! count, and by the leases of others that have not run out. One without a free slot is left out,
+//! as is every item that the person has decided or passed over.
 //!
 //! A lease is the promise of a slot for a time. If it runs out the slot is free again; a decision
 //! that comes later all the same is taken, and the item has one more than asked for.

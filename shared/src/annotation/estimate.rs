@@ -5,13 +5,13 @@
 //! 1971): with `y` 1 where two sides agree and 0 where not, and the inclusion probability π,
 //! `Σ (y / π) / Σ (1 / π)` over the drawn items on which both sides say something.
 //!
-//! What people say of an item is what [`ItemAnswers::consensus`] makes of it: an adjudication, or the
-//! preference with the most votes. An item on which people are split, cannot tell or have not
-//! answered says nothing and is counted apart. *Equal* is a preference: with a claim that allows
-//! a tie, against one that does not, and with a ranker whose scores tie. Since rankers hardly ever
-//! tie and people do, [`AgreementShare::without_ties`] leaves out items where one side says *equal*.
-//! [`AgreementShare::by_vote`] needs no majority: there `y` is the share of the votes on an item that
-//! agree, adjudications left aside, which estimates how often one person would.
+//! What people say of an item is what [`ItemAnswers::consensus`] makes of it: an adjudication, or
+//! the preference with the most votes. An item on which people are split, cannot tell or have not
+//! answered says nothing and is counted apart. *Equal* is a preference: with a claim that allows a
+//! tie, against one that does not, and with a ranker whose scores tie. Since rankers hardly ever
+//! tie and people do, [`AgreementShare::without_ties`] leaves out items where one side says
+//! *equal*. [`AgreementShare::by_vote`] needs no majority: there `y` is the share of the votes on
+//! an item that agree, adjudications left aside, which estimates how often one person would.
 //!
 //! Two intervals, both percentile bootstraps. One draws queries, whose items keep their weights:
 //! what other samples of this design would have given. It takes queries as drawn with

@@ -16,10 +16,11 @@ pub struct SamplingCandidate {
     pub instance: InstanceRef,
     /// Place of its query in the study.
     pub query: u32,
-    /// Of the ranker that [`SamplingDesign::WeightedByMargin`] names; none elsewhere, and without all scores.
+    /// Of the ranker that [`SamplingDesign::WeightedByMargin`] names; none elsewhere, and without
+    /// all scores.
     pub margin: Option<f64>,
-    /// Whether those that [`SamplingDesign::DisagreementFirst`] names do not agree; none elsewhere, and
-    /// without all scores.
+    /// Whether those that [`SamplingDesign::DisagreementFirst`] names do not agree; none elsewhere,
+    /// and without all scores.
     pub is_disagreement: Option<bool>,
 }
 

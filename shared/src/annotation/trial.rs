@@ -28,8 +28,8 @@ pub struct TrialItem {
     pub content: ItemContent,
 }
 
-/// Draws [`N_TRIAL_ITEMS`] by a seed, fewer if there are fewer: one probe after the other in random order,
-/// from the beginning when all had their turn, and of each a random instance.
+/// Draws [`N_TRIAL_ITEMS`] by a seed, fewer if there are fewer: one probe after the other in random
+/// order, from the beginning when all had their turn, and of each a random instance.
 pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
     let dials = StudyControls::default();
     let mode = dials.variant_of(study)?;

@@ -1,7 +1,8 @@
 //! Who is at the page, and whom else they let in.
 //!
 //! A session is a random token in a cookie that no script can read. A request that changes
-//! something and is known by its cookie also carries [`SessionResponse::csrf_token`] in the header [`CSRF_HEADER`].
+//! something and is known by its cookie also carries [`SessionResponse::csrf_token`] in the header
+//! [`CSRF_HEADER`].
 
 use serde::{Deserialize, Serialize};
 

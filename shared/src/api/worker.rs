@@ -1,10 +1,10 @@
 //! What the page and its worker say to each other.
 //!
-//! A message is an array of two: an envelope as JSON, and beside it what JSON is no good for
-//! (a `File`, a long text that is passed on as it is, or a `Blob` where the text is so long
-//! that the page should not touch it). Every ask gets any number of
-//! [`WorkerResponse::Progress`] and then exactly one other tell with the same number. The worker begins
-//! with [`WorkerResponse::Ready`] under number 0, since what comes before its handler is set is lost.
+//! A message is an array of two: an envelope as JSON, and beside it what JSON is no good for (a
+//! `File`, a long text that is passed on as it is, or a `Blob` where the text is so long that the
+//! page should not touch it). Every ask gets any number of [`WorkerResponse::Progress`] and then
+//! exactly one other tell with the same number. The worker begins with [`WorkerResponse::Ready`]
+//! under number 0, since what comes before its handler is set is lost.
 
 use serde::{Deserialize, Serialize};
 
@@ -70,15 +70,16 @@ pub enum WorkerRequest {
         /// Name of the file.
         name: String,
     },
-    /// Make [`LOCAL_STUDY`] of the files that were read. Answered by [`WorkerResponse::StudyReady`].
+    /// Make [`LOCAL_STUDY`] of the files that were read. Answered by
+    /// [`WorkerResponse::StudyReady`].
     CreateStudy {
         /// With `name` [`LOCAL_STUDY`]; its rankers are formulas.
         definition: Box<StudyDefinition>,
         /// Today: `2026-11-20`.
         date: String,
     },
-    /// Hold the study whose JSON stands beside this message. Answered by [`WorkerResponse::Done`], for
-    /// [`LOCAL_STUDY`] by [`WorkerResponse::StudyReady`].
+    /// Hold the study whose JSON stands beside this message. Answered by [`WorkerResponse::Done`],
+    /// for [`LOCAL_STUDY`] by [`WorkerResponse::StudyReady`].
     LoadStudy {
         /// By which it will be asked for.
         study: String,
@@ -99,30 +100,32 @@ pub enum WorkerRequest {
         /// The request as JSON.
         request: String,
     },
-    /// Train word vectors on the texts that were read. Answered by [`WorkerResponse::VectorsTrained`], with a
-    /// `Blob` of GloVe's text beside it.
+    /// Train word vectors on the texts that were read. Answered by
+    /// [`WorkerResponse::VectorsTrained`], with a `Blob` of GloVe's text beside it.
     TrainVectors {
         /// How texts become tokens.
         analyzer: Analyzer,
         /// How vectors are trained.
         settings: glove::GloveSettings,
     },
-    /// What became of the local study of an earlier visit. Answered by [`WorkerResponse::StudyReady`], or by
-    /// [`WorkerResponse::Done`] where there is none.
+    /// What became of the local study of an earlier visit. Answered by
+    /// [`WorkerResponse::StudyReady`], or by [`WorkerResponse::Done`] where there is none.
     GetLocalStudy,
     /// [`LOCAL_STUDY`] as a `Blob` of JSON, beside [`WorkerResponse::Payload`].
     ExportStudy,
-    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, beside [`WorkerResponse::Payload`].
+    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, beside
+    /// [`WorkerResponse::Payload`].
     ExportPairs,
-    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, beside [`WorkerResponse::Payload`].
+    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, beside
+    /// [`WorkerResponse::Payload`].
     BuildJob {
         /// A model of the server, by its `spec`.
         model: String,
         /// For people.
         title: String,
     },
-    /// Add to [`LOCAL_STUDY`] the `JobScoresResponse` whose JSON stands beside this message. Answered by
-    /// [`WorkerResponse::StudyReady`].
+    /// Add to [`LOCAL_STUDY`] the `JobScoresResponse` whose JSON stands beside this message.
+    /// Answered by [`WorkerResponse::StudyReady`].
     AddJobScores {
         /// How [`LocalStudySummary::instances_hash`] of the study begins that the scores are for.
         hash_prefix: String,
@@ -206,8 +209,8 @@ pub enum WorkerStage {
 }
 
 impl WorkerStage {
-    /// The stages of [`WorkerRequest::CreateStudy`]; [`WorkerStage::Manipulate`] for a study with behaviours, [`WorkerStage::Audit`]
-    /// for one that asks other analysers.
+    /// The stages of [`WorkerRequest::CreateStudy`]; [`WorkerStage::Manipulate`] for a study with
+    /// behaviours, [`WorkerStage::Audit`] for one that asks other analysers.
     pub const CREATE_STUDY: [WorkerStage; 5] = [
         WorkerStage::Index,
         WorkerStage::Manipulate,

@@ -2,8 +2,8 @@
 //!
 //! Each is one number with its 95 % interval over queries. It is *supported* where the number and
 //! its whole interval lie on the side of 0 that the hypothesis says, else *not supported*; over
-//! fewer than [`MIN_BOOTSTRAP_UNITS`] queries nothing is said. The paper decides by looking at means (its
-//! fourth it rejects). Four intervals are looked at, and not corrected for that.
+//! fewer than [`MIN_BOOTSTRAP_UNITS`] queries nothing is said. The paper decides by looking at
+//! means (its fourth it rejects). Four intervals are looked at, and not corrected for that.
 //!
 //! - H1, the first ranker is more biased towards query terms: mean of FQT(first) − FQT(second),
 //!   above 0.

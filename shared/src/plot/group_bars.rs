@@ -1,8 +1,8 @@
 //! Means of two rankers over groups of queries: two bars for each group, solid for the first
 //! ranker and hollow for the second, with their intervals.
 //!
-//! What can be pointed at is a [`FigureMark::Group`]; its place among the groups of the figure says what
-//! it is.
+//! What can be pointed at is a [`FigureMark::Group`]; its place among the groups of the figure says
+//! what it is.
 
 use super::{
     COLUMN, FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit,

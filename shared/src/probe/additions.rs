@@ -260,8 +260,8 @@ impl AddedSamples {
     }
 }
 
-/// Returns whether an id looks like one that [`AddedSamples::add_to_collection`] gives: that of a manipulated document,
-/// or that of a query or a document of a transfer set.
+/// Returns whether an id looks like one that [`AddedSamples::add_to_collection`] gives: that of a
+/// manipulated document, or that of a query or a document of a transfer set.
 pub fn is_added_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {
         let slug = id[at + 1..].split('@').next().unwrap_or_default();

@@ -186,8 +186,8 @@ impl Axiom {
 
     /// The premises as measured on the texts of the case, which stand in the order of the claim,
     /// whether they hold or not. They must carry [`DocumentFeatures::other_terms`] and
-    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] where the axiom needs it: without, its
-    /// premises have no value and fail. They are an instance iff all hold.
+    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] where the axiom needs
+    /// it: without, its premises have no value and fail. They are an instance iff all hold.
     pub fn preconditions(
         self,
         mode: AxiomVariant,

@@ -253,7 +253,8 @@ impl<'a> FeatureExtractor<'a> {
         counted
     }
 
-    /// Returns how like each query term is to each, as [`QueryContext::term_similarities`] holds it.
+    /// Returns how like each query term is to each, as [`QueryContext::term_similarities`] holds
+    /// it.
     pub(crate) fn term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| {

@@ -95,7 +95,8 @@ impl Measurement {
         self == Measurement::Similarity
     }
 
-    /// The value of a text; none where it has none. [`Measurement::TermCounts`] has a vector instead.
+    /// The value of a text; none where it has none. [`Measurement::TermCounts`] has a vector
+    /// instead.
     fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
             Measurement::Relevance => text.grade.map(f64::from),

@@ -1,9 +1,10 @@
 //! A collection made ready for mining, and mined: its index, its derived documents, the rows of
 //! its word vectors, the candidate pools, the instances.
 //!
-//! The command `mine`, the backend's studies and the browser's worker all come here. They differ
-//! in their [`ShardExecutor`] alone: the backend computes the shards of a step on all cores, the worker
-//! one after the other, and lets other messages in between. Neither changes a bit of the result.
+//! The command `mine`, the backend's studies and the browser's worker all come here. They differ in
+//! their [`ShardExecutor`] alone: the backend computes the shards of a step on all cores, the
+//! worker one after the other, and lets other messages in between. Neither changes a bit of the
+//! result.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -186,8 +186,8 @@ impl<'a> GloveTrainer<'a> {
         &self.costs
     }
 
-    /// The next round: `train` calls [`TrainingShard::train`] for each shard, in any order and on any
-    /// threads, and gives back what they gave, in their order.
+    /// The next round: `train` calls [`TrainingShard::train`] for each shard, in any order and on
+    /// any threads, and gives back what they gave, in their order.
     pub fn train_round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
         let round = self.n_rounds as usize % STRATA;
         let first = u64::from(self.n_rounds) * STRATA as u64;

@@ -383,7 +383,8 @@ fn steps_of_one(
     n
 }
 
-/// What fails, over all candidates or [`MAX_CHECKED_CANDIDATES`] drawn ones; and how many were asked.
+/// What fails, over all candidates or [`MAX_CHECKED_CANDIDATES`] drawn ones; and how many were
+/// asked.
 fn missed(
     probe: Probe,
     mode: AxiomVariant,
