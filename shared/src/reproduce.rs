@@ -360,7 +360,6 @@ pub enum PublishedColumn {
     /// A measure: the paper's name, ours.
     Measure(String, String),
     /// A behaviour: the paper's name, ours, and of which documents.
-    #[serde(alias = "behaviour")]
     BehavioralTest(String, Probe, RelevanceSlice),
     /// δ of a ranker, in the unit of its scores.
     Delta,

@@ -21,7 +21,7 @@ pub enum AnnotatorAnswer {
     /// Neither is.
     Equal,
     /// The person cannot tell. This is an answer, and no vote.
-    #[serde(alias = "CannotSay")]
+    #[serde(alias = "cannot-say")]
     CannotTell,
 }
 

@@ -12,7 +12,7 @@ use crate::probe::ClaimKind;
 #[serde(rename_all = "kebab-case")]
 pub enum DisplayOrder {
     /// In the order of the claim, the first on the left.
-    #[serde(alias = "AsClaimed")]
+    #[serde(alias = "as-claimed")]
     ClaimOrder,
     /// The second on the left.
     Swapped,

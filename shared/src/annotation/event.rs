@@ -388,13 +388,19 @@ mod tests {
         let json = serde_json::to_string(&event).unwrap();
         assert_eq!(
             json,
-            "{\"key\":\"00000000000000000000000000000001\",\"made_ms\":5,\"what\":{\
-             \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\"sides\":\"as-claimed\",\
-             \"took_ms\":4000,\"replaces\":[\"00000000000000000000000000000003\"]}}"
+            "{\"key\":\"00000000000000000000000000000001\",\"created_ms\":5,\"action\":{\
+             \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-tell\",\
+             \"display_order\":\"claim-order\",\"duration_ms\":4000,\
+             \"replaces\":[\"00000000000000000000000000000003\"]}}"
         );
         assert_eq!(
             serde_json::from_str::<AnnotationEvent>(&json).unwrap(),
             event
         );
+        // As versions before 0.2 stored it.
+        let old = "{\"key\":\"00000000000000000000000000000001\",\"made_ms\":5,\"what\":{\
+             \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\"sides\":\"as-claimed\",\
+             \"took_ms\":4000,\"replaces\":[\"00000000000000000000000000000003\"]}}";
+        assert_eq!(serde_json::from_str::<AnnotationEvent>(old).unwrap(), event);
     }
 }

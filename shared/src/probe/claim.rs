@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Claim<T> {
     /// The winner scores higher: `winner > loser`.
-    #[serde(rename = "Above")]
+    #[serde(rename = "above")]
     Higher {
         /// The text that should score higher.
         winner: T,
@@ -17,7 +17,7 @@ pub enum Claim<T> {
         loser: T,
     },
     /// `winner >= loser`; a tie is fine.
-    #[serde(rename = "NotBelow")]
+    #[serde(rename = "not-below")]
     NotLower {
         /// The text that must not score lower.
         winner: T,
@@ -25,7 +25,7 @@ pub enum Claim<T> {
         loser: T,
     },
     /// `a` and `b` differ, whichever is higher.
-    #[serde(rename = "Apart")]
+    #[serde(rename = "apart")]
     Different {
         /// The first of the two texts, neither of which is the preferred one.
         a: T,
@@ -33,7 +33,7 @@ pub enum Claim<T> {
         b: T,
     },
     /// `more - few > most - more`: each step up helps less than the one before.
-    #[serde(rename = "ShrinkingGain")]
+    #[serde(rename = "shrinking-gain")]
     DiminishingGain {
         /// The text with the fewest query terms.
         few: T,

@@ -23,7 +23,6 @@ pub enum PoolSpec {
         depth: usize,
     },
     /// The first `k` of a lexical ranker.
-    #[serde(rename = "Rank")]
     LexicalRanker {
         /// The ranker that orders the documents.
         ranker: LexicalRanker,

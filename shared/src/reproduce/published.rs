@@ -50,7 +50,6 @@ pub struct PublishedRow {
 #[serde(try_from = "toml::Value")]
 pub struct PublishedCell {
     /// Missing where the paper has none.
-    #[serde(alias = "printed")]
     pub published: TableValue,
     /// What the published code gave, where that differs or says more.
     pub authors_code: TableValue,
@@ -132,10 +131,10 @@ impl TryFrom<toml::Value> for PublishedCell {
             }
         };
         let read = |key: &str| both.get(key).map_or(Ok(TableValue::Missing), read_value);
-        match both.keys().all(|it| it == "printed" || it == "code") {
+        match both.keys().all(|it| it == "published" || it == "authors-code") {
             true => Ok(PublishedCell {
-                published: read("printed")?,
-                authors_code: read("code")?,
+                published: read("published")?,
+                authors_code: read("authors-code")?,
             }),
             false => Err(format!("{both} is no cell")),
         }
@@ -211,7 +210,7 @@ mod tests {
                 "{written}"
             );
         }
-        let both = read("{ printed = 0.18, code = 0.1816 }");
+        let both = read("{ published = 0.18, authors-code = 0.1816 }");
         assert_eq!(both.published, TableValue::Fraction(0.18));
         assert_eq!(both.authors_code, TableValue::Fraction(0.1816));
     }
