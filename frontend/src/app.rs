@@ -26,7 +26,7 @@ pub(crate) fn App() -> impl IntoView {
             if page.is_empty() { "Axioscope".to_owned() } else { format!("{page} · Axioscope") }
         }/>
         <Router>
-            <a class="skip" href="#main">"Skip to the content"</a>
+            <a class="skip" href="#main">"Skip to content"</a>
             <Header/>
             <main id="main" tabindex="-1">
                 <ErrorBoundary fallback=|errors| view! { <ErrorBoundaryMessages errors/> }>
@@ -41,8 +41,8 @@ pub(crate) fn App() -> impl IntoView {
             </main>
             <footer class="foot">
                 <p>
-                    "Texts and files stay in this browser until you send them. "
-                    <a href=PageRoute::About.href()>"How the numbers are made"</a>
+                    "Documents and files stay in this browser until you send them. "
+                    <a href=PageRoute::About.href()>"How the numbers are computed"</a>
                     " · "
                     <a href=PageRoute::Operator.href()>"Models and jobs"</a>
                 </p>
@@ -78,10 +78,10 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         // Sections of the page of a study.
         PageRoute::BehavioralTests { .. } | PageRoute::HumanJudgments { .. } => None,
         PageRoute::Figures { .. } => Some("Figures"),
-        PageRoute::LateInteraction { .. } => Some("Inside"),
-        PageRoute::CompareRankers { .. } => Some("Where they differ"),
+        PageRoute::LateInteraction { .. } => Some("Late interaction"),
+        PageRoute::CompareRankers { .. } => Some("Compare rankers"),
         PageRoute::Instance { .. } => Some("Instance"),
-        PageRoute::Reproductions => Some("Replay"),
+        PageRoute::Reproductions => Some("Reproductions"),
         PageRoute::Playground => Some("Playground"),
         PageRoute::ReviewTasks
         | PageRoute::AnnotateTask { .. }
@@ -112,7 +112,7 @@ fn LazyRoute() -> impl IntoView {
     let title = move || path.with(|it| PageRoute::parse(it).as_ref().and_then(lazy_title));
     view! {
         <Title text=move || title().unwrap_or_default()/>
-        {move || view! { <LazyPage path=path.get() until="Fetching the page"/> }}
+        {move || view! { <LazyPage path=path.get() until="Loading the page"/> }}
     }
 }
 
@@ -162,7 +162,7 @@ fn Header() -> impl IntoView {
             <nav aria-label="Pages">{links}</nav>
             <div class="btns">
                 <button class="btn bare wide" type="button" on:click=move |_| show_keys()>
-                    "Keys"
+                    "Shortcuts"
                 </button>
                 <button class="btn bare" type="button" on:click=move |_| turn()>
                     "Theme"
@@ -192,11 +192,11 @@ fn KeyboardHelp(
     view! {
         <dialog node_ref=dialog aria-labelledby="keys-title">
             <header>
-                <h2 id="keys-title">"Keys"</h2>
+                <h2 id="keys-title">"Keyboard shortcuts"</h2>
                 <button class="btn" type="button" on:click=close>"Close" <kbd>"Esc"</kbd></button>
             </header>
             <table><tbody>{rows}</tbody></table>
-            <p class="note">"Single keys rest while a field has the focus."</p>
+            <p class="note">"Shortcuts are off while you type in a field."</p>
         </dialog>
     }
 }
@@ -205,10 +205,10 @@ fn KeyboardHelp(
 #[component]
 fn NotFound() -> impl IntoView {
     view! {
-        <Title text="Not found"/>
-        <h1>"There is no such page"</h1>
+        <Title text="Page not found"/>
+        <h1>"Page not found"</h1>
         <p class="lead">
-            "The address may be mistyped, or a study may have been withdrawn. "
+            "The address may be mistyped, or the study may have been withdrawn. "
             <a href=PageRoute::Studies.href()>"See all studies"</a>
         </p>
     }

@@ -7,19 +7,23 @@ use wasm_bindgen::JsCast;
 /// Where keys act, and what they do.
 pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     (
-        "everywhere",
-        "? these keys · / search · T theme · Esc close or cancel",
+        "on every page",
+        "? keyboard shortcuts · / search · T theme · Esc close or cancel",
     ),
     (
-        "map",
-        "arrows move · Home End row · Enter opens · V violations · M mode · [ ] δ",
+        "heat map",
+        "Arrow keys move · Home End start or end of row · Enter opens · V violations · M \
+         variant · [ ] length tolerance δ",
     ),
-    ("instance", "J K next, previous · P playground"),
-    ("playground", "Ctrl Z undo in a text · Ctrl Shift Z redo"),
+    ("instance", "J K next, previous · P open in Playground"),
     (
-        "review",
-        "1 first · 2 equal · 3 second · 4 cannot say · U undo · S skip · N note · G guide · \
-         M reason matters · E example · H marks · R report · Enter go on",
+        "playground",
+        "Ctrl Z undo in a document · Ctrl Shift Z redo",
+    ),
+    (
+        "annotation",
+        "1 first · 2 equal · 3 second · 4 cannot say · U undo · S skip · N note · G guidelines \
+         · M reason matters · E example · H highlights · R report · Enter continue",
     ),
     ("workbench", "O choose files · Esc cancel"),
     (

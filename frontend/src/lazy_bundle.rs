@@ -96,7 +96,7 @@ async fn request_through_page(asked: OutgoingRequest) -> Result<String, Error> {
         let [path, method, json] = [&path, method, &json].map(JsValue::from_str);
         ask.call3(&JsValue::NULL, &path, &method, &json)
     });
-    let lost = || Error::Network("the page is gone".to_owned());
+    let lost = || Error::Network("The page is no longer open.".to_owned());
     let promise: Promise = promise.map_err(|_| lost())?.unchecked_into();
     match JsFuture::from(promise).await {
         Ok(reply) => reply.as_string().ok_or_else(lost),

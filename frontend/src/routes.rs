@@ -286,7 +286,7 @@ impl PageRoute {
         (PageRoute::Playground, "Playground"),
         (PageRoute::Workbench, "Workbench"),
         (PageRoute::ReviewTasks, "Review"),
-        (PageRoute::Reproductions, "Replay"),
+        (PageRoute::Reproductions, "Reproductions"),
         (PageRoute::About, "About"),
     ];
 

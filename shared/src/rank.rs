@@ -171,7 +171,11 @@ impl std::str::FromStr for LexicalRanker {
         match name.to_ascii_lowercase().as_str() {
             "bm25" => Ok(LexicalRanker::Bm25(spec.parse()?)),
             "ql" => Ok(LexicalRanker::QueryLikelihood(spec.parse()?)),
-            _ => Err(Error::not_one_of("ranker", name, ["the formulas bm25, ql"])),
+            _ => Err(Error::not_one_of(
+                "ranker",
+                name,
+                ["the lexical rankers bm25, ql"],
+            )),
         }
     }
 }

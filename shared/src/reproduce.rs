@@ -115,30 +115,31 @@ impl Paper {
     pub fn requirements(self) -> &'static str {
         match self {
             Paper::Rennings2019 => {
-                "Printed for WikiPassageQA, whose passages are not part of this software. Where \
-                 they are at hand: axioscope import FOLDER --to wikipassageqa; axioscope replay \
+                "Published for WikiPassageQA, whose passages are not included. With your own \
+                 copy: axioscope import FOLDER --to wikipassageqa; axioscope reproduce \
                  rennings2019 --table 2 --collection wikipassageqa."
             }
             Paper::Camara2020 => {
-                "Printed for 1,558 development queries of MS MARCO documents, drawn in a way that \
-                 cannot be repeated. Where the documents, queries and judgements are at hand: \
-                 axioscope import FOLDER --to msmarco-doc; axioscope replay camara2020 --table 3 \
-                 --collection msmarco-doc --vectors FILE."
+                "Published for 1,558 development queries of MS MARCO documents, whose sampling \
+                 cannot be repeated. With your own copy of documents, queries and qrels: \
+                 axioscope import FOLDER --to msmarco-doc; axioscope reproduce camara2020 \
+                 --table 3 --collection msmarco-doc --vectors FILE."
             }
             Paper::Abnirml => {
-                "Its tables could not be recovered: these are the numbers of its text and of its \
-                 published code, under the numbers of the tables that they belong to. Tables 1 \
-                 and 2 are of the judged passages of TREC DL 2019, table 3 of pairs from other \
-                 data sets. Where these are at hand: axioscope import FOLDER --to trecdl-2019; \
-                 axioscope replay abnirml --table 2 --collection trecdl-2019 --stopwords FILE \
-                 --pairs jfleg=FILE."
+                "The tables are not available; figures come from the paper's text and the \
+                 published code, under the numbers of the tables they belong to. Tables 1 and 2 \
+                 use the judged passages of TREC DL 2019, table 3 pairs from other data sets. \
+                 With your own copies: axioscope import FOLDER --to trecdl-2019; axioscope \
+                 reproduce abnirml --table 2 --collection trecdl-2019 --stopwords FILE --pairs \
+                 jfleg=FILE."
             }
             Paper::Padigela2019 => {
-                "Printed for the 6,980 small development queries of MS MARCO passages with the \
-                 1,000 candidates that are distributed for each. Where passages, queries, \
-                 judgements and, as a run, these candidates are at hand: axioscope import FOLDER \
-                 --to msmarco; axioscope replay padigela2019 --table 2 --collection msmarco --pool \
-                 run:FILE:1000 --ranker MODEL. BM25 stands beside each other ranker of a study."
+                "Published for the 6,980 small development queries of MS MARCO passages with \
+                 the official 1,000 candidates each. With your own copy of passages, queries, \
+                 qrels and the candidates as a run: axioscope import FOLDER --to msmarco; \
+                 axioscope reproduce padigela2019 --table 2 --collection msmarco --pool \
+                 run:FILE:1000 --ranker MODEL. BM25 is compared with every other ranker of the \
+                 study."
             }
         }
     }
@@ -219,17 +220,18 @@ pub fn reproduce_table(
     let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match study {
         Some(study) if ours.is_empty() => format!(
-            "Study {} has no BM25 with another ranker beside it: ours are missing.",
+            "Study {} does not have BM25 and another ranker: our columns are empty.",
             study.definition.name
         ),
         Some(study) => format!(
-            "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
+            "Ours: study {} with {} queries; candidate pool {}; {}. Other collections give \
+             other values.",
             study.definition.name,
             study.queries.len() - study.addition_counts.n_queries as usize,
             study.definition.pool,
             study.definition.analyzer.describe()
         ),
-        None => "No study was chosen: ours are missing.".to_owned(),
+        None => "Choose a study to fill our columns.".to_owned(),
     };
     Ok(tables(asked, &ours, study, at_hand))
 }
@@ -248,11 +250,11 @@ pub fn reproduce_table_from_runs(
     let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match lists.first() {
         Some(it) => format!(
-            "Ours: runs over {} of {} queries. Another collection gives other numbers.",
+            "Ours: runs over {} of {} queries. Other collections give other values.",
             it.name,
             it.queries.len()
         ),
-        None => "No list stands beside that of BM25: ours are missing.".to_owned(),
+        None => "No other run is compared with BM25: our columns are empty.".to_owned(),
     };
     Ok(tables(asked, &ours, None, at_hand))
 }
@@ -291,10 +293,10 @@ fn beside(
         printed.caption
     );
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
-    let first = ours.first().map(|it| format!("{} − printed", it.name));
+    let first = ours.first().map(|it| format!("{} − published", it.name));
     let mut table = ReportTable::new(name, title)
         .with_text_columns("row | column")
-        .with_number_columns("printed | their code")
+        .with_number_columns("published | authors' code")
         .with_columns(ColumnKind::Estimate, readings)
         .with_columns(ColumnKind::Number, first);
     for row in &printed.rows {

@@ -243,7 +243,7 @@ impl StudyDefinition {
             return Err(Error::unsupported(
                 "format",
                 format!(
-                    "{} is not known to this version, which reads 1; update it",
+                    "{} is not supported by this version, which reads format 1; update it",
                     self.format
                 ),
             ));
@@ -258,7 +258,7 @@ impl StudyDefinition {
         if self.probes.is_empty() || self.variants.is_empty() {
             return Err(Error::missing(
                 "probes",
-                "a study needs at least one probe and one mode",
+                "a study needs at least one probe and one variant",
             ));
         }
         let without = |it: &&Probe| it.needs_vectors() && self.vectors.is_none();
@@ -277,7 +277,7 @@ impl StudyDefinition {
             Probe::Transfer(it) => {
                 let mut files = self.transfers.iter();
                 let is_there = files.any(|file| file.transfer().is_ok_and(|of| of == it));
-                let way_out = "give its pairs in a [[transfers]] with `name` and `file`";
+                let way_out = "add its pairs in [[transfers]] with `name` and `file`";
                 is_there.then_some(()).ok_or_else(|| {
                     Error::missing(
                         InvalidField::with_display("transfers", probe.slug()),
@@ -288,7 +288,7 @@ impl StudyDefinition {
             Probe::Manipulation(Manipulation::AppendExpansions)
                 if self.lookups.expansions.is_none() =>
             {
-                let way_out = "give what `expand` has written as `expansions` in [lookups]";
+                let way_out = "add the output of `expand` as `expansions` in [lookups]";
                 Err(Error::missing(
                     InvalidField::with_display("lookups", probe.slug()),
                     way_out,

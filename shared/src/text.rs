@@ -151,13 +151,13 @@ impl Analyzer {
         match (&self.tokenizer, self.max_tokens) {
             (_, Some(0)) => Err(Error::out_of_range(
                 "first_tokens",
-                "must be at least 1, or left out",
+                "must be at least 1, or be omitted",
             )),
             (Tokenizer::Wordpiece(pieces), _) if pieces.is_empty() => Err(Error::missing(
                 "tokenizer",
                 format!(
-                    "the vocabulary {} was not read; give a model's folder or a text file with \
-                     one piece a line",
+                    "the vocabulary {} was not read; add a model folder or a text file with one \
+                     token per line",
                     pieces.file()
                 ),
             )),
@@ -168,18 +168,18 @@ impl Analyzer {
     /// As said beside figures: `alnum, no stop list, porter`.
     pub fn describe(&self) -> String {
         let stopwords = match &self.stopwords {
-            Stopwords::None => "no stop list".to_owned(),
-            Stopwords::EnFunction => "stop list en-function".to_owned(),
-            Stopwords::List(words) => format!("stop list of {} words", words.len()),
+            Stopwords::None => "no stop words removed".to_owned(),
+            Stopwords::EnFunction => "English stop words (en-function)".to_owned(),
+            Stopwords::List(words) => format!("{} stop words", words.len()),
         };
         let tokens = match &self.tokenizer {
             Tokenizer::Wordpiece(pieces) => {
-                format!("wordpiece of {} ({} pieces)", pieces.file(), pieces.len())
+                format!("WordPiece of {} ({} tokens)", pieces.file(), pieces.len())
             }
             Tokenizer::Alnum | Tokenizer::Unicode => self.tokenizer.name().to_owned(),
         };
         let cut = match self.max_tokens {
-            Some(most) => format!(", first {most} tokens of a text"),
+            Some(most) => format!(", first {most} tokens of a document"),
             None => String::new(),
         };
         format!("{tokens}, {stopwords}, {}{cut}", self.stemmer.name())

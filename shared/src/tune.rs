@@ -79,7 +79,7 @@ impl ParameterGrid {
             }
             LexicalRanker::QueryLikelihood(_) => Err(Error::unsupported(
                 "ranker",
-                "the grid is over μ of Dirichlet smoothing; give bm25 or ql",
+                "the grid is over μ of Dirichlet smoothing; use bm25 or ql",
             )),
         }
     }

@@ -114,9 +114,9 @@ fn check_characters(field: &InvalidField, text: &str) -> Result<(), Error> {
     match text.chars().find(unseen) {
         None => Ok(()),
         Some(it) => {
-            let reason = format!("holds a character that is not seen (U+{:04X})", it as u32);
+            let reason = format!("contains an invisible character (U+{:04X})", it as u32);
             let field = field.clone();
-            Err(Error::malformed(field, format!("{reason}: leave it out")))
+            Err(Error::malformed(field, format!("{reason}; remove it")))
         }
     }
 }

@@ -66,13 +66,13 @@ impl WordVectors {
     pub fn push(&mut self, word: &str, vector: &[f32]) -> Result<bool, String> {
         if vector.len() != self.n_dims {
             return Err(format!(
-                "{} numbers where {} are expected",
+                "{} numbers, expected {}",
                 vector.len(),
                 self.n_dims
             ));
         }
         if vector.iter().any(|it| !it.is_finite()) {
-            return Err("a number that is infinite or none".to_owned());
+            return Err("a number is infinite or not a number".to_owned());
         }
         let squares: f64 = vector.iter().map(|&it| f64::from(it) * f64::from(it)).sum();
         if squares == 0.0 {
@@ -368,13 +368,13 @@ impl<'de> Deserialize<'de> for WordVectors {
             .checked_mul(n_dims)
             .and_then(|it| it.checked_mul(8));
         if !bits.is_ascii() || n_digits != Some(bits.len()) {
-            return Err(wrong("words and numbers do not fit together"));
+            return Err(wrong("numbers of words and vectors differ"));
         }
         let number = |at: usize| u32::from_str_radix(&bits[at * 8..(at + 1) * 8], 16);
         let numbers = (0..bits.len() / 8)
             .map(number)
             .collect::<Result<Vec<_>, _>>();
-        let numbers = numbers.map_err(|_| wrong("a number is not one in hex"))?;
+        let numbers = numbers.map_err(|_| wrong("a number is not hexadecimal"))?;
         let mut vectors = WordVectors::new(n_dims);
         for (at, word) in words.iter().enumerate() {
             let row = numbers[at * n_dims..(at + 1) * n_dims].iter();
@@ -385,7 +385,7 @@ impl<'de> Deserialize<'de> for WordVectors {
                 return Err(wrong("a vector is not of unit length"));
             }
             if vectors.words.insert(word) as usize != at {
-                return Err(wrong("a word stands there twice"));
+                return Err(wrong("a word is listed twice"));
             }
             vectors.rows.extend(row);
         }
@@ -434,8 +434,8 @@ impl std::fmt::Display for WordVectorsInfo {
         let share = 100.0 * coverage.n_with_vector as f64 / coverage.n_words.max(1) as f64;
         write!(
             to,
-            "word vectors {file}: {n_words} words of {n_dims} dimensions, {share:.1} % of the \
-             words in the collection have one"
+            "word vectors {file}: {n_words} words of {n_dims} dimensions; {share:.1} % of the \
+             words in the collection have a vector"
         )
     }
 }
@@ -444,7 +444,7 @@ impl std::fmt::Display for WordVectorsInfo {
 pub fn missing_vectors_error(probe: &str) -> Error {
     Error::missing(
         InvalidField::with_display("vectors", probe),
-        "needs word vectors: give a file of GloVe or word2vec",
+        "needs word vectors: add a GloVe or word2vec file",
     )
 }
 

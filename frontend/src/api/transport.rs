@@ -353,8 +353,8 @@ async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
     match known.change_to(&now) {
         SessionChange::Unchanged => check_status(response).await,
         SessionChange::SessionReplaced => Err(problem_error(
-            "somebody else is signed in in this browser, or nobody: sign in again, and load the \
-             page again"
+            "This browser is now signed in as somebody else, or signed out. Sign in again and \
+             reload the page."
                 .to_owned(),
             NO_SESSION,
         )),
@@ -403,12 +403,12 @@ async fn read_problem(response: Response) -> Error {
         Ok(problem) => Error::Server(problem),
         Err(_) if response.status() == 404 => problem_error(
             format!(
-                "there is nothing at {}; it may have been withdrawn",
+                "Nothing found at {}. It may have been deleted.",
                 response.url()
             ),
             "unknown",
         ),
-        Err(_) => network_error(format!("status {}", response.status())),
+        Err(_) => network_error(format!("HTTP status {}", response.status())),
     }
 }
 
@@ -430,8 +430,8 @@ fn problem_error(error: String, error_type: &str) -> Error {
 
 fn no_server_error() -> Error {
     problem_error(
-        "this needs a server, and the page comes from a host of files only: neural scoring is \
-         off here; run `axioscope serve` to have it"
+        "This needs a server, and this page comes from a static host. Run `axioscope serve` to \
+         use neural scoring."
             .to_owned(),
         NO_SERVER,
     )

@@ -167,7 +167,7 @@ impl WorkerClient {
                 ..
             }) => early.push(message),
             Some(running) => running.worker.post_message(&message).map_err(|_| {
-                worker_problem("the worker could not be reached; load the page again")
+                worker_problem("The background worker could not be reached. Reload the page.")
             })?,
             None => (),
         }
@@ -239,7 +239,10 @@ impl WorkerClient {
 
 fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
     let worker = Worker::new("/worker_loader.js").map_err(|_| {
-        worker_problem("this browser starts no worker; allow scripts and workers for this site")
+        worker_problem(
+            "This browser cannot start a background worker. Allow scripts and \
+             workers for this site.",
+        )
     })?;
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
         CLIENT.with(|crew| crew.on_message(&event.data()));
@@ -247,7 +250,8 @@ fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
     let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(|event: ErrorEvent| {
         event.prevent_default();
         let why = format!(
-            "the worker stopped ({}); with less data it may have enough memory",
+            "The background worker stopped ({}). It may run out of memory less easily with less \
+             data.",
             event.message()
         );
         CLIENT.with(|crew| crew.terminate(&WorkerResponse::Failed(worker_problem(&why))));
@@ -274,6 +278,6 @@ fn worker_problem(error: &str) -> ErrorResponse {
 
 fn worker_lost_error() -> Error {
     Error::Server(worker_problem(
-        "the worker gave no answer; load the page again",
+        "The background worker did not answer. Reload the page.",
     ))
 }

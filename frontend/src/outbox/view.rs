@@ -88,7 +88,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
         let n = refused.read().len();
         (n > 0).then(|| {
             let kept = format!(
-                "The server did not take {}. It is kept in this browser.",
+                "The server rejected {}, which this browser still holds.",
                 count_actions(n)
             );
             view! {
@@ -97,9 +97,9 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                     <ul>{reasons}</ul>
                     <div class="btns">
                         <button class="btn" type="button" on:click=|_| retry_now()>
-                            "Send again"
+                            "Retry"
                         </button>
-                        <button class="btn" type="button" on:click=save>"Save as a file"</button>
+                        <button class="btn" type="button" on:click=save>"Save as file"</button>
                         <button class="btn" type="button" on:click=open>"Discard"</button>
                     </div>
                 </div>
@@ -109,10 +109,10 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
     view! {
         {shown}
         <dialog node_ref=dialog aria-labelledby="discard-title">
-            <header><h2 id="discard-title">"Discard what was refused?"</h2></header>
-            <p>"It is in no other place. Save it as a file first if it may be needed."</p>
+            <header><h2 id="discard-title">"Discard rejected actions?"</h2></header>
+            <p>"This browser holds the only copy. Save it as a file first if you may need it."</p>
             <div class="btns">
-                <button class="btn" type="button" on:click=move |_| close()>"Keep it"</button>
+                <button class="btn" type="button" on:click=move |_| close()>"Keep"</button>
                 <button
                     class="btn"
                     type="button"
@@ -121,7 +121,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                         discard_rejected();
                     }
                 >
-                    "Discard for good"
+                    "Discard permanently"
                 </button>
             </div>
         </dialog>
@@ -133,7 +133,7 @@ fn count_actions(n: usize) -> String {
     format!(
         "{} {}",
         count(n as u64),
-        if n == 1 { "act" } else { "acts" }
+        if n == 1 { "action" } else { "actions" }
     )
 }
 
@@ -165,15 +165,15 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
     }
     if !status.rejected.is_empty() {
         let n = count(status.rejected.len() as u64);
-        words.push(("verdict bad", format!("{n} refused")));
+        words.push(("verdict bad", format!("{n} rejected")));
     }
     if status.storage_error.is_some() && n_waiting > 0 {
-        let lost = "kept only in this tab: leave it open until all is saved";
+        let lost = "Stored only in this tab: keep it open until everything is saved.";
         words.push(("verdict bad", lost.to_owned()));
     }
     if status.n_other_people > 0 {
         let who = format!(
-            "{} of somebody else in this browser",
+            "{} by another person in this browser",
             count_actions(status.n_other_people)
         );
         words.push(("verdict quiet out", who));

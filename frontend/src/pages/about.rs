@@ -36,11 +36,12 @@ pub(crate) fn About() -> impl IntoView {
             <article>
                 <h1>"About Axioscope"</h1>
                 <p class="lead">
-                    "A retrieval axiom says which of two texts a good ranker should put first.
-                    Axioscope finds the pairs in a collection to which an axiom applies, scores
-                    them with rankers, and says how often each ranker agrees, with the bounds that
-                    the data allow. Every number leads down to the single pair, the premises that
-                    made it an instance, and the terms that decided its scores."
+                    "A retrieval axiom says which of two documents a good ranker should score \
+                     higher. Axioscope finds the document pairs in a collection to which an \
+                     axiom applies, scores them with rankers, and reports how often each ranker \
+                     agrees with the axiom, with confidence intervals. Every number links to \
+                     the instances behind it, to the preconditions that each instance meets, \
+                     and to the terms that determine its scores."
                 </p>
                 <Section id="axioms" name="The axioms">
                     <Symbols/>
@@ -66,18 +67,18 @@ pub(crate) fn About() -> impl IntoView {
 /// A section of the page: its anchor and its name.
 const SECTIONS: [(&str, &str); 13] = [
     ("axioms", "The axioms"),
-    ("behaviours", "Behaviours"),
-    ("ir_axioms", "The axioms of ir_axioms"),
-    ("formulas", "Formulas"),
-    ("differ", "Where two rankers differ"),
-    ("inside", "A ranker from inside"),
-    ("reviewing", "Reviewing"),
-    ("modes", "Readings"),
-    ("numbers", "How the numbers are made"),
-    ("api", "The API"),
-    ("keys", "Keys"),
-    ("cite", "Papers, and how to cite"),
-    ("licence", "Licences and version"),
+    ("behaviours", "Behavioral tests"),
+    ("ir_axioms", "Axioms of ir_axioms"),
+    ("formulas", "Axiom formulas"),
+    ("differ", "Compare rankers"),
+    ("inside", "Late interaction"),
+    ("reviewing", "Human judgments"),
+    ("modes", "Variants of an axiom"),
+    ("numbers", "How the numbers are computed"),
+    ("api", "API"),
+    ("keys", "Keyboard shortcuts"),
+    ("cite", "Papers and citation"),
+    ("licence", "Licenses and version"),
 ];
 
 fn anchor(name: &str) -> String {
@@ -128,25 +129,28 @@ fn Contents() -> impl IntoView {
 #[component]
 fn Symbols() -> impl IntoView {
     const SYMBOLS: [(&str, &str); 10] = [
-        ("Q, w", "a query, one of its distinct terms"),
-        ("d1, d2, d3", "texts, in the order of the claim"),
-        ("|d|", "length of a text, in terms"),
-        ("c(w,d)", "how often a term stands in a text"),
+        ("Q, w", "a query and one of its distinct terms"),
+        (
+            "d1, d2, d3",
+            "documents, in the order in which the axiom names them",
+        ),
+        ("|d|", "length of a document, in terms"),
+        ("c(w,d)", "number of occurrences of a term in a document"),
         (
             "Σ(d)",
-            "how often query terms stand in a text, all together",
+            "number of occurrences of all query terms in a document",
         ),
         (
             "Γ(d)",
-            "least distance of two distinct query terms; neighbours have 1",
+            "smallest distance between two distinct query terms; adjacent terms have distance 1",
         ),
-        ("cover(d)", "how many distinct query terms stand in a text"),
-        ("d−Q", "the words of a text that are not in the query"),
+        ("cover(d)", "number of distinct query terms in a document"),
+        ("d−Q", "terms of a document that are not in the query"),
         (
             "cos",
-            "likeness in meaning: cosine of the mean word vectors of two groups of words",
+            "semantic similarity: cosine of the mean word vectors of two groups of words",
         ),
-        ("S(d)", "the score that a ranker gives a text for the query"),
+        ("S(d)", "score that a ranker gives a document for the query"),
     ];
     let rows = SYMBOLS.iter().map(|(symbol, said)| {
         view! { <div><dt class="formula">{*symbol}</dt><dd>{*said}</dd></div> }
@@ -156,7 +160,8 @@ fn Symbols() -> impl IntoView {
             {rows.collect_view()}
             <div>
                 <dt class="formula">"δ"</dt>
-                <dd>"difference in length up to which texts count as equally long; usually 10"</dd>
+                <dd>"length tolerance: the largest difference in length at which two documents \
+                     count as equally long; 10 terms by default"</dd>
             </div>
         </dl>
     }
@@ -191,7 +196,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
             <dl class="facts-of">
                 <dt>"Source"</dt>
                 <dd>{about.source}</dd>
-                <dt>"Known troubles"</dt>
+                <dt>"Known issues"</dt>
                 <dd>{about.known_issues}</dd>
             </dl>
             {example}
@@ -206,13 +211,13 @@ fn FurtherAxioms() -> impl IntoView {
         .map(|axiom| view! { <AxiomEntry axiom/> })
         .collect_view();
     view! {
-        <Section id="ir_axioms" name="The axioms of ir_axioms">
+        <Section id="ir_axioms" name="Axioms of ir_axioms">
             <p>
-                "What the package compares beside these, with its margins: two numbers are about
-                equal whose difference is at most 10 % of the larger. Its release 1.2.5 is the
-                reading " <i>"as in published code"</i>
-                "; the other readings mend what it does otherwise than the literature. Word
-                likeness is that of the word vectors at hand, and LB1 takes BM25."
+                "Further axioms implemented in the ir_axioms package. It treats two numbers as \
+                 about equal when they differ by at most 10 % of the larger one. Its release \
+                 1.2.5 is the variant " <i>"as implemented by the authors"</i>
+                "; the other variants correct deviations from the literature. Word similarity \
+                 uses the available word vectors, and LB1 uses BM25."
             </p>
             {axioms}
         </Section>
@@ -223,38 +228,41 @@ fn FurtherAxioms() -> impl IntoView {
 #[component]
 fn Formulas() -> impl IntoView {
     const OPERATORS: [(&str, &str); 8] = [
-        ("a | b", "the first of them that prefers a text decides"),
-        ("a & b", "the text that both prefer"),
+        ("a | b", "the first axiom that prefers a document decides"),
+        ("a & b", "the document that both prefer"),
         (
             "a % b % c",
-            "the text that half of them or more prefer, and more than the other",
+            "the document that at least half of them prefer, and more of them than the other",
         ),
         (
             "a + b, a - b",
-            "preferences summed: 1 for the first text, −1 for the second",
+            "sum of preferences: 1 for the first document, −1 for the second",
         ),
         ("2 * a, a / 2", "a preference with a weight"),
         (
             "-a, +a",
-            "the other text; only which text, without a weight",
+            "the opposite preference; the preference without its weight",
         ),
-        ("a if len", "only for texts equally long within 10 %"),
+        (
+            "a if len",
+            "only if the documents differ in length by at most 10 %",
+        ),
         (
             "a if undecided(b), a if decided(b)",
-            "only where b prefers none, or one",
+            "only if b has no preference, or has one",
         ),
     ];
     let rows = OPERATORS.iter().map(|(written, said)| {
         view! { <div><dt class="formula">{*written}</dt><dd>{*said}</dd></div> }
     });
     view! {
-        <Section id="formulas" name="Formulas">
+        <Section id="formulas" name="Axiom formulas">
             <p>
-                "A formula of axioms is an axiom: in a study file, on the command line, in the
-                Workbench and in the Playground. "
+                "A formula that combines axioms can be used wherever an axiom can: in a study \
+                 file, on the command line, in the Workbench and in the Playground. "
                 <code>"tfc1 & (prox1 | tp)"</code>
-                " prefers the text with more query terms where these stand closer as well.
-                Operators bind from strongest to weakest: signs, " <code>"* / %"</code> ", "
+                " prefers the document with more query terms, provided that they also stand \
+                 closer together. Operators bind from strongest to weakest: signs, " <code>"* / %"</code> ", "
                 <code>"+ -"</code> ", " <code>"&"</code> ", " <code>"|"</code> ", "
                 <code>"if"</code> "."
             </p>
@@ -282,23 +290,23 @@ fn split_statement(formula: &'static str) -> [&'static str; 2] {
 #[component]
 fn ApiSection() -> impl IntoView {
     view! {
-        <Section id="api" name="The API">
+        <Section id="api" name="API">
             <p>
-                "Everything that a page shows can be asked for as JSON: a read is a GET with the
-                request as JSON in the parameter " <code>"q"</code>
-                ", everything else a POST. Errors come as " <code>"{error, error_type}"</code>
-                " and name the way out. "
+                "Everything that a page shows is available as JSON. To read, send a GET request \
+                 with its parameters as JSON in " <code>"q"</code>
+                "; to change something, send a POST request. Errors come as " <code>"{error, error_type}"</code>
+                " and say what to do. "
             </p>
             <ul class="links">
                 <li>
-                    <a href="/api/docs" rel="external">"/api/docs"</a> ", to read"
+                    <a href="/api/docs" rel="external">"/api/docs"</a> " for readers"
                 </li>
                 <li>
                     <a href="/api/openapi.json" rel="external">"/api/openapi.json"</a>
-                    ", for programs"
+                    " for programs"
                 </li>
             </ul>
-            <p class="note">"Both need a server: a host of files only has no API."</p>
+            <p class="note">"Both need a server; a static host has no API."</p>
         </Section>
     }
 }
@@ -310,7 +318,7 @@ fn Keys() -> impl IntoView {
         view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> }
     });
     view! {
-        <Section id="keys" name="Keys" note="Single keys rest while a field has the focus.">
+        <Section id="keys" name="Keyboard shortcuts" note="Shortcuts are off while you type in a field.">
             <table class="keys-of"><tbody>{rows.collect_view()}</tbody></table>
         </Section>
     }
@@ -336,19 +344,21 @@ const PAPERS: [CitedPaper; 5] = [
         authors: "Arthur Câmara and Claudia Hauff",
         title: "Diagnosing BERT with Retrieval Heuristics",
         venue: "ECIR 2020",
-        about: "the same for BERT, with premises relaxed for documents, LNC1 and TP beside them",
+        about: "the same method for BERT, with preconditions relaxed for long documents, plus \
+             LNC1 and TP",
     },
     CitedPaper {
         authors: "Sean MacAvaney et al.",
         title: "ABNIRML: Analyzing the Behavior of Neural IR Models",
         venue: "TACL 2022",
-        about: "probes beyond axioms: measured pairs, changed texts, whole data sets",
+        about: "tests that are not axioms: measured pairs, manipulated documents, transferred \
+             data sets",
     },
     CitedPaper {
         authors: "Harshith Padigela, Hamed Zamani and W. Bruce Croft",
         title: "Investigating the Successes and Failures of BERT for Passage Re-Ranking",
         venue: "2019",
-        about: "where BERT gains on BM25, and where it does not",
+        about: "on which queries BERT beats BM25, and on which it does not",
     },
     CitedPaper {
         authors: "Thibault Formal, Benjamin Piwowarski and Stéphane Clinchant",
@@ -371,13 +381,13 @@ fn Papers() -> impl IntoView {
     });
     let software = format!("Axioscope, version {}", env!("CARGO_PKG_VERSION"));
     view! {
-        <Section id="cite" name="Papers, and how to cite">
+        <Section id="cite" name="Papers and citation">
             <ol class="papers">{papers.collect_view()}</ol>
             <p>
-                "Cite the paper whose axioms and readings you use, and name the software so that
-                the numbers can be made again: " <q>{software}</q>
-                ", with the name of the study and the hash of its instances, which stand on its
-                page and in every export."
+                "Cite the paper whose axioms and variants you use, and name the software so \
+                 that the numbers can be reproduced: " <q>{software}</q>
+                ", with the name of the study and the hash of its instances, both of which are \
+                 on its page and in every export."
             </p>
         </Section>
     }
@@ -387,7 +397,7 @@ fn Papers() -> impl IntoView {
 #[component]
 fn License() -> impl IntoView {
     view! {
-        <Section id="licence" name="Licences and version">
+        <Section id="licence" name="Licenses and version">
             <dl class="facts-of">
                 <dt>"Software"</dt>
                 <dd>{env!("CARGO_PKG_LICENSE")} ", version " {env!("CARGO_PKG_VERSION")}</dd>
@@ -396,10 +406,10 @@ fn License() -> impl IntoView {
                     "512 passages, 64 queries and their grades, written for Axioscope and dedicated
                     to the public domain (CC0 1.0)"
                 </dd>
-                <dt>"Your texts"</dt>
+                <dt>"Your documents"</dt>
                 <dd>
-                    "stay in this browser until you send them; neural scoring in the Playground
-                    sends what is typed to the server of this page"
+                    "stay in this browser until you send them; neural scoring in the Playground \
+                     sends what you type to this server"
                 </dd>
             </dl>
         </Section>

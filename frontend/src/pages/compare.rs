@@ -54,13 +54,13 @@ pub(crate) fn CompareRankers(
         .into_any(),
         (_, Some(_)) => ().into_any(),
         (None, None) => {
-            view! { <p class="note" role="status">"Comparing the two lists of every query"</p> }
+            view! { <p class="note" role="status">"Comparing both rankings of every query"</p> }
                 .into_any()
         }
     }
     };
     view! {
-        <Crumbs study=scene.study.get_value() here="Where they differ"/>
+        <Crumbs study=scene.study.get_value() here="Compare rankers"/>
         {failure}
         {body}
     }
@@ -78,11 +78,11 @@ fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState)
             .iter()
             .any(|it| matches!(it, shared::compare::RankerRef::Run(_)));
         of_runs.then(|| {
-            view! { <p class="note"><a href=PageRoute::Workbench.href()>"To the Workbench"</a></p> }
+            view! { <p class="note"><a href=PageRoute::Workbench.href()>"Go to the Workbench"</a></p> }
         })
     };
     view! {
-        <h1>"The two cannot be compared"</h1>
+        <h1>"These rankers cannot be compared"</h1>
         <ErrorMessage error retry/>
         {move || {
             changed()
@@ -111,8 +111,8 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
         let study = scene.study.get_value();
         view! {
             <p class="ahead">
-                "The study came without its texts, so nothing is said of what they hold. "
-                <a href=PageRoute::Study { study }.href()>"Bring your own copy of the collection"</a> "."
+                "This study has no document texts, so document contents are not compared. "
+                <a href=PageRoute::Study { study }.href()>"Add your copy of the collection"</a> "."
             </p>
         }
     });
@@ -145,7 +145,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                         )}
                     </span>
                     <span>{found.analyzer.clone()}</span>
-                    <span class="hash" title="Hash of what is compared">
+                    <span class="hash" title="Hash of the compared data">
                         {format::short_hash(&found.content_hash)}
                     </span>
                 </p>
@@ -168,8 +168,9 @@ fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
     view! {
         <p class="ahead">
             {format!(
-                "No query counts: {unranked} not ranked by both, and {without} no document with a \
-                 grade of {} or more. Count all queries, or take another grade.",
+                "No query can be compared: {unranked} not ranked by both rankers, and {without} \
+                 without a document of grade {} or higher. Use all queries, or lower the \
+                 minimum relevant grade.",
                 found.min_relevant_grade,
             )}
         </p>

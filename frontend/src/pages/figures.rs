@@ -110,59 +110,61 @@ fn FiguresView(
         <FigureSection
             id="funnel"
             name="From candidates to instances"
-            said="How many pairs of texts pass an axiom as first stated, once it is relaxed, \
-                  and once it is extended to queries of any length."
+            said="Pairs that remain with the axiom as originally stated, with relaxed \
+                 preconditions, and extended to queries of any length."
             drawing=Some(InteractiveFigure::static_figure(plot::draw_funnel(&figures.funnels)))
             table=table("funnel")
         />
         <FigureSection
             id="premises"
-            name="What sends pairs away"
-            said="Each premise with the share of candidates that fail it, or only it, \
-                  and by how much they miss it."
+            name="Why pairs are rejected"
+            said="For each precondition: the share of candidate pairs that fail it, the share \
+                 that fail only this, and the median shortfall."
             drawing=None
             table=table("premises")
         />
         <FigureSection
             id="tokenisation"
-            name="Under other terms"
-            said="How many of the instances are instances under another analyser."
+            name="With another analyzer"
+            said="Share of instances that survive another analyzer."
             drawing=None
             table=table("tokenisation")
         />
         <FigureSection
             id="compared"
-            name="Rankers compared"
-            said="The difference of two fractions over the same instances, and whether chance \
-                  explains it."
+            name="Ranker comparison"
+            said="Difference between two fractions over the same instances, and whether it is \
+                 distinguishable from chance."
             drawing=None
             table=table("compared")
         />
         <FigureSection
             id="effectiveness"
             name="Effectiveness"
-            said="By the judgements, over the pools, with the marks of a signed-rank test."
+            said="Computed from the relevance judgments over the candidate pools, with \
+                 significant wins marked (signed-rank test)."
             drawing=None
             table=table("effectiveness")
         />
         <FigureSection
             id="overlap"
             name="Effectiveness by overlap, all queries"
-            said="Queries in thirds by how much of the query its relevant texts hold."
+            said="Queries in thirds by the share of query terms that their relevant documents \
+                 contain."
             drawing=all
             table=table("overlap")
         />
         <FigureSection
             id="overlap-pool"
-            name="Effectiveness by overlap, relevant text in the pool"
-            said="The same over the queries for which a ranker had something to find."
+            name="Effectiveness by overlap, queries with a relevant candidate"
+            said="The same, restricted to queries with a relevant document in the candidate pool."
             drawing=in_pool
             table=table("overlap")
         />
         <FigureSection
             id="scatter"
-            name="Effectiveness against the axioms"
-            said="Whether rankers that follow the axioms are better rankers."
+            name="Effectiveness and axiom agreement"
+            said="Whether rankers that agree with the axioms are also more effective."
             drawing=scatter
             table=table("scatter")
         />
@@ -222,7 +224,7 @@ fn Choices(
     let by_ranker = change;
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <SelectField label="Reading of the axioms" choose=move |word: String| {
+            <SelectField label="Variant" choose=move |word: String| {
                 let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
                 by_mode(&|it| it.controls = StudyControls { variant: mode, ..it.controls.clone() });

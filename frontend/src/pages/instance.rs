@@ -189,7 +189,7 @@ fn Crumbs(
         })
     };
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::Studies.href()>"Studies"</a>
             {parts}
         </nav>
@@ -220,7 +220,10 @@ fn InstanceContent(
         .map(|it| explanation::ranker_sentence(&shown, it))
         .unwrap_or_default();
     let mode = format!("{}, {}", shown.probe.name(), variant_label(shown.variant));
-    let caption = format!("Premises of {} with value and bound", shown.probe.name());
+    let caption = format!(
+        "Preconditions of {} with measured value and bound",
+        shown.probe.name()
+    );
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
     let measured = !shown.has_withheld_texts && !shown.preconditions.is_empty();
@@ -410,7 +413,7 @@ fn InstancePlaceholder() -> impl IntoView {
         <div class="claim waiting">
             <div>
                 <h1 class="query">"…"</h1>
-                <p class="lead" role="status">"Asking for the instance"</p>
+                <p class="lead" role="status">"Loading the instance"</p>
             </div>
         </div>
         <div class="docs waiting" aria-hidden="true">

@@ -134,7 +134,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());
     view! {
         <Title text=heading/>
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::Studies.href()>"Studies"</a>
             <a href=study_href>{study_title}</a>
             <span>{heading}</span>
@@ -161,8 +161,11 @@ fn ranker_label(spot: MapPosition) -> String {
 #[component]
 fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let sides = match probe.is_axiom() {
-        true => "Right of zero the ranker agrees with the axiom; ties stand apart.",
-        false => "Right of zero the ranker prefers the first text; neutral samples stand apart.",
+        true => "Right of zero, the ranker agrees with the axiom; ties are shown separately.",
+        false => {
+            "Right of zero, the ranker prefers the first document; neutral samples are \
+             shown separately."
+        }
     };
     let drawing = move |histogram: &MarginHistogram| match probe.is_axiom() {
         true => plot::draw_margin_histogram(histogram),
@@ -204,7 +207,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
         match about {
             None => view! { <div class="cell loading" aria-hidden="true"></div> }.into_any(),
             Some(it) if it.histogram.counts.is_empty() && it.histogram.n_tied == 0 => {
-                view! { <p class="note">"No margin to show."</p> }.into_any()
+                view! { <p class="note">"No margins to show."</p> }.into_any()
             }
             Some(it) if as_table.get() => {
                 view! { <DataTable table=histogram_table(&it.histogram, "margins")/> }.into_any()
@@ -302,7 +305,7 @@ fn InstanceList(
         view! { <VirtualList n label=name current seen row/> }.into_any()
     };
     let said = move || match n.get() {
-        None => "Asking for the list".to_owned(),
+        None => "Loading the list".to_owned(),
         Some(n) => plural(n, one, many),
     };
     let header = move || {
@@ -407,15 +410,15 @@ fn NoInstances(
     let now = view.get();
     let filtered = !now.query.is_empty() || now.min_margin.is_some() || now.max_margin.is_some();
     let said = match now.outcome {
-        _ if !probe.is_axiom() => "No sample passes these filters.",
+        _ if !probe.is_axiom() => "No sample matches these filters.",
         Some(Outcome::Violated) if !filtered => "No violations.",
         Some(Outcome::Tied) if !filtered => "No ties.",
         Some(Outcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
-        _ => "No instance passes these filters.",
+        _ => "No instance matches these filters.",
     };
     let (words, next) = match now.outcome {
         Some(Outcome::Violated) if !filtered && probe.is_axiom() => (
-            "See the satisfied instances",
+            "Show the satisfied instances",
             InstanceListView {
                 outcome: Some(Outcome::Satisfied),
                 sort: InstanceSort::AbsoluteMargin,
@@ -424,9 +427,9 @@ fn NoInstances(
         ),
         _ => (
             if probe.is_axiom() {
-                "See all instances"
+                "Show all instances"
             } else {
-                "See all samples"
+                "Show all samples"
             },
             InstanceListView {
                 dials: now.dials.clone(),

@@ -42,7 +42,7 @@ pub(crate) fn Join() -> impl IntoView {
         asked.refetch();
     });
     let shown = move |found: JoinPageState| join_view(found, again);
-    view! { <ResourceView answer=asked until="Asking the server" without="Join" shown/> }
+    view! { <ResourceView answer=asked until="Loading" without="Join" shown/> }
 }
 
 /// What there is to do here.
@@ -79,8 +79,8 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
         JoinPageState::NoServer => view! {
             <h1>"Join"</h1>
             <p class="ahead">
-                "There is no server here: this page comes from a host of files only, and keeps
-                nothing. "
+                "There is no server here: this page comes from a static host, and stores \
+                 nothing. "
                 <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
                 " works here as well."
             </p>
@@ -91,8 +91,9 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
             <h1>"This invitation cannot be used"</h1>
             <ErrorMessage error/>
             <p class="lead">
-                "An invitation works once, and for a time. Ask whoever sent it for another. If you
-                have used it before, in this browser or with a password, you need none."
+                "An invitation works once and for a limited time. Ask the sender for a new one. \
+                 If you already used it in this browser or set a password, you do not need \
+                 another invitation."
             </p>
             <NoInvitation who again/>
         }
@@ -112,7 +113,7 @@ fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) 
         view! {
             <p class="note">
                 "You are signed in as " <b><bdi>{it.name}</bdi></b>
-                ". If you go on, this browser is signed in as whoever the invitation is for."
+                ". If you continue, this browser will be signed in as the invited person."
             </p>
         }
     });
@@ -123,7 +124,7 @@ fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) 
     view! {
         <h1>{heading}</h1>
         <p class="lead">{role_description(to.role)}</p>
-        <p class="note">"The invitation works once, until " {until} "."</p>
+        <p class="note">"The invitation can be used once, until " {until} "."</p>
         {signed_in}
         <JoinForm token=Some(token) name=to.person_name/>
     }
@@ -142,8 +143,8 @@ fn NoInvitation(
         (Some(person), role) => view! { <Account person role again/> }.into_any(),
         (None, AccessRole::Operator) => view! {
             <p class="lead">
-                "You are the operator of this server. Take a name, so that what you decide is
-                known as yours."
+                "You are the operator of this server. Choose a name to record your decisions \
+                 under it."
             </p>
             <JoinForm token=None name=None/>
             {who.csrf_token.map(|_| view! { <SignOutHere again/> })}
@@ -151,13 +152,13 @@ fn NoInvitation(
         .into_any(),
         (None, _) => view! {
             <p class="lead">
-                "With your name and password. Without a password, follow the link of an
-                invitation: whoever sent you one can send another."
+                "Sign in with your name and password. Without a password, use an invitation \
+                 link; the person who invited you can send another."
             </p>
             <SignInForm/>
             <p class="note">
-                "The operator of the server opens the link that the server printed when it
-                started, or shows the operator's token on the page "
+                "The server operator uses the link printed at the server's start, or enters the \
+                 operator token on the page "
                 <a href=PageRoute::Operator.href()>"Models and jobs"</a> "."
             </p>
         }
@@ -177,21 +178,21 @@ fn role_with_article(role: AccessRole) -> &'static str {
 /// What a role may do.
 pub(super) fn role_description(role: AccessRole) -> &'static str {
     match role {
-        AccessRole::Visitor => "You read what is published.",
+        AccessRole::Visitor => "You can read published results.",
         AccessRole::Annotator => {
-            "You say of two texts which answers a query better. You need no account elsewhere, \
-             only a name."
+            "You decide which of two documents answers a query better. You need a name here, \
+             but no account elsewhere."
         }
         AccessRole::Curator => {
-            "You make review tasks, invite annotators, and see how far they agree."
+            "You create review tasks, invite annotators, and see agreement and results."
         }
-        AccessRole::Operator => "You may do everything on this server.",
+        AccessRole::Operator => "You have full access to this server.",
     }
 }
 
 /// A moment as this browser writes it.
 fn local_time(at_ms: u64) -> String {
     let date = js_sys::Date::new(&(at_ms as f64).into());
-    date.to_locale_string("en-GB", &wasm_bindgen::JsValue::UNDEFINED)
+    date.to_locale_string("en-US", &wasm_bindgen::JsValue::UNDEFINED)
         .into()
 }

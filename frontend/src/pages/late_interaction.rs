@@ -56,17 +56,17 @@ pub(crate) fn LateInteraction(
         false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
     view! {
-        <Crumbs study here="Inside"/>
-        <ResourceView answer=found until="Looking" without="This cannot be shown" shown/>
+        <Crumbs study here="Late interaction"/>
+        <ResourceView answer=found until="Loading the analysis" without="The analysis cannot be shown" shown/>
     }
 }
 
 #[component]
 fn NoAnalysis(study: String) -> impl IntoView {
-    let command = format!("axioscope whitebox --study {study} --ranker MODEL:late");
+    let command = format!("axioscope late-interaction --study {study} --ranker MODEL:late");
     view! {
-        <h1>"No ranker of this study was looked into"</h1>
-        <p>"A model that compares piece by piece can be opened on the command line:"</p>
+        <h1>"No late-interaction ranker of this study has been analyzed"</h1>
+        <p>"Analyze a late-interaction ranker on the command line:"</p>
         <pre tabindex="0"><code>{command}</code></pre>
     }
 }
@@ -162,8 +162,8 @@ fn RankerAnalysis(
                     <span>{head.ranker.label}</span>
                     {note}
                     <span>{plural(head.queries.len() as u64, "query", "queries")}</span>
-                    <span>{plural(head.n_docs, "text", "texts")}</span>
-                    <span>"pool " {head.pool}</span>
+                    <span>{plural(head.n_docs, "document", "documents")}</span>
+                    <span>"candidate pool: " {head.pool}</span>
                     <span>{format::date(&head.created)}</span>
                 </p>
             </div>
@@ -171,8 +171,8 @@ fn RankerAnalysis(
         <FigureSection
             of="inside-"
             id="correlations"
-            name="With idf"
-            said="Beside what the paper finds in ColBERT."
+            name="Correlation with idf"
+            said="Next to the correlations that the paper reports for ColBERT."
             drawing=None
             table=Some(correlations)
         />

@@ -38,13 +38,11 @@ pub(crate) fn Operator() -> impl IntoView {
     let again = Callback::new(move |()| shelf.poll());
     let stand = Memo::new(move |_| shelf.state.get());
     let body = move || match stand.get() {
-        ModelListState::Loading => {
-            view! { <p class="note" role="status">"Asking the server"</p> }.into_any()
-        }
+        ModelListState::Loading => view! { <p class="note" role="status">"Loading"</p> }.into_any(),
         ModelListState::NoServer => view! {
             <p class="ahead">
-                "There is no server here: this page comes from a host of files only. Run "
-                <code>"axioscope serve"</code> " to have models and jobs."
+                "There is no server here: this page comes from a static host. Run "
+                <code>"axioscope serve"</code> " to use models and jobs."
             </p>
         }
         .into_any(),
@@ -61,7 +59,7 @@ pub(crate) fn Operator() -> impl IntoView {
     };
     view! {
         <h1>"Models and jobs"</h1>
-        <p class="lead">"What this server scores with, and what it is working on."</p>
+        <p class="lead">"The models on this server and the jobs that use them."</p>
         <OptionalErrorMessage error=failed/>
         <div class="operator">{body}</div>
     }
@@ -106,15 +104,15 @@ fn OperatorSignIn(
             view! {
                 <div class="failure" role="alert">
                     <p>
-                        "The server does not know this token. "
-                        <code>"axioscope serve --new-token"</code> " makes another."
+                        "The server does not recognize this token. "
+                        <code>"axioscope serve --new-token"</code> " creates a new one."
                     </p>
                 </div>
             }
         })
     };
     view! {
-        <OperatorTokenForm why="Only the operator of this server sees its models and jobs." again/>
+        <OperatorTokenForm why="Only the operator of this server can see its models and jobs." again/>
         {wrong}
     }
 }

@@ -18,7 +18,7 @@ use tables::{Invitations, PeopleTable};
 #[component]
 pub(crate) fn People() -> impl IntoView {
     let shown = |who: SessionResponse| view! { <PeopleView who/> }.into_any();
-    view! { <CuratorsOnly heading="People" why="Curators see who takes part." shown/> }
+    view! { <CuratorsOnly heading="People" why="Only curators see who takes part." shown/> }
 }
 
 #[component]
@@ -35,11 +35,11 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
     let waits = move || board.people.with(Option::is_none) && board.error.with(Option::is_none);
     view! {
         <h1>"People"</h1>
-        <p class="lead">"Who takes part here, and who is invited to."</p>
+        <p class="lead">"People on this server, and open invitations."</p>
         <OptionalErrorMessage error=board.error retry/>
         <div class="told-here" role="status">{told}</div>
         <Show when=waits>
-            <p class="note">"Asking for everybody"</p>
+            <p class="note">"Loading people"</p>
         </Show>
         <Show when=move || board.people.with(Option::is_some)>
             <InviteForm board/>
@@ -55,7 +55,7 @@ fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
     let back = told.invitable_person.map(|it| {
         let again = move |_| invite::reinvite(board, &it);
         view! {
-            <button class="btn" type="button" on:click=again>"Invite them again"</button>
+            <button class="btn" type="button" on:click=again>"Invite again"</button>
         }
     });
     view! {

@@ -73,8 +73,8 @@ pub(crate) fn Playground() -> impl IntoView {
             <div>
                 <h1>"Playground"</h1>
                 <p class="note">
-                    "Type a query and two or three texts. Axioms, BM25 and QL are computed in this
-                    page at every key."
+                    "Type a query and two or three documents. Axioms, BM25 and QL are \
+                     recomputed as you type."
                 </p>
             </div>
             <div class="btns">

@@ -42,15 +42,15 @@ pub(crate) fn Reproductions() -> impl IntoView {
         tables.collect_view().into_any()
     };
     view! {
-        <h1>"Replay"</h1>
+        <h1>"Reproductions"</h1>
         <p class="lead">
-            "The tables of four papers, cell by cell: what was printed, what the published code
-            gave where that is known, and what a study gives in each reading, or for each ranker
-            beside BM25. Where a printed number is wrong, a pair of numbers shows it. Of ABNIRML,
-            whose tables could not be recovered, it is what its text says."
+            "The tables of four papers, cell by cell: as published, from the authors' code \
+             where known, and from a study, for each variant or for each ranker next to BM25. \
+             Where a published number is wrong, a pair of figures shows it. For ABNIRML, whose \
+             tables are not available, figures come from its text."
         </p>
         <Choices choice studies/>
-        <ResourceView answer=replayed until="Counting" shown/>
+        <ResourceView answer=replayed until="Computing" shown/>
     }
 }
 
@@ -137,7 +137,7 @@ fn Choices(
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
             <SelectField label="Table" choose=change>{options}</SelectField>
-            <SelectField label="Beside it, the study" choose=move |name: String| {
+            <SelectField label="Compare with study" choose=move |name: String| {
                 let study = Some(name).filter(|it| !it.is_empty());
                 let asked = choice.get_untracked().asked;
                 set_choice(ReproductionChoice { asked, study }, choice);

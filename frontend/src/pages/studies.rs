@@ -32,12 +32,13 @@ pub(crate) fn Studies() -> impl IntoView {
         <Title text="Studies"/>
         <div class="home-top">
             <div>
-                <h1>"Why does a ranker rank as it does?"</h1>
+                <h1>"Why does a ranker rank the way it does?"</h1>
                 <p class="lead">
-                    "A retrieval axiom says which of two texts a good ranker should put first, for
-                    instance the one that holds a query term more often. Axioscope finds thousands
-                    of such pairs in a collection and shows how often each ranker agrees, down to
-                    the single pair and the term that decided it."
+                    "A retrieval axiom says which of two documents a good ranker should score \
+                     higher, for example the one with more occurrences of a query term. \
+                     Axioscope finds thousands of such pairs in a collection and shows how \
+                     often each ranker agrees, down to the single pair and the term that \
+                     decided it."
                 </p>
                 <p class="btns">
                     {move || {
@@ -47,8 +48,8 @@ pub(crate) fn Studies() -> impl IntoView {
                                 view! { <a class="btn main" href=href>"Open a study"</a> }
                             })
                     }}
-                    <a class="btn" href=PageRoute::Playground.href()>"Try your own texts"</a>
-                    <a class="btn" href=PageRoute::Workbench.href()>"Bring your own collection"</a>
+                    <a class="btn" href=PageRoute::Playground.href()>"Try your own documents"</a>
+                    <a class="btn" href=PageRoute::Workbench.href()>"Use your own collection"</a>
                 </p>
             </div>
             {move || sample().map(|sample| view! { <Legend sample/> })}
@@ -123,7 +124,7 @@ fn StudyCards(
         cards.retain(|it| matches(it, &wanted));
         sort().apply(&mut cards);
         if cards.is_empty() {
-            return view! { <p class="note">"No study has this in its name."</p> }.into_any();
+            return view! { <p class="note">"No study name matches."</p> }.into_any();
         }
         let cards = cards
             .into_iter()
@@ -214,7 +215,8 @@ fn StudyCard(
         view! { <span>{number_format::short_count(card.n_instances)} " instances"</span> }
     });
     let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
-        view! { <span>{number_format::plural(card.n_behavioral_tests, "behaviour", "behaviours")}</span> }
+        view! { <span>{number_format::plural(card.n_behavioral_tests, "behavioral test", "behavioral \
+             tests")}</span> }
     });
     let counts = (n_instances, n_behaviours);
     // Without an axiom there is no map.
@@ -237,9 +239,9 @@ fn StudyCard(
                 <p class="facts">
                     {counts}
                     <span>{number_format::plural(card.n_queries, "query", "queries")}</span>
-                    <span>{number_format::plural(card.n_docs, "text", "texts")}</span>
+                    <span>{number_format::plural(card.n_docs, "document", "documents")}</span>
                     <span>{number_format::day(&card.created)}</span>
-                    <span class="hash" title="hash of the instances">
+                    <span class="hash" title="Hash of the instances">
                         {number_format::short_hash(&card.instances_hash)}
                     </span>
                     {(!card.is_published).then(|| view! { <span>"not published"</span> })}
@@ -265,7 +267,7 @@ fn CardPlaceholders() -> impl IntoView {
     view! {
         <header>
             <h2 id="hosted">"Hosted studies"</h2>
-            <p class="note" role="status">"Asking for the list"</p>
+            <p class="note" role="status">"Loading studies"</p>
         </header>
         <ul class="cards" aria-hidden="true">{card()} {card()} {card()}</ul>
     }
@@ -277,11 +279,11 @@ fn NoStudies() -> impl IntoView {
     view! {
         <header>
             <h2 id="hosted">"Hosted studies"</h2>
-            <p class="note">"There is none here yet."</p>
+            <p class="note">"No hosted studies yet."</p>
         </header>
         <p class="ahead">
-            "Make one in the " <a href=PageRoute::Workbench.href()>"Workbench"</a>
-            " from your own files, or on a terminal with "
+            "Create one in the " <a href=PageRoute::Workbench.href()>"Workbench"</a>
+            " from your own files, or on the command line with "
             <code>"axioscope study run study.toml"</code> "."
         </p>
     }
@@ -332,9 +334,9 @@ fn Legend(sample: LegendExample) -> impl IntoView {
     } = sample;
     let shown = format::fraction(fraction);
     let label = format!(
-        "How to read a cell: {ranker} on {axiom} is {shown}. The number is the fraction of pairs \
-         ordered as the axiom says; the dot shows it between 0 and 1; the tick in the middle is a \
-         coin toss."
+        "How to read a cell: {ranker} on {axiom} is {shown}. The number is the fraction of \
+         pairs that the ranker orders as the axiom predicts; the dot shows its position between \
+         0 and 1; the tick in the middle is chance (.5)."
     );
     let step = number_format::color_step(fraction);
     let fill = format!("var(--{})", STEPS[(step + 5) as usize]);
@@ -357,12 +359,12 @@ fn Legend(sample: LegendExample) -> impl IntoView {
                 <text class="name" x="36" y="86" text-anchor="end">{ranker}</text>
                 <path class="axis" d="M160 72h16M160 109h16M100 134v16"></path>
                 <text x="183" y="69">"of all pairs are ordered"</text>
-                <text x="183" y="84">"as the axiom says"</text>
-                <text x="183" y="113">"where that lies from 0 to 1"</text>
-                <text x="100" y="165" text-anchor="middle">"a coin toss"</text>
+                <text x="183" y="84">"as the axiom predicts"</text>
+                <text x="183" y="113">"position between 0 and 1"</text>
+                <text x="100" y="165" text-anchor="middle">"chance"</text>
                 {steps}
                 <text x="4" y="218">"against the axiom"</text>
-                <text x="355" y="218" text-anchor="end">"with the axiom"</text>
+                <text x="355" y="218" text-anchor="end">"agrees with the axiom"</text>
             </svg>
         </figure>
     }

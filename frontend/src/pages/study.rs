@@ -95,7 +95,7 @@ pub(crate) fn Study() -> impl IntoView {
                 }
                 .href();
                 view! {
-                    <p class="note"><a href=href>"Open the study with its own settings"</a></p>
+                    <p class="note"><a href=href>"Open the study with its default settings"</a></p>
                 }
             });
             view! {
@@ -240,7 +240,7 @@ fn StudyContent(
         };
         view! {
             <div class="behaving">
-                <LazyPage path=path.href() until="Fetching the behaviours"/>
+                <LazyPage path=path.href() until="Loading the behavioral tests"/>
             </div>
         }
     });
@@ -262,7 +262,7 @@ fn StudyContent(
         None if no_axioms => ().into_any(),
         None => view! {
             <p class="ahead">
-                "No ranker has scored this study yet. Score it on a terminal with "
+                "No ranker has scored this study yet. Score it on the command line with "
                 <code>"axioscope study resume"</code> ", or in the Workbench."
             </p>
         }
@@ -333,7 +333,7 @@ fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoVi
     let turn = Callback::new(move |split| turned.update(|it| it.split = split));
     (!reach.splits.is_empty()).then(|| {
         view! {
-            <div class="section bar" role="group" aria-label="Which samples are counted">
+            <div class="section bar" role="group" aria-label="Sample filter">
                 <SplitSelect splits=reach.splits chosen turn/>
             </div>
         }
@@ -403,9 +403,9 @@ fn ResultFigure(
         <figure>
             <figcaption>
                 <p>
-                    <strong>"How often each ranker orders texts as the axiom says."</strong>
-                    " Blue follows it, rust goes against it, grey is a coin toss. Select a cell;
-                    select it again for its instances."
+                    <strong>"How often each ranker agrees with each axiom."</strong>
+                    " Blue: agrees with the axiom; rust: contradicts it; gray: chance. Click a \
+                     cell; click again to list its instances."
                 </p>
                 <ExportButtons of="heat map" table=as_table turn svg csv/>
             </figcaption>
@@ -422,7 +422,7 @@ fn Crumbs(
     title: String,
 ) -> impl IntoView {
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::Studies.href()>"Studies"</a>
             <span>{title}</span>
         </nav>
@@ -438,7 +438,7 @@ fn StudyPlaceholder() -> impl IntoView {
         <div class="head waiting">
             <div>
                 <h1>"…"</h1>
-                <p class="facts" role="status">"Counting"</p>
+                <p class="facts" role="status">"Computing"</p>
             </div>
         </div>
         <section class="findings waiting" aria-hidden="true"></section>

@@ -58,13 +58,13 @@ pub(crate) fn Workbench() -> impl IntoView {
             <div>
                 <h1>"Workbench"</h1>
                 <p class="note">
-                    "Everything runs in this page. Nothing leaves the browser before you send it."
+                    "Everything runs in this page. Nothing leaves the browser until you send it."
                 </p>
             </div>
             <div class="btns">
                 <demo_files::LoadDemoButton bench/>
                 <label class="btn file">
-                    "Open a study file"
+                    "Open study file"
                     <input type="file" class="unseen" on:change:target=move |it| open_study_file(bench, it)/>
                 </label>
                 <button class="btn" type="button" on:click=move |_| clear(bench)>"Clear"</button>

@@ -48,7 +48,7 @@ pub(crate) fn AttentionMaps(
 ) -> impl IntoView {
     let choice = RwSignal::new(AttentionChoice::default());
     let asked = Memo::new(move |_| choice.with(|it| (it.layer, it.head)));
-    let name = format!("Where {spec} attends");
+    let name = format!("Attention of {spec}");
     let found = LocalResource::new(move || {
         let (layer, head) = asked.get();
         let requests = texts.iter().map(|text| GetAttentionRequest {
@@ -97,13 +97,13 @@ pub(crate) fn AttentionMaps(
         <Section
             id="attention"
             name
-            note="Weights of a layer of the cross-encoder between query and text; darker is more, \
-                  the frame marks the most. Weights show where a layer looks, not why the score \
-                  is what it is."
+            note="Attention weights of one layer between query and document tokens; darker is \
+                 higher, the frame marks the maximum. Attention shows where a layer looks, not \
+                 why the score is what it is."
             header=move || view! { <ExportButtons of="attention" svg csv/> }
         >
             {form}
-            <ResourceView answer=found until="Asking the model" shown/>
+            <ResourceView answer=found until="Running the model" shown/>
         </Section>
     }
 }
@@ -141,12 +141,12 @@ fn Choices(
             <SelectField label="Head" choose=move |head: String| {
                 choice.update(|it| it.head = head.parse().ok());
             }>
-                <option value="mean" selected=first.head.is_none()>"mean of all"</option>
+                <option value="mean" selected=first.head.is_none()>"mean of all heads"</option>
                 {heads}
             </SelectField>
-            <SelectField label="Rows take of columns" choose=turn>
-                <option value="query" selected=of_query>"query of text"</option>
-                <option value="text" selected=move || !of_query()>"text of query"</option>
+            <SelectField label="Attention from rows to columns" choose=turn>
+                <option value="query" selected=of_query>"query to document"</option>
+                <option value="text" selected=move || !of_query()>"document to query"</option>
             </SelectField>
         </form>
     }
@@ -181,7 +181,7 @@ fn figures(all: &[AttentionResponse], direction: AttentionDirection) -> Vec<Plot
 }
 
 fn title(at: usize) -> String {
-    format!("Text {}", at + 1)
+    format!("Document {}", at + 1)
 }
 
 /// Places of the pieces of the query and of the text, without special ones at their ends.
@@ -214,7 +214,7 @@ fn attention_figure(
         document_tokens: pieces(&text),
         cosines: weights,
     };
-    let cut = if it.truncated { ", cut at its end" } else { "" };
+    let cut = if it.truncated { ", truncated" } else { "" };
     let most = matches.query_tokens.iter().zip(&matches.cosines);
     let most = most.filter_map(|(piece, row)| {
         let each = row.iter().zip(&matches.document_tokens);
@@ -227,8 +227,7 @@ fn attention_figure(
     let most: Vec<String> = most.collect();
     PlotFigure {
         alt_text: format!("{name}{cut}: {}.", most.join("; ")),
-        description: "Rows are pieces of the query, columns pieces of the text; darker is more."
-            .to_owned(),
+        description: "Rows are query tokens, columns document tokens; darker is higher.".to_owned(),
         ..token_match_map::figure(name, &matches)
     }
 }

@@ -100,7 +100,7 @@ impl ControlOptions {
 
     fn delta_text(&self, dials: &StudyControls) -> String {
         match (self.delta_position(dials), self.max_delta) {
-            (place, None) if place > ControlOptions::ANY_LENGTH => "any gap".to_owned(),
+            (place, None) if place > ControlOptions::ANY_LENGTH => "no limit".to_owned(),
             (1, _) => "1 term".to_owned(),
             (place, _) => format!("{place} terms"),
         }
@@ -124,7 +124,7 @@ fn threshold_position(width: Option<f64>) -> u32 {
 }
 
 fn threshold_text(width: Option<f64>) -> String {
-    width.map_or("exact".to_owned(), |it| {
+    width.map_or("default".to_owned(), |it| {
         match TIE_THRESHOLDS.contains(&it) {
             true => format!("within {it}"),
             // One that was tuned has more digits than count.
@@ -158,7 +158,7 @@ pub(crate) fn ControlBar(
     let modes = modes.collect_view();
     let modes = (n_modes > 1).then(|| {
         view! {
-            <span class="choice" role="radiogroup" aria-label="Reading of the axioms">
+            <span class="choice" role="radiogroup" aria-label="Variant">
                 {modes}
             </span>
         }
@@ -189,7 +189,7 @@ pub(crate) fn ControlBar(
         };
         let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
-        view! { <Slider label="Length gap δ" last=reach.max_position() place said turn/> }
+        view! { <Slider label="Length tolerance δ (terms)" last=reach.max_position() place said turn/> }
     });
     let last_tie = TIE_THRESHOLDS.len() as u32;
     let turn_tie = move |place: u32| {
@@ -202,17 +202,17 @@ pub(crate) fn ControlBar(
         });
     };
     view! {
-        <div class="section bar dials" role="group" aria-label="How the instances are counted">
+        <div class="section bar dials" role="group" aria-label="Controls">
             {modes}
             {lengths}
             <Slider
-                label="Score tie"
+                label="Tie threshold ε"
                 last=last_tie
                 place=move || threshold_position(dials.get().tie_threshold)
                 said=move || threshold_text(dials.get().tie_threshold)
                 turn=turn_tie
             />
-            <span class="choice" role="radiogroup" aria-label="Which instances count">
+            <span class="choice" role="radiogroup" aria-label="Instance filter">
                 {only}
             </span>
             {splits}
@@ -304,10 +304,10 @@ pub(crate) fn variant_label(mode: AxiomVariant) -> &'static str {
 
 fn variant_description(mode: AxiomVariant) -> &'static str {
     match mode {
-        AxiomVariant::Fixed => "What the axioms say",
-        AxiomVariant::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
-        AxiomVariant::PaperCamara2020 => "As printed in Câmara & Hauff (ECIR 2020)",
-        AxiomVariant::Code => "As the published code of Câmara & Hauff does it",
+        AxiomVariant::Fixed => "As defined here",
+        AxiomVariant::PaperRennings2019 => "As published in Rennings, Moraes & Hauff (ECIR 2019)",
+        AxiomVariant::PaperCamara2020 => "As published in Câmara & Hauff (ECIR 2020)",
+        AxiomVariant::Code => "As implemented by Câmara & Hauff",
     }
 }
 
@@ -315,7 +315,7 @@ fn instance_filter_label(only: InstanceSubset) -> &'static str {
     match only {
         InstanceSubset::All => "all",
         InstanceSubset::Untruncated => "not truncated",
-        InstanceSubset::WithRelevant => "relevant",
+        InstanceSubset::WithRelevant => "relevant only",
     }
 }
 

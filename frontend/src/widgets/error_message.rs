@@ -67,7 +67,7 @@ pub(crate) fn ErrorBoundaryMessages(
                     let _ = window().location().reload();
                 }
             >
-                "Load the page again"
+                "Reload the page"
             </button>
         </div>
     }

@@ -132,7 +132,7 @@ impl CellState {
     fn cell_description(&self, who: &str, probe: &str) -> String {
         match self {
             CellState::Known(cell) => said(who, probe, cell),
-            CellState::Undefined => format!("{who}, {probe}: no instance, so not defined"),
+            CellState::Undefined => format!("{who}, {probe}: no instances"),
             CellState::Failed => format!("{who}, {probe}: no instance has all its scores"),
         }
     }
@@ -147,10 +147,10 @@ fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
         format::count(cell.n_queries),
     );
     if cell.tally.unscored > 0 {
-        said += &format!(", {} without a score", format::count(cell.tally.unscored));
+        said += &format!(", {} unscored", format::count(cell.tally.unscored));
     }
     if cell.p_holm >= FAMILY_WISE_ERROR_RATE {
-        said += ", not told apart from chance";
+        said += ", not distinguishable from chance";
     }
     said
 }
@@ -222,14 +222,14 @@ pub(crate) fn HeatMap(
     let n_hidden = frame.rows.len().saturating_sub(MAX_PHONE_RANKERS);
     let more = (n_hidden > 0).then(|| {
         let n = format::count(n_hidden as u64);
-        view! { <p class="note narrow-only">{format!("{n} more rankers stand in the table.")}</p> }
+        view! { <p class="note narrow-only">{format!("{n} more rankers are in the table.")}</p> }
     });
     view! {
         <div
             class="map by"
             class:stale=move || busy.get()
             role="grid"
-            aria-label="Fraction of instances that each ranker orders as the axiom says"
+            aria-label="Fraction of instances on which each ranker agrees with the axiom"
             aria-describedby="map-key"
             aria-busy=move || busy.get().to_string()
             style=("--wide", wide)
@@ -363,7 +363,7 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
         ),
         None => (
             "Relevance".to_owned(),
-            "qrels, grade differs".to_owned(),
+            "qrels, where grades differ".to_owned(),
             None,
         ),
     };

@@ -18,20 +18,23 @@ pub(crate) fn status_text(job: &Job) -> String {
     );
     let who = &job.ranker.label;
     match job.state {
-        JobState::Queued => format!("{who}: waits for its turn"),
+        JobState::Queued => format!("{who}: waiting"),
         JobState::Running if job.pairs_per_s > 0.0 => {
             let left = job.n_pairs.saturating_sub(job.n_scored) as f64 / job.pairs_per_s;
             let rate = number_format::count(job.pairs_per_s.round() as u64);
             let pieces = number_format::count(job.tokens_per_s.round() as u64);
             let left = number_format::format_duration(left);
-            format!("{who}: {pairs}, {rate} pairs and {pieces} pieces a second, {left} left, about")
+            format!(
+                "{who}: {pairs}, {rate} pairs and {pieces} tokens per second, about {left} \
+                 left"
+            )
         }
         JobState::Running => format!("{who}: {pairs}"),
         JobState::Done => format!(
             "{who}: all {} pairs scored",
             number_format::count(job.n_pairs)
         ),
-        JobState::Canceled => format!("{who}: cancelled after {pairs}, which are kept"),
-        JobState::Failed => format!("{who}: stopped after {pairs}, which are kept"),
+        JobState::Canceled => format!("{who}: canceled after {pairs}; their scores are kept"),
+        JobState::Failed => format!("{who}: failed after {pairs}; their scores are kept"),
     }
 }

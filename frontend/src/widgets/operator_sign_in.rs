@@ -21,17 +21,18 @@ pub(crate) fn OperatorTokenForm(
     };
     view! {
         <p class="ahead">
-            {why} " If you are the operator, open the link that the server printed when it started:
-            it makes this browser yours. It works once, and each start prints another."
+            {why} " If you are the operator, open the link that the server printed when it \
+                 started; it signs in this browser. It works once, and each start prints a new \
+                 one."
         </p>
         <form class="btns send" on:submit=enter>
             <TextField
-                label="Operator token, printed at the first start"
+                label="Operator token (printed at the first start)"
                 text=typed
                 kind="password"
                 autocomplete="current-password"
             />
-            <button class="btn" type="submit">"Use it in this tab"</button>
+            <button class="btn" type="submit">"Use in this tab"</button>
         </form>
     }
 }

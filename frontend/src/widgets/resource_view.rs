@@ -67,7 +67,7 @@ pub(crate) fn Crumbs(
         _ => (PageRoute::Studies, "Studies"),
     };
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=above.href()>{called}</a>
             <a href=PageRoute::Study { study }.href()>"Study"</a>
             <span>{here}</span>

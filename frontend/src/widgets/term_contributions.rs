@@ -37,10 +37,13 @@ pub(crate) fn TermTable(
     });
     let sums = sums.collect_view();
     let name = contributions.ranker.label.clone();
-    let caption = format!("{name}: what each term adds to the score of each text");
+    let caption = format!("{name}: contribution of each term to the score of each document");
     let over = match kind {
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => "text 1 over text 2",
-        ClaimKind::DiminishingGain => "texts 1, 2, 3",
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
+            "document 1 minus \
+             document 2"
+        }
+        ClaimKind::DiminishingGain => "documents 1, 2, 3",
     };
     view! {
         <table class="terms">
@@ -146,17 +149,15 @@ pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
 pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
     match kind {
         ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => "1 − 2",
-        ClaimKind::DiminishingGain => "first step − second",
+        ClaimKind::DiminishingGain => "first step − second step",
     }
 }
 
 /// What the two directions of a bar mean.
 pub(crate) fn direction_labels(kind: ClaimKind) -> [&'static str; 2] {
     match kind {
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
-            ["favours 2", "favours 1"]
-        }
-        ClaimKind::DiminishingGain => ["against", "with the axiom"],
+        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => ["favors 2", "favors 1"],
+        ClaimKind::DiminishingGain => ["against", "agrees with the axiom"],
     }
 }
 
@@ -228,7 +229,8 @@ pub(crate) fn table(
         TableColumn::new("ranker", ColumnKind::Text),
         TableColumn::new("term", ColumnKind::Text),
     ];
-    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
+    columns
+        .extend((1..=n).map(|it| TableColumn::new(format!("document {it}"), ColumnKind::Number)));
     columns.push(TableColumn::new("difference", ColumnKind::Number));
     let mut rows = Vec::new();
     for it in all {
@@ -255,7 +257,7 @@ pub(crate) fn table(
     }
     report::ReportTable {
         name: name.to_owned(),
-        title: "What each query term adds to a score".to_owned(),
+        title: "Contribution of each query term to the score".to_owned(),
         columns,
         rows,
         notes: Vec::new(),
@@ -338,9 +340,9 @@ pub(crate) fn figure(
         width,
         height: y,
         margin: 16.0,
-        alt_text: "What each query term adds to the margin of each ranker".to_owned(),
+        alt_text: "Contribution of each query term to each ranker's margin".to_owned(),
         description: format!(
-            "Bars show {} of what a term adds to the scores; bars of one ranker share a scale.",
+            "Bars show {} of the contributions; bars of one ranker share a scale.",
             difference_name(claim.kind())
         ),
         marks,

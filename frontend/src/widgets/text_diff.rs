@@ -42,14 +42,14 @@ pub(crate) enum DiffLabels {
 impl DiffLabels {
     fn label(self, fate: WordChange) -> &'static str {
         match (self, fate) {
-            (DiffLabels::Edited, WordChange::Unchanged) => "kept",
+            (DiffLabels::Edited, WordChange::Unchanged) => "unchanged",
             (DiffLabels::Edited, WordChange::Added) => "added",
-            (DiffLabels::Edited, WordChange::Removed) => "dropped",
+            (DiffLabels::Edited, WordChange::Removed) => "removed",
             (DiffLabels::Edited, WordChange::Moved) => "moved",
             (DiffLabels::SideBySide, WordChange::Unchanged) => "in both",
-            (DiffLabels::SideBySide, WordChange::Added) => "only in text 1",
-            (DiffLabels::SideBySide, WordChange::Removed) => "only in text 2",
-            (DiffLabels::SideBySide, WordChange::Moved) => "elsewhere in text 2",
+            (DiffLabels::SideBySide, WordChange::Added) => "only in document 1",
+            (DiffLabels::SideBySide, WordChange::Removed) => "only in document 2",
+            (DiffLabels::SideBySide, WordChange::Moved) => "elsewhere in document 2",
         }
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
     });
     let said: Vec<String> = said.collect();
     match said.is_empty() {
-        true => "only white space differs".to_owned(),
+        true => "only whitespace differs".to_owned(),
         false => said.join(", "),
     }
 }
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(changed("a b", "b c"), "1 word added, 1 dropped");
         assert_eq!(changed("a b c", "c b a"), "2 words moved");
         assert_eq!(changed("a, b.", "a b"), "2 punctuation marks dropped");
-        assert_eq!(changed("a b", "a  b"), "only white space differs");
+        assert_eq!(changed("a b", "a  b"), "only whitespace differs");
         assert_eq!(
             said("a b c", "c a x", DiffLabels::SideBySide),
             "1 word only in text 1, 1 only in text 2, 1 elsewhere in text 2"

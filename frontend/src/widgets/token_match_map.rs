@@ -17,7 +17,7 @@ pub(crate) fn TokenMatchMap(
     name: String,
 ) -> impl IntoView {
     let said = sentence(&name, &matches);
-    let label = format!("{name}, token by token");
+    let label = format!("{name}, token matches");
     view! {
         <figure>
             <div class="strip" role="region" tabindex="0" aria-label=label>
@@ -73,7 +73,7 @@ fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     });
     let pairs: Vec<String> = pairs.collect();
     format!(
-        "{name}, sum of framed matches {}: {}.",
+        "{name}, sum of best matches {}: {}.",
         format::score(match_sum(matches), 2),
         pairs.join(", ")
     )
@@ -137,7 +137,7 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
         matches.document_tokens.last(),
     ) {
         marks.push(words([LEFT, height + 16.0], TextAnchor::Start, first));
-        let last = format!("{last}, piece {}", matches.document_tokens.len());
+        let last = format!("{last}, token {}", matches.document_tokens.len());
         marks.push(words([RIGHT, height + 16.0], TextAnchor::End, &last));
     }
     PlotFigure {
@@ -146,8 +146,8 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
         margin: 0.0,
         alt_text: sentence(name, matches),
         description: format!(
-            "Rows are pieces of the query, columns pieces of the text; darker is closer, from \
-             {} (the median) to {}; frames mark the matches that count.",
+            "Rows are query tokens, columns document tokens; darker is more similar, from {} \
+             (the median) to {}; frames mark the best matches.",
             format_cosine(range[0]),
             format_cosine(range[1])
         ),
@@ -168,9 +168,9 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
 
 /// The best match of every piece of the query in every text.
 pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
-    let mut table = report::ReportTable::new(name, "The best match of every piece of the query")
-        .with_text_columns("text | query piece | best match")
-        .with_number_columns("its place | cosine");
+    let mut table = report::ReportTable::new(name, "Best match of each query token")
+        .with_text_columns("document | query token | best match")
+        .with_number_columns("its position | cosine");
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query_tokens.iter().zip(&it.cosines) {
             let Some((at, cosine)) = best_match(row) else {
@@ -190,13 +190,13 @@ pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::Rep
 
 /// Returns a table of the cosine of every query token with every document token, for export.
 pub(crate) fn cosines(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
-    let title = "Cosine of every piece of the query with every piece of the texts";
+    let title = "Cosine of each query token with each document token";
     let mut table = report::ReportTable::new(name, title)
         .with_number_columns("text")
-        .with_text_columns("query piece")
-        .with_number_columns("query place")
-        .with_text_columns("text piece")
-        .with_number_columns("text place | cosine");
+        .with_text_columns("query token")
+        .with_number_columns("query position")
+        .with_text_columns("document token")
+        .with_number_columns("document position | cosine");
     for (text, it) in all.iter().enumerate() {
         for (of, (piece, row)) in it.query_tokens.iter().zip(&it.cosines).enumerate() {
             for (at, (met, &cosine)) in it.document_tokens.iter().zip(row).enumerate() {

@@ -44,20 +44,20 @@ pub(crate) fn TokenMatchesSection(
     });
     let body = move || match looked.get() {
         None => view! {
-            <Heading title="Where the models looked".to_owned()/>
-            <div class="strips waiting" role="status">"Asking the model"</div>
+            <Heading title="Token matches".to_owned()/>
+            <div class="strips waiting" role="status">"Running the model"</div>
         }
         .into_any(),
         Some(Err(error)) => {
             let retry = Callback::new(move |()| looked.refetch());
             view! {
-                <Heading title="Where the models looked".to_owned()/>
+                <Heading title="Token matches".to_owned()/>
                 <ErrorMessage error retry/>
             }
             .into_any()
         }
         Some(Ok(TokenMatchesState::Not(why))) => view! {
-            <Heading title="Where the models looked".to_owned()/>
+            <Heading title="Token matches".to_owned()/>
             <p class="note">{why}</p>
         }
         .into_any(),
@@ -78,13 +78,12 @@ async fn fetch_matches(
     TimeoutFuture::new(PAUSE_MS).await;
     let Some(server) = api::fetch_server_info().await? else {
         return Ok(TokenMatchesState::Not(
-            "Token by token needs a server with the model; this page comes from a host of files \
-             only.",
+            "Token matches need a server with the model; this page comes from a static host.",
         ));
     };
     if texts.len() as u64 > server.max_documents {
         return Ok(TokenMatchesState::Not(
-            "The server takes fewer texts at once than there are here.",
+            "The server accepts fewer documents per request than there are here.",
         ));
     }
     let known: Vec<&String> = specs
@@ -93,7 +92,7 @@ async fn fetch_matches(
         .collect();
     if known.is_empty() {
         return Ok(TokenMatchesState::Not(
-            "The server does not have the models of this study any more.",
+            "The server no longer has this study's models.",
         ));
     }
     for spec in known {
@@ -108,7 +107,7 @@ async fn fetch_matches(
         }
     }
     Ok(TokenMatchesState::Not(
-        "No ranker of this study compares the texts token by token.",
+        "This study has no late-interaction ranker.",
     ))
 }
 
@@ -162,10 +161,10 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
     let note = ranker.note.map(|it| format!("; {it}")).unwrap_or_default();
     view! {
         <header>
-            <h2 id="tokens">{format!("Where {} looked", ranker.label)}</h2>
+            <h2 id="tokens">{format!("Token matches of {}", ranker.label)}</h2>
             <p class="note">
-                "Similarity of each query piece to each piece of the text; darker is closer, the
-                frame marks the match that counts" {note}
+                "Similarity of each query token to each document token; darker is more similar, \
+                 the frame marks the best match, which counts" {note}
             </p>
             <ExportButtons of="tokens" table=as_table turn svg csv/>
         </header>
@@ -174,5 +173,5 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
 }
 
 fn title(at: usize) -> String {
-    format!("Text {}", at + 1)
+    format!("Document {}", at + 1)
 }

@@ -49,6 +49,6 @@ pub(crate) fn outcome_label(outcome: Option<Outcome>) -> &'static str {
         Some(Outcome::Satisfied) => "satisfied",
         Some(Outcome::Tied) => "tied",
         Some(Outcome::Violated) => "violated",
-        None => "no score",
+        None => "not scored",
     }
 }

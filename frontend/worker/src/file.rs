@@ -126,7 +126,7 @@ pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Documen
             _ => {
                 return Err(error_to_problem(Error::file(
                     &name,
-                    "holds no texts; give a corpus",
+                    "contains no documents; add a corpus",
                 )));
             }
         }
@@ -170,12 +170,8 @@ fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
     if first.iter().all(|it| it.trim().is_empty()) {
         return Err(Error::file(name, "the file is empty"));
     }
-    crate::file_kind::detect(name, &first).ok_or_else(|| {
-        Error::file(
-            name,
-            "neither its name nor its first lines say what it is; choose it in the list of files",
-        )
-    })
+    crate::file_kind::detect(name, &first)
+        .ok_or_else(|| Error::file(name, "File type not recognized; set it under \"Type\"."))
 }
 
 fn docs<R>((docs, reading): (Vec<Document>, R)) -> (FileContent, R) {
@@ -215,7 +211,9 @@ impl<'a> BlobReader<'a> {
             .file
             .slice_with_f64_and_f64(self.next, end)
             .and_then(|slice| FileReaderSync::new()?.read_as_array_buffer(&slice))
-            .map_err(|_| io::Error::other("the browser lost the file; choose it again"))?;
+            .map_err(|_| {
+                io::Error::other("The browser lost access to the file; choose it again.")
+            })?;
         self.piece = Uint8Array::new(&fetched).to_vec();
         self.taken = 0;
         self.next = end;

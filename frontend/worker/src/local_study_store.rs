@@ -17,14 +17,14 @@ const KEY: &str = "local";
 /// Keeps the JSON of the local study.
 pub(crate) async fn save(study: &str) {
     if let Err(reason) = put(study).await {
-        web_sys::console::warn_2(&"the local study is not kept:".into(), &reason);
+        web_sys::console::warn_2(&"The local study could not be stored:".into(), &reason);
     }
 }
 
 /// The JSON of the local study, if there is one.
 pub(crate) async fn load() -> Option<String> {
     get().await.unwrap_or_else(|reason| {
-        web_sys::console::warn_2(&"the local study cannot be looked up:".into(), &reason);
+        web_sys::console::warn_2(&"The local study could not be loaded:".into(), &reason);
         None
     })
 }

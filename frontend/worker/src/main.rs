@@ -198,10 +198,10 @@ async fn run_request(
 
 fn study_not_loaded(study: &str) -> ErrorResponse {
     let way_out = match study {
-        LOCAL_STUDY => "make one in the Workbench",
-        _ => "load the page again",
+        LOCAL_STUDY => "create one in the Workbench",
+        _ => "reload the page",
     };
-    let error = format!("there is no study named `{study}` in this browser; {way_out}");
+    let error = format!("There is no study named `{study}` in this browser: {way_out}.");
     ErrorResponse::new(error, "unknown")
 }
 

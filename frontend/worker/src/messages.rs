@@ -28,7 +28,8 @@ pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue)
 pub(crate) fn text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
     let parts = Array::of1(&JsValue::from_str(text));
     let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
-        let error = "the browser has no room for so much text; take fewer queries";
+        let error = "The browser does not have enough memory for these documents. Use fewer \
+             queries.";
         ErrorResponse::new(error, "worker")
     })?;
     Ok(blob.into())

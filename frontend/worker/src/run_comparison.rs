@@ -41,7 +41,7 @@ pub(crate) fn compare_runs<'a>(
     require_unique_ids("query", queries.iter().map(|it| it.id.as_str()))?;
     if queries.is_empty() {
         return Err(setting_problem(
-            "two runs need the queries that they answer; bring their file",
+            "Two runs can only be compared with their queries. Add the query file.",
         ));
     }
     let choices = bench
@@ -54,7 +54,7 @@ pub(crate) fn compare_runs<'a>(
     let names: Vec<&str> = bench.files.keys().map(String::as_str).collect();
     Ok(ComparisonInput {
         name: LOCAL_STUDY.to_owned(),
-        title: "Runs on the bench".to_owned(),
+        title: "Runs on the Workbench".to_owned(),
         content_hash: text_hash(&names.join("\n")),
         docs: docs
             .into_iter()
@@ -78,8 +78,8 @@ fn find_run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResp
     match bench.files.get(file).map(|it| &it.content) {
         Some(FileContent::Run(run)) => Ok(run),
         Some(_) | None => Err(setting_problem(&format!(
-            "there is no run `{file}` on the bench, where files last as long as the page; bring \
-             it to the Workbench"
+            "There is no run `{file}`. Files are lost when the page closes; add the file in the \
+             Workbench again."
         ))),
     }
 }

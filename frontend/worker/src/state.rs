@@ -113,8 +113,8 @@ impl WorkerState {
     ) -> Result<WorkerResponse, ErrorResponse> {
         let study = self.local()?;
         if !study.instances_hash.starts_with(of) {
-            let error = "this job scored another study than the one on the bench now, so its \
-                         scores do not fit; make that study again to take them";
+            let error = "These scores belong to another study than the one on the Workbench. \
+                 Recreate that study to add them.";
             return Err(ErrorResponse::new(error, "conflict"));
         }
         let scores = study_requests::job_scores(study, text)?;
@@ -198,7 +198,7 @@ impl WorkerState {
             Some(FileContent::Run(run)) => Ok(Some(run.clone())),
             Some(_) | None => {
                 let error =
-                    format!("pool {pool}: there is no run `{file}`; bring it, or change the pool");
+                    format!("pool {pool}: there is no run `{file}`; add it or change the pool");
                 Err(ErrorResponse::new(error, "setting"))
             }
         }
@@ -225,7 +225,7 @@ impl WorkerState {
                 pairs: pairs.clone(),
             }),
             Some(_) | None => {
-                let error = format!("there are no pairs `{}`; bring them", file.file);
+                let error = format!("There are no pairs `{}`; add their file.", file.file);
                 Err(ErrorResponse::new(error, "setting"))
             }
         };
@@ -259,7 +259,7 @@ pub(crate) fn require_unique_ids<'a>(
     let mut seen = std::collections::BTreeSet::new();
     for id in ids {
         if !seen.insert(id) {
-            let error = format!("two files have a {what} with id `{id}`; remove one of the files");
+            let error = format!("Two files contain a {what} with id `{id}`. Remove one of them.");
             return Err(ErrorResponse::new(error, "input"));
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             respond::<GetCollectionStatisticsRequest>(study, request)
         }
         other => {
-            let error = format!("{other} needs a server; run `axioscope serve` to have it");
+            let error = format!("{other} needs a server. Run `axioscope serve`.");
             Err(ErrorResponse::new(error, "no-server"))
         }
     }
@@ -223,8 +223,8 @@ pub(crate) fn brought_scores(
     let values: Vec<Option<f64>> = study.pairs.iter().map(value).collect();
     if values.iter().all(Option::is_none) {
         let error = format!(
-            "{name}: no row names a pair of this study; a row is `qid docid score`, with the ids \
-             of the pairs that can be downloaded here"
+            "{name}: no row matches a pair of this study. Expected rows `qid docid score`, with \
+             the ids of the downloaded pairs."
         );
         return Err(ErrorResponse::new(error, "setting"));
     }
@@ -316,7 +316,7 @@ pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
     serde_json::from_str(text).map_err(|it| {
-        let error = format!("not understood, {it}: load the page again");
+        let error = format!("The request could not be read ({it}). Reload the page.");
         ErrorResponse::new(error, "worker")
     })
 }

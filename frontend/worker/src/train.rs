@@ -27,7 +27,7 @@ pub(crate) async fn train(
     let docs = STATE.with_borrow(|it| it.documents());
     if docs.is_empty() {
         return Err(worker_problem(
-            "there are no texts to train on; bring some first",
+            "There are no documents to train on. Add documents first.",
         ));
     }
     let mut watch = TrainingMonitor {

@@ -295,13 +295,13 @@ impl AnnotationEvent {
             AnnotationAction::Skipped(it) => {
                 it.note = check_note(&it.note)?;
                 if it.reason == SkipReason::Other && it.note.is_empty() {
-                    return Err(Error::missing("note", "say why the item is passed over"));
+                    return Err(Error::missing("note", "enter why you skip the item"));
                 }
             }
             AnnotationAction::Reported(it) => {
                 it.note = check_note(&it.note)?;
                 if it.note.is_empty() {
-                    return Err(Error::missing("note", "say what is wrong with the item"));
+                    return Err(Error::missing("note", "enter what is wrong with the item"));
                 }
             }
             AnnotationAction::Undone { .. } => {}

@@ -136,8 +136,8 @@ pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
     ReportTable {
         rows: rows.iter().map(cells).collect(),
         notes: vec![
-            "Every event, also those that no longer count; weight is 1/π, the inclusion \
-             probability of the item."
+            "Every event, including those that no longer count; weight is 1/π, π being the \
+             inclusion probability of the item."
                 .to_owned(),
         ],
         ..table

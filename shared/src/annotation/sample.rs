@@ -65,7 +65,7 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
         }
         if !known.insert(place) {
             let reason = format!(
-                "instance {} of {} is there twice",
+                "instance {} of {} is listed twice",
                 place.index,
                 place.probe.slug()
             );
@@ -123,7 +123,7 @@ pub fn draw_sample(
     let strata = strata(frame, design);
     if n < strata.len() {
         let reason = format!(
-            "{n} items cannot cover {} strata, ask for more",
+            "{n} items cannot cover {} strata; ask for more",
             strata.len()
         );
         return Err(Error::out_of_range("n_items", reason));

@@ -14,8 +14,8 @@ use crate::stats::agreement::AgreementCoefficient;
 pub const ALL_PROBES: &str = "all";
 
 /// What stands above numbers of people that are not weighted.
-const UNWEIGHTED: &str = "Over the drawn items that people saw, not weighted by 1/π. In brackets \
-                          95 % intervals: percentile bootstrap over queries.";
+const UNWEIGHTED: &str = "Over the sampled items that annotators saw, not weighted by 1/π. 95 % \
+     intervals in brackets: percentile bootstrap over queries.";
 
 /// Who a person is, in the words of the page.
 pub type PersonNameFn<'a> = &'a dyn Fn(PersonId) -> String;
@@ -60,13 +60,13 @@ pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> 
 
 /// What is compared in a line, each with its name, in the order of the page.
 pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
-    let mut found = vec![("axiom–people".to_owned(), line.axiom_vs_people)];
+    let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
         let name = rankers.get(at).cloned();
         let name = name.unwrap_or_else(|| format!("ranker {at}"));
-        found.push((format!("{name}–people"), *it));
+        found.push((format!("{name}–annotators"), *it));
     }
-    found.push(("axiom–judgements".to_owned(), line.axiom_vs_qrels));
+    found.push(("axiom–relevance judgments".to_owned(), line.axiom_vs_qrels));
     found
 }
 
@@ -98,7 +98,7 @@ pub fn format_iso_date(days: u64) -> String {
 
 fn by_probe(found: &AgreementReport) -> ReportTable {
     let names = coefficient_rows(&found.overall).map(|it| it.0);
-    let table = ReportTable::new("agreement", "How far people agree")
+    let table = ReportTable::new("agreement", "Inter-annotator agreement")
         .with_text_columns("probe")
         .with_number_columns("items")
         .with_columns(ColumnKind::Estimate, names);
@@ -115,14 +115,14 @@ fn by_probe(found: &AgreementReport) -> ReportTable {
     let undefined = undefined.iter().filter_map(|(name, it)| {
         let n = it.filter(|it| it.n_undefined > 0)?.n_undefined;
         Some(format!(
-            "In {} draws of the bootstrap over all items {name} was undefined.",
+            "{name} was undefined in {} of the bootstrap draws.",
             format::count(n)
         ))
     });
     let mut notes = vec![
         UNWEIGHTED.to_owned(),
-        "Items with at least two answers that are preferences. κ and α are undefined where \
-         everybody always says the same."
+        "Items with at least two answers that are preferences. κ and α are undefined if \
+         everyone always gives the same answer."
             .to_owned(),
     ];
     notes.extend(undefined);
@@ -143,8 +143,8 @@ fn pairs(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
             agreement(it.cohen_kappa),
         ]
     };
-    let table = ReportTable::new("pairs", "Each two people")
-        .with_text_columns("person | and")
+    let table = ReportTable::new("pairs", "Pairs of annotators")
+        .with_text_columns("annotator 1 | annotator 2")
         .with_number_columns("items")
         .with_estimate_columns("raw | Cohen’s κ");
     ReportTable {
@@ -165,15 +165,16 @@ fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
     });
     let all = found.overall.krippendorff_alpha.map(|it| it.estimate);
     let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
-    let table = ReportTable::new("people", "Each person and all others")
-        .with_text_columns("person")
+    let table = ReportTable::new("people", "Each annotator against the others")
+        .with_text_columns("annotator")
         .with_number_columns("votes")
-        .with_estimate_columns("same as others | α without");
+        .with_estimate_columns("same answer as others | α without");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
             format!(
-                "α of all is {all}; where it is higher without somebody, that person pulls it down."
+                "α over all annotators is {all}; a higher α without an annotator means that \
+                 this annotator lowers agreement."
             ),
             UNWEIGHTED.to_owned(),
         ],
@@ -206,18 +207,21 @@ fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
         cells.extend(drift(it.agreement_drift));
         cells
     };
-    let table = ReportTable::new("progress", "What each person did")
-        .with_text_columns("person | counts")
-        .with_number_columns("decided | skipped | undone | conflicts | median, s | per hour | gold")
-        .with_estimate_columns("right on gold")
-        .with_number_columns("gold, drift | 95 % interval | others, drift | 95 % interval");
+    let table = ReportTable::new("progress", "Annotators")
+        .with_text_columns("annotator | included")
+        .with_number_columns(
+            "decided | skipped | undone | conflicts | median, s | per hour | \
+             gold items",
+        )
+        .with_estimate_columns("gold accuracy")
+        .with_number_columns("gold drift | 95 % interval | agreement drift | 95 % interval");
     ReportTable {
         rows: found.by_annotator.iter().map(row).collect(),
         notes: vec![
-            "Decisions that stand, training left out. Time for one item without pauses. Drift: \
-             the share of the last third of somebody’s decisions less that of the first third, of \
-             gold that is right and of answers that others give as well. Intervals: Wilson’s for \
-             shares, Newcombe’s for differences, 95 %."
+            "Current decisions without training items. Time per item excludes pauses. Drift: \
+             last third of an annotator's decisions minus the first third, in gold accuracy and \
+             in agreement with others. Intervals: Wilson’s for shares, Newcombe’s for \
+             differences, 95 %."
                 .to_owned(),
         ],
         ..table
@@ -240,19 +244,19 @@ fn days(found: &TaskProgress) -> ReportTable {
     let days = found.decisions_by_day.iter();
     let rows =
         days.map(|&(day, n)| vec![TableValue::Text(format_iso_date(day)), TableValue::Count(n)]);
-    let table = ReportTable::new("days", "Decisions a day")
+    let table = ReportTable::new("days", "Decisions per day")
         .with_text_columns("day")
         .with_number_columns("decisions");
     ReportTable {
         rows: rows.collect(),
-        notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
+        notes: vec!["Days in UTC; days without a decision are omitted.".to_owned()],
         ..table
     }
 }
 
 fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let names = agreement_rows(&found.overall, rankers).into_iter();
-    let table = ReportTable::new("results", "Who agrees with whom")
+    let table = ReportTable::new("results", "Agreement with annotators")
         .with_text_columns("probe")
         .with_number_columns("items")
         .with_columns(ColumnKind::Estimate, names.map(|(name, _)| name));
@@ -268,10 +272,10 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     ReportTable {
         rows: estimate_rows(found).into_iter().map(row).collect(),
         notes: vec![
-            "Hájek’s estimate over all that could have been drawn: each item weighs 1/π. What \
-             people say of an item is an adjudication, or the preference with the most votes; \
-             split votes say nothing. In brackets 95 % intervals of other samples, percentile \
-             bootstrap over queries."
+            "Hájek’s estimate over all instances that could be drawn: each item has weight 1/π. \
+             The consensus on an item is its adjudication, or the preference with the most \
+             votes; split votes have no consensus. 95 % intervals in brackets are over other \
+             samples: percentile bootstrap over queries."
                 .to_owned(),
         ],
         ..table
@@ -294,16 +298,14 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         cells.push(weighted(line.share_reason_matters));
         cells
     };
-    let table = ReportTable::new("said", "What people say of how many items")
+    let table = ReportTable::new("said", "Human judgments, in items")
         .with_text_columns("probe")
         .with_number_columns("items | prefer one | equal | split | cannot say | open")
         .with_estimate_columns("reason matters");
     ReportTable {
         rows: estimate_rows(found).into_iter().map(row).collect(),
         notes: vec![
-            "The counts are of items; the share who say that the axiom’s reason matters is \
-             weighted by 1/π."
-                .to_owned(),
+            "Counts are items; the share for “reason matters” is weighted by 1/π.".to_owned(),
         ],
         ..table
     }
@@ -315,23 +317,23 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
         each.flat_map(move |(pair, it)| {
             let ways = [
                 ("all", it.agreement),
-                ("neither says equal", it.without_ties),
+                ("neither side is “equal”", it.without_ties),
                 ("by vote", it.by_vote),
             ];
             let (name, pair) = (name.clone(), pair.clone());
             ways.map(move |(way, it)| detail([&name, &pair, way], it))
         })
     });
-    let table = ReportTable::new("details", "Every estimate")
-        .with_text_columns("probe | compared | counted")
+    let table = ReportTable::new("details", "All estimates")
+        .with_text_columns("probe | compared | unit")
         .with_estimate_columns("agreement")
-        .with_number_columns("with other people | items | queries | effective items");
+        .with_number_columns("with other annotators | items | queries | effective items");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
-            "The first interval is that of other samples, the second that of other samples and \
-             other people (pigeonhole bootstrap). Effective items: (Σ 1/π)² / Σ (1/π)², how many \
-             of equal weight would tell as much."
+            "The first interval is over other samples, the second over other samples and other \
+             annotators (pigeonhole bootstrap). Effective items: (Σ 1/π)² / Σ (1/π)², the \
+             number of equally weighted items with the same precision."
                 .to_owned(),
         ],
         ..table

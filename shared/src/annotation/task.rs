@@ -312,7 +312,7 @@ impl AnnotationTask {
         };
         self.title = check_title(&self.title)?;
         if self.probes.is_empty() {
-            return Err(Error::missing("probes", "a task needs at least one"));
+            return Err(Error::missing("probes", "select at least one"));
         }
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
         within(
@@ -326,7 +326,7 @@ impl AnnotationTask {
         } = self.sampling
             && !(share > 0.0 && share < 1.0)
         {
-            let reason = format!("is {share}, must be above 0 and below 1");
+            let reason = format!("is {share}; must be between 0 and 1");
             return Err(Error::out_of_range("share", reason));
         }
         let by_ranker = self.filter.outcome.is_some()
@@ -335,7 +335,7 @@ impl AnnotationTask {
         if by_ranker && self.filter.ranker.is_none() {
             return Err(Error::missing(
                 "ranker",
-                "say whose outcome or margin is meant",
+                "select the ranker whose outcome or margin is used",
             ));
         }
         self.tags = check_tags(&self.tags)?;

@@ -142,8 +142,8 @@ impl RerankDocument {
             Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
             Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => {
                 let reason = format!(
-                    "the one at place {place}, from 0 on, has no text in the field `{name}`; add \
-                     it, or name the fields that every document has in `rank_fields`"
+                    "document {place} (counted from 0) has no text in the field `{name}`; add \
+                     it, or list in `rank_fields` only fields that every document has"
                 );
                 Err(Error::missing("documents", reason))
             }

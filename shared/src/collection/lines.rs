@@ -138,7 +138,7 @@ impl<'a> LineReader<'a> {
                 .skip_until(b'\n')
                 .map_err(|error| self.stopped(error))?;
             let reason = format!(
-                "a line of {}, more than the {} that a row may have: is a line break missing?",
+                "a line of {}, longer than the {} allowed per row; is a line break missing?",
                 size(n_bytes as u64 + rest as u64),
                 size(self.bounds.line_bytes),
             );
@@ -193,7 +193,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         format!(
-            "byte {} of the line (0x{:02X}) is not UTF-8: save the file as UTF-8",
+            "byte {} of the line (0x{:02X}) is not UTF-8; save the file as UTF-8",
             at + 1,
             bytes[at]
         )

@@ -120,7 +120,7 @@ impl Study {
     ) -> Result<ComparisonInput<'_>, Error> {
         let n = self.scores.len();
         if n < 2 {
-            let reason = format!("a comparison needs two rankers, and this study has {n}");
+            let reason = format!("comparing needs two rankers, but this study has {n}");
             return Err(Error::unsupported(
                 InvalidField::with_display("study", &self.definition.name),
                 reason,

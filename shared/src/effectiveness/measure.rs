@@ -66,7 +66,14 @@ impl FromStr for Measure {
             None => (written, None),
         };
         let cut = cut
-            .map(|it| whole(it).ok_or_else(|| refuse("after @ stands a rank, 1 or more: nDCG@10")))
+            .map(|it| {
+                whole(it).ok_or_else(|| {
+                    refuse(
+                        "\"@\" must be followed by a rank of at \
+                 least 1, as in nDCG@10",
+                    )
+                })
+            })
             .transpose()?;
         let (name, level) = match head.split_once('(') {
             Some((name, inside)) => (name, Some(inside)),
@@ -81,15 +88,18 @@ impl FromStr for Measure {
                     .and_then(whole)
                     .and_then(|it| i32::try_from(it).ok())
                     .ok_or_else(|| {
-                        refuse("in brackets stands the least relevant grade, 1 or more: AP(rel=2)")
+                        refuse(
+                            "the brackets must contain the minimum relevant grade, at least \
+                             1: AP(rel=2)",
+                        )
                     })
             })
             .transpose()?;
         let rel = level.unwrap_or(1);
-        let needs_cut = || cut.ok_or_else(|| refuse("needs the rank at which to cut: P@5, R@100"));
+        let needs_cut = || cut.ok_or_else(|| refuse("needs a rank cutoff, as in P@5 or R@100"));
         match name.to_ascii_lowercase().as_str() {
             "ndcg" if level.is_some() => Err(refuse(
-                "nDCG takes grades as gains and has no level: nDCG@10",
+                "nDCG uses grades as gains and takes no minimum grade: nDCG@10",
             )),
             "ndcg" => Ok(Measure::Ndcg { cutoff: cut }),
             "ap" | "map" => Ok(Measure::Ap { rel, cutoff: cut }),
@@ -103,9 +113,9 @@ impl FromStr for Measure {
                 cutoff: needs_cut()?,
             }),
             _ => Err(refuse(
-                "is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, \
-                 with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, \
-                 map, map_cut_100, recip_rank, P_5, recall_100",
+                "is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, \
+                 R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, \
+                 ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100",
             )),
         }
     }

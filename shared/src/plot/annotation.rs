@@ -50,9 +50,9 @@ pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
             .into(),
     });
     let groups: Vec<Group> = groups.collect();
-    let detail = "1 is agreement on everything; 0 of κ and α is that of chance. Lines are 95 % \
-                  intervals over queries, in brackets stands over how many items.";
-    draw("How far people agree", detail, &groups)
+    let detail = "1 is perfect agreement; 0 is chance agreement for κ and α. Lines are 95 % \
+         intervals over queries; numbers of items in brackets.";
+    draw("Inter-annotator agreement", detail, &groups)
 }
 
 /// Axiom, rankers and judgements against each other and people, over all items and over those of
@@ -73,9 +73,9 @@ pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -
                 .collect(),
         });
     let groups: Vec<Group> = groups.collect();
-    let detail = "The thick line is the 95 % interval of other samples, the thin one that of \
-                  other samples and other people; in brackets stands over how many items.";
-    draw("Who agrees with whom", detail, &groups)
+    let detail = "Thick lines: 95 % intervals over other samples. Thin lines: over other \
+         samples and other annotators. Numbers of items in brackets.";
+    draw("Agreement with annotators", detail, &groups)
 }
 
 fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
@@ -250,13 +250,13 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         height: below + 6.0,
         margin: 8.0,
         alt_text: format!(
-            "{} decisions from {} to {}, at most {} a day",
+            "{} decisions from {} to {}, at most {} per day",
             format::count(n_all),
             tables::format_iso_date(first),
             tables::format_iso_date(last),
             format::count(most)
         ),
-        description: "A bar for each day in UTC.".to_owned(),
+        description: "One bar per day (UTC).".to_owned(),
         marks,
     }
 }

@@ -66,8 +66,7 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
             "Instances left of all candidates. {}",
             said.collect::<Vec<_>>().join("; ")
         ),
-        description: "Bars have a logarithmic scale: each power of ten is as long as the next."
-            .to_owned(),
+        description: "Logarithmic scale: each power of ten has the same length.".to_owned(),
         marks,
     }
 }
@@ -96,7 +95,7 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
         ));
         for (third, mean) in row.iter().enumerate() {
             let x = left + third as f64 * BAR;
-            let word = ["little", "medium", "much"][third].to_owned();
+            let word = ["little", "medium", "high"][third].to_owned();
             let middle = x + BAR / 2.0 - 4.0;
             marks.push(text(
                 [middle, top + HIGH + 16.0],
@@ -155,8 +154,8 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
             "{measure} of {} rankers in thirds of the queries",
             names.len()
         ),
-        description: "Thirds by how much of the query its relevant texts hold; lines are 95 % \
-                 intervals over queries."
+        description: "Thirds by the share of query terms in relevant documents; lines are 95 % \
+             intervals over queries."
             .to_owned(),
         marks,
     }

@@ -80,7 +80,7 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
             grid.rankers[found.best_index],
             number_of(&most)
         ),
-        description: "Each cell is a point of the grid; the framed one is the best.".to_owned(),
+        description: "Each cell is a point of the grid; the framed cell is the best.".to_owned(),
         marks,
     }
 }

@@ -38,7 +38,7 @@ pub fn draw_rr_by_fqt(found: &RankerComparison) -> PlotFigure {
 pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
     let rows = found.query_lengths.iter();
     let rows = rows.map(|it| (length_label(it), Row::Together(it.mrr.clone())));
-    draw(found, "by the length of queries", rows.collect())
+    draw(found, "by query length", rows.collect())
 }
 
 /// RR by what is asked for; a group for each type.
@@ -48,14 +48,14 @@ pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
         let label = answer_type_label(it.answer_type).to_owned();
         (label, Row::Together(it.mrr.clone()))
     });
-    draw(found, "by what is asked for", rows.collect())
+    draw(found, "by answer type", rows.collect())
 }
 
 /// RR by how queries begin; a group for each bigram.
 pub fn draw_rr_by_first_bigram(found: &RankerComparison) -> PlotFigure {
     let rows = found.bigrams.iter();
     let rows = rows.map(|it| (it.bigram.clone(), Row::Together(it.mrr.clone())));
-    draw(found, "by how queries begin", rows.collect())
+    draw(found, "by first words of the query", rows.collect())
 }
 
 fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFigure {
@@ -118,8 +118,8 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
             rows.len()
         ),
         description: format!(
-            "The upper bar of a group is {}, the lower one {}; lines are 95 % intervals over \
-             queries, in brackets stands how many these are.",
+            "Upper bars: {}; lower bars: {}. Lines are 95 % intervals over queries; numbers of \
+             queries in brackets.",
             names[0], names[1]
         ),
         marks,

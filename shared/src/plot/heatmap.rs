@@ -60,10 +60,10 @@ pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
         margin: MARGIN,
         alt_text: finding(overview),
         description:
-            "Rows are rankers, columns axioms. Each cell holds the fraction of instances that \
-                 the ranker orders as the axiom says, its 95 % interval with queries as units, \
-                 and a dot that is hollow where a test with Holm's correction cannot tell the \
-                 fraction from .5."
+            "Rows are rankers, columns are axioms. Each cell shows the fraction of instances on \
+             which the ranker agrees with the axiom, its 95 % interval over queries, and a dot \
+             that is hollow if the fraction is not distinguishable from .5 after Holm's \
+             correction."
                 .to_owned(),
         marks: drawing.marks,
     }
@@ -81,10 +81,10 @@ fn finding(overview: &StudyOverview) -> String {
         }
     }
     cells.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let told = "How often each ranker orders texts as the axiom says";
+    let told = "How often each ranker agrees with each axiom";
     match (cells.first(), cells.last()) {
         (Some((low, _, lowest)), Some((high, _, highest))) => format!(
-            "{told}: from {} ({lowest}) to {} ({highest}); {} of {} cells cannot be told apart \
+            "{told}: from {} ({lowest}) to {} ({highest}); {} of {} cells not distinguishable \
              from chance",
             format::fraction(*low),
             format::fraction(*high),
@@ -228,13 +228,13 @@ impl Drawing<'_> {
                 y + 5.0,
                 interval,
                 FigureColor::Foreground,
-                "95 % interval, queries as units".to_owned(),
+                "95 % interval over queries".to_owned(),
             ),
             (
                 y + 23.0,
                 chance,
                 FigureColor::Background,
-                format!("not told apart from chance (Holm, {n_tests} tests)"),
+                format!("not distinguishable from chance (Holm, {n_tests} tests)"),
             ),
         ] {
             self.marks

@@ -35,7 +35,7 @@ impl HeatmapCount {
     pub fn name(self) -> &'static str {
         match self {
             HeatmapCount::Instances => "Instances",
-            HeatmapCount::WithRelevant => "with a relevant text",
+            HeatmapCount::WithRelevant => "with a relevant document",
             HeatmapCount::BothOrders => "in both orders",
             HeatmapCount::SampledShare => "share kept by the cap",
         }
@@ -59,7 +59,7 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
         (RankerKind::Lexical, "Lexical"),
         (RankerKind::Neural, "Neural"),
         (RankerKind::Remote, "Services"),
-        (RankerKind::ScoreFile, "Scores that were brought"),
+        (RankerKind::ScoreFile, "Uploaded scores"),
     ] {
         let rankers = overview.rows.iter().enumerate();
         let mut own = rankers.filter(|it| it.1.ranker.kind == kind).peekable();
@@ -69,10 +69,7 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
         }
     }
     if overview.columns.iter().any(|it| it.qrels_cell.is_some()) {
-        rows.extend([
-            HeatmapRow::Group("The axiom itself agrees with"),
-            HeatmapRow::Relevance,
-        ]);
+        rows.extend([HeatmapRow::Group("Relevance grades"), HeatmapRow::Relevance]);
     }
     rows.push(HeatmapRow::Group(COUNTS));
     rows.extend([HeatmapCount::Instances, HeatmapCount::WithRelevant].map(HeatmapRow::Count));

@@ -38,8 +38,8 @@ pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
         above: "satisfied",
         on: "tied",
         of: "Margins",
-        detail: "A margin is the left side of the claim less the right side; above zero the \
-                 ranker agrees with the axiom.",
+        detail: "The margin is the left side of the expected preference minus the right side; \
+             above zero, the ranker agrees with the axiom.",
         band: 0.0,
     };
     draw(histogram, &sides)
@@ -53,8 +53,8 @@ pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> Plo
         above: "positive",
         on: if delta > 0.0 { "equal" } else { "neutral" },
         of: "Differences",
-        detail: "A difference is the score of the first text less that of the second; within δ \
-                 of zero a sample is neutral.",
+        detail: "The difference is the score of the first document minus that of the second; \
+             within ε of zero, a sample is neutral.",
         band: delta,
     };
     draw(histogram, &sides)

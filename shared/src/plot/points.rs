@@ -37,7 +37,7 @@ impl PointPlot {
     /// Idf and importance of words.
     pub fn importance_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         let value = |it: &WordStatistics| it.importance;
-        PointPlot::of_words(found, "importance, low is important", value)
+        PointPlot::of_words(found, "importance (low = important)", value)
             .with(found.idf_importance_correlation)
     }
 
@@ -67,7 +67,7 @@ impl PointPlot {
     ) -> PointPlot {
         let each = found.words.iter();
         let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));
-        PointPlot::new("word", up, points.collect())
+        PointPlot::new("term", up, points.collect())
     }
 
     fn of_pieces(
@@ -77,7 +77,7 @@ impl PointPlot {
     ) -> PointPlot {
         let each = found.tokens.iter();
         let points = each.filter_map(|it| Some((it.token.clone(), [it.idf?, value(it)?])));
-        PointPlot::new("piece", up, points.collect())
+        PointPlot::new("token", up, points.collect())
     }
 
     fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> PointPlot {
@@ -154,7 +154,7 @@ impl PointPlot {
     /// `r = −.40 [−.52, −.27], n = 214`.
     pub fn correlation_text(&self) -> String {
         self.correlation.as_ref().map_or_else(
-            || "too few for a correlation".to_owned(),
+            || "too few points for a correlation".to_owned(),
             |it| {
                 format!(
                     "r = {} {}, n = {}",
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn every_dot_is_inside_and_a_chosen_one_is_named_on_top() {
         let point = |at: usize| (format!("w{at}"), [at as f64, -(at as f64) / 10.0]);
-        let of = PointPlot::new("word", "importance", (0..20).map(point).collect());
+        let of = PointPlot::new("term", "importance", (0..20).map(point).collect());
         for [x, y] in of.places() {
             assert!((LEFT..WIDTH).contains(&x) && (TOP..FLOOR).contains(&y));
         }
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(title, "w3: idf 3.00, importance −0.30");
         assert_eq!(marks.len(), 2);
         assert!(drawn.alt_text.contains("too few"), "{}", drawn.alt_text);
-        let none = PointPlot::new("word", "importance", Vec::new());
+        let none = PointPlot::new("term", "importance", Vec::new());
         assert_eq!(none.nearest([0.0; 2]), None);
     }
 
@@ -294,7 +294,7 @@ mod tests {
             dot(0.0, "a"),
             dot(9.0, "b"),
         ];
-        let drawn = draw_point_plot(&PointPlot::new("piece", "ratio", dots), &["vis", "##cera"]);
+        let drawn = draw_point_plot(&PointPlot::new("token", "ratio", dots), &["vis", "##cera"]);
         let mut names = Vec::new();
         for mark in &drawn.marks {
             if let FigureMark::Group { marks, .. } = mark
@@ -311,7 +311,7 @@ mod tests {
     fn whoever_points_beside_a_dot_means_it() {
         let points = [("ice", [1.0, 0.5]), ("river", [4.0, 0.25])];
         let points = points.map(|(name, at)| (name.to_owned(), at));
-        let of = PointPlot::new("word", "importance", points.to_vec());
+        let of = PointPlot::new("term", "importance", points.to_vec());
         let [[x, y], _] = of.places()[..] else {
             panic!("two dots");
         };

@@ -81,17 +81,14 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
         [LEFT, 14.0],
         TextAnchor::Start,
         NOTE,
-        fit(
-            &format!("RR@10 of {} less that of {}", names[1], names[0]),
-            64,
-        ),
+        fit(&format!("RR@10 of {} minus {}", names[1], names[0]), 64),
     ));
     PlotFigure {
         width: COLUMN,
         height: 220.0,
         margin: 8.0,
         alt_text: format!(
-            "Difference in RR@10, {} less {}: better on {} queries, level on {}, worse on {}; \
+            "Difference in RR@10, {} minus {}: better on {} queries, equal on {}, worse on {}; \
              1 on {}",
             names[1],
             names[0],
@@ -100,7 +97,7 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
             format::count(it.n_worse),
             format::count(it.n_zero_to_one)
         ),
-        description: "Each bar is a query, sorted by its difference.".to_owned(),
+        description: "Each bar is a query; bars are sorted by difference.".to_owned(),
         marks,
     }
 }
@@ -196,7 +193,7 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         let [low, high] = mean.interval.map(|it| y.position(it));
         marks.push(FigureMark::Group {
             title: format!(
-                "First {}: {} in common, {} with none",
+                "Top {}: {} shared, {} with none",
                 at + 1,
                 format::score(mean.value, 2),
                 queries(*n_apart)
@@ -215,14 +212,14 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         [LEFT + 6.0, CEILING - 6.0],
         TextAnchor::Start,
         NOTE,
-        "documents in common among the first i".to_owned(),
+        "documents shared in the top i".to_owned(),
     ));
     PlotFigure {
         width: COLUMN,
         height: FLOOR + 26.0,
         margin: 8.0,
         alt_text: format!(
-            "Documents that {} and {} have in common among their first i: {} among ten{}",
+            "Documents that {} and {} share in their top i: {} in the top ten{}",
             names[0],
             names[1],
             overlap

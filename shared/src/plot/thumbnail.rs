@@ -52,8 +52,9 @@ pub fn draw_thumbnail(card: &StudySummary) -> PlotFigure {
         margin: 0.0,
         alt_text: finding(card),
         description:
-            "Rows are rankers, columns axioms; blue follows the axiom, rust goes against it."
-                .to_owned(),
+            "Rows are rankers, columns are axioms; blue agrees with the axiom, rust contradicts \
+             it."
+            .to_owned(),
         marks,
     }
 }

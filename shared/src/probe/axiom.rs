@@ -61,7 +61,7 @@ impl TryFrom<Probe> for Axiom {
     fn try_from(probe: Probe) -> Result<Axiom, Error> {
         let refused = || {
             let field = InvalidField::with_display("axiom", probe.slug());
-            Error::unsupported(field, "is a behavior where an axiom was expected")
+            Error::unsupported(field, "is a behavioral test, but an axiom was expected")
         };
         probe.axiom().ok_or_else(refused)
     }
@@ -243,10 +243,10 @@ impl Axiom {
 const COMBINED: ProbeDescription = ProbeDescription {
     name: "formula",
     short_title: "combined",
-    statement: "The text that a formula of several axioms prefers scores higher.",
+    statement: "The document that a formula of several axioms prefers scores higher.",
     formula: "formula(d1, d2) > 0 ⇒ S(d1) > S(d2)",
     source: "The operators of ir_axioms: Bondarenko et al., SIGIR 2022",
-    known_issues: "Its name is its formula.",
+    known_issues: "Named by its formula.",
     example: &[],
 };
 

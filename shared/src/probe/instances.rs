@@ -92,7 +92,7 @@ impl Instances {
             true => Ok(lent),
             false => Err(Error::conflict(
                 InvalidField::with_display("instances", probe.slug()),
-                "the column of texts is not that of its queries",
+                "the column of documents does not match its queries",
             )),
         }
     }

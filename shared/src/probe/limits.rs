@@ -115,7 +115,8 @@ impl Limits {
         if self.min_repetitions < 2 || self.max_repetitions < self.min_repetitions {
             return Err(Error::out_of_range(
                 "repeat",
-                "a text is repeated at least twice, and `repeat_to` is not below `repeat_from`",
+                "a document is repeated at least twice, and `repeat_to` must not be below \
+                 `repeat_from`",
             ));
         }
         let most = Self::MAX_REPEATED_DOC_TERMS;
@@ -129,24 +130,33 @@ impl Limits {
         {
             return Err(Error::out_of_range(
                 "repeat",
-                format!("`repeat_to`, `repeated_terms` and `filled_terms` are at most {most}"),
+                format!("`repeat_to`, `repeated_terms` and `filled_terms` must be at most {most}"),
             ));
         }
         if !(-1.0..=1.0).contains(&self.min_similarity) {
-            return Err(Error::out_of_range("similar", "a cosine is from -1 to 1"));
+            return Err(Error::out_of_range(
+                "similar",
+                "a cosine must be between -1 and 1",
+            ));
         }
         if ![self.relative_tolerance, self.ratio_tolerance]
             .iter()
             .all(|it| (0.0..=1.0).contains(it))
         {
-            return Err(Error::out_of_range("share", "a share is from 0 to 1"));
+            return Err(Error::out_of_range(
+                "share",
+                "a share must be between 0 and 1",
+            ));
         }
         for (name, limit) in [
             ("per_query", self.max_per_query),
             ("manipulated", self.max_manipulated_docs),
         ] {
             if limit == Some(0) {
-                return Err(Error::out_of_range(name, "must be at least 1, or left out"));
+                return Err(Error::out_of_range(
+                    name,
+                    "must be at least 1, or be omitted",
+                ));
             }
         }
         Ok(())

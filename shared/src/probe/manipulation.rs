@@ -517,7 +517,7 @@ impl FromStr for Manipulation {
         let none = || {
             Error::malformed(
                 InvalidField::with_display("probes", format!("probe `{shown}`")),
-                "is no manipulation",
+                "is not a manipulation",
             )
         };
         Manipulation::from_name(word)?.ok_or_else(none)

@@ -86,7 +86,7 @@ impl Measurement {
             Measurement::Overlap => "Overlap",
             Measurement::Coverage => "Coverage",
             Measurement::Position => "First match",
-            Measurement::Proximity => "Least distance",
+            Measurement::Proximity => "Smallest distance",
             Measurement::Similarity => "Similarity",
         }
     }
@@ -316,7 +316,7 @@ fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
         name: kept(format!("{} | {}", variable.name(), control.name())),
         short_title: "measure and match",
         statement: kept(format!(
-            "Of two texts equal in {}, positive where the one larger in {} is preferred.",
+            "Two documents equal in {}; positive if the one with the larger {} is preferred.",
             control.slug(),
             variable.slug()
         )),
@@ -326,9 +326,9 @@ fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
             variable.slug()
         )),
         source: "Measure and match, MacAvaney et al., ABNIRML, TACL 2022",
-        known_issues: "The published code walks neighbours in a sorted list: texts with equal vectors \
-                   that are not adjacent are missed, and a walk from the first text begins at the \
-                   end of the list.",
+        known_issues: "The published code walks neighbors in a sorted list: documents with \
+             equal vectors that are not adjacent are missed, and a walk from the first document \
+             starts at the end of the list.",
         example: &[],
     }
 }
@@ -371,7 +371,7 @@ impl FromStr for MeasureAndMatch {
                 let fine = thousandths.filter(|it| (1.0..=1e9).contains(it));
                 let fine = fine.ok_or_else(|| {
                     refuse(format!(
-                        "`{written}` is no tolerance from .001 to 1,000,000"
+                        "`{written}` is not a tolerance between .001 and 1,000,000"
                     ))
                 })?;
                 (control, ControlTolerance(libm::round(fine) as u32))
@@ -384,7 +384,7 @@ impl FromStr for MeasureAndMatch {
         };
         if tolerance != ControlTolerance::default() && matching.control == Measurement::TermCounts {
             return Err(refuse(
-                "a vector is equal or not; leave the tolerance out".to_owned(),
+                "vectors are equal or different; omit the tolerance".to_owned(),
             ));
         }
         if !matching.is_possible() {

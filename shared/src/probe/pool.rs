@@ -54,13 +54,13 @@ impl PoolSpec {
                 refuse("k must be at least 1")
             }
             PoolSpec::All if collection.docs.len() > PoolSpec::MAX_DOCS_FOR_ALL => {
-                refuse("the collection is too large to compare all documents; take rank:bm25:100")
+                refuse("the collection is too large to compare all documents; use rank:bm25:100")
             }
             PoolSpec::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
-                refuse("no query has a `doc_group`; take rank:bm25:100 or give the groups")
+                refuse("no query has a `doc_group`; use rank:bm25:100 or provide the groups")
             }
             PoolSpec::Judged if collection.qrels.0.is_empty() => {
-                refuse("the collection has no qrels; take rank:bm25:100 or add them")
+                refuse("the collection has no qrels; use rank:bm25:100 or add qrels")
             }
             PoolSpec::Run { .. }
             | PoolSpec::LexicalRanker { .. }
@@ -170,14 +170,12 @@ impl std::str::FromStr for PoolSpec {
                 "judged" => Ok(PoolSpec::Judged),
                 "all" => Ok(PoolSpec::All),
                 _ => Err(refuse(
-                    "is none of run:FILE:K, rank:RANKER:K, group, judged, all".to_owned(),
+                    "is not one of run:FILE:K, rank:RANKER:K, group, judged, all".to_owned(),
                 )),
             },
             Some((kind @ ("run" | "rank"), rest)) => {
                 let Some((what, k)) = rest.rsplit_once(':') else {
-                    return Err(refuse(format!(
-                        "lacks the number of documents: {kind}:…:100"
-                    )));
+                    return Err(refuse(format!("lacks the depth: {kind}:…:100")));
                 };
                 let k = count(k)?;
                 Ok(match kind {

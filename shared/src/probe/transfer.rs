@@ -51,7 +51,7 @@ impl FromStr for TransferName {
         let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
-            let reason = format!("is not 1 to {LONGEST} lower-case letters, digits and hyphens");
+            let reason = format!("must be 1 to {LONGEST} lower-case letters, digits and hyphens");
             return Err(Error::malformed(
                 InvalidField::with_display("transfers", format!("transfer set `{shown}`")),
                 reason,
@@ -88,16 +88,16 @@ impl DatasetTransfer {
 const DIRECTED: ProbeDescription = ProbeDescription {
     name: "transfer",
     short_title: "dataset transfer",
-    statement: "Positive where the first text of a pair is preferred to the second.",
+    statement: "Positive if the first document of a pair is preferred.",
     formula: "S(a) − S(b)",
     source: "Dataset transfer, MacAvaney et al., ABNIRML, TACL 2022",
-    known_issues: "The published code keeps identical pairs, which are neutral whatever a ranker does; \
-               its filter by lemmas makes small letters of those of the query alone.",
+    known_issues: "The published code keeps identical pairs, which are neutral for every \
+         ranker; its lemma filter lowercases the query words only.",
     example: &[],
 };
 
 const SYMMETRIC: ProbeDescription = ProbeDescription {
-    statement: "Positive where the two texts of a pair score differently, whichever is first.",
+    statement: "Positive if the two documents of a pair have different scores.",
     formula: "|S(a) − S(b)|",
     ..DIRECTED
 };

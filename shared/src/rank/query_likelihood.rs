@@ -87,7 +87,7 @@ impl std::str::FromStr for QueryLikelihood {
             }),
             _ => Err(Error::conflict(
                 InvalidField::with_display("ranker", "ql"),
-                "give mu (Dirichlet) or lambda (Jelinek-Mercer)",
+                "set mu (Dirichlet) or lambda (Jelinek-Mercer)",
             )),
         }
     }

@@ -17,7 +17,7 @@ pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportT
 fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
     let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
     let table = table(behaviours, "behaviours")
-        .with_text_columns("behaviour | documents")
+        .with_text_columns("behavioral test | documents")
         .with_number_columns("samples")
         .with_columns(ColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
@@ -67,13 +67,13 @@ fn head(row: &BehavioralTestRow) -> Vec<TableValue> {
 }
 
 fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
-    let counts = "δ | samples | positive | neutral | negative | unscored | score";
-    let tests = "p by queries | mean difference | median difference | p of the t test | \
-                 p, Bonferroni | queries";
+    let counts = "ε | samples | positive | neutral | negative | unscored | score";
+    let tests = "p (over queries) | mean difference | median difference | p (t test) | p \
+         (Bonferroni) | queries";
     let mut table = table(behaviours, "effects")
-        .with_text_columns("behaviour | documents | ranker")
+        .with_text_columns("behavioral test | documents | ranker")
         .with_number_columns(counts)
-        .with_estimate_columns("interval by queries")
+        .with_estimate_columns("interval over queries")
         .with_number_columns(tests);
     for row in &behaviours.rows {
         for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
@@ -120,7 +120,7 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
 
 fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
     let widths = match behaviours.options.tie_threshold {
-        TieThreshold::Fixed { width } => format!("δ is {width} for every ranker"),
+        TieThreshold::Fixed { width } => format!("ε is {width} for every ranker"),
         TieThreshold::TunedPerRanker => {
             let each = behaviours.rankers.iter().map(|it| {
                 let delta = it.tie_threshold.map_or(format::MISSING.to_owned(), |it| {
@@ -130,26 +130,27 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
             });
             let each: Vec<String> = each.collect();
             format!(
-                "δ is the median difference of adjacent scores in the top 10 of a pool: {}",
+                "ε is the median difference of adjacent scores in the top 10 of a candidate \
+                 pool: {}",
                 each.join(", ")
             )
         }
     };
     let mut notes = vec![
-        format!("Score: (positive − negative) / n; neutral within δ. {widths}."),
+        format!("Score: (positive − negative) / n; neutral within ε. {widths}."),
         format!(
-            "*: p < .001 in a two-sided paired t test over samples, after Bonferroni over {} \
-             tests. †: that and the 95 % interval with queries as units disagree.",
+            "*: p < .001 in a two-sided paired t test over samples, Bonferroni-corrected for {} \
+             tests. †: this test and the 95 % interval over queries disagree.",
             behaviours.n_tests
         ),
         format!(
-            "Relevant documents have a grade of {} or more.",
+            "A document of grade {} or higher is relevant.",
             behaviours.min_relevant_grade
         ),
     ];
     notes.extend(behaviours.transfer_pair_counts.iter().map(|(probe, kept)| {
         format!(
-            "{}: of {} pairs {} are identical and {} have no query; they are left out.",
+            "{}: of {} pairs, {} identical ones and {} without a query are excluded.",
             probe.name(),
             format::count(kept.n_pairs),
             format::count(kept.n_identical),

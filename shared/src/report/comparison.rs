@@ -38,13 +38,17 @@ pub fn comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
 /// Queries where one ranker wins and the other loses, with what each puts first.
 pub fn sample_table(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
-    let mut table = head(found, "samples", "where one wins and the other loses")
-        .with_text_columns("query id | query")
-        .with_columns(ColumnKind::Number, rankers.map(|it| format!("RR@10 {it}")))
-        .with_columns(
-            ColumnKind::Text,
-            rankers.map(|it| format!("{it} puts first")),
-        );
+    let mut table = head(
+        found,
+        "samples",
+        "queries on which one wins and the other loses",
+    )
+    .with_text_columns("query id | query")
+    .with_columns(ColumnKind::Number, rankers.map(|it| format!("RR@10 {it}")))
+    .with_columns(
+        ColumnKind::Text,
+        rankers.map(|it| format!("top document of {it}")),
+    );
     let top = |it: &ComparedDocument| {
         let grade = it
             .grade
@@ -66,16 +70,14 @@ pub fn sample_table(found: &RankerComparison) -> ReportTable {
 pub fn comparison_summary(found: &RankerComparison) -> String {
     let queries = &found.query_counts;
     let counted = match found.options.subset {
-        ComparisonSubset::WithRelevant => "with a document judged relevant",
-        ComparisonSubset::WithRetrievedRelevant => {
-            "with a relevant document among the candidates of either"
-        }
+        ComparisonSubset::WithRelevant => "with a relevant document",
+        ComparisonSubset::WithRetrievedRelevant => "with a relevant candidate of either ranker",
         ComparisonSubset::All => "ranked by both",
     };
     let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);
     format!(
-        "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade of {} \
-         or more.",
+        "{} against {}: {} of {} queries ({counted}); a document of grade {} or higher is \
+         relevant.",
         who(&found.rankers[0]),
         who(&found.rankers[1]),
         format::count(queries.n_included),
@@ -88,12 +90,12 @@ pub fn comparison_summary(found: &RankerComparison) -> String {
 pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
-    let mut table = head(found, "queries", "every query")
+    let mut table = head(found, "queries", "all queries")
         .with_text_columns("query id | query")
         .with_number_columns("tokens")
-        .with_text_columns("type")
+        .with_text_columns("answer type")
         .with_columns(ColumnKind::Number, measures)
-        .with_number_columns("matches in 10");
+        .with_number_columns("shared in top 10");
     let both =
         |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
     table.rows = rows
@@ -119,8 +121,8 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
 
 /// The difference in RR of each query, the highest first.
 pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
-    let mut table = head(found, "series", "the difference in RR@10, query by query")
-        .with_number_columns("place | ΔRR@10");
+    let mut table = head(found, "series", "difference in RR@10, query by query")
+        .with_number_columns("position | ΔRR@10");
     let series = found.rr_changes.differences.iter().zip(1..);
     table.rows = series
         .map(|(gain, place)| vec![TableValue::Count(place), TableValue::Difference(*gain)])
@@ -132,16 +134,16 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
 pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
         Hypothesis::QueryTermBias => {
-            format!("{first} puts more query terms at the top than {second}")
+            format!("{first} has more query tokens in its top ten than {second}")
         }
         Hypothesis::QueryTermBiasHurts => {
-            format!("the more query terms {first} puts at the top, the worse it ranks")
+            format!("the more query tokens {first} has in its top ten, the lower its RR@10")
         }
         Hypothesis::MoreNovelTerms => {
-            format!("{second} brings more words that are not in the query than {first}")
+            format!("{second} has more novel terms in its top ten than {first}")
         }
         Hypothesis::LongerQueries => {
-            format!("{second} gains more on {first} the longer the query is")
+            format!("{second} gains more on {first} for longer queries")
         }
     }
 }
@@ -175,7 +177,7 @@ pub fn conclusion_label(standing: HypothesisOutcome) -> &'static str {
     match standing {
         HypothesisOutcome::Supported => "supported",
         HypothesisOutcome::NotSupported => "not supported",
-        HypothesisOutcome::TooFewQueries => "not enough queries",
+        HypothesisOutcome::TooFewQueries => "too few queries",
     }
 }
 
@@ -202,11 +204,11 @@ pub fn answer_type_label(answer: Option<AnswerType>) -> &'static str {
 /// A change in RR in words.
 pub fn rr_change_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
-        RrChangeKind::ZeroToOne => format!("{second} first, {first} not in ten"),
+        RrChangeKind::ZeroToOne => format!("{second} first, {first} not in top ten"),
         RrChangeKind::Better => format!("{second} better"),
-        RrChangeKind::Equal => "level".to_owned(),
+        RrChangeKind::Equal => "equal".to_owned(),
         RrChangeKind::Worse => format!("{first} better"),
-        RrChangeKind::OneToZero => format!("{first} first, {second} not in ten"),
+        RrChangeKind::OneToZero => format!("{first} first, {second} not in top ten"),
     }
 }
 
@@ -237,8 +239,8 @@ pub fn unscored_notes(found: &RankerComparison) -> Vec<String> {
     let each = found.rankers.iter().zip(found.n_unscored);
     let sentence = |(ranker, n): (&RankerInfo, u64)| {
         format!(
-            "{} has no score for {} of the candidates: they stand in no list of it. Runs as they \
-             are can be compared on the Workbench or by `axioscope differ --collection`.",
+            "{} did not score {} of the candidates; its ranking omits them. Complete runs can \
+             be compared in the Workbench or with `axioscope compare --collection`.",
             ranker.label,
             format::count(n)
         )
@@ -268,7 +270,7 @@ fn signed(it: Option<Estimate>) -> [TableValue; 2] {
 }
 
 fn hypotheses(found: &RankerComparison) -> ReportTable {
-    let mut table = head(found, "hypotheses", "four hypotheses")
+    let mut table = head(found, "hypotheses", "hypotheses")
         .with_text_columns("no. | hypothesis | measured")
         .with_number_columns("value | 95 % interval | queries")
         .with_text_columns("verdict");
@@ -285,9 +287,9 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
     };
     table.rows = found.hypotheses.iter().map(row).collect();
     table.notes.push(
-        "Hypotheses of Padigela, Zamani and Croft (2019). Supported: the whole interval lies on \
-         the side of 0 that the hypothesis says (below 0 for H2, else above); not corrected for \
-         four of them. Fewer than 30 queries say nothing."
+        "Hypotheses of Padigela, Zamani and Croft (2019). Supported: the whole interval is on \
+         the predicted side of 0 (below 0 for H2, otherwise above); not corrected for four \
+         tests. Too few queries: fewer than 30."
             .to_owned(),
     );
     table
@@ -295,12 +297,15 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
 
 fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
-    let mut table = head(found, "fractions", "what stands at the top")
+    let mut table = head(found, "fractions", "what the top ten contain")
         .with_text_columns("measure")
         .with_columns(ColumnKind::Estimate, rankers)
         .with_number_columns("difference | 95 % interval")
-        .with_columns(ColumnKind::Number, rankers.map(|it| format!("{it} higher")))
-        .with_number_columns("p, t test | p, randomisation | queries");
+        .with_columns(
+            ColumnKind::Number,
+            rankers.map(|it| format!("higher for {it}")),
+        )
+        .with_number_columns("p (t test) | p (randomization) | queries");
     let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
     let share = |it: &PairedMeans, side| {
         let share = it.share_higher(side);
@@ -321,10 +326,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
     ];
     table.rows = rows.map(row).into();
     table.notes.push(format!(
-        "FQT: share of the tokens of the first {MAX_DEPTH} documents that are query tokens; FNT: \
-         share of their distinct tokens that are not. Both without stop words, a mean over the \
-         documents. Difference: first less second. Tests are paired, two-sided, with queries as \
-         units. Documents without a text here: {}.",
+        "FQT: share of the tokens of the top {MAX_DEPTH} documents that are query tokens; FNT: share of their distinct tokens that are not. Both without stop words, averaged over documents. Difference: first minus second. Tests are paired and two-sided, over queries. Documents without text: {}.",
         format::count(found.query_counts.n_docs_without_text)
     ));
     table

@@ -48,7 +48,7 @@ pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
 fn head(figures: &StudyFigures, name: &str, what: &str) -> ReportTable {
     ReportTable {
         notes: vec![format!(
-            "Instances {}, mode {}{}, from study {}.",
+            "Instances {}, variant {}{}, from study {}.",
             figures.instances_hash,
             figures.variant.name(),
             of_split(&figures.options.controls),
@@ -88,9 +88,9 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
     };
     table.rows = figures.funnels.iter().map(row).collect();
     table.notes.push(
-        "Ordered pairs (TFC2: triples; LNC2: texts with a number of repetitions) of the pools. \
-         Original: the axiom as first stated, for queries of one or two terms. Instances are \
-         counted before a cap."
+        "Ordered pairs (TFC2: triples; LNC2: documents with a number of repetitions) of the \
+         candidate pools. Original: the axiom as first stated, for queries of one or two terms. \
+         Instances are counted before any cap."
             .to_owned(),
     );
     table
@@ -98,9 +98,13 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
 
 /// Which premise sends away how many.
 fn premises(figures: &StudyFigures) -> ReportTable {
-    let mut table = head(figures, "premises", "which premise sends away how many")
-        .with_text_columns("axiom | premise | bound")
-        .with_number_columns("fail it | fail nothing else | missing, median | of");
+    let mut table = head(
+        figures,
+        "premises",
+        "why pairs are rejected, by precondition",
+    )
+    .with_text_columns("axiom | precondition | bound")
+    .with_number_columns("fail it | fail only this | median shortfall | of");
     for funnel in &figures.funnels {
         table
             .rows
@@ -123,7 +127,8 @@ fn premises(figures: &StudyFigures) -> ReportTable {
             }));
     }
     table.notes.push(
-        "Shares of the candidates in the last column, all of them or as many drawn by seed."
+        "Shares of the candidates in the last column: all of them, or a random sample of that \
+         size."
             .to_owned(),
     );
     table
@@ -134,8 +139,8 @@ pub fn precondition_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
     let label = precondition::precondition_label(missed.quantity, missed.relation);
     match missed.quantity {
-        MeasuredQuantity::TermCountLead { .. } => format!("{label} of every query term"),
-        MeasuredQuantity::TermGainChange { .. } => format!("{label} every query term"),
+        MeasuredQuantity::TermCountLead { .. } => format!("{label}, for every query term"),
+        MeasuredQuantity::TermGainChange { .. } => format!("{label}, for every query term"),
         _ => label,
     }
 }
@@ -152,10 +157,10 @@ fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {
 /// How the instances fare under other analysers.
 fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let first = figures.audits.first()?;
-    let what = "do its instances hold under other terms";
+    let what = "do instances survive another analyzer";
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenisation", what)
-        .with_text_columns("analyser")
+        .with_text_columns("analyzer")
         .with_columns(ColumnKind::Number, axioms);
     let counts = first
         .rows
@@ -172,8 +177,8 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
         name.into_iter().chain(held).collect()
     }));
     table.notes.push(
-        "The first row counts the instances of the study; below it stands the share of them that \
-         are instances under another analyser, over the same pools."
+        "The first row counts the instances of the study; the rows below give the share that \
+         survives another analyzer, over the same candidate pools."
             .to_owned(),
     );
     Some(table)
@@ -217,10 +222,10 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
         }));
     }
     table.notes.push(format!(
-        "Fraction of the ranker less that of {}, over the instances that both were judged on. p: \
-         paired randomisation test over queries, two-sided; Holm's correction for {} tests. \
-         Interval: percentile bootstrap over queries. d: mean over queries of the difference, in \
-         standard deviations of it.",
+        "Fraction of the ranker minus that of {}, over the instances with verdicts for both. p: \
+         paired randomization test over queries, two-sided, with Holm's correction for {} \
+         tests. Interval: percentile bootstrap over queries. d: mean difference over queries \
+         divided by its standard deviation.",
         reference.label, compared.n_tests
     ));
     Some(table)
@@ -255,8 +260,8 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
         })
         .collect();
     table.notes.push(
-        "Over the pools. Better than: numbers of the rankers that it surpasses by Wilcoxon's \
-         signed-rank test over queries, p < .05, not corrected, as the papers mark it."
+        "Over the candidate pools. Better than: numbers of the rankers that it outperforms by \
+         Wilcoxon's signed-rank test over queries, p < .05, uncorrected, as in the papers."
             .to_owned(),
     );
     Some(table)
@@ -266,12 +271,12 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
 fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.query_overlap.as_ref()?;
     let what = format!(
-        "{} by how much of the query relevant texts hold",
+        "{} by overlap of query and relevant documents",
         found.measure
     );
     let mut table = head(figures, "overlap", &what)
         .with_text_columns("queries | ranker")
-        .with_estimate_columns("little | medium | much");
+        .with_estimate_columns("low | medium | high");
     let mut add = |name: &str, thirds: &OverlapThirds| {
         let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
@@ -284,11 +289,11 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
         }));
     };
     add("all", &found.all_queries);
-    add("with a relevant text in the pool", &found.relevant_in_pool);
+    add("with a relevant candidate", &found.relevant_in_pool);
     let [low, high] = found.edges.map(super::format::fraction);
     table.notes.push(format!(
-        "Overlap: the share of a query's distinct terms that a relevant document holds, in the \
-         mean over its relevant documents. Little: at most {low}; much: above {high}."
+        "Overlap: the share of a query's distinct terms that a relevant document contains, \
+         averaged over its relevant documents. Low: at most {low}; high: above {high}."
     ));
     Some(table)
 }
@@ -296,7 +301,7 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
 /// Effectiveness against the axioms.
 fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness_scatter.as_ref()?;
-    let what = format!("{} against the axioms", found.measure);
+    let what = format!("{} and axiom agreement", found.measure);
     let mut table = head(figures, "scatter", &what)
         .with_text_columns("ranker")
         .with_columns(
@@ -306,7 +311,7 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let axioms = found.axioms.iter().map(|it| it.name());
     let axioms = axioms.collect::<Vec<_>>().join(", ");
     table.notes.push(format!(
-        "Mean over the axioms that every ranker was judged on: {axioms}."
+        "Mean over the axioms with verdicts for every ranker: {axioms}."
     ));
     let rows = figures.rankers.iter().zip(&found.points);
     table.rows = rows
@@ -320,7 +325,7 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
         .collect();
     table.notes.push(match &found.correlation {
         Some(it) => format!(
-            "Pearson's r = {} [{}, {}] over {} rankers, with the 95 % interval of Fisher's \
+            "Pearson's r = {} [{}, {}] over {} rankers, 95 % interval by Fisher's \
              transformation.",
             super::format::signed(it.r.value),
             super::format::signed(it.r.interval[0]),

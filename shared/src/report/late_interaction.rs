@@ -16,17 +16,17 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
     let [importance, delta_es, ratio] = PUBLISHED;
     let mut rows = vec![
         row(
-            "importance, by word",
+            "importance, by term",
             found.idf_importance_correlation.as_ref(),
             Some(importance),
         ),
         row(
-            "ΔES, by word",
+            "ΔES, by term",
             found.idf_delta_es_correlation.as_ref(),
             Some(delta_es),
         ),
         row(
-            "spectral ratio, by piece",
+            "spectral ratio, by token",
             found.idf_spectral_correlation.as_ref(),
             Some(ratio),
         ),
@@ -36,7 +36,7 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
         .iter()
         .any(|it| it.pretrained_spectral_ratio.is_some());
     if has_before {
-        let what = "spectral ratio before fine-tuning, by piece";
+        let what = "spectral ratio before fine-tuning, by token";
         rows.push(row(
             what,
             found.pretrained_idf_spectral_correlation.as_ref(),
@@ -47,7 +47,7 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
         .with_text_columns("idf and")
         .with_number_columns("r")
         .with_estimate_columns("interval")
-        .with_number_columns("points | the paper's r");
+        .with_number_columns("points | r in the paper");
     ReportTable {
         rows,
         notes: notes(found),
@@ -72,25 +72,25 @@ fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<T
 
 fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
     let mut notes = vec![
-        "Importance: τ_AP of the pool as ranked and as ranked without the word; low is important. \
-         The ranking as it is is the reference. ΔES: greatest cosine where a piece finds itself, \
-         less that where it does not."
+        "Importance: τ_AP between the candidate pool as ranked and as ranked without the term; \
+         low is important; the original ranking is the reference. ΔES: highest cosine where a \
+         token matches itself minus that where it does not."
             .to_owned(),
         format!(
-            "Spectral ratio: the first singular value of all vectors of a piece over their sum, of \
-             pieces with at least {} vectors; not centred.",
+            "Spectral ratio: the first singular value of all vectors of a token divided by \
+             their sum, for tokens with at least {} vectors; not centered.",
             found.header.min_occurrences
         ),
         format!(
-            "{} pairs of {} queries and {} texts of {}, pool {}.",
+            "{} pairs of {} queries and {} documents of {}, candidate pool {}.",
             format::count(found.header.n_pairs),
             format::count(found.header.queries.len() as u64),
             format::count(found.header.n_docs),
             found.header.collection,
             found.header.pool
         ),
-        "The paper's: ColBERT on 400 queries of TREC DL 2019 and 2020, without markers and without \
-         [MASK]."
+        "In the paper: ColBERT on 400 queries of TREC DL 2019 and 2020, without markers and \
+         without [MASK]."
             .to_owned(),
     ];
     notes.extend(found.header.ranker.note.clone());
@@ -105,10 +105,11 @@ fn number(value: Option<f64>) -> TableValue {
 }
 
 fn words(found: &LateInteractionAnalysis) -> ReportTable {
-    let table = head(found, "words", "words")
-        .with_text_columns("word | pieces")
+    let table = head(found, "terms", "terms")
+        .with_text_columns("term | tokens")
         .with_number_columns(
-            "queries | idf | importance | turned | symmetric | ΔES | exact | of the query",
+            "queries | idf | importance | swapped reference | symmetric | ΔES | exact match | \
+             other query term",
         )
         .with_text_columns("others");
     let row = |it: &WordStatistics| {
@@ -135,9 +136,12 @@ fn words(found: &LateInteractionAnalysis) -> ReportTable {
 }
 
 fn pieces(found: &LateInteractionAnalysis) -> ReportTable {
-    let table = head(found, "pieces", "pieces")
-        .with_text_columns("piece")
-        .with_number_columns("idf | ΔES | places | vectors | spectral ratio | before fine-tuning");
+    let table = head(found, "tokens", "tokens")
+        .with_text_columns("token")
+        .with_number_columns(
+            "idf | ΔES | positions | vectors | spectral ratio | before \
+             fine-tuning",
+        );
     let row = |it: &TokenStatistics| {
         vec![
             TableValue::Text(it.token.clone()),

@@ -6,33 +6,50 @@ use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQ
 /// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
 pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
     match (quantity, relation) {
-        (MeasuredQuantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
-        (MeasuredQuantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
-        (MeasuredQuantity::Length { text }, _) => format!("length of text {text}"),
+        (MeasuredQuantity::LengthGap { a, b }, _) => format!(
+            "length difference, documents {a} \
+             and {b}"
+        ),
+        (MeasuredQuantity::LengthLead { a, b }, _) => format!(
+            "document {b} longer than \
+             document {a} by"
+        ),
+        (MeasuredQuantity::Length { text }, _) => format!("length of document {text}"),
         (MeasuredQuantity::QueryTermOccurrences { text }, _) => {
-            format!("query terms in text {text}")
+            format!("query terms in document {text}")
         }
         (MeasuredQuantity::QueryTermOccurrenceLead { .. }, BoundRelation::Equal) => {
-            "as many query terms".to_owned()
+            "equally many query terms".to_owned()
         }
         (MeasuredQuantity::QueryTermOccurrenceLead { a, b }, _) => {
             format!("more query terms in {b} than in {a}")
         }
-        (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => "as many".to_owned(),
+        (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => "equally many".to_owned(),
         (MeasuredQuantity::TermCountLead { .. }, _) => "no fewer".to_owned(),
         (MeasuredQuantity::TermGainChange { .. }, _) => "equal steps of".to_owned(),
-        (MeasuredQuantity::DifferingTermCounts, _) => "query terms whose number differs".to_owned(),
+        (MeasuredQuantity::DifferingTermCounts, _) => {
+            "query terms with different counts".to_owned()
+        }
         (MeasuredQuantity::UnpairedDifferingTerms, _) => {
             "of these without a rarer partner".to_owned()
         }
-        (MeasuredQuantity::OneExtraTerms, _) => "words once more in text 2".to_owned(),
-        (MeasuredQuantity::OneExtraSharedTerms, _) => "shared words once more in text 2".to_owned(),
-        (MeasuredQuantity::Coverage { text }, _) => format!("distinct query terms in text {text}"),
-        (MeasuredQuantity::TermDistanceLead { near, .. }, _) => {
-            format!("query terms closer in text {near} by")
+        (MeasuredQuantity::OneExtraTerms, _) => {
+            "words with one more occurrence in document 2".to_owned()
         }
-        (MeasuredQuantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
-        (MeasuredQuantity::CoverageLead { .. }, _) => "as many distinct query terms".to_owned(),
+        (MeasuredQuantity::OneExtraSharedTerms, _) => "shared words with one more occurrence in \
+             document 2"
+            .to_owned(),
+        (MeasuredQuantity::Coverage { text }, _) => format!(
+            "distinct query terms in document \
+             {text}"
+        ),
+        (MeasuredQuantity::TermDistanceLead { near, .. }, _) => {
+            format!("query terms closer together in document {near} by")
+        }
+        (MeasuredQuantity::Repetitions, _) => "repetitions of document 2 in document 1".to_owned(),
+        (MeasuredQuantity::CoverageLead { .. }, _) => {
+            "equally many distinct query terms".to_owned()
+        }
         (MeasuredQuantity::NonQueryTermExcess { others, terms }, _) => {
             format!("more other words in {others} than query terms in {terms}")
         }
@@ -40,33 +57,33 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
             format!("more other words in {b} than in {a}")
         }
         (MeasuredQuantity::SimilarityLead { near, .. }, _) => {
-            format!("other words of text {near} closer to the query by")
+            format!("other words of document {near} closer to the query by")
         }
         (MeasuredQuantity::Similarity, _) => "cosine of the other words".to_owned(),
         (MeasuredQuantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
-        (MeasuredQuantity::RelativeLengthGap, _) => "difference in length, share".to_owned(),
-        (MeasuredQuantity::RelativeOccurrenceGap, _) => {
-            "difference in query terms, share".to_owned()
-        }
+        (MeasuredQuantity::RelativeLengthGap, _) => "length difference, share".to_owned(),
+        (MeasuredQuantity::RelativeOccurrenceGap, _) => "query-term difference, share".to_owned(),
         (MeasuredQuantity::RelativeCountGap, _) => {
-            "greatest difference of a query term, share".to_owned()
+            "largest difference of a query term, share".to_owned()
         }
-        (MeasuredQuantity::RelativeScoreGap, _) => "difference of BM25, share".to_owned(),
-        (MeasuredQuantity::RelativeIdfGap, _) => "difference of idf in the query, share".to_owned(),
-        (MeasuredQuantity::SharedQueryTerms, _) => {
-            "the same query terms in both, so many".to_owned()
+        (MeasuredQuantity::RelativeScoreGap, _) => "BM25 difference, share".to_owned(),
+        (MeasuredQuantity::RelativeIdfGap, _) => {
+            "idf difference within the query, share".to_owned()
         }
+        (MeasuredQuantity::SharedQueryTerms, _) => "shared query terms, at least".to_owned(),
         (MeasuredQuantity::SharedQueryTermsIfAll, _) => {
-            "all query terms in both, so many".to_owned()
+            "query terms, if both documents have all".to_owned()
         }
         (MeasuredQuantity::AxiomLead { axiom }, _) => lead(axiom).to_owned(),
-        (MeasuredQuantity::AxiomPreference { axiom }, _) => format!("{} prefers", axiom.name()),
+        (MeasuredQuantity::AxiomPreference { axiom }, _) => {
+            format!("preference of {}", axiom.name())
+        }
         (MeasuredQuantity::FormulaValue, _) => "the formula".to_owned(),
         (MeasuredQuantity::MeasurementGap { measure }, _) => {
             format!("difference in {}", measure.slug())
         }
         (MeasuredQuantity::MeasurementLead { measure }, _) => {
-            format!("text 1 larger in {} by", measure.slug())
+            format!("document 1 larger in {} by", measure.slug())
         }
     }
 }
@@ -75,24 +92,30 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
 fn lead(of: IrAxiomsAxiom) -> &'static str {
     match of {
         IrAxiomsAxiom::Tfc1IrAxioms => "more query terms",
-        IrAxiomsAxiom::Tfc3 => "pairs of terms of which both are there",
-        IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => "more of the rarer term, pairs",
-        IrAxiomsAxiom::Lnc1IrAxioms => "terms shorter",
-        IrAxiomsAxiom::TfLnc => "more of a term at equal length without it, terms",
+        IrAxiomsAxiom::Tfc3 => "term pairs with both terms present",
+        IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc => {
+            "pairs with more of the rarer \
+             term"
+        }
+        IrAxiomsAxiom::Lnc1IrAxioms => "shorter by (terms)",
+        IrAxiomsAxiom::TfLnc => "occurrences of a term beyond equal length without it",
         IrAxiomsAxiom::Lb1 => "has a query term that the other lacks",
-        IrAxiomsAxiom::Reg => "more of the term least like the others",
-        IrAxiomsAxiom::AntiReg => "more of the term most like the others",
+        IrAxiomsAxiom::Reg => "more of the least similar term",
+        IrAxiomsAxiom::AntiReg => "more of the most similar term",
         IrAxiomsAxiom::AspectReg => "more aspects covered",
         IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => "has all query terms",
         IrAxiomsAxiom::MAnd | IrAxiomsAxiom::LenMAnd => "more distinct query terms",
-        IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => "less of its words in the query, Jaccard",
-        IrAxiomsAxiom::Prox1 => "words fewer between first occurrences",
-        IrAxiomsAxiom::Prox2 => "first occurrences earlier, in all",
-        IrAxiomsAxiom::Prox3 => "the query as a phrase earlier",
-        IrAxiomsAxiom::Prox4 => "closer grouping of all terms",
+        IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => {
+            "vocabulary overlap with the query lower, \
+             Jaccard"
+        }
+        IrAxiomsAxiom::Prox1 => "fewer words between first occurrences",
+        IrAxiomsAxiom::Prox2 => "first occurrences earlier, in total",
+        IrAxiomsAxiom::Prox3 => "query phrase earlier",
+        IrAxiomsAxiom::Prox4 => "tighter grouping of all terms",
         IrAxiomsAxiom::Prox5 => "mean span smaller",
-        IrAxiomsAxiom::Stmc1IrAxioms => "mean cosine of words to the query higher",
-        IrAxiomsAxiom::Stmc2IrAxioms => "the query term in place of the word like it",
+        IrAxiomsAxiom::Stmc1IrAxioms => "mean cosine of words with the query higher",
+        IrAxiomsAxiom::Stmc2IrAxioms => "query term in place of its most similar word",
     }
 }
 

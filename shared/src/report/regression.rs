@@ -44,15 +44,15 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
             margin(it.second.margin),
         ]
     });
-    let moves = ReportTable::new("moves", "What moved, by axiom")
-        .with_text_columns("axiom | mode")
-        .with_number_columns("judged by both | gained | lost");
-    let by_query = ReportTable::new("queries", "What moved, by query")
+    let moves = ReportTable::new("moves", "What changed, by axiom")
+        .with_text_columns("axiom | variant")
+        .with_number_columns("in both | gained | lost");
+    let by_query = ReportTable::new("queries", "What changed, by query")
         .with_text_columns("query id | query")
         .with_number_columns("gained | lost");
-    let title = format!("Instances that changed side, the farthest {MAX_CHANGED_INSTANCES}");
+    let title = format!("Instances whose verdict changed, the largest {MAX_CHANGED_INSTANCES}");
     let moved = ReportTable::new("moved", title)
-        .with_text_columns("axiom | mode | query id | texts | first")
+        .with_text_columns("axiom | variant | query id | documents | first")
         .with_number_columns("margin")
         .with_text_columns("second")
         .with_number_columns("margin");
@@ -95,11 +95,11 @@ pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
             it.actual.map_or(TableValue::Missing, |now| {
                 TableValue::Difference(now - before)
             }),
-            TableValue::Text(if it.passes { "holds" } else { "FALLEN" }.to_owned()),
+            TableValue::Text(if it.passes { "ok" } else { "BELOW" }.to_owned()),
         ]
     });
     let table = ReportTable::new("baseline", title)
-        .with_text_columns("ranker | axiom | mode")
+        .with_text_columns("ranker | axiom | variant")
         .with_number_columns("baseline | now | change")
         .with_text_columns("");
     ReportTable {

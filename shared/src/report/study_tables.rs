@@ -32,7 +32,7 @@ pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
 
 fn fractions(overview: &StudyOverview) -> ReportTable {
     let title = format!(
-        "{}: how often each ranker orders texts as the axiom says",
+        "{}: how often each ranker agrees with each axiom",
         overview.title
     );
     let axioms = overview.columns.iter().map(|it| it.probe.name());
@@ -71,7 +71,7 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
     let relevant = probes
         .map(|it| TableValue::Count(it.n_with_relevant))
         .collect();
-    rows.push(row("with a relevant text", relevant));
+    rows.push(row("with a relevant document", relevant));
     ReportTable {
         rows,
         notes: notes(overview),
@@ -81,10 +81,13 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
 
 fn cells(overview: &StudyOverview) -> ReportTable {
     let mut table = head(overview, "cells", "each ranker on each axiom")
-        .with_text_columns("ranker | axiom | mode")
-        .with_number_columns("satisfied | tied | violated | unscored | share asked | queries")
+        .with_text_columns("ranker | axiom | variant")
+        .with_number_columns("satisfied | tied | violated | unscored | share scored | queries")
         .with_estimate_columns("fraction | mean over queries")
-        .with_number_columns("p | p after Holm | detectable from .5 | fraction of texts seen whole")
+        .with_number_columns(
+            "p | p (Holm) | smallest detectable difference from .5 | fraction \
+             without truncated documents",
+        )
         .with_text_columns("instances hash | fingerprint");
     for OverviewRow { ranker, cells, .. } in &overview.rows {
         for (column, cell) in overview.columns.iter().zip(cells) {
@@ -108,11 +111,11 @@ fn cells(overview: &StudyOverview) -> ReportTable {
 fn axioms(overview: &StudyOverview) -> ReportTable {
     let splits = overview.splits.iter();
     let splits = splits.map(|it| format!("instances, {}", it.name));
-    let table = head(overview, "axioms", "what was mined")
-        .with_text_columns("axiom | mode | claim")
-        .with_number_columns("instances | with a relevant text | in both orders | share kept")
+    let table = head(overview, "axioms", "mined instances")
+        .with_text_columns("axiom | variant | expected preference")
+        .with_number_columns("instances | with a relevant document | in both orders | share kept")
         .with_estimate_columns("agreement with relevance")
-        .with_number_columns("grades that differ")
+        .with_number_columns("instances with different grades")
         .with_columns(ColumnKind::Number, splits);
     let rows = overview.columns.iter().map(|it| {
         let compared = it.qrels_cell.as_ref().map(|it| it.tally.n_with_verdict());
@@ -137,9 +140,9 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
 }
 
 fn rankers(overview: &StudyOverview) -> ReportTable {
-    let table = head(overview, "rankers", "who was asked")
-        .with_text_columns("ranker | detail | kind | given as | fingerprint")
-        .with_number_columns("pairs without a score | pairs seen in part")
+    let table = head(overview, "rankers", "rankers")
+        .with_text_columns("ranker | detail | kind | specification | fingerprint")
+        .with_number_columns("pairs without a score | truncated pairs")
         .with_text_columns("note");
     let rows = overview.rows.iter().map(|row| {
         let OverviewRow {
@@ -170,10 +173,10 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 
 /// None where no ranker has a certificate.
 pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
-    let table = head(overview, "certificates", "scores under other conditions")
-        .with_text_columns("ranker | scored once more")
+    let table = head(overview, "certificates", "score stability check")
+        .with_text_columns("ranker | rescored")
         .with_number_columns(
-            "pairs | largest difference | range of scores | verdicts | changed | fraction changed",
+            "pairs | largest difference | score range | verdicts | changed | fraction changed",
         );
     let mut rows = Vec::new();
     // Rankers by how they computed, each way said once.
@@ -212,7 +215,7 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
         .map(|(way, labels)| format!("{}: computed {way}.", labels.join(", ")))
         .collect();
     notes.push(
-        "A verdict is changed where an instance is satisfied, tied or violated under the other \
+        "A verdict is changed if the instance is satisfied, tied or violated under the other \
          condition and was something else in the run."
             .to_owned(),
     );
@@ -268,10 +271,10 @@ fn counted(cell: &OverviewCell) -> Vec<TableValue> {
 
 fn kind(kind: RankerKind) -> &'static str {
     match kind {
-        RankerKind::Lexical => "formula",
+        RankerKind::Lexical => "lexical",
         RankerKind::Neural => "model",
         RankerKind::Remote => "service",
-        RankerKind::ScoreFile => "scores that were brought",
+        RankerKind::ScoreFile => "uploaded scores",
     }
 }
 
@@ -279,15 +282,15 @@ fn kind(kind: RankerKind) -> &'static str {
 fn dials(dials: &StudyControls) -> String {
     let mut turned = String::new();
     if let Some(delta) = dials.length_tolerance {
-        turned += &format!(", lengths within {delta} terms");
+        turned += &format!(", length difference up to {delta} terms");
     }
     if let Some(width) = dials.tie_threshold {
-        turned += &format!(", scores within {width} tie");
+        turned += &format!(", tie threshold {width}");
     }
     match dials.subset {
         InstanceSubset::All => {}
-        InstanceSubset::Untruncated => turned += ", only texts that the ranker saw whole",
-        InstanceSubset::WithRelevant => turned += ", only instances with a relevant text",
+        InstanceSubset::Untruncated => turned += ", untruncated documents only",
+        InstanceSubset::WithRelevant => turned += ", instances with a relevant document only",
     }
     turned + &of_split(dials)
 }
@@ -295,7 +298,7 @@ fn dials(dials: &StudyControls) -> String {
 /// Which queries, where they are not all.
 pub(super) fn of_split(dials: &StudyControls) -> String {
     let split = dials.split.as_ref();
-    split.map_or_else(String::new, |it| format!(", only queries of split {it}"))
+    split.map_or_else(String::new, |it| format!(", queries of split {it} only"))
 }
 
 /// Twelve digits of a hash tell any two apart that a reader will ever hold.
@@ -305,7 +308,7 @@ fn short(hash: &str) -> String {
 
 fn same_instances(overview: &StudyOverview) -> String {
     format!(
-        "Instances {}, mode {}{}, from study {}.",
+        "Instances {}, variant {}{}, from study {}.",
         overview.instances_hash,
         overview.variant.name(),
         of_split(&overview.controls),
@@ -325,25 +328,28 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             env!("CARGO_PKG_VERSION")
         ),
         format!(
-            "Instances {}, mode {}{dials}.",
+            "Instances {}, variant {}{dials}.",
             overview.instances_hash,
             overview.variant.name()
         ),
         format!(
-            "Collection {}: {} documents, {} terms; {} queries, {} pairs of query and text.",
+            "Collection {}: {} documents, {} terms; {} queries, {} query–document pairs.",
             overview.collection_hash,
             count(overview.totals.n_docs),
             count(overview.totals.n_terms),
             count(overview.n_queries),
             count(overview.n_pairs)
         ),
-        format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer),
+        format!(
+            "Candidate pool {}; analyzer: {}.",
+            overview.pool, overview.analyzer
+        ),
         limits(&overview.limits, overview.columns.iter().map(|it| it.probe)),
         format!(
             "Fractions are over instances; brackets hold the 95 % interval of a percentile \
-             bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \
-             correction for {} tests. Ties are counted apart, and as agreement only where the \
-             claim allows them.",
+             bootstrap over queries ({} draws, seed {}). p: test against .5 with Holm's \
+             correction for {} tests. Ties are reported separately; they agree with the axiom \
+             only if the expected preference allows them.",
             count(bootstrap::N_RESAMPLES as u64),
             bootstrap::SEED,
             count(overview.n_tests)
@@ -381,15 +387,15 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         axioms.filter(|it| matches!(it, Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_))));
     let shares = match theirs.next().is_some() {
         true => format!(
-            " Axioms of ir_axioms: about equal within {share} of the larger (STMC2 \
+            " Axioms of ir_axioms: about equal = within {share} of the larger value (STMC2 \
              {ratio_share})."
         ),
         false => String::new(),
     };
     format!(
         "Limits: δ {gap} terms, min_terms {min_terms}, {cap}; LNC2 repeats {repeat_from} to \
-         {repeat_to} times up to {repeated_terms} terms (mode paper: up to {filled_terms}, mode \
-         code: texts up to {fillable_terms}).{shares}"
+         {repeat_to} times up to {repeated_terms} terms (variant paper: up to {filled_terms}, \
+         variant code: documents up to {fillable_terms}).{shares}"
     )
 }
 
@@ -408,7 +414,7 @@ fn who(row: &OverviewRow) -> String {
         said += &format!(", {} pairs without a score", format::count(*n_missing));
     }
     if *n_truncated > 0 {
-        said += &format!(", {} pairs seen in part", format::count(*n_truncated));
+        said += &format!(", {} pairs truncated", format::count(*n_truncated));
     }
     if let Some(note) = &ranker.note {
         said += &format!("; {note}");

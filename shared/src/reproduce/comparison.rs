@@ -161,7 +161,7 @@ impl Bm25Comparison {
     pub(super) fn samples(&self, at: usize, name: &str) -> ReportTable {
         ReportTable {
             name: format!("samples-{at}"),
-            title: format!("BM25 and {name}: where one wins and the other loses"),
+            title: format!("BM25 and {name}: queries on which one wins and the other loses"),
             ..sample_table(&self.differences)
         }
     }

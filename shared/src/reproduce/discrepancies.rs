@@ -18,17 +18,17 @@ use crate::study::behavioral_tests::{BehavioralTestResults, TieThreshold};
 use crate::study::overview::{OverviewCell, StudyOverview};
 
 /// Said of fractions of axioms.
-const FRACTION_NOTE: &str = "Fractions count a tie for the claim only where the claim allows it; \
-                            two numbers that should be alike differ by ties at most.";
+const FRACTION_NOTE: &str = "Fractions count a tie as agreement only if the expected preference \
+     allows it; two numbers that should be equal differ by ties at most.";
 
 /// Said of effects.
-const EFFECT_NOTE: &str = "An effect is (positive − negative) / n. What the published code does is \
-                          done here over our own tokens, word classes and base forms, not \
-                          spaCy's: its own counts differ, not their direction.";
+const EFFECT_NOTE: &str = "An effect is (positive − negative) / n. Our reproduction of the \
+     published code uses our own tokens, part-of-speech tags and lemmas instead of spaCy's: \
+     counts differ, directions do not.";
 
 /// Said of groups of queries.
-const GROUP_NOTE: &str = "Printed means have two digits: what is computed from them is known to a \
-                         unit of the second, or of the third where many are added.";
+const GROUP_NOTE: &str = "Published means have two digits; values derived from them are \
+     accurate to one unit of the second digit, or of the third where many are summed.";
 
 /// One row for each pair of numbers.
 pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -> ReportTable {
@@ -48,12 +48,12 @@ pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -
         Paper::Abnirml => EFFECT_NOTE,
         Paper::Padigela2019 => GROUP_NOTE,
     };
-    let title = "What is known to be wrong, shown by pairs of numbers";
+    let title = "Known errors, shown by pairs of figures";
     let table = ReportTable::new("defects", title)
-        .with_text_columns("what | the one")
-        .with_number_columns("is")
-        .with_text_columns("the other")
-        .with_number_columns("is");
+        .with_text_columns("claim | first figure")
+        .with_number_columns("value")
+        .with_text_columns("second figure")
+        .with_number_columns("value");
     ReportTable {
         rows: defects.rows,
         notes: vec![note.to_owned()],
@@ -142,45 +142,45 @@ impl<'a> DiscrepancyRows<'a> {
         );
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Tp), [code, fixed]) {
             self.add(
-                "TP is upside down in the published code: it prefers the text whose query terms \
-                 stand farther apart",
-                fraction(format!("{ranker}, mode code"), one.micro_average.value),
+                "TP is inverted in the published code: it prefers the document whose query \
+                 terms are farther apart",
+                fraction(format!("{ranker}, variant code"), one.micro_average.value),
                 fraction("1 − fixed − ties", turned(&other)),
             );
         }
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Stmc1), [printed, fixed]) {
             self.add(
-                "STMC1 takes a distance for a similarity: as printed it prefers the text that is \
-                 less like the query",
-                fraction(format!("{ranker}, mode paper"), one.micro_average.value),
+                "STMC1 uses a distance as a similarity: as published, it prefers the document \
+                 less similar to the query",
+                fraction(format!("{ranker}, variant paper"), one.micro_average.value),
                 fraction("1 − fixed − ties", turned(&other)),
             );
         }
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Stmc1), [code, printed]) {
             self.add(
-                "STMC1 in the published code also asks for as many occurrences of query terms in \
-                 place of as many distinct ones: the effect of that premise alone",
-                fraction(format!("{ranker}, mode code"), one.micro_average.value),
-                fraction("mode paper", other.micro_average.value),
+                "The published code of STMC1 also requires equal query-term occurrences instead \
+                 of equally many distinct query terms: the effect of this precondition alone",
+                fraction(format!("{ranker}, variant code"), one.micro_average.value),
+                fraction("variant paper", other.micro_average.value),
             );
         }
         self.add(
-            "STMC1 with that premise has other instances",
+            "With this precondition, STMC1 has different instances",
             (
-                "instances, mode code".to_owned(),
+                "instances, variant code".to_owned(),
                 self.instances(Probe::Axiom(Axiom::Stmc1), code),
             ),
             (
-                "mode paper".to_owned(),
+                "variant paper".to_owned(),
                 self.instances(Probe::Axiom(Axiom::Stmc1), printed),
             ),
         );
         self.lnc1();
         self.add(
-            "M-TDC in the published code weighs terms by 1 over their occurrences, not by their \
-             documents",
+            "M-TDC in the published code weights terms by 1 / collection frequency, not by \
+             document frequency",
             (
-                "instances, mode code".to_owned(),
+                "instances, variant code".to_owned(),
                 self.instances(Probe::Axiom(Axiom::Mtdc), code),
             ),
             (
@@ -189,26 +189,29 @@ impl<'a> DiscrepancyRows<'a> {
             ),
         );
         self.add(
-            "M-TDC's length test was the wrong way round when the paper's instances were mined",
-            ("printed instances".to_owned(), TableValue::Count(13_871)),
+            "M-TDC's length condition was reversed when the paper's instances were mined",
+            ("published instances".to_owned(), TableValue::Count(13_871)),
             (
-                "TFC1, which shares the test".to_owned(),
+                "TFC1, which uses the same condition".to_owned(),
                 TableValue::Count(119_690),
             ),
         );
         self.add(
-            "LNC2 of DistilBERT: the text and the table disagree",
+            "LNC2 of DistilBERT: text and table disagree",
             fraction("section 4.4", 0.06),
             fraction("table 3", 0.0),
         );
         self.add(
-            "Instances with a relevant document: TP and STMC1 look exchanged in table 2",
-            ("TP, printed".to_owned(), TableValue::Count(20_559)),
-            ("TP, their notebook".to_owned(), TableValue::Count(19_666)),
+            "Instances with a relevant document: TP and STMC1 appear to be swapped in table 2",
+            ("TP, published".to_owned(), TableValue::Count(20_559)),
+            (
+                "TP, authors' notebook".to_owned(),
+                TableValue::Count(19_666),
+            ),
         );
         self.add(
-            "One of the columns nDCG and MRR of table 3 has another's name: the same number \
-             stands for two rankers",
+            "One of the columns nDCG and MRR of table 3 is mislabeled: the same number stands \
+             for two rankers",
             (
                 "QL, MRR".to_owned(),
                 TableValue::Score {
@@ -251,8 +254,8 @@ impl<'a> DiscrepancyRows<'a> {
             whole => TableValue::Fraction(part as f64 / whole as f64),
         };
         self.add(
-            "LNC1 in the published code never looks at query terms: most ordered pairs are \
-             instances, many in both orders, so that every ranker comes out near one half",
+            "LNC1 in the published code never compares query terms: most ordered pairs are \
+             instances, many in both orders, so that every ranker scores near one half",
             ("share of all ordered pairs".to_owned(), share(kept, pairs)),
             (
                 "of these in both orders".to_owned(),
@@ -261,8 +264,8 @@ impl<'a> DiscrepancyRows<'a> {
         );
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Lnc1), [code, fixed]) {
             self.add(
-                "LNC1 by that code, and as the axiom says",
-                fraction(format!("{ranker}, mode code"), one.micro_average.value),
+                "LNC1 by that code, and as defined here",
+                fraction(format!("{ranker}, variant code"), one.micro_average.value),
                 fraction("fixed", other.micro_average.value),
             );
         }
@@ -283,8 +286,8 @@ impl<'a> DiscrepancyRows<'a> {
         let value = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::Fraction);
         let (unclamped, positive) = (value(of("idf=rsj")), value(of("idf=lucene")));
         self.add(
-            "BM25 fails TFC1 only because its idf goes below 0 for terms in more than half of the \
-             texts; with a positive idf it follows",
+            "BM25 violates TFC1 only because its idf is negative for terms in more than half of \
+             the documents; with a positive idf it agrees",
             ("BM25, idf rsj, TFC1".to_owned(), unclamped),
             ("BM25, idf lucene, TFC1".to_owned(), positive),
         );
@@ -304,16 +307,16 @@ impl<'a> DiscrepancyRows<'a> {
             .collect();
         let r = pearson(&points);
         self.add(
-            "The correlation of MAP with the mean axiomatic score, from the numbers of table 2; \
-             six rankers bound it hardly at all",
-            ("printed r".to_owned(), TableValue::Difference(0.44)),
+            "The correlation of MAP with the mean axiom score, from table 2; six rankers hardly \
+             constrain it",
+            ("published r".to_owned(), TableValue::Difference(0.44)),
             (
                 match &r {
                     Some(it) => format!(
                         "r of the printed table, interval [{:.2}, {:.2}]",
                         it.r.interval[0], it.r.interval[1]
                     ),
-                    None => "r of the printed table".to_owned(),
+                    None => "r from the published table".to_owned(),
                 },
                 r.map_or(TableValue::Missing, |it| TableValue::Difference(it.r.value)),
             ),

@@ -131,7 +131,10 @@ impl TryFrom<toml::Value> for PublishedCell {
             }
         };
         let read = |key: &str| both.get(key).map_or(Ok(TableValue::Missing), read_value);
-        match both.keys().all(|it| it == "published" || it == "authors-code") {
+        match both
+            .keys()
+            .all(|it| it == "published" || it == "authors-code")
+        {
             true => Ok(PublishedCell {
                 published: read("published")?,
                 authors_code: read("authors-code")?,

@@ -80,7 +80,7 @@ impl RescoringCondition {
     pub fn label(self) -> &'static str {
         match self {
             RescoringCondition::Unbatched => "alone, not in a batch",
-            RescoringCondition::ReversedBatches => "in other batches, in the opposite order",
+            RescoringCondition::ReversedBatches => "in other batches, in reverse order",
             RescoringCondition::F16 => "in f16",
             RescoringCondition::Bf16 => "in bf16",
             RescoringCondition::CpuF32 => "on the CPU in f32",

@@ -75,8 +75,8 @@ impl Baseline {
     pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<BaselineCheck>, Error> {
         if self.instances_hash != now.instances_hash {
             let reason = format!(
-                "the baseline is of instances {:.12}, the study has {:.12}: fractions over other \
-                 instances are not compared; write a new baseline, or make the study as before",
+                "the baseline has instances {:.12}, the study {:.12}; fractions over different \
+                 instances are not comparable; write a new baseline or recreate the study",
                 self.instances_hash, now.instances_hash
             );
             return Err(Error::conflict("baseline", reason));

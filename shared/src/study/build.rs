@@ -129,10 +129,10 @@ impl StudyDefinition {
     pub fn check_collection(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::missing("collection", reason));
         if collection.docs.is_empty() {
-            return refuse("it has no documents; give a corpus with at least two");
+            return refuse("it has no documents; add a corpus with at least two");
         }
         if collection.queries.is_empty() {
-            return refuse("it has no queries; give at least one");
+            return refuse("it has no queries; add at least one");
         }
         self.pool.check(collection)
     }

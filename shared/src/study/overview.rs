@@ -438,29 +438,30 @@ impl Study {
         let mut remarks = Vec::new();
         if self.n_docs_without_text > 0 {
             remarks.push(format!(
-                "{} documents that the pool names are not in the collection and were left out",
+                "{} documents of the pool are not in the collection and were left out",
                 self.n_docs_without_text
             ));
         }
         let empty = self.docs.iter().filter(|it| it.body().is_empty()).count();
         if self.has_withheld_texts() {
             remarks.push(
-                "the texts are withheld: this file holds ids, counts and scores alone".to_owned(),
+                "document texts are withheld: this file contains only ids, counts and scores"
+                    .to_owned(),
             );
         } else if empty > 0 {
             remarks.push(format!(
-                "{empty} pooled documents are empty: length 0, no terms"
+                "{empty} documents in the candidate pool are empty: length 0, no terms"
             ));
         }
         if let Some(words) = &self.word_vectors {
             remarks.push(format!(
-                "{}; STMC2 takes texts as alike from a cosine of {} on",
+                "{}; STMC2 counts documents as similar from a cosine of {}",
                 words.info, self.definition.limits.min_similarity
             ));
         }
         for it in self.scores.iter().filter(|it| it.n_missing() > 0) {
             remarks.push(format!(
-                "{}: {} pairs have no score",
+                "{}: {} pairs unscored",
                 it.ranker.label,
                 it.n_missing()
             ));

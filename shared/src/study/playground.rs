@@ -104,7 +104,7 @@ pub fn evaluate_input(
     if !(2..=3).contains(&typed.docs.len()) {
         return Err(Error::out_of_range(
             "texts",
-            "two or three texts can be compared",
+            "two or three documents can be compared",
         ));
     }
     if typed
@@ -115,13 +115,13 @@ pub fn evaluate_input(
     {
         return Err(Error::out_of_range(
             "texts",
-            format!("at most {MAX_TEXT_BYTES} bytes each are taken"),
+            format!("at most {MAX_TEXT_BYTES} bytes per document"),
         ));
     }
     if typed.extra_probes.len() > MAX_EXTRA_PROBES {
         return Err(Error::out_of_range(
             InvalidField::with_display("further", "further axioms"),
-            format!("at most {MAX_EXTRA_PROBES} are taken at once"),
+            format!("at most {MAX_EXTRA_PROBES} at once"),
         ));
     }
     typed.limits.check()?;
@@ -190,7 +190,7 @@ pub fn apply_manipulations(
     } = changing;
     let texts = || others.iter().chain([text]);
     if texts().chain([query]).any(|it| it.len() > MAX_TEXT_BYTES) {
-        let reason = format!("at most {MAX_TEXT_BYTES} bytes each are taken");
+        let reason = format!("at most {MAX_TEXT_BYTES} bytes per document");
         return Err(Error::out_of_range("texts", reason));
     }
     let mut vocabulary = Vocabulary::new(analyzer.clone());

@@ -12,15 +12,15 @@ impl Study {
     /// Reads a study from the file that [`Study`] is written to as JSON. `file` names it in
     /// the error.
     pub fn from_json(file: &str, text: &str) -> Result<Study, Error> {
-        let way_out = "give a file that a study was downloaded or exported to";
+        let way_out = "add a file that was downloaded or exported as a study";
         let study: Study = serde_json::from_str(text).map_err(|it| {
             Error::file(
                 file,
-                format!("is no study of this version ({it}); {way_out}"),
+                format!("is not a study of this version ({it}); {way_out}"),
             )
         })?;
         study.check().map_err(|reason| {
-            Error::file(file, format!("is no sound study ({reason}); {way_out}"))
+            Error::file(file, format!("is not a valid study ({reason}); {way_out}"))
         })?;
         Ok(study)
     }
@@ -30,30 +30,33 @@ impl Study {
         self.definition.check().map_err(|it| it.to_string())?;
         let (n_queries, n_texts) = (self.queries.len(), self.study_docs.len());
         let ok = |sound: bool, what: &str| sound.then_some(()).ok_or_else(|| what.to_owned());
-        ok(self.format == 1, "its layout is not 1")?;
+        ok(self.format == 1, "its format is not 1")?;
         for &text in &self.study_docs {
             let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
-            let body = body.ok_or("a text is of a document that is not there")?;
+            let body = body.ok_or("a text belongs to a document that is missing")?;
             let times = match text {
                 StudyDocument::Original { .. } => 1,
                 StudyDocument::Repeated { times, .. } => times,
             };
             let sound = (1..=Limits::MAX_REPEATED_DOC_TERMS).contains(&times)
                 && (times == 1 || body.saturating_mul(times as usize) <= MOST_TEXT_BYTES);
-            ok(sound, "a text is repeated too often")?;
+            ok(sound, "a document is repeated too often")?;
         }
         let known = |texts: &[u32]| texts.iter().all(|&it| (it as usize) < n_texts);
         let pools = self.pools.len() == n_queries && self.pools.iter().all(|it| known(it));
-        ok(pools, "its pools are not those of its queries and texts")?;
+        ok(
+            pools,
+            "its candidate pools do not match its queries and documents",
+        )?;
         ok(
             self.pairs.are_valid_for(n_queries, n_texts),
-            "its pairs are not of its queries and texts",
+            "its pairs do not match its queries and documents",
         )?;
         ok(!self.instances.is_empty(), "it has no instances")?;
         for it in &self.instances {
             ok(
                 it.is_valid(n_queries),
-                "its instances are not of its queries",
+                "its instances do not match its queries",
             )?;
             let scored = (0..n_queries).all(|query| {
                 let mut texts = it.docs_of(query).iter();
@@ -62,23 +65,23 @@ impl Study {
             ok(scored, "an instance is not among its pairs")?;
         }
         let overlaps = [0, self.queries.len()].contains(&self.query_overlap.len());
-        ok(overlaps, "its overlaps are not those of its queries")?;
+        ok(overlaps, "its overlaps do not match its queries")?;
         let withheld = self.withheld_texts.as_ref().is_none_or(|it| {
             (it.text_hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts)
         });
         ok(
             withheld,
-            "what is told of withheld texts is not of its texts",
+            "its withheld-text data do not match its documents",
         )?;
         for it in &self.scores {
             let places = it.truncated.iter();
             let sound = it.values().len() == self.pairs.len()
                 && places.copied().all(|it| (it as usize) < self.pairs.len());
-            ok(sound, "its scores are not those of its pairs")?;
+            ok(sound, "its scores do not match its pairs")?;
             let certified = it.rescoring.as_ref();
             ok(
                 certified.is_none_or(|it| it.is_valid_for(self.pairs.len())),
-                "a certificate is not of its pairs",
+                "a stability check does not match its pairs",
             )?;
         }
         Ok(())

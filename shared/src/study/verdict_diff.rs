@@ -199,11 +199,11 @@ pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
             "the collection",
             first.collection_hash != second.collection_hash,
         ),
-        differs("the pool", one.pool != other.pool),
-        differs("the analyser", one.analyzer != other.analyzer),
+        differs("the candidate pool", one.pool != other.pool),
+        differs("the analyzer", one.analyzer != other.analyzer),
         differs("the limits", one.limits != other.limits),
         differs("the axioms", one.probes != other.probes),
-        differs("the readings", one.variants != other.variants),
+        differs("the variants", one.variants != other.variants),
         differs("the number of queries", one.n_queries != other.n_queries),
         differs("the word vectors", one.vectors != other.vectors),
         differs("the software", first.software != second.software),
@@ -212,15 +212,15 @@ pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
     .flatten()
     .collect();
     let what = match what.is_empty() {
-        true => "nothing of how they were made".to_owned(),
+        true => "nothing about their settings".to_owned(),
         false => what.join(", "),
     };
     let StudyDefinition { name, .. } = one;
     Err(Error::conflict(
         "study",
         format!(
-            "{name} and {} have other instances and cannot be compared; what differs: {what}; \
-             make one of them again as the other was made",
+            "{name} and {} have different instances and cannot be compared; differences: \
+             {what}; recreate one with the settings of the other",
             other.name
         ),
     ))

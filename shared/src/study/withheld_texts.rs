@@ -71,8 +71,8 @@ impl Study {
         if let Some((first, _)) = missing.next() {
             let n_missing = missing.count() + 1;
             return refuse(format!(
-                "{n_missing} of the {n} documents of this study are not in it, the first is {}; \
-                 give the whole corpus",
+                "{n_missing} of the {n} documents of this study are missing, the first is {}; \
+                 add the whole corpus",
                 first.id
             ));
         }
@@ -81,8 +81,8 @@ impl Study {
         if let Some((first, _)) = other.find(differs) {
             let n_other = other.filter(differs).count() + 1;
             return refuse(format!(
-                "{n_other} of {n} documents have another text than the one that was compared, \
-                 the first is {}; give the same version of the corpus",
+                "{n_other} of {n} documents have a different text than in the study, the first \
+                 is {}; add the same version of the corpus",
                 first.id
             ));
         }
@@ -106,11 +106,11 @@ impl Study {
         let reason = match &self.withheld_texts {
             None => return Ok(()),
             Some(it) if it.is_restored => {
-                "the texts of its behaviours are withheld, and your copy of the collection has \
-                 only those of the collection; make the study anew to have them"
+                "document texts of its behavioral tests are withheld and cannot be restored \
+                 from the collection; recreate the study"
             }
             Some(_) => {
-                "the texts of this study are withheld; bring your own copy of its collection first"
+                "document texts of this study are withheld; add your own copy of the collection"
             }
         };
         Err(Error::missing(

@@ -72,14 +72,14 @@ impl GloveSettings {
     pub fn check(&self) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::out_of_range("vectors", reason));
         if !(1..=1000).contains(&self.n_dims) || !(1..=100).contains(&self.window) {
-            return refuse("1 to 1,000 dimensions and a window of 1 to 100 words are taken");
+            return refuse("dimensions must be 1 to 1,000, the window 1 to 100 words");
         }
         let positive = [self.x_max, self.alpha, self.learning_rate];
         if positive.iter().any(|it| !it.is_finite() || *it <= 0.0) {
             return refuse("x_max, alpha and rate must be above 0");
         }
         if self.n_epochs == 0 {
-            return refuse("at least one pass is needed");
+            return refuse("at least one epoch is needed");
         }
         Ok(())
     }

@@ -55,7 +55,7 @@ pub fn read_word_vectors(
     if vectors.is_empty() {
         return Err(Error::file(
             name,
-            "no row is a word with its numbers; give a file of GloVe or word2vec",
+            "no row is a word followed by numbers; add a GloVe or word2vec file",
         ));
     }
     Ok((vectors, reading))
@@ -73,7 +73,7 @@ fn check_dims(name: &str, n_dims: usize) -> Result<(), Error> {
     }
     Err(Error::file(
         name,
-        format!("vectors of {n_dims} dimensions, where 1 to {MOST_DIMS} are taken"),
+        format!("vectors have {n_dims} dimensions; at most {MOST_DIMS} are supported"),
     ))
 }
 
@@ -120,13 +120,13 @@ fn read_text(
             for field in fields.by_ref().take(n_dims) {
                 let number: f32 = field
                     .parse()
-                    .map_err(|_| format!("`{}` is no number", shown(field)))?;
+                    .map_err(|_| format!("`{}` is not a number", shown(field)))?;
                 numbers.push(number);
             }
             numbers.reverse();
             let word = fields.next().unwrap_or_default();
             if word.is_empty() || numbers.is_empty() {
-                return Err(format!("a word and {n_dims} numbers are expected"));
+                return Err(format!("expected a word and {n_dims} numbers"));
             }
             if vectors.is_none() {
                 check_dims(name, n_dims).map_err(|it| it.to_string())?;
@@ -162,7 +162,7 @@ fn read_binary(
         if !word.ends_with(b" ") {
             return Err(Error::file(
                 name,
-                format!("word {row} has no end; the file is cut off, or is no word2vec file"),
+                format!("word {row} is incomplete; the file is truncated or not a word2vec file"),
             ));
         }
         bytes.read_exact(&mut numbers).map_err(stopped)?;
@@ -174,7 +174,7 @@ fn read_binary(
         let vector: Vec<f32> = vector.collect();
         let taken = match str::from_utf8(word.trim_ascii()) {
             Ok(word) => vectors.push(word, &vector),
-            Err(_) => Err("its letters are not UTF-8".to_owned()),
+            Err(_) => Err("the word is not UTF-8".to_owned()),
         };
         keep(&mut reading, name, row, taken);
     }
@@ -184,7 +184,12 @@ fn read_binary(
 fn keep(reading: &mut ReadReport, name: &str, line: u64, taken: Result<bool, String>) {
     match taken {
         Ok(true) => reading.n_rows += 1,
-        Ok(false) => reading.refuse_row(name, line, "the word has a vector already, which is kept"),
+        Ok(false) => reading.refuse_row(
+            name,
+            line,
+            "the word already has a vector, which is \
+             kept",
+        ),
         Err(reason) => reading.refuse_row(name, line, reason),
     }
 }

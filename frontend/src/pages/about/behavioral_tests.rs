@@ -12,11 +12,11 @@ use crate::widgets::resource_view::ResourceError;
 use crate::widgets::section::Section;
 use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
 
-const QUERY: &str = "harbour light";
+const QUERY: &str = "harbor light";
 
 /// Every manipulation of one text changes it.
-const TEXT: &str = "The old light stands at the end of the harbour. It was built in 1862, and its \
-                    lamp is lit before dusk. Sailors have seen it from far away.";
+const TEXT: &str = "The old light stands at the end of the harbor. It was built in 1862, and \
+     its lamp is lit before dusk. Sailors have seen it from far away.";
 
 /// Not relevant to the query.
 const NON_RELEVANT_TEXT: &str =
@@ -26,39 +26,41 @@ const NON_RELEVANT_TEXT: &str =
 #[component]
 pub(super) fn BehavioralTests() -> impl IntoView {
     view! {
-        <Section id="behaviours" name="Behaviours">
+        <Section id="behaviours" name="Behavioral tests">
             <p>
-                "A behaviour asks which of two texts is preferred, and does not say which should
-                be. A sample is a query with text 1 and text 2; with δ, the width of a tie, its
-                effect is"
+                "A behavioral test asks which of two documents a ranker prefers, without saying \
+                 which one it should prefer. A sample is a query with document 1 and document \
+                 2. With the tie threshold ε, its effect is"
             </p>
             <p class="formula">
-                <span>"+1 if S(d1) − S(d2) > δ"</span>
-                <span>"−1 if S(d1) − S(d2) < −δ"</span>
+                <span>"+1 if S(d1) − S(d2) > ε"</span>
+                <span>"−1 if S(d1) − S(d2) < −ε"</span>
                 <span>"0 otherwise"</span>
             </p>
             <p>
-                "and the score of a ranker is the mean effect of the samples, from −1 to 1. After "
-                <cite>"ABNIRML"</cite> " (MacAvaney et al., TACL 2022), with its manipulations and
-                further ones; where its published code counts the other direction, ours is said
-                here."
+                "and the score of a ranker is the mean effect over the samples, from −1 to 1. \
+                 Based on "
+                <cite>"ABNIRML"</cite> " (MacAvaney et al., TACL 2022), with its manipulations \
+                     and further ones. Where the published code counts in the opposite \
+                     direction, the direction used here is stated."
             </p>
             <MeasureAndMatchSection/>
             <section class="axiom-about" id="manipulations" aria-labelledby="manipulations-title">
                 <h3 id="manipulations-title">"Manipulations"</h3>
                 <p class="statement">
-                    "A document is changed in one way. Positive where the manipulated text is
-                    preferred to the document as it is."
+                    "A document is compared with an edited copy. Positive: the ranker prefers \
+                     the edited copy."
                 </p>
-                <p class="formula">"d1 = manipulated(d2): S(d1) − S(d2)"</p>
+                <p class="formula">"d1 = edited copy of d2: S(d1) − S(d2)"</p>
                 <ManipulationExamples/>
             </section>
             <section class="axiom-about" id="transfer" aria-labelledby="transfer-title">
                 <h3 id="transfer-title">"Dataset transfer"</h3>
                 <p class="statement">
-                    "Pairs that were made for another task: fluent and clumsy, formal and casual,
-                    short and long. Positive where the first of a pair is preferred; of symmetric
-                    pairs, as paraphrases are, where the scores differ."
+                    "Document pairs from another task: fluent and disfluent, formal and \
+                     informal, short and long. Positive: the ranker prefers the first document. \
+                     In a symmetric set, such as paraphrases, positive means that the two \
+                     scores differ."
                 </p>
                 <p class="formula">
                     <span>"transfer:NAME: S(a) − S(b)"</span>
@@ -79,8 +81,8 @@ fn MeasureAndMatchSection() -> impl IntoView {
         <section class="axiom-about" id="match" aria-labelledby="match-title">
             <h3 id="match-title">"Measure and match"</h3>
             <p class="statement">
-                "Of two texts equal in one measurement, positive where the one larger in another is
-                preferred."
+                "Two documents that are equal in one measure and differ in another. Positive: \
+                 the ranker prefers the one with the larger value of the second measure."
             </p>
             <p class="formula">
                 "match:length:tf: length(d1) = length(d2), tf(d1) > tf(d2): S(d1) − S(d2)"
@@ -115,12 +117,12 @@ fn ManipulationExamples() -> impl IntoView {
     view! {
         <dl class="case">
             <dt>"query"</dt>
-            <dd class="text">{QUERY}</dd>
-            <dt>"text"</dt>
-            <dd class="text">{TEXT}</dd>
+            <dd class="document">{QUERY}</dd>
+            <dt>"document"</dt>
+            <dd class="document">{TEXT}</dd>
         </dl>
         <p class="note">
-            "Below, what each makes of this text: " <ins>"added"</ins> ", " <del>"dropped"</del>
+            "The effect of each manipulation on this document: " <ins>"added"</ins> ", " <del>"removed"</del>
             ", " <span class="moved">"moved"</span>
             ". Sentences and words of other documents come from “" {NON_RELEVANT_TEXT} "”"
         </p>
@@ -128,10 +130,10 @@ fn ManipulationExamples() -> impl IntoView {
         <dl class="manipulations">
             {rows.collect_view()}
             <ManipulationRow manipulation=Manipulation::AppendExpansions>
-                <p class="note">"It needs a model that writes queries."</p>
+                <p class="note">"Needs a model that generates queries."</p>
             </ManipulationRow>
             <ManipulationRow manipulation=Manipulation::ReplaceSynonyms(5)>
-                <p class="note">"It needs word vectors."</p>
+                <p class="note">"Needs word vectors."</p>
             </ManipulationRow>
         </dl>
     }
@@ -167,6 +169,7 @@ fn Example(
             </div>
         }
         .into_any(),
-        None => view! { <p class="note">"It leaves this text as it is."</p> }.into_any(),
+        None => view! { <p class="note">"This manipulation does not change this document."</p> }
+            .into_any(),
     }
 }

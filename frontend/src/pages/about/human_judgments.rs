@@ -8,90 +8,95 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
     view! {
-        <Section id="reviewing" name="Reviewing">
+        <Section id="reviewing" name="Human judgments">
             <p>
-                "An axiom is a claim about which text should stand above which. Whether people see
-                it so is asked of them: a task draws instances of a study, several people decide on
-                each, and every decision stays in a log that only grows. What is replaced, taken
-                back or left out is still there, and in the export."
+                "An axiom predicts which document should rank higher. To find out whether \
+                 people agree, a review task samples instances of a study, several annotators \
+                 judge each, and every decision is added to a log. Decisions that were \
+                 replaced, withdrawn or excluded stay in the log and in the export."
             </p>
             <dl class="facts-of">
-                <dt>"Designs"</dt>
+                <dt>"Sampling designs"</dt>
                 <dd>
-                    "Uniform: every instance with the same chance. By probe: as many of each, or in
-                    proportion. By margin: with r the size of a ranker’s margin over its median,
-                    chances in proportion to ⅛ + 1/(1 + r) for close calls and ⅛ + r/(1 + r) for
-                    clear ones. Disagreement first: a share of the items from those instances on
-                    which axiom and ranker, or two rankers, disagree. No instance has no chance."
+                    "Uniform: every instance has the same probability. By probe: equally many \
+                     per probe, or in proportion to its size. By margin: with r = |margin| / \
+                     median |margin|, probabilities in proportion to ⅛ + 1/(1 + r) for close \
+                     calls and ⅛ + r/(1 + r) for clear ones. Disagreement first: a share of the \
+                     items comes from instances on which the axiom and a ranker, or two \
+                     rankers, disagree. Every instance can be drawn."
                 </dd>
                 <dt>"π"</dt>
                 <dd>
-                    "The chance with which an item was drawn. It is kept with the item and stands
-                    in every export."
+                    "Inclusion probability: the probability with which an item was drawn. It is \
+                     stored with the item and part of every export."
                 </dd>
-                <dt>"What people say"</dt>
+                <dt>"Consensus"</dt>
                 <dd>
-                    "Of an item: what a curator settled, or else the preference with the most
-                    votes. Where two have as many, people are split and say nothing. "
+                    "The curator's adjudication of an item, or otherwise the preference with \
+                     the most votes. If two preferences have equally many votes, the item is \
+                     split and has no consensus. "
                     <i>"Cannot say"</i>
-                    " is an answer and no vote. Who contradicts themselves on an item has no vote
-                    there, and training and gold are in no estimate."
+                    " is an answer but not a vote. An annotator with contradictory answers on \
+                     an item has no vote on it. Training and gold items are not part of any \
+                     estimate."
                 </dd>
-                <dt>"Agreement of two sides"</dt>
+                <dt>"Agreement between two sides"</dt>
                 <dd>
-                    "Axiom against people, ranker against people, axiom against judgements. Equal
-                    is with a claim that allows a tie and against one that does not; with a ranker
-                    it is where its scores tie. Beside it stand the same numbers over items on
-                    which neither side says equal, and by single votes instead of majorities."
+                    "Axiom and annotators, ranker and annotators, axiom and relevance \
+                     judgments. “Equal” agrees with an expected preference that allows a tie; \
+                     it agrees with a ranker whose scores are tied. The same numbers are also \
+                     reported over items on which neither side says “equal”, and over single \
+                     votes instead of majorities."
                 </dd>
             </dl>
             <p>
-                "The estimate is that of Hájek (1971), over all instances that could have been
-                drawn; y is 1 where both sides agree and 0 where not:"
+                "The estimate is Hájek's (1971) over all instances that could be drawn; y is 1 \
+                 if both sides agree and 0 if not:"
             </p>
             <p class="formula">"Σ (y / π) / Σ (1 / π)"</p>
             <p>
-                "It has two 95 % intervals. One draws queries again, with all their items and
-                weights: other samples. The other draws queries and people, each by themselves:
-                other samples and other people (the pigeonhole bootstrap of Owen, Annals of Applied
-                Statistics, 2007). The effective number of items, (Σ 1/π)² / Σ (1/π)², says how
-                many of equal weight would tell as much (Kish, Survey Sampling, 1965)."
+                "It has two 95 % intervals. The first resamples queries with all their items \
+                 and weights: other samples, same annotators. The second resamples queries and \
+                 annotators independently: other samples and other annotators (pigeonhole \
+                 bootstrap, Owen, Annals of Applied Statistics, 2007). The effective number of \
+                 items, (Σ 1/π)² / Σ (1/π)², is the number of equally weighted items with the \
+                 same precision (Kish, Survey Sampling, 1965)."
             </p>
             <p>
-                "How far people agree with each other is counted over the items they saw, without
-                weights, first, equal and second being the categories; items with one answer have
-                no part in it:"
+                "Inter-annotator agreement is computed over the items that annotators saw, \
+                 without weights, with the categories first, equal and second. Items with a \
+                 single answer are left out:"
             </p>
             <dl class="facts-of">
-                <dt>"Raw"</dt>
+                <dt>"Raw agreement"</dt>
                 <dd>
-                    "The share of pairs of people with the same answer, in the mean over items."
+                    "The share of annotator pairs with the same answer, averaged over items."
                 </dd>
                 <dt>"Cohen’s κ"</dt>
                 <dd>
-                    "Of two people: (p_o − p_e) / (1 − p_e), with the share p_o on which they agree
-                    and p_e from how often each uses each answer (Educational and Psychological
-                    Measurement, 1960)."
+                    "Between two annotators: (p_o − p_e) / (1 − p_e), with the observed \
+                     agreement p_o and the agreement p_e expected from how often each uses each \
+                     answer (Educational and Psychological Measurement, 1960)."
                 </dd>
                 <dt>"Fleiss’ κ"</dt>
                 <dd>
-                    "The same of many people, with p_e from how often all use each answer
-                    (Psychological Bulletin, 1971). Here items may have different numbers of
-                    answers."
+                    "The same for several annotators, with p_e from how often all of them use \
+                     each answer (Psychological Bulletin, 1971). Items may have different \
+                     numbers of answers."
                 </dd>
                 <dt>"Krippendorff’s α"</dt>
                 <dd>
-                    "1 − D_o / D_e: disagreement that is there over disagreement by chance
-                    (Computing Krippendorff’s Alpha-Reliability, 2011). Nominal takes any two
-                    answers as equally far apart, ordinal puts equal between the others."
+                    "1 − D_o / D_e: observed disagreement divided by the disagreement expected \
+                     by chance (Computing Krippendorff’s Alpha-Reliability, 2011). Nominal \
+                     treats all differences as equal; ordinal places “equal” between the other \
+                     two answers."
                 </dd>
             </dl>
             <p>
-                "κ and α are 1 for full agreement and 0 for that of chance. Where everybody always
-                gives the same answer they are undefined, and left out: that much agreement could
-                be chance as well as not. Their intervals are percentile bootstraps over queries.
-                How right somebody is on gold has Wilson’s interval; drift, the last third of
-                somebody’s decisions less the first, has Newcombe’s."
+                "κ and α are 1 for perfect agreement and 0 for chance agreement. They are \
+                 undefined if everyone always gives the same answer. Intervals are percentile \
+                 bootstraps over queries. Gold accuracy has Wilson’s interval; drift, the last \
+                 third of an annotator's decisions minus the first third, has Newcombe’s."
             </p>
         </Section>
     }

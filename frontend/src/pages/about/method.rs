@@ -12,27 +12,28 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn VariantsHelp() -> impl IntoView {
     view! {
-        <Section id="modes" name="Readings">
+        <Section id="modes" name="Variants of an axiom">
             <p>
-                "The papers print the axioms with slips, and their code does not always do what
-                they print. So an axiom can be read in up to four ways, and every result says which
-                one it took."
+                "The papers contain misprints in their axioms, and the authors' code deviates \
+                 from the text. An axiom therefore has up to four variants, and every result \
+                 states which one it uses."
             </p>
             <dl class="facts-of">
                 <dt>"fixed"</dt>
                 <dd>
-                    "what the axiom says, in our definitions: both sides of a length test, idf that
-                    differs where it must, no pair that is an instance both ways. Start here."
+                    "as defined here: length difference tested on both sides, idf different \
+                     where the axiom needs it, and no pair that is an instance in both orders. \
+                     Start with this one."
                 </dd>
                 <dt>"paper 2019"</dt>
-                <dd>"as printed in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
+                <dd>"as published in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
                 <dt>"paper 2020"</dt>
-                <dd>"as printed in Câmara & Hauff (ECIR 2020)."</dd>
+                <dd>"as published in Câmara & Hauff (ECIR 2020)."</dd>
                 <dt>"code 2020"</dt>
                 <dd>
-                    "as the published code of Câmara & Hauff does it, its defects included, so that
-                    their figures can be made again; for the axioms of ir_axioms as its release
-                    1.2.5 does it. The code of the 2019 paper was not published."
+                    "as implemented by Câmara & Hauff, including defects, so that their figures \
+                     can be reproduced; for the axioms of ir_axioms, as implemented in release \
+                     1.2.5. The code of the 2019 paper was not published."
                 </dd>
             </dl>
         </Section>
@@ -47,56 +48,60 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
     let level = format::fraction(FAMILY_WISE_ERROR_RATE);
     let width = format!("{:e}", RankerKind::Lexical.tie_threshold()).replace("e-", " · 10⁻");
     view! {
-        <Section id="numbers" name="How the numbers are made">
+        <Section id="numbers" name="How the numbers are computed">
             <dl class="facts-of">
                 <dt>"Verdict"</dt>
                 <dd>
-                    "The margin of an instance is the left side of its claim less the right side,
-                    in the unit of the scores: S(d1) − S(d2), or for three texts (S(d2) − S(d1)) −
-                    (S(d3) − S(d2)). Above the width of a tie it is satisfied, below minus that
-                    width violated, in between tied."
+                    "The margin of an instance is the left side of the expected preference \
+                     minus its right side, in score units: S(d1) − S(d2), or S(d2) − S(d1) − \
+                     (S(d3) − S(d2)) for three documents. An instance is satisfied if the \
+                     margin is above the tie threshold ε, violated if it is below −ε, and tied \
+                     otherwise."
                 </dd>
                 <dt>"Ties"</dt>
                 <dd>
-                    "For BM25 and QL the width is " {superscript(&width)}
-                    ", since sums of logarithms differ in their last digits between equal texts;
-                    for neural rankers and score files it is 0. A wider one can be set on a study.
-                    Ties are counted apart: they agree with a claim of ≥ and not with one of >."
+                    "For BM25 and QL, ε is " {superscript(&width)}
+                    ", because sums of logarithms differ in their last digits between equal \
+                     documents; for neural rankers and score files, ε is 0. A study page can \
+                     set a larger one. Ties are reported separately; a tie satisfies ≥ but not \
+                     >."
                 </dd>
                 <dt>"Fraction"</dt>
                 <dd>
-                    "Instances that agree among all with a verdict (micro), and the mean over
-                    queries of the fraction within each (macro). Instances without all scores have
-                    no verdict and are counted apart."
+                    "The share of instances with a verdict that agree with the axiom (micro \
+                     average), and the mean of this share over queries (macro average). \
+                     Instances with missing scores have no verdict and are reported separately."
                 </dd>
                 <dt>"Interval"</dt>
                 <dd>
-                    "Percentile bootstrap over queries, not over pairs, since the pairs of a query
-                    share texts: as many queries as there are, drawn with replacement "
+                    "95 % percentile bootstrap over queries rather than pairs, because pairs of \
+                     one query share documents. Queries are drawn with replacement "
                     {draws.clone()} " times with seed " {seed}
-                    "; the bounds are the 2.5th and the 97.5th percentile of the fractions. One
-                    query alone bounds nothing: its interval is [0, 1]."
+                    "; the bounds are the 2.5th and the 97.5th percentile of the fractions. \
+                     With a single query, the interval is [0, 1]."
                 </dd>
                 <dt>"p"</dt>
                 <dd>
-                    "Two-sided against a coin toss, from the same draws: twice the share on the far
-                    side of .5, with one added to count and draws, and never below what a sign test
-                    of so many queries could give."
+                    "Two-sided test of the fraction against .5 from the same bootstrap samples: \
+                     twice the share on the far side of .5, with one added to numerator and \
+                     denominator, and never below the p-value of a sign test over the same \
+                     number of queries."
                 </dd>
-                <dt>"Many tests"</dt>
+                <dt>"Multiple tests"</dt>
                 <dd>
                     "Holm’s step-down correction over all cells of a table. A cell whose corrected
-                    p is not below " {level} " has a hollow dot: it cannot be told from chance."
+                    p is not below " {level} " has a hollow dot: it is not distinguishable from \
+                         chance."
                 </dd>
                 <dt>"Truncation"</dt>
                 <dd>
-                    "Texts that a model saw only in part are counted, and where it matters the
-                    fraction without them is shown."
+                    "Truncated documents are counted. Where it matters, the fraction without \
+                     them is also shown."
                 </dd>
                 <dt>"Hash"</dt>
                 <dd>
-                    "The instances of a study have a hash. Results with different hashes are about
-                    different pairs, and are not compared without saying so."
+                    "The instances of a study have a hash. Results with different hashes come \
+                     from different instances, and a comparison of them says so."
                 </dd>
             </dl>
         </Section>

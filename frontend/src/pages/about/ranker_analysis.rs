@@ -8,29 +8,30 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn CompareRankersHelp() -> impl IntoView {
     view! {
-        <Section id="differ" name="Where two rankers differ">
+        <Section id="differ" name="Compare rankers">
             <p>
-                "Two rankers can be as good in the mean and win on other queries. Any two of a
-                study, or two runs on the Workbench, are set against each other query by query, by
-                four hypotheses of Padigela, Zamani & Croft (2019) on BM25 and BERT; every bar
-                leads to its queries, and these to the texts that each ranker puts first."
+                "Two rankers can have the same mean and win on different queries. Compare \
+                 rankers sets any two rankers of a study, or two runs in the Workbench, against \
+                 each other query by query, with four hypotheses of Padigela, Zamani & Croft \
+                 (2019) on BM25 and BERT. Every bar links to its queries, and every query to \
+                 the top documents of each ranker."
             </p>
             <dl class="facts-of">
                 <dt>"FQT"</dt>
                 <dd>
-                    "Fraction of query tokens: the share of a text's tokens that are of the query,
-                    in the mean over the first ten. H1: the first ranker has more of them. H2: the
-                    more it has, the lower is its RR@10."
+                    "Fraction of query tokens: the share of a document's tokens that are query \
+                     tokens, averaged over the top ten documents. H1: the first ranker has the \
+                     higher FQT. H2: a higher FQT goes with a lower RR@10."
                 </dd>
                 <dt>"FNT"</dt>
                 <dd>
-                    "Fraction of novel terms: the share of a text's distinct tokens that are not
-                    of the query. H3: the second ranker has more of them."
+                    "Fraction of novel terms: the share of a document's distinct tokens that \
+                     are not in the query. H3: the second ranker has the higher FNT."
                 </dd>
                 <dt>"ΔRR"</dt>
                 <dd>
-                    "RR@10 of the second ranker less that of the first. H4: it grows with the
-                    length of the query."
+                    "RR@10 of the second ranker minus RR@10 of the first. H4: it grows with \
+                     query length."
                 </dd>
             </dl>
         </Section>
@@ -41,36 +42,38 @@ pub(super) fn CompareRankersHelp() -> impl IntoView {
 #[component]
 pub(super) fn LateInteractionHelp() -> impl IntoView {
     view! {
-        <Section id="inside" name="A ranker from inside">
+        <Section id="inside" name="Late interaction">
             <p>
-                "A model in late interaction adds up, over the pieces of a query, the greatest
-                cosine with a piece of the text. So one can say which pieces decide, after Formal,
-                Piwowarski & Clinchant (ECIR 2021):"
+                "A late-interaction model sums, over the query tokens, the highest cosine with \
+                 any document token. This shows which tokens decide a score, following Formal, \
+                 Piwowarski & Clinchant (ECIR 2021):"
             </p>
             <p class="formula">"S(d) = Σ_i max_j cos(q_i, d_j)"</p>
             <dl class="facts-of">
                 <dt>"Importance"</dt>
                 <dd>
-                    "τ_AP of the pool as ranked and as ranked without the pieces of a word, in the
-                    mean over queries: low is important. In ColBERT rare words have a low one."
+                    "τ_AP between the candidate pool as ranked and as ranked without the tokens \
+                     of a term, averaged over queries. Low values mean important terms. In \
+                     ColBERT, rare terms have low values."
                 </dd>
                 <dt>"ΔES"</dt>
                 <dd>
-                    "The greatest cosine where a piece meets itself, less that where it meets
-                    another. High for a word that has to be met exactly."
+                    "The highest cosine where a token matches itself, minus the highest cosine \
+                     where it matches another token. High for terms that need an exact match."
                 </dd>
                 <dt>"Spectral ratio"</dt>
                 <dd>
-                    "The first singular value of all vectors of a piece over the sum of all: 1
-                    where its vectors point one way wherever it stands."
+                    "The first singular value of all vectors of a token divided by the sum of \
+                     all singular values: 1 if its vectors point in the same direction wherever \
+                     the token occurs."
                 </dd>
             </dl>
             <p>
-                <code>"axioscope whitebox"</code> " counts these, and " <i>"Inside"</i>
-                " on the page of a study shows them with their correlations with idf, beside those
-                of the paper, and any query against any of its first texts, piece by piece. Of a
-                cross-encoder the Playground and the page of an instance show the weights of a
-                layer's attention, which say where it looks and not why."
+                <code>"axioscope late-interaction"</code> " computes these, and " <i>"Late interaction"</i>
+                " on a study's page shows them with their correlation with idf, next to those \
+                 of the paper, and matches any query with its top documents token by token. For \
+                 a cross-encoder, the Playground and the instance page show the attention \
+                 weights of one layer: where it looks, not why."
             </p>
         </Section>
     }

@@ -24,8 +24,8 @@ pub(crate) fn WorkedExample(
     if probe.needs_vectors() {
         return view! {
             <p class="note">
-                "It is about the meaning of words, and needs word vectors: "
-                <code>"axioscope mine --vectors FILE"</code> " takes those of GloVe and word2vec."
+                "Concerns the meaning of words and needs word vectors: "
+                <code>"axioscope mine --vectors FILE"</code> " reads GloVe and word2vec files."
             </p>
         }
         .into_any();
@@ -42,7 +42,7 @@ pub(crate) fn WorkedExample(
     let body = match found {
         Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),
         Ok(None) => {
-            view! { <p class="note">"Under the usual limits it does not apply."</p> }.into_any()
+            view! { <p class="note">"Does not apply with the default limits."</p> }.into_any()
         }
         Err(error) => view! { <p class="verdict bad">{error.to_string()}</p> }.into_any(),
     };
@@ -51,7 +51,7 @@ pub(crate) fn WorkedExample(
             <figcaption>
                 <p><strong>"Worked example"</strong></p>
                 <a class="btn bare" href=href>
-                    "Try it in the Playground" <span class="unseen">", " {name}</span>
+                    "Open in the Playground" <span class="unseen">", " {name}</span>
                 </a>
             </figcaption>
             {body}
@@ -88,9 +88,9 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
     let texts = texts.collect_view();
     let also = extra_document(probe).map(|it| {
         view! {
-            <dt>"also"</dt>
+            <dt>"also in the collection"</dt>
             <dd class="note">
-                "“" {it} "” is in the collection, so that it is the more common term"
+                "The collection also contains “" {it} "”, which makes the term more common"
             </dd>
         }
     });
@@ -130,7 +130,8 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
         <PreconditionList premises=applied.preconditions names/>
         <ul class="said-of">{said}</ul>
         <p class="note">
-            "These texts are the collection. BM25 k1 1.2, b .75; QL Dirichlet, μ 2500."
+            "These documents are the collection. BM25 with k1 1.2 and b .75; QL with Dirichlet \
+             smoothing, μ 2500."
         </p>
     }
 }

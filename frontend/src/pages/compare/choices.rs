@@ -17,9 +17,9 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
         (ComparisonSubset::WithRelevant, "with a relevant document"),
         (
             ComparisonSubset::WithRetrievedRelevant,
-            "with one among the candidates",
+            "with a relevant candidate",
         ),
-        (ComparisonSubset::All, "all that both rank"),
+        (ComparisonSubset::All, "all that both rankers rank"),
     ];
     let now = found.options.subset;
     let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
@@ -40,8 +40,8 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let grade_options = grades.map(|it| {
         let said = match it {
             Some(grade) => grade.to_string(),
-            None if own.is_none() => format!("as usual ({settled})"),
-            None => "as usual".to_owned(),
+            None if own.is_none() => format!("default ({settled})"),
+            None => "default".to_owned(),
         };
         let grade = it.map(|it| it.to_string()).unwrap_or_default();
         view! { <option value=grade selected=it == own>{said}</option> }
@@ -86,12 +86,12 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
             <RankerSelect found=found.clone() side=1 name="Second ranker" scene/>
             <div class="field">
                 <span class="label" aria-hidden="true">"\u{a0}"</span>
-                <button class="btn" type="button" on:click=swap>"Swap the two"</button>
+                <button class="btn" type="button" on:click=swap>"Swap rankers"</button>
             </div>
-            <SelectField label="Queries" choose=count>{counted_options}</SelectField>
-            <SelectField label="Relevant from grade" choose=grade>{grade_options}</SelectField>
+            <SelectField label="Queries used" choose=count>{counted_options}</SelectField>
+            <SelectField label="Minimum relevant grade" choose=grade>{grade_options}</SelectField>
             <SelectField label="Stop words" choose=stop>
-                <option value="left-out" selected=!none>"left out"</option>
+                <option value="left-out" selected=!none>"removed"</option>
                 <option value="kept" selected=none>"kept"</option>
             </SelectField>
             {splits}

@@ -27,16 +27,17 @@ pub(super) fn ComparisonFigures(
         .flat_map(|bucket| [0, 1].map(|side| QuerySelection::FqtBucket { side, bucket }));
     let buckets = part(
         "buckets",
-        "Reciprocal rank by query tokens at the top",
-        "Each ranker by its own FQT; a ranker that is misled by query terms falls.",
+        "Reciprocal rank by FQT in the top ten",
+        "Queries are grouped by each ranker's own FQT. A ranker that query tokens mislead falls \
+         with FQT.",
         selectable_figure(group_bars::draw_rr_by_fqt(&found), buckets, scene),
     );
     let lengths = found.query_lengths.iter().map(|it| it.n_tokens);
     let lengths = lengths.map(|n_tokens| QuerySelection::QueryLength { n_tokens });
     let lengths = part(
         "lengths",
-        "Reciprocal rank by the length of queries",
-        "Tokens of the query with white space between.",
+        "Reciprocal rank by query length",
+        "Length in whitespace-separated tokens.",
         selectable_figure(group_bars::draw_rr_by_query_length(&found), lengths, scene),
     );
     let changes = RrChangeKind::ALL
@@ -44,15 +45,16 @@ pub(super) fn ComparisonFigures(
         .map(|it| QuerySelection::RrChange { change: *it });
     let changes = part(
         "change",
-        "Query by query",
-        "The difference in RR@10, the highest first.",
+        "Difference per query",
+        "Difference in RR@10, largest first.",
         selectable_figure(rr_change::draw_rr_change(&found), changes, scene),
     );
     let depths = (1..=MAX_DEPTH as u8).map(|depth| QuerySelection::Disjoint { depth });
     let overlap = part(
         "overlap",
-        "Documents in common",
-        "Among the first i of both lists; a dot leads to the queries with none in common.",
+        "Overlap of the rankings",
+        "Documents among the first i of both rankings. Click a dot to list the queries with no \
+         overlap.",
         selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
     let answers = found.answer_types.iter();
@@ -61,8 +63,8 @@ pub(super) fn ComparisonFigures(
     });
     let answers = part(
         "answers",
-        "Reciprocal rank by what is asked for",
-        "Types of answers by rules over question words and head nouns.",
+        "Reciprocal rank by answer type",
+        "Answer types from rules over question words and head nouns.",
         selectable_figure(group_bars::draw_rr_by_answer_type(&found), answers, scene),
     );
     let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
@@ -70,15 +72,15 @@ pub(super) fn ComparisonFigures(
     });
     let bigrams = part(
         "bigrams",
-        "Reciprocal rank by how queries begin",
+        "Reciprocal rank by first words of the query",
         "The most frequent first two words.",
         selectable_figure(group_bars::draw_rr_by_first_bigram(&found), bigrams, scene),
     );
     view! {
         {part(
             "fractions",
-            "What stands at the top",
-            "Reciprocal rank, query tokens and novel terms among the first ten.",
+            "What the top ten contain",
+            "Reciprocal rank, query tokens (FQT) and novel terms (FNT) in the top ten.",
             None,
         )}
         <HigherFractionLinks names=[first, second] scene/>
@@ -111,12 +113,13 @@ fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl Into
                     aria-pressed=pressed
                     on:click=move |_| select_queries(scene, selection.clone())
                 >
-                    {format!("{word} higher in {name}")}
+                    {format!("{word} is higher for {name}")}
                 </button>
             }
         })
     });
-    view! { <div class="btns" role="group" aria-label="Queries by fraction">{ways}</div> }
+    view! { <div class="btns" role="group" aria-label="Queries by ranker with the higher \
+    fraction">{ways}</div> }
 }
 
 /// Shows the queries behind a number.

@@ -34,9 +34,10 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
     view! {
         <Section
             id="hypotheses"
-            name="Four hypotheses"
-            note="Of Padigela, Zamani and Croft (2019), who had BM25 and BERT. One is supported \
-                  where its whole 95 % interval over queries lies on the side of 0 that it says."
+            name="Hypotheses"
+            note="Hypotheses of Padigela, Zamani and Croft (2019) on BM25 and BERT. A \
+                 hypothesis is supported if its whole 95 % interval over queries is on the \
+                 predicted side of 0."
             header=move || view! { <ExportButtons of="hypotheses" csv/> }
         >
             <ol class="hypotheses">{rows}</ol>

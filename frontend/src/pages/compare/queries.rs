@@ -46,12 +46,12 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
                 });
             };
             view! {
-                <button class="btn" type="button" on:click=clear>"See every query"</button>
+                <button class="btn" type="button" on:click=clear>"Show all queries"</button>
             }
         })
     };
     let sorts = [
-        (QuerySort::Query, "as in the collection"),
+        (QuerySort::Query, "collection order"),
         (QuerySort::Gain, "largest gain first"),
         (QuerySort::Loss, "largest loss first"),
     ];
@@ -70,14 +70,14 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
         <Section id="queries" name="Queries" header>
-            <div class="bar" role="group" aria-label="Which queries, in which order">
+            <div class="bar" role="group" aria-label="Query list and its order">
                 <label class="dial">
                     <span class="label">"Order"</span>
                     <select on:change:target=change>{options}</select>
                 </label>
                 {every}
             </div>
-            <ResourceView answer until="Fetching the queries" shown/>
+            <ResourceView answer until="Loading queries" shown/>
         </Section>
     }
 }
@@ -87,7 +87,7 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
     let name = |side: u8| names[usize::from(side.min(1))].as_str();
     let both = names.each_ref().map(String::as_str);
     match selection {
-        QuerySelection::All => "Every query that counts.".to_owned(),
+        QuerySelection::All => "All compared queries.".to_owned(),
         QuerySelection::FqtBucket { side, bucket } => {
             let edge = |at: usize| FQT_EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
@@ -95,34 +95,38 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
             format!("FQT of {} from {from} to {to}.", name(*side))
         }
         QuerySelection::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
-            format!("Queries of more than {MAX_QUERY_LENGTH} tokens.")
+            format!("Queries with more than {MAX_QUERY_LENGTH} tokens.")
         }
         QuerySelection::QueryLength { n_tokens } => {
             format!(
-                "Queries of {}.",
+                "Queries with {}.",
                 plural(u64::from(*n_tokens), "token", "tokens")
             )
         }
         QuerySelection::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
         QuerySelection::AnswerType { answer } => match answer {
-            Some(AnswerType::Abbreviation) => "Queries that ask for an abbreviation.".to_owned(),
-            Some(AnswerType::Location) => "Queries that ask for a place.".to_owned(),
-            Some(AnswerType::Description) => "Queries that ask for a description.".to_owned(),
-            Some(AnswerType::Human) => "Queries that ask for people.".to_owned(),
-            Some(AnswerType::Numeric) => "Queries that ask for a number.".to_owned(),
-            Some(AnswerType::Entity) => "Queries that ask for a thing.".to_owned(),
-            None => "Queries without a type of answer.".to_owned(),
+            Some(AnswerType::Abbreviation) => {
+                "Queries that ask for an abbreviation (ABBR).".to_owned()
+            }
+            Some(AnswerType::Location) => "Queries that ask for a location (LOC).".to_owned(),
+            Some(AnswerType::Description) => {
+                "Queries that ask for a description (DESC).".to_owned()
+            }
+            Some(AnswerType::Human) => "Queries that ask for a person (HUM).".to_owned(),
+            Some(AnswerType::Numeric) => "Queries that ask for a number (NUM).".to_owned(),
+            Some(AnswerType::Entity) => "Queries that ask for an entity (ENTY).".to_owned(),
+            None => "Queries without an answer type.".to_owned(),
         },
         QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
         QuerySelection::Disjoint { depth } => {
-            format!("Queries with no document in common among the first {depth}.")
+            format!("Queries with no shared document among the first {depth}.")
         }
         QuerySelection::HigherFraction { fraction, side } => {
             let word = match fraction {
                 TopFraction::QueryTokens => "FQT",
                 TopFraction::NovelTerms => "FNT",
             };
-            format!("{word} of {} is the higher one.", name(*side))
+            format!("{word} is higher for {}.", name(*side))
         }
     }
 }
@@ -130,7 +134,7 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
 #[component]
 fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> impl IntoView {
     if page.n_queries == 0 {
-        return view! { <p class="ahead">"No query is among these."</p> }.into_any();
+        return view! { <p class="ahead">"No query matches."</p> }.into_any();
     }
     let n = page.n_queries;
     let rows = page
@@ -145,7 +149,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
     });
     let mut heads = vec![ColumnHeading::text("query")];
     heads.extend(measures);
-    heads.push(ColumnHeading::number(format!("in common, of {MAX_DEPTH}")));
+    heads.push(ColumnHeading::number(format!("shared, of top {MAX_DEPTH}")));
     let part = move || scene.view.get().page;
     let shown = move || {
         let from = part() * ROWS;
@@ -161,7 +165,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
     let at_end = move || (part() + 1) * ROWS >= n;
     let further = move |_| scene.update(|it| it.page += 1);
     view! {
-        <HeadedTable name="Queries with their numbers" class="data asked" heads scrolls=true>
+        <HeadedTable name="Queries and measures" class="data asked" heads scrolls=true>
             {rows}
         </HeadedTable>
         <div class="btns">

@@ -46,7 +46,8 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
     let samples = found.examples.clone();
     let body = move || match (query.get(), answer.get().flatten()) {
         (None, _) if samples.is_empty() => view! {
-            <p class="ahead">"On no query one of the two is better. Choose one in the list."</p>
+            <p class="ahead">"Neither ranker is better on any query. Choose a query from the \
+                 list."</p>
         }
         .into_any(),
         (None, _) => {
@@ -56,7 +57,7 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
             each.collect_view().into_any()
         }
         (Some(_), None) => {
-            view! { <p class="note" role="status">"Fetching the texts"</p> }.into_any()
+            view! { <p class="note" role="status">"Loading documents"</p> }.into_any()
         }
         (Some(_), Some(Err(error))) => {
             let retry = Callback::new(move |()| answer.refetch());
@@ -73,8 +74,8 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
         })
     };
     let said = move || match query.get() {
-        Some(_) => "The first document of each, and a relevant one where neither is.",
-        None => "Queries where one wins and the other loses, the farthest apart first.",
+        Some(_) => "The top document of each ranker, plus a relevant one if neither is relevant.",
+        None => "Queries on which one ranker wins and the other loses, largest difference first.",
     };
     let header = move || view! { <p class="note">{said}</p> <ExportButtons of="samples" csv/> };
     view! {
@@ -98,7 +99,7 @@ fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
     let three = relevant.is_some();
     let tops = firsts.into_iter().enumerate().map(|(side, top)| {
         let rr = rr.as_ref().map(|it| format!("RR@10 {}", it[side]));
-        let name = format!("{} puts first", names[side]);
+        let name = format!("Top document of {}", names[side]);
         view! { <Document top name rr terms=terms.clone()/> }
     });
     let tops = tops.collect_view();
@@ -128,9 +129,9 @@ fn Document(
         (None, _) => "not judged".to_owned(),
     };
     let body = match top.text {
-        None => view! { <p class="note">"Its text is not here."</p> }.into_any(),
+        None => view! { <p class="note">"The text is not available."</p> }.into_any(),
         Some(marked) if marked.text.trim().is_empty() => {
-            view! { <p class="note">"This text is empty."</p> }.into_any()
+            view! { <p class="note">"This document is empty."</p> }.into_any()
         }
         Some(marked) => view! {
             <p class="text" dir="auto"><HighlightedTextView marked terms/></p>
@@ -139,7 +140,7 @@ fn Document(
     };
     let cut = top
         .is_truncated
-        .then(|| view! { <p class="note">"The text goes on."</p> });
+        .then(|| view! { <p class="note">"The document continues."</p> });
     view! {
         <article class="doc">
             <header>

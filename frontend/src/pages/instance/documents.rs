@@ -26,7 +26,7 @@ pub(super) fn InstanceDocuments(
         let withheld = shown.has_withheld_texts;
         let made = is_derived(shown.probe, at);
         let grade = match text.grade {
-            Some(grade) => Some(format!("relevance {grade}")),
+            Some(grade) => Some(format!("grade {grade}")),
             None => (!made).then(|| "not judged".to_owned()),
         };
         let role = (document_role(&shown, at), grade);
@@ -40,18 +40,18 @@ pub(super) fn InstanceDocuments(
             return view! {
                 <div class="docs" class:three=kind.arity() == 3>{all}</div>
                 <p class="note">
-                    "The study came without its texts. "
-                    <a href=href>"Bring your own copy of the collection"</a>
-                    ", and they are shown in this browser."
+                    "This study was published without document texts. "
+                    <a href=href>"Add your copy of the collection"</a>
+                    " to show them in this browser."
                 </p>
             }
             .into_any();
         }
         true => {
-            "Each query term has its own line and tint, the rarest is violet; framed are the two \
-             terms that stand nearest in each text."
+            "Each query term has its own underline and tint; violet is the rarest. The two \
+             closest terms are framed."
         }
-        false => "Each query term has its own line and tint, the rarest is violet.",
+        false => "Each query term has its own underline and tint; violet is the rarest.",
     };
     view! {
         <div class="docs" class:three=kind.arity() == 3>{all}</div>
@@ -74,11 +74,11 @@ fn InstanceDocumentView(
     let (role, grade) = role;
     let counts = text.term_distance.map(|it| {
         let distance = plural(u64::from(it), "term", "terms");
-        view! { <span>"nearest query terms " {distance} " apart"</span> }
+        view! { <span>"closest query terms " {distance} " apart"</span> }
     });
     let body = match text.text.text.trim().is_empty() {
-        true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
-        true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+        true if withheld => view! { <p class="note">"The text is not published."</p> }.into_any(),
+        true => view! { <p class="note">"This document is empty."</p> }.into_any(),
         false => view! {
             <p class="text" dir="auto"><HighlightedTextView marked=text.text terms lit/></p>
         }
@@ -87,7 +87,7 @@ fn InstanceDocumentView(
     view! {
         <article class="doc">
             <header>
-                <b>{format!("Text {}", at + 1)}</b>
+                <b>{format!("Document {}", at + 1)}</b>
                 <span>{role}</span>
                 <span>{plural(u64::from(text.n_terms), "term", "terms")}</span>
                 {counts}
@@ -103,17 +103,17 @@ fn InstanceDocumentView(
 /// What the probe makes of a text.
 fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
     match (shown.probe, at) {
-        (Probe::Manipulation(_), 0) => return "manipulated",
-        (Probe::Manipulation(_), _) => return "the document as it is",
-        (Probe::Transfer(_), 0) => return "first of its pair",
-        (Probe::Transfer(_), _) => return "second of its pair",
-        (Probe::MeasureAndMatch(_), 0) => return "ahead in what is measured",
+        (Probe::Manipulation(_), 0) => return "edited copy",
+        (Probe::Manipulation(_), _) => return "original document",
+        (Probe::Transfer(_), 0) => return "first of the pair",
+        (Probe::Transfer(_), _) => return "second of the pair",
+        (Probe::MeasureAndMatch(_), 0) => return "larger in the measure",
         (Probe::MeasureAndMatch(_), _) => return "",
         _ => {}
     }
     match (shown.claim.kind(), at) {
-        (ClaimKind::Higher, 0) => "the axiom prefers it",
-        (ClaimKind::NotLower, 0) => "must not score lower",
+        (ClaimKind::Higher, 0) => "preferred by the axiom",
+        (ClaimKind::NotLower, 0) => "should not score lower",
         (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, _) => "",
         (ClaimKind::DiminishingGain, 0) => "fewest query terms",
         (ClaimKind::DiminishingGain, 1) => "one step more",
@@ -139,10 +139,10 @@ fn truncation_note(shown: &InstanceDetails, at: usize) -> Option<String> {
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
         [] => None,
-        [one] => Some(format!("{one} saw only its beginning")),
+        [one] => Some(format!("{one} truncated it")),
         all => {
             let n = format::count(all.len() as u64);
-            Some(format!("{n} rankers saw only its beginning"))
+            Some(format!("{n} rankers truncated it"))
         }
     }
 }

@@ -16,8 +16,8 @@ pub(super) fn Edits(
     shown: InstanceDetails,
 ) -> impl IntoView {
     let (title, wording) = match shown.probe {
-        Probe::Manipulation(_) => ("What was changed", DiffLabels::Edited),
-        Probe::Transfer(_) => ("Where the texts differ", DiffLabels::SideBySide),
+        Probe::Manipulation(_) => ("What was edited", DiffLabels::Edited),
+        Probe::Transfer(_) => ("How the documents differ", DiffLabels::SideBySide),
         _ => return ().into_any(),
     };
     let [after, before] = shown.docs.as_slice() else {
@@ -27,7 +27,8 @@ pub(super) fn Edits(
         None => (
             String::new(),
             view! {
-                <p class="note">"The texts are too long and too different to be lined up."</p>
+                <p class="note">"The documents are too long and too different to be compared \
+                     word by word."</p>
             }
             .into_any(),
         ),
@@ -61,9 +62,9 @@ fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
         TaggedSegment::Rest(text) => text.into_any(),
     });
     let segments = segments.collect_view();
-    let header = move || view! { <p class="note">{counts.join(", ")} " in text 2"</p> };
+    let header = move || view! { <p class="note">{counts.join(", ")} " in document 2"</p> };
     view! {
-        <Section id="tagged" name="What was tagged" class="section lined-up" header>
+        <Section id="tagged" name="Tagged units" class="section lined-up" header>
             <p class="text" dir="auto">{segments}</p>
         </Section>
     }

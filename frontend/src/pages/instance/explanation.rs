@@ -28,107 +28,128 @@ pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
 /// or which outcome of a behavioral test counts as positive.
 pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
-        Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
-        Probe::Transfer(it) if it.is_symmetric => return "Positive: the scores differ".to_owned(),
+        Probe::Manipulation(_) => {
+            return "Positive: the ranker prefers the edited document".to_owned();
+        }
+        Probe::Transfer(it) if it.is_symmetric => {
+            return "Positive: the two scores differ".to_owned();
+        }
         Probe::Transfer(_) | Probe::MeasureAndMatch(_) => {
-            return "Positive: text 1 is preferred".to_owned();
+            return "Positive: the ranker prefers document 1".to_owned();
         }
         _ => {}
     }
     let name = shown.probe.name();
     let says = match shown.claim.kind() {
-        ClaimKind::Higher => "text 1 should score higher",
-        ClaimKind::NotLower => "text 1 must not score lower",
-        ClaimKind::Different => "the scores differ",
+        ClaimKind::Higher => "document 1 should score higher",
+        ClaimKind::NotLower => "document 1 should not score lower",
+        ClaimKind::Different => "the two scores differ",
         ClaimKind::DiminishingGain => "the second step should gain less than the first",
     };
-    format!("{name} says that {says}")
+    format!("{name} predicts that {says}")
 }
 
 /// What tells the texts apart.
 fn difference_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Axiom(Axiom::Tfc1) => match extra_terms_text(shown, 0, 1) {
-            Some(more) => format!("Text 1 holds {more}{}", length_clause(shown)),
-            None => format!("Text 1 holds more query terms{}", length_clause(shown)),
+            Some(more) => format!("Document 1 contains {more}{}", length_clause(shown)),
+            None => format!(
+                "Document 1 contains more query terms{}",
+                length_clause(shown)
+            ),
         },
         Probe::Axiom(Axiom::Tfc2) => {
             match (extra_terms_text(shown, 1, 0), extra_terms_text(shown, 2, 1)) {
                 (Some(first), Some(second)) if first == second => {
-                    format!("From text 1 to text 2, and from text 2 to text 3, comes {first}")
+                    format!(
+                        "From document 1 to 2, and from document 2 to 3, the increase is \
+                         {first}"
+                    )
                 }
-                _ => "From text to text come as many query terms".to_owned(),
+                _ => "Each step adds equally many query terms".to_owned(),
             }
         }
         Probe::Axiom(Axiom::Mtdc) => {
             match (extra_terms_text(shown, 0, 1), extra_terms_text(shown, 1, 0)) {
                 (Some(first), Some(second)) => format!(
-                    "Text 1 holds {first}, text 2 {second}, and the terms of text 1 are the rarer ones"
+                    "Document 1 contains {first}, document 2 {second}, and the terms of \
+                     document 1 are rarer"
                 ),
-                _ => "Text 1 holds the rarer query terms".to_owned(),
+                _ => "Document 1 contains the rarer query terms".to_owned(),
             }
         }
         Probe::Axiom(Axiom::Lnc1) => {
             let same = has_equal_counts(shown);
             let terms = if same {
-                "Both texts hold the same query terms"
+                "Both documents contain the same query terms"
             } else {
-                "The texts differ"
+                "The documents differ"
             };
             match length_difference(shown) {
-                gap if gap > 0 => format!("{terms}, and text 2 is {} longer", terms_text(gap)),
-                _ => format!("{terms}, and text 2 holds another word once more"),
+                gap if gap > 0 => format!("{terms}, and document 2 is {} longer", terms_text(gap)),
+                _ => format!("{terms}, and document 2 repeats one other word"),
             }
         }
         Probe::Axiom(Axiom::Lnc2) => match times(shown) {
-            Some(times) => format!("Text 1 is text 2, repeated {} times", format::count(times)),
-            None => "Text 1 repeats text 2".to_owned(),
+            Some(times) => format!(
+                "Document 1 is document 2 repeated {} times",
+                format::count(times)
+            ),
+            None => "Document 1 repeats document 2".to_owned(),
         },
         Probe::Axiom(Axiom::Tp) => match distances(shown) {
             Some((first, second)) => format!(
-                "The two nearest query terms stand {} apart in text 1 and {} in text 2",
+                "The two closest query terms are {} apart in document 1 and {} apart in \
+                 document 2",
                 terms_text(first),
                 format::count(second.unsigned_abs())
             ),
-            None => "Two query terms stand closer together in text 1".to_owned(),
+            None => "Two query terms are closer together in document 1".to_owned(),
         },
         Probe::Axiom(Axiom::Stmc1) => similarity_clause(
             shown,
-            "The other words of text 1 are closer in meaning to the query than those of text 2",
-            "The other words of text 1 are farther in meaning from the query than those of text 2",
+            "The other words of document 1 are semantically closer to the query than those of \
+             document 2",
+            "The other words of document 1 are semantically farther from the query than those \
+             of document 2",
         ),
         Probe::Axiom(Axiom::Stmc2) => {
-            "Text 1 holds more query terms than text 2, whose other words mean about the same"
+            "Document 1 contains more query terms than document 2, and the other words of both \
+             have about the same meaning"
                 .to_owned()
         }
         Probe::Axiom(Axiom::Stmc3) => similarity_clause(
             shown,
-            "Text 2 repeats query terms more often, but the other words of text 1 are closer to \
-             the query",
-            "The other words of text 1 are farther in meaning from the query",
+            "Document 2 repeats query terms more often, but the other words of document 1 are \
+             semantically closer to the query",
+            "The other words of document 1 are semantically farther from the query",
         ),
         Probe::Manipulation(it) => {
             let about = it.description().statement.trim_end_matches('.');
-            format!("Text 1 is text 2, manipulated: {}", decapitalize(about))
+            format!(
+                "Document 1 is an edited copy of document 2: {}",
+                decapitalize(about)
+            )
         }
         Probe::Transfer(it) => format!(
-            "Text 1 and text 2 are a pair of the set {}",
+            "Documents 1 and 2 are a pair from the set {}",
             it.name.as_str()
         ),
         Probe::MeasureAndMatch(it) => format!(
-            "Both texts are equal in {}, and text 1 is larger in {}",
+            "Both documents are equal in {}, and document 1 is larger in {}",
             it.control.slug(),
             it.variable.slug()
         ),
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => match shown.preconditions.last() {
             Some(last) => format!(
-                "Text 1 is ahead of text 2 ({}: {})",
+                "The formula prefers document 1 to document 2 ({}: {})",
                 precondition::precondition_label(last.quantity, last.relation),
                 last.value.map_or(format::MISSING.to_owned(), |it| {
                     precondition::value_label(last.quantity, it)
                 })
             ),
-            None => "Text 1 is ahead of text 2".to_owned(),
+            None => "The formula prefers document 1 to document 2".to_owned(),
         },
     }
 }
@@ -170,16 +191,16 @@ fn extra_terms_text(shown: &InstanceDetails, one: usize, other: usize) -> Option
 
 fn times_text(times: u32) -> String {
     match times {
-        1 => "once more".to_owned(),
-        2 => "twice more".to_owned(),
-        _ => format!("{} times more", format::count(u64::from(times))),
+        1 => "one more time".to_owned(),
+        2 => "two more times".to_owned(),
+        _ => format!("{} more times", format::count(u64::from(times))),
     }
 }
 
 /// How far apart the first two lengths are, after what a text holds.
 fn length_clause(shown: &InstanceDetails) -> String {
     match length_difference(shown) {
-        0 => " and is as long".to_owned(),
+        0 => " and is equally long".to_owned(),
         gap if gap < 0 => format!(" and is {} longer", terms_text(gap)),
         gap => format!(" and is {} shorter", terms_text(gap)),
     }
@@ -217,18 +238,18 @@ fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
 pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
-        return format!("{name} has no score for all of them.");
+        return format!("{name} did not score all documents.");
     };
     let by = format::score(verdict.margin.abs(), margin_digits(said));
     if !shown.probe.is_axiom() {
         let first = match (shown.claim.kind(), verdict.margin) {
-            (_, 0.0) => format!("{name} scores both the same"),
-            (ClaimKind::Different, _) => format!("For {name} the scores differ by {by}"),
-            (_, margin) if margin > 0.0 => format!("{name} scores text 1 higher by {by}"),
-            _ => format!("{name} scores text 1 lower by {by}"),
+            (_, 0.0) => format!("{name} gives both the same score"),
+            (ClaimKind::Different, _) => format!("The scores of {name} differ by {by}"),
+            (_, margin) if margin > 0.0 => format!("{name} scores document 1 higher by {by}"),
+            _ => format!("{name} scores document 1 lower by {by}"),
         };
         let within = match verdict.outcome {
-            Outcome::Tied if verdict.margin != 0.0 => ", within δ",
+            Outcome::Tied if verdict.margin != 0.0 => ", within ε",
             Outcome::Tied | Outcome::Satisfied | Outcome::Violated => "",
         };
         let effect = effect_label(Some(verdict.outcome));
@@ -236,25 +257,25 @@ pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> 
     }
     let first = match (shown.claim.kind(), verdict.outcome) {
         (ClaimKind::Higher | ClaimKind::NotLower, Outcome::Satisfied) => {
-            format!("{name} scores it higher by {by}.")
+            format!("{name} scores document 1 higher by {by}.")
         }
         (ClaimKind::Higher | ClaimKind::NotLower, Outcome::Violated) => {
-            format!("{name} scores it lower by {by}.")
+            format!("{name} scores document 1 lower by {by}.")
         }
         (ClaimKind::Different, Outcome::Satisfied | Outcome::Violated) => {
-            format!("For {name} the scores differ by {by}.")
+            format!("The scores of {name} differ by {by}.")
         }
         (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, Outcome::Tied) => {
-            return format!("{name} scores both the same.");
+            return format!("{name} gives both the same score.");
         }
         (ClaimKind::DiminishingGain, Outcome::Satisfied) => {
-            format!("For {name} it gains less by {by}.")
+            format!("{name} gives the second step {by} less.")
         }
         (ClaimKind::DiminishingGain, Outcome::Violated) => {
-            format!("For {name} it gains more by {by}.")
+            format!("{name} gives the second step {by} more.")
         }
         (ClaimKind::DiminishingGain, Outcome::Tied) => {
-            return format!("For {name} both gain the same.");
+            return format!("{name} gives both steps the same gain.");
         }
     };
     match deciding_term_sentence(shown, said, verdict.margin) {
@@ -280,7 +301,7 @@ fn deciding_term_sentence(
     let counts = most.0 * margin > 0.0 && shown.terms.len() > 1;
     counts.then(|| {
         format!(
-            "Most of that comes from “{}”: {}.",
+            "“{}” contributes most to the difference: {}.",
             most.1,
             format_signed(most.0, margin_digits(said))
         )

@@ -26,11 +26,11 @@ pub(super) fn PreconditionTable(
     });
     let rows = rows.collect_view();
     let heads = [
-        ColumnHeading::text("Premise"),
-        ColumnHeading::number("value"),
-        ColumnHeading::text("against its bound"),
+        ColumnHeading::text("Precondition"),
+        ColumnHeading::number("measured value"),
+        ColumnHeading::text("value against its bound"),
         ColumnHeading::text("bound"),
-        ColumnHeading::hidden("holds"),
+        ColumnHeading::hidden("satisfied"),
     ];
     view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
 }
@@ -104,7 +104,7 @@ fn term_index(quantity: MeasuredQuantity) -> Option<usize> {
 /// Whether it holds, and by how much it does not: `2 too many`.
 fn result_text(premise: &MeasuredPrecondition) -> String {
     if premise.holds() {
-        return "holds".to_owned();
+        return "satisfied".to_owned();
     }
     let (Some(value), Some(bound)) = (premise.value, premise.bound) else {
         return "cannot be measured".to_owned();
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(
             said.map(|it| result_text(&it)),
             [
-                "holds",
+                "satisfied",
                 "2 too many",
                 "1 too few",
                 "1 too few",

@@ -22,7 +22,7 @@ pub(super) fn RankerScores(
 ) -> impl IntoView {
     let n = shown.docs.len();
     let heads = (1..=n).map(|it| {
-        view! { <th scope="col" class="num wide-only">{format!("text {it}")}</th> }
+        view! { <th scope="col" class="num wide-only">{format!("document {it}")}</th> }
     });
     let heads = heads.collect_view();
     let [against, with] = direction_labels(shown.claim.kind());
@@ -46,7 +46,7 @@ pub(super) fn RankerScores(
     });
     let header = move || view! { <ExportButtons of="scores" csv/> };
     view! {
-        <Section id="said" name="What each ranker said" header>
+        <Section id="said" name="Scores and verdicts" header>
             <table>
                 <caption class="unseen">{what}</caption>
                 <thead>
@@ -65,7 +65,7 @@ pub(super) fn RankerScores(
                 </thead>
                 <tbody>{rows}</tbody>
             </table>
-            <p class="note">"Bars are drawn against each ranker’s own median margin. " {note}</p>
+            <p class="note">"Bars are relative to each ranker’s median margin. " {note}</p>
         </Section>
     }
 }
@@ -79,7 +79,7 @@ fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
         .zip(&said.truncated)
         .map(|(score, truncated)| {
             let shown = score.map_or(format::MISSING.to_owned(), |it| format::score(it, digits));
-            let part = truncated.then(|| view! { <span title="saw only the beginning">"*"</span> });
+            let part = truncated.then(|| view! { <span title="truncated">"*"</span> });
             view! { <td class="num wide-only">{shown} {part}</td> }
         });
     let scores = scores.collect_view();
@@ -117,26 +117,21 @@ fn truncation_note(shown: &InstanceDetails) -> String {
             let silent = silent.filter(|it| !it.kind.reports_truncation());
             let silent: Vec<&str> = silent.map(|it| it.label.as_str()).collect();
             match silent.as_slice() {
-                [] => "No text was truncated.".to_owned(),
-                all => format!(
-                    "How much of a text was seen is not known of {}.",
-                    all.join(", ")
-                ),
+                [] => "No document was truncated.".to_owned(),
+                all => format!("Truncation is unknown for {}.", all.join(", ")),
             }
         }
-        all => format!(
-            "A star marks what was seen only in part, by {}.",
-            all.join(", ")
-        ),
+        all => format!("* truncated by {}.", all.join(", ")),
     }
 }
 
 fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     let n = shown.docs.len();
     let mut columns = vec![TableColumn::new("ranker", ColumnKind::Text)];
-    columns.extend((1..=n).map(|it| TableColumn::new(format!("text {it}"), ColumnKind::Number)));
+    columns
+        .extend((1..=n).map(|it| TableColumn::new(format!("document {it}"), ColumnKind::Number)));
     columns.extend(
-        (1..=n).map(|it| TableColumn::new(format!("text {it} truncated"), ColumnKind::Text)),
+        (1..=n).map(|it| TableColumn::new(format!("document {it} truncated"), ColumnKind::Text)),
     );
     columns.push(TableColumn::new("margin", ColumnKind::Number));
     let is_axiom = shown.probe.is_axiom();
@@ -170,7 +165,7 @@ fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     });
     ReportTable {
         name: name.to_owned(),
-        title: "What each ranker said".to_owned(),
+        title: "Scores of each ranker".to_owned(),
         rows: rows.collect(),
         columns,
         notes: Vec::new(),

@@ -47,10 +47,10 @@ pub(super) fn TermContributionsSection(
         });
     });
     (!contributions.is_empty()).then(|| {
-        let note = "What each query term adds to a score";
+        let note = "Contribution of each query term to the score";
         let header = move || view! { <ExportButtons of="terms" svg csv/> };
         view! {
-            <Section id="terms" name="Which term decided it" note header>
+            <Section id="terms" name="Contribution of each term" note header>
                 <div class="docs">{tables}</div>
             </Section>
         }

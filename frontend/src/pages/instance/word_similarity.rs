@@ -27,17 +27,17 @@ pub(super) fn SimilarWords(
         .map(|(at, it)| view! { <SimilarWordsRow number=at + 1 likeness=it/> })
         .collect_view();
     let header = || {
-        view! { <span class="note">"cosine of word vectors; query terms are left out"</span> }
+        view! { <span class="note">"Cosine of word vectors; query terms are left out."</span> }
     };
-    let name = "Words of each text that are most like the query";
+    let name = "Words of each document that are most similar to the query";
     let heads = [
-        ColumnHeading::text("Text"),
-        ColumnHeading::number("all its words"),
-        ColumnHeading::text("most like the query"),
+        ColumnHeading::text("Document"),
+        ColumnHeading::number("mean over its words"),
+        ColumnHeading::text("most similar to the query"),
         ColumnHeading::number("with a vector"),
     ];
     view! {
-        <Section id="like-words" name="Words like the query" header>
+        <Section id="like-words" name="Words similar to the query" header>
             <HeadedTable name class="like-words" heads>{rows}</HeadedTable>
         </Section>
     }

@@ -68,14 +68,14 @@ pub(super) fn Filters(
         }
     });
     view! {
-        <div class="bar filters" role="group" aria-label="Which instances are listed">
+        <div class="bar filters" role="group" aria-label="Instance filters">
             <span class="choice" role="radiogroup" aria-label="Outcome">{outcomes}</span>
             <label class="dial">
                 <span class="label">"Query"</span>
                 <input
                     class="btn search"
                     type="search"
-                    placeholder="text or id"
+                    placeholder="query text or id"
                     prop:value=move || view.get().query
                     on:input:target=move |event| search(event.target().value())
                 />

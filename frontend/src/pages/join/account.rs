@@ -41,21 +41,21 @@ pub(super) fn Account(
         (!status.pending.is_empty()).then(|| {
             view! {
                 <p class="verdict bad">
-                    "Not all is sent. It stays in this browser, and is sent when you sign in here
-                    again."
+                    "Some decisions have not been sent. They stay in this browser and are sent \
+                     when you sign in here again."
                 </p>
             }
         })
     };
     let name = match has_password {
-        true => "Change the password",
-        false => "Set a password",
+        true => "Change password",
+        false => "Set password",
     };
     view! {
         <p class="lead">
             "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {role_description(role)}
         </p>
-        <p><a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to the tasks"</a></p>
+        <p><a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to tasks"</a></p>
         <OutboxSummary/>
         <RejectedEvents/>
         <Section id="password" name>
@@ -66,18 +66,18 @@ pub(super) fn Account(
                 .then(|| {
                     view! {
                         <p class="verdict bad">
-                            "You have no password: once you are out, only another invitation lets
-                            you in as yourself."
+                            "You have no password: after you sign out, you need another \
+                             invitation to sign in as yourself."
                         </p>
                     }
                 })}
             {warning}
             <div class="btns">
                 <button class="btn" type="button" on:click=move |_| leave(false)>
-                    "Sign out here"
+                    "Sign out"
                 </button>
                 <button class="btn" type="button" on:click=move |_| leave(true)>
-                    "Sign out everywhere"
+                    "Sign out on all devices"
                 </button>
             </div>
             <SubmitError stand/>
@@ -104,7 +104,7 @@ pub(super) fn SignOutHere(
     };
     view! {
         <div class="btns">
-            <button class="btn" type="button" on:click=leave>"Sign out here"</button>
+            <button class="btn" type="button" on:click=leave>"Sign out"</button>
         </div>
         <SubmitError stand/>
     }
@@ -135,7 +135,7 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     let before_field = has_password.then(|| {
         view! {
             <TextField
-                label="The password so far"
+                label="Current password"
                 text=before
                 kind="password"
                 autocomplete="current-password"
@@ -145,9 +145,9 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     });
     let label = match has_password {
         true => {
-            format!("The new one, at least {MIN_PASSWORD_LENGTH} characters; none takes it away")
+            format!("New password, at least {MIN_PASSWORD_LENGTH} characters (blank removes it)")
         }
-        false => format!("At least {MIN_PASSWORD_LENGTH} characters"),
+        false => format!("Password, at least {MIN_PASSWORD_LENGTH} characters"),
     };
     view! {
         <form class="way-in" on:submit=enter>
@@ -160,9 +160,9 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
                 required=!has_password
             />
             <button class="btn" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
-                "Keep it"
+                "Save password"
             </button>
-            <p class="note">"Your other sessions end with it."</p>
+            <p class="note">"This signs out your other sessions."</p>
             <SubmitError stand/>
         </form>
     }

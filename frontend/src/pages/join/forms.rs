@@ -81,7 +81,7 @@ pub(super) fn JoinForm(
     let name_field = (!has_name).then(|| {
         view! {
             <TextField
-                label="Name, as others here shall see it"
+                label="Display name"
                 text=typed
                 kind="text"
                 autocomplete="nickname"
@@ -94,15 +94,15 @@ pub(super) fn JoinForm(
         <form class="way-in" on:submit=enter>
             {name_field}
             <TextField
-                label=format!("Password, if you like: at least {MIN_PASSWORD_LENGTH} characters")
+                label=format!("Password (optional), at least {MIN_PASSWORD_LENGTH} characters")
                 text=password
                 kind="password"
                 autocomplete="new-password"
-                note="With one you can sign in on other devices; without, only this browser knows \
-                      you."
+                note="With a password you can sign in on other devices; without one, only in \
+                     this browser."
             />
             <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
-                {if has_name { "Go on" } else { "Join" }}
+                {if has_name { "Continue" } else { "Join" }}
             </button>
             <SubmitError stand/>
         </form>
@@ -167,7 +167,7 @@ pub(super) fn check_password(password: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the password has {n} characters, and needs at least {MIN_PASSWORD_LENGTH}"
+        "The password has {n} characters; it needs at least {MIN_PASSWORD_LENGTH}."
     ))
 }
 

@@ -51,12 +51,13 @@ pub(super) fn QueryDocuments(
     view! {
         <Section
             id="texts"
-            name="A query and a text"
+            name="Query and documents"
             class="section asking"
-            note="Choose a query, then a text: each against each, by pieces."
+            note="Select a query, then a document, to see the match of every query token with \
+                 every document token."
         >
             <QuerySearch found query scene/>
-            <ResourceView answer=firsts until="Fetching the texts" shown/>
+            <ResourceView answer=firsts until="Loading documents" shown/>
         </Section>
     }
 }
@@ -105,11 +106,11 @@ fn QuerySearch(
     };
     let none = move || {
         let none = offered().is_empty() && sought.with(|it| !it.trim().is_empty());
-        none.then_some("No query has these letters.")
+        none.then_some("No query contains these letters.")
     };
     view! {
         <label class="field sought">
-            <span class="label">"Search the queries"</span>
+            <span class="label">"Search queries"</span>
             <input type="search" prop:value=move || sought.get() on:input:target=move |event| {
                 sought.set(event.target().value());
             }/>
@@ -137,8 +138,8 @@ fn TopDocumentList(
     let at = scene.view.get_untracked().query.unwrap_or_default();
     let is_known = found.with_value(|it| it.header.queries.get(at) == Some(&query));
     let other = (!is_known).then_some(
-        "The study has another query here than when its ranker was looked into: run `whitebox` \
-         again.",
+        "The study's query differs from the one that was analyzed. Run `axioscope \
+         late-interaction` again.",
     );
     let text = query.clone();
     let instances = move || {
@@ -150,13 +151,13 @@ fn TopDocumentList(
         let ways = ways.into_iter();
         let ways = ways.map(|(name, href)| view! { " " <a href=href>{name}</a> });
         let ways: Vec<_> = ways.collect();
-        (!ways.is_empty()).then(|| view! { <p class="note">"Its instances:" {ways}</p> })
+        (!ways.is_empty()).then(|| view! { <p class="note">"Instances of this query:" {ways}</p> })
     };
-    let of = plural(n_texts, "text of its pool", "texts of its pool");
+    let of = plural(n_texts, "candidate document", "candidate documents");
     let order = match scored {
-        true => format!("The first {} of {of}, by this ranker.", texts.len()),
+        true => format!("The top {} of {of}, ranked by this ranker.", texts.len()),
         false => format!(
-            "The study has no scores of this ranker: the first {} of {of}, as they stand there.",
+            "The study has no scores of this ranker: the first {} of {of}, in candidate order.",
             texts.len()
         ),
     };
@@ -172,7 +173,7 @@ fn TopDocumentList(
         Some(view! { <DocumentMatches first query=asked.clone() found scene/> })
     };
     let heads = [
-        ColumnHeading::text("text"),
+        ColumnHeading::text("document"),
         ColumnHeading::text("id"),
         ColumnHeading::number("score"),
         ColumnHeading::number("grade"),
@@ -183,7 +184,7 @@ fn TopDocumentList(
         <p class="note">{other}</p>
         {instances}
         <p class="note">{order}</p>
-        <HeadedTable name="First texts" class="data asked" heads scrolls=true>{rows}</HeadedTable>
+        <HeadedTable name="Top documents" class="data asked" heads scrolls=true>{rows}</HeadedTable>
         {chosen}
     }
 }
@@ -196,7 +197,7 @@ fn DocumentRow(
 ) -> impl IntoView {
     let id = first.id;
     let name = match first.text {
-        None => view! { <span class="note">"Its text is not here."</span> }.into_any(),
+        None => view! { <span class="note">"The text is not available."</span> }.into_any(),
         Some(text) => {
             let (own, to) = (id.clone(), id.clone());
             let href = move || scene.href(|it| it.doc_id = Some(to.clone()));
@@ -243,16 +244,16 @@ fn DocumentMatches(
         first.id.replace(['/', '\\'], "-")
     );
     let specs = vec![found.with_value(|it| it.header.ranker.spec.clone())];
-    let cut = first
-        .is_truncated
-        .then(|| view! { <p class="note">"The text goes on; this much of it is compared."</p> });
+    let cut = first.is_truncated.then(
+        || view! { <p class="note">"The document continues; only this part is compared."</p> },
+    );
     Some(view! {
         <article class="doc">
             <header>
-                <b>"Text 1"</b>
+                <b>"Document 1"</b>
                 <span class="hash">{first.id}</span>
             </header>
-            <p class="text" dir="auto">{text.clone()}</p>
+            <p class="document" dir="auto">{text.clone()}</p>
             {cut}
         </article>
         <TokenMatchesSection name specs query texts=vec![text]/>

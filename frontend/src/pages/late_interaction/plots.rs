@@ -53,9 +53,11 @@ pub(super) fn Plots(
     let header = || {
         view! {
             <p class="note">
-                "Choose a dot, or a row of the table of words: the term is marked in all plots."
+                "Select a point, or a row of the term table: the term is highlighted in all \
+                 plots."
                 <span class="unseen">
-                    " The dots are for a pointer alone; the table chooses the same."
+                    " Points can be selected with a pointer only; the table offers the same \
+                     selection."
                 </span>
             </p>
         }

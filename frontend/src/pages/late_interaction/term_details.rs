@@ -31,7 +31,7 @@ pub(super) fn TermDetails(
     });
     let soft = soft.collect_view();
     let n = word.query_nos.len();
-    let n_queries = plural(n as u64, "query has it", "queries have it");
+    let n_queries = plural(n as u64, "query contains it", "queries contain it");
     let all = RwSignal::new(n <= INITIAL_ROWS);
     let asked = move || {
         let n_shown = if all.get() { n } else { INITIAL_ROWS };
@@ -63,15 +63,15 @@ pub(super) fn TermDetails(
             <dl class="facts">
                 <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
                 <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
-                <div><dt>"turned"</dt><dd>{of(word.importance_reversed)}</dd></div>
+                <div><dt>"importance, swapped reference"</dt><dd>{of(word.importance_reversed)}</dd></div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
-                <div><dt>"finds itself"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
+                <div><dt>"matches itself"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
                 <div>
-                    <dt>"finds another of the query"</dt>
+                    <dt>"matches another query term"</dt>
                     <dd>{format::fraction(word.other_query_token_share)}</dd>
                 </div>
             </dl>
-            <p class="note">"Else it finds most:"</p>
+            <p class="note">"Otherwise its most frequent matches:"</p>
             <ul class="words">{soft}</ul>
             <p class="note">{n_queries}</p>
             <ul class="notes">{asked}</ul>
@@ -106,7 +106,7 @@ fn QueryLinks(
                 data-noscroll=""
                 on:click=|_| scroll_to_documents()
             >
-                "Its texts"
+                "Its documents"
                 <span class="unseen">": " {query}</span>
             </a>
         </li>

@@ -44,7 +44,7 @@ pub(super) fn TermImportanceTable(
             rows.truncate(INITIAL_ROWS);
         }
         match rows.is_empty() {
-            true => view! { <tr><td colspan="7">"No word of a query has these letters."</td></tr> }
+            true => view! { <tr><td colspan="7">"No query term contains these letters."</td></tr> }
                 .into_any(),
             false => {
                 let rows = rows
@@ -68,23 +68,23 @@ pub(super) fn TermImportanceTable(
         "idf",
         "importance",
         "ΔES",
-        "exact",
-        "of the query",
+        "exact match",
+        "other query term",
     ];
     let heads =
         std::iter::once(ColumnHeading::text("word")).chain(heads.map(ColumnHeading::number));
     let heads: Vec<ColumnHeading> = heads.collect();
-    let name = "Words of the queries";
-    let header = move || view! { <ExportButtons of="words" csv/> };
+    let name = "Query terms";
+    let header = move || view! { <ExportButtons of="terms" csv/> };
     view! {
-        <Section id="words" name note="The most important first." header>
+        <Section id="terms" name note="Most important first." header>
             <label class="field sought">
                 <span class="label">"Search"</span>
                 <input type="search" data-search="" on:input:target=move |event| {
                     sought.set(event.target().value());
                 }/>
             </label>
-            <HeadedTable name="Words" caption=name class="data" heads scrolls=true>
+            <HeadedTable name="Query terms" caption=name class="data" heads scrolls=true>
                 {body}
             </HeadedTable>
             {more}

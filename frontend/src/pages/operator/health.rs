@@ -39,8 +39,8 @@ pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     view! {
         <Section
             id="health"
-            name="Health"
-            note="Each scores the same pair, and has to give what it gave first."
+            name="Score check"
+            note="Each model rescores a fixed pair; its score must not change."
         >
             {body}
         </Section>
@@ -101,8 +101,8 @@ fn health_rows(scored: Option<Vec<HealthCheckScore>>, loaded: Vec<String>) -> Ve
 fn HealthRows(rows: Vec<Row>) -> impl IntoView {
     let one = |(ranker, score): Row| {
         let (class, word) = match score {
-            Some(_) => ("verdict ok quiet", "scores"),
-            None => ("verdict wait", "not tried yet"),
+            Some(_) => ("verdict ok quiet", "OK"),
+            None => ("verdict wait", "not checked yet"),
         };
         let score = score.map_or("–".to_owned(), |it| format::score(it, 4));
         view! {

@@ -35,16 +35,13 @@ pub(super) fn Jobs() -> impl IntoView {
         let jobs = jobs.as_ref()?;
         let n_left = jobs.iter().filter(|it| !it.state.is_finished()).count();
         (!jobs.is_empty()).then(|| match n_left {
-            0 => "nothing under way".to_owned(),
-            n_left => format!("{n_left} under way or waiting"),
+            0 => "no active jobs".to_owned(),
+            n_left => format!("{n_left} running or waiting"),
         })
     };
     let before = move || match n_jobs.get() {
-        None => Some("Asking for the jobs"),
-        Some(0) => Some(
-            "No job so far. The Workbench makes one of a study's pairs, and so does a program \
-             that asks for it.",
-        ),
+        None => Some("Loading jobs"),
+        Some(0) => Some("No jobs yet. Create one in the Workbench or through the API."),
         Some(_) => None,
     };
     let more = move || {
@@ -215,8 +212,8 @@ fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static s
         JobState::Queued => ("wait", "waiting", Some("Cancel")),
         JobState::Running => ("wait", "running", Some("Cancel")),
         JobState::Done => ("ok quiet", "done", None),
-        JobState::Canceled => ("out quiet", "cancelled", Some("Go on")),
-        JobState::Failed => ("bad", "failed", Some("Go on")),
+        JobState::Canceled => ("out quiet", "canceled", Some("Resume")),
+        JobState::Failed => ("bad", "failed", Some("Resume")),
     }
 }
 

@@ -46,13 +46,13 @@ pub(super) fn Models(shelf: ModelList) -> impl IntoView {
 #[component]
 fn NoModels() -> impl IntoView {
     view! {
-        <p class="ahead">"This server has no neural model; BM25 and QL need none."</p>
+        <p class="ahead">"This server has no neural models; BM25 and QL need none."</p>
         <p class="note">
-            "Start it with a folder, or with a name on the hub, which is fetched then: "
+            "Start it with a model folder or a model name on the hub, which is then downloaded: "
             <code>"axioscope serve --model sentence-transformers/all-MiniLM-L6-v2"</code>
-            ". Ahead of time "
-            <code>"axioscope models get"</code> " fetches it, and "
-            <code>"axioscope models inspect"</code> " says what it is."
+            ". To download it beforehand, use "
+            <code>"axioscope models get"</code> "; to see its type, use "
+            <code>"axioscope models inspect"</code> "."
         </p>
     }
 }
@@ -81,7 +81,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
     };
     let verb = move || {
         let unless = held.with(|it| match it.as_ref()?.state {
-            ModelState::Unloaded => Some("Load it now"),
+            ModelState::Unloaded => Some("Load now"),
             ModelState::Failed { .. } => Some("Try again"),
             ModelState::Loaded(_) => None,
         });
@@ -138,7 +138,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
 /// Class and word of a state.
 fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
     match state {
-        ModelState::Unloaded => ("wait", "not loaded yet"),
+        ModelState::Unloaded => ("wait", "not loaded"),
         ModelState::Loaded(_) => ("ok quiet", "loaded"),
         ModelState::Failed { .. } => ("bad", "failed"),
     }
@@ -148,8 +148,8 @@ fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
 #[component]
 fn ModelDetails(held: ModelStatus) -> impl IntoView {
     let from = match held.source {
-        ModelSource::Folder { name } => format!("from the folder {name}"),
-        ModelSource::Hub { name } => format!("from the hub, {name}"),
+        ModelSource::Folder { name } => format!("folder {name}"),
+        ModelSource::Hub { name } => format!("hub, {name}"),
     };
     match held.state {
         ModelState::Unloaded | ModelState::Failed { .. } => view! {
@@ -186,8 +186,8 @@ fn LoadedModelDetails(
         number_format::format_bytes(weights_bytes as f64)
     );
     let pieces = max_pieces.map(|it| {
-        let pieces = number_format::plural(it, "piece", "pieces");
-        view! { <span>{format!("reads {pieces} at most")}</span> }
+        let pieces = number_format::plural(it, "token", "tokens");
+        view! { <span>{format!("reads at most {pieces}")}</span> }
     });
     let hidden = format!(" of {spec}");
     let note = about.note.map(|it| view! { <p class="note">{it}</p> });
@@ -205,7 +205,7 @@ fn LoadedModelDetails(
             <details>
                 <summary>"Hashes"<span class="unseen">{hidden}</span></summary>
                 <dl>
-                    <dt>"Fingerprint of the ranker"</dt>
+                    <dt>"Ranker fingerprint"</dt>
                     <dd class="hash">{about.fingerprint}</dd>
                     <dt>"SHA-256 of the weights"</dt>
                     <dd class="hash">{weights_sha256}</dd>

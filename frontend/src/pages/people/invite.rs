@@ -73,33 +73,33 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     view! {
         <Section
             id="invite"
-            name="Invite somebody"
-            note="The link works once. Who opens it chooses a name, and a password if they want to \
-                  come back on another device."
+            name="Invite a person"
+            note="The link works once. Whoever opens it chooses a name, and a password to sign \
+                 in on other devices."
         >
             <form class="form inviting" on:submit=send>
-                <SelectField label="Who" choose=move |no: String| {
+                <SelectField label="Person" choose=move |no: String| {
                     person.set(no.parse().ok().map(PersonId));
                 }>
-                    <option value="">"somebody new"</option>
+                    <option value="">"new person"</option>
                     {people}
                 </SelectField>
                 <Show when=move || person.get().is_none()>
-                    <SelectField label="As" choose=move |word: String| {
+                    <SelectField label="Role" choose=move |word: String| {
                         let found = AccessRole::ALL.iter().find(|it| it.name() == word);
                         role.set(found.copied().unwrap_or(first));
                     }>{options}</SelectField>
                 </Show>
                 <TextField
-                    label="Hours it holds"
+                    label="Valid for (hours)"
                     text=hours
                     inputmode="numeric"
                     mistake=InputError { id: "wrong-hours".to_owned(), reason: wrong }
                 />
-                <TextField label="Note, for curators only" text=note placeholder="whom it is for"/>
+                <TextField label="Note (curators only)" text=note placeholder="whom it is for"/>
                 <div class="btns">
                     <button class="btn main" type="submit" disabled=move || board.is_busy.get()>
-                        "Make the link"
+                        "Create link"
                     </button>
                 </div>
             </form>
@@ -153,8 +153,8 @@ fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> Invita
     let named = everybody.people.into_iter();
     let mut named = named.filter(|it| Some(it.person.id) == made.invitation.person);
     let whom = match named.next() {
-        Some(it) => format!("lets {} in again", it.person.name),
-        None => format!("invites one {}", made.invitation.role.name()),
+        Some(it) => format!("invites {} again", it.person.name),
+        None => format!("invites a new {}", made.invitation.role.name()),
     };
     InvitationLink {
         href: format!("{origin}{}#{}", PageRoute::Join.href(), made.token),
@@ -173,24 +173,24 @@ fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView
             let done = clipboard::copy_text(&href).await;
             copied.try_set(Some(match done {
                 true => "copied",
-                false => "select the link and copy it",
+                false => "Select the link and copy it",
             }));
         });
     };
     view! {
         <div class="new-link">
             <p>
-                "This link " {link.recipient} ". It is shown this once: copy it now, and send it to
-                nobody else."
+                "This link " {link.recipient} ". It is shown only once: copy it now and send it \
+                     to one person."
             </p>
             <input
                 readonly
-                aria-label="Link of the invitation"
+                aria-label="Invitation link"
                 prop:value=link.href
                 on:focus:target=|event| event.target().select()
             />
             <div class="btns">
-                <button class="btn main" type="button" on:click=copy>"Copy the link"</button>
+                <button class="btn main" type="button" on:click=copy>"Copy link"</button>
                 <button class="btn" type="button" on:click=move |_| board.new_link.set(None)>
                     "Done"
                 </button>

@@ -84,7 +84,7 @@ impl PeopleState {
                 let back = people.find(|it| it.person.id == no);
                 let name = back.as_ref().map(|it| it.person.name.clone());
                 let words = format!(
-                    "{} was turned away and is signed out everywhere. What they decided stays.",
+                    "{} was removed and signed out on all devices. Earlier decisions are kept.",
                     name.unwrap_or_default()
                 );
                 ActionNotice {
@@ -93,7 +93,7 @@ impl PeopleState {
                 }
             }
             Revoke::Invitation { .. } => ActionNotice {
-                text: "The invitation was taken back; its link no longer works.".to_owned(),
+                text: "The invitation was withdrawn; its link no longer works.".to_owned(),
                 invitable_person: None,
             },
         }

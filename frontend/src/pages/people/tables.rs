@@ -46,7 +46,7 @@ pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
         board
             .people
             .with(|it| it.as_ref().is_some_and(|it| it.invitations.is_empty()))
-            .then(|| view! { <p class="note">"No invitation is open."</p> })
+            .then(|| view! { <p class="note">"No open invitations."</p> })
     };
     view! {
         <Section id="invited" name="Open invitations">
@@ -65,7 +65,7 @@ fn InvitationRow(
     let what = Revoke::Invitation { no: invited.id };
     let name = match &whom {
         Some(name) => format!("{name}, again"),
-        None => format!("One {}", invited.role.name()),
+        None => format!("New {}", invited.role.name()),
     };
     let label = name.clone();
     let may = board.can_revoke(invited.role);
@@ -79,7 +79,7 @@ fn InvitationRow(
                         .then(|| view! { <span dir="auto">{invited.note}</span> })}
                 </p>
             </div>
-            {may.then(|| view! { <ConfirmButton board what word="Take back" name=label/> })}
+            {may.then(|| view! { <ConfirmButton board what word="Withdraw" name=label/> })}
         </li>
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
     };
     let header = move || view! { <p class="note">{n}</p> };
     view! {
-        <Section id="everybody" name="Everybody" header>
+        <Section id="everybody" name="People" header>
             <ul class="held">{rows}</ul>
         </Section>
     }
@@ -116,7 +116,7 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
     let may = board.can_revoke(somebody.role);
     let name = somebody.person.name.clone();
     let act = match (own, may, somebody.is_revoked) {
-        (true, ..) => view! { <span class="note">"this is you"</span> }.into_any(),
+        (true, ..) => view! { <span class="note">"you"</span> }.into_any(),
         (_, false, _) => ().into_any(),
         (_, true, true) => {
             let whom = somebody.clone();
@@ -131,7 +131,7 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
         (_, true, false) => {
             let what = Revoke::Person { id };
             let name = name.clone();
-            view! { <ConfirmButton board what word="Turn away" name/> }.into_any()
+            view! { <ConfirmButton board what word="Remove" name/> }.into_any()
         }
     };
     view! {
@@ -142,7 +142,7 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
                     <span>{somebody.role.name()}</span>
                     {somebody
                         .is_revoked
-                        .then(|| view! { <span class="verdict out quiet">"turned away"</span> })}
+                        .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
                     <span>"since " {format_day(somebody.joined_ms)}</span>
                     <span>"last seen " {format_minute(somebody.last_seen_ms)}</span>
                     <span>{plural(u64::from(somebody.n_sessions), "session", "sessions")}</span>
@@ -200,7 +200,7 @@ fn ConfirmButton(
                 >
                     "Yes"
                 </button>
-                <button class="btn" type="button" on:click=keep>"Keep"</button>
+                <button class="btn" type="button" on:click=keep>"Cancel"</button>
             </Show>
         </div>
     }

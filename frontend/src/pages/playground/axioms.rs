@@ -51,7 +51,7 @@ pub(super) fn Axioms(
     };
     let header = move || view! { <p class="note" role="status">{said}</p> <VariantSwitch desk/> };
     view! {
-        <Section id="axioms" name="Which axioms apply" header>
+        <Section id="axioms" name="Applicable axioms" header>
             <LiveAnnouncement desk/>
             <AnswerNotice desk/>
             {rows}
@@ -83,19 +83,18 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
         AnswerState::Answered(_) => ().into_any(),
         AnswerState::Blank => view! {
             <p class="ahead">
-                "Type a query and two texts above, or take the worked example of an axiom. A third
-                text lets TFC2 apply, which compares three."
+                "Type a query and two documents above, or load the worked example of an axiom. \
+                 TFC2 compares three documents and needs a third one."
             </p>
         }
         .into_any(),
         AnswerState::Loading => {
-            view! { <p class="ahead" role="status">"Fetching the statistics of the collection"</p> }
-                .into_any()
+            view! { <p class="ahead" role="status">"Loading collection statistics"</p> }.into_any()
         }
         AnswerState::Invalid(wrong) => view! {
             <p class="ahead">
                 {number_format::plural(wrong.len() as u64, "setting is", "settings are")}
-                " not a value that can be taken: see what stands beside the fields."
+                " invalid: see the messages next to the fields."
             </p>
         }
         .into_any(),
@@ -191,7 +190,7 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
         AxiomStatus::Unanswered => view! { <p class="note span">{about.statement}</p> }.into_any(),
         AxiomStatus::WantsTexts => view! {
             <p class="note span">
-                {about.statement} " Add a third text to see whether it applies."
+                {about.statement} " Add a third document to test it."
             </p>
         }
         .into_any(),
@@ -243,8 +242,8 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
 
 fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
     let (class, said) = match state {
-        AxiomStatus::Unanswered => ("verdict wait", "nothing to read yet".to_owned()),
-        AxiomStatus::WantsTexts => ("verdict wait", "three texts".to_owned()),
+        AxiomStatus::Unanswered => ("verdict wait", "enter a query and documents".to_owned()),
+        AxiomStatus::WantsTexts => ("verdict wait", "needs three documents".to_owned()),
         AxiomStatus::Measured { applied, .. } if applied.applies => {
             ("verdict ok", claim_text(applied.claim))
         }
@@ -254,7 +253,7 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
                 .iter()
                 .filter(|it| !it.holds())
                 .count() as u64;
-            let noun = number_format::plural(failing, "premise fails", "premises fail");
+            let noun = number_format::plural(failing, "precondition fails", "preconditions fail");
             ("verdict out", noun)
         }
     };
@@ -266,14 +265,27 @@ fn claim_text(claim: Claim<u32>) -> String {
     let name = |it: u32| NAMES[it as usize];
     match claim {
         Claim::Higher { winner, loser } => {
-            format!("applies, {} over {}", name(winner), name(loser))
+            format!(
+                "applies: {} should score higher than {}",
+                name(winner),
+                name(loser)
+            )
         }
         Claim::NotLower { winner, loser } => {
-            format!("applies, {} not below {}", name(winner), name(loser))
+            format!(
+                "applies: {} should not score lower than {}",
+                name(winner),
+                name(loser)
+            )
         }
-        Claim::Different { a, b } => format!("applies, {} and {}", name(a), name(b)),
+        Claim::Different { a, b } => format!("applies: {} and {} should differ", name(a), name(b)),
         Claim::DiminishingGain { few, more, most } => {
-            format!("applies, {} to {} to {}", name(few), name(more), name(most))
+            format!(
+                "applies: the gain from {} to {} should exceed the next gain, to {}",
+                name(few),
+                name(more),
+                name(most)
+            )
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn DocumentFields(
             value=desk.query
             marked
             terms=Signal::derive(move || desk.terms())
-            placeholder="What somebody looks for"
+            placeholder="Type a query"
             on_text=Callback::new(move |text: String| desk.query.set(one_line(&text)))
             on_undo=Callback::new(|_| UndoOwner::Browser)
         />
@@ -164,15 +164,15 @@ fn DocumentField(
     });
     let id = format!("text-{name}");
     view! {
-        <section class="doc" aria-label=format!("Text {name}")>
+        <section class="doc" aria-label=format!("Document {name}")>
             <header>
-                <label for=id.clone()><b>"Text " {name}</b></label>
+                <label for=id.clone()><b>"Document " {name}</b></label>
                 <span>{size}</span>
                 <span class="btns">
                     <button
                         class="btn bare"
                         type="button"
-                        aria-label=format!("Undo Ctrl Z in text {name}")
+                        aria-label=format!("Undo (Ctrl Z) in document {name}")
                         disabled=move || !has_past.get()
                         on:click=move |_| {
                             undo.run(HistoryStep::Back);
@@ -189,7 +189,7 @@ fn DocumentField(
                 value=now
                 marked
                 terms=Signal::derive(move || desk.terms())
-                placeholder="Write or paste a text"
+                placeholder="Type or paste a document"
                 on_text=typed
                 on_undo=undo
             />
@@ -210,7 +210,7 @@ fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
     let size = number_format::plural(u64::from(n_terms), "term", "terms");
     match gap {
         None => size,
-        Some(1) => format!("{size}, two query terms side by side"),
+        Some(1) => format!("{size}, two query terms adjacent"),
         Some(gap) => {
             format!(
                 "{size}, two query terms {} apart",
@@ -248,7 +248,7 @@ fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
                 .then(|| {
                     view! {
                         <button class="btn bare" type="button" on:click=add>
-                            "Third text"
+                            "Add third document"
                         </button>
                     }
                 })}
@@ -258,7 +258,7 @@ fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
                         <button
                             class="btn bare"
                             type="button"
-                            aria-label=format!("Remove text {}", NAMES[at])
+                            aria-label=format!("Remove document {}", NAMES[at])
                             on:click=remove
                         >
                             "Remove"
@@ -288,7 +288,7 @@ fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
     move || match change.get() {
         TextChange::Nothing => ().into_any(),
         TextChange::Most => {
-            view! { <p class="note changed">"Nearly every word was changed."</p> }.into_any()
+            view! { <p class="note changed">"Almost every word was changed."</p> }.into_any()
         }
         TextChange::Words(pieces) => view! {
             <details class="changed">

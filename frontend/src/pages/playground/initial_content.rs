@@ -124,7 +124,7 @@ pub(super) fn RestorePrevious(
                 <p class="toast">
                     <span>"Opened " {what}</span>
                     <button class="btn" type="button" on:click=back>
-                        "Put back what was here"
+                        "Restore previous content"
                     </button>
                     <button class="btn" type="button" on:click=move |_| desk.previous.set(None)>
                         "Close"

@@ -115,7 +115,7 @@ impl PlaygroundSettings {
             text => collect_error(
                 &mut wrong,
                 PlaygroundField::Delta,
-                parse_integer(text, ", or inf for any gap"),
+                parse_integer(text, ", or inf for no limit"),
             )
             .map(Some),
         };
@@ -178,7 +178,7 @@ impl PlaygroundSettings {
             stopwords: match self.analyzer.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
-                other => return Err(format!("`{other}` is none of none, en-function")),
+                other => return Err(format!("`{other}` is not one of none, en-function")),
             },
             stemmer: self
                 .analyzer
@@ -366,7 +366,7 @@ fn single_value(text: &str) -> String {
 
 fn parse_integer(text: &str, or: &str) -> Result<u32, String> {
     let text = text.trim();
-    let said = if text.is_empty() { "nothing" } else { text };
+    let said = if text.is_empty() { "blank" } else { text };
     text.parse()
         .map_err(|_| format!("`{said}` is not a whole number of at least 0{or}"))
 }

@@ -22,7 +22,7 @@ pub(super) fn LexicalRankers(
     };
     let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
     view! {
-        <Section id="rankers" name="What the rankers say">
+        <Section id="rankers" name="Scores">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
                 <FormNumberField form field=PlaygroundField::K1 label="k1" text=|it| &mut it.k1/>

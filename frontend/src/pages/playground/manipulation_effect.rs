@@ -67,8 +67,9 @@ pub(super) fn ManipulationEffect(
         let header = move || {
             view! {
                 <p class="note">
-                    {format!("Text {made} is text {original}, manipulated. ")}
-                    "+1: it is preferred by more than δ; −1: the text as it was; 0: neither."
+                    {format!("Document {made} is an edited copy of document {original}. ")}
+                    "+1: the edited copy scores higher by more than ε; −1: the original does; \
+                     0: neither."
                 </p>
             }
         };
@@ -82,7 +83,7 @@ pub(super) fn ManipulationEffect(
                             <th scope="col" class="num wide-only">{original}</th>
                             <th scope="col" class="num wide-only">{made}</th>
                             <th scope="col" class="num">{made} " − " {original}</th>
-                            <th scope="col" class="num">"δ"</th>
+                            <th scope="col" class="num">"ε"</th>
                             <th scope="col" class="num">"effect"</th>
                         </tr>
                     </thead>

@@ -72,26 +72,26 @@ pub(super) fn ManipulationButtons(
     };
     let note = move || match said.get() {
         EditOutcome::Done => chosen.get().description().statement.into_any(),
-        EditOutcome::Waiting => "Changing the text".into_any(),
+        EditOutcome::Waiting => "Editing the document".into_any(),
         EditOutcome::Unchanged(it) => {
-            format!("{} leaves text {name} as it is.", it.name()).into_any()
+            format!("{} does not change document {name}.", it.name()).into_any()
         }
         EditOutcome::Failed(error) => {
             view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
         }
     };
     view! {
-        <div class="btns tools" role="group" aria-label=format!("Change text {name}")>
+        <div class="btns tools" role="group" aria-label=format!("Edit document {name}")>
             {buttons}
         </div>
-        <div class="btns tools" role="group" aria-label=format!("Manipulate text {name}")>
-            <select aria-label=format!("Manipulation of text {name}") on:change=choose>
+        <div class="btns tools" role="group" aria-label=format!("Manipulate document {name}")>
+            <select aria-label=format!("Manipulation of document {name}") on:change=choose>
                 {options}
             </select>
             <button
                 class="btn"
                 type="button"
-                aria-label=format!("Apply to text {name}")
+                aria-label=format!("Apply to document {name}")
                 disabled=is_empty
                 on:click=move |_| manipulate(desk, chosen.get_untracked(), at, at, said)
             >
@@ -100,11 +100,11 @@ pub(super) fn ManipulationButtons(
             <button
                 class="btn"
                 type="button"
-                aria-label=format!("Into text {}, from text {name}", NAMES[other])
+                aria-label=format!("Write to document {}, from document {name}", NAMES[other])
                 disabled=is_empty
                 on:click=move |_| manipulate(desk, chosen.get_untracked(), at, other, said)
             >
-                "Into text " {NAMES[other]}
+                "Write to document " {NAMES[other]}
             </button>
         </div>
         <p class="note" role="status">{note}</p>

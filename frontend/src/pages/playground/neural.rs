@@ -28,14 +28,14 @@ pub(super) fn NeuralRankers(
     let shown = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
             <p class="note">
-                "Neural scoring is off: this page comes from a host of files only. Run "
-                <code>"axioscope serve"</code> " to have it."
+                "Neural scoring is off: this page comes from a static host. Run "
+                <code>"axioscope serve"</code> " to enable it."
             </p>
         }
         .into_any(),
         Some(server) if server.models.is_empty() => view! {
             <p class="note">
-                "Neural scoring is off: this server has no model. Its operator adds one with "
+                "Neural scoring is off: this server has no model. The operator can add one with "
                 <code>"axioscope models get"</code> "."
             </p>
         }
@@ -46,9 +46,9 @@ pub(super) fn NeuralRankers(
         <Section
             id="neural"
             name="Neural rankers"
-            note="They follow when you pause; texts go to this server then."
+            note="Scored when you pause. Documents are sent to this server."
         >
-            <ResourceView answer=server until="Asking whether a server is there" shown/>
+            <ResourceView answer=server until="Checking for a server" shown/>
         </Section>
     }
 }
@@ -95,14 +95,14 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     });
     let said = move || {
         done.get()
-            .then_some("All neural rankers have scored the texts")
+            .then_some("All neural rankers have scored the documents")
     };
     view! {
         <table class="scored">
             <caption class="unseen">"Scores of neural rankers"</caption>
             <thead>
                 <tr>
-                    <th scope="col">"Neural"</th>
+                    <th scope="col">"Ranker"</th>
                     {columns}
                 </tr>
             </thead>
@@ -132,7 +132,7 @@ fn Row(
     let span = if n_texts == 2 { 4 } else { n_texts };
     let sentence = |said: AnyView| view! { <td colspan=span>{said}</td> }.into_any();
     let cells = match reply {
-        ScoreState::Idle => sentence("waits for a query and every text".into_any()),
+        ScoreState::Idle => sentence("Enter a query and all documents.".into_any()),
         ScoreState::Waiting => {
             sentence(view! { <span class="verdict wait">"scoring"</span> }.into_any())
         }
@@ -166,20 +166,20 @@ fn truncation_note(truncated: &[bool]) -> Option<String> {
         .filter(|it| *it.0)
         .map(|it| it.1);
     let names: Vec<&str> = texts.collect();
-    (!names.is_empty()).then(|| format!("read only the beginning of {}", names.join(" and ")))
+    (!names.is_empty()).then(|| format!("truncated {}", names.join(" and ")))
 }
 
 /// Late interaction: what each piece of the query met in each text.
 fn token_match_maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
     let maps = models.iter().filter_map(|model| {
         let scored = model.scored().filter(|it| !it.similarities.is_empty())?;
-        let label = format!("{}, piece by piece", model.ranker.label);
+        let label = format!("{}: token matches", model.ranker.label);
         let texts = scored
             .similarities
             .into_iter()
             .zip(NAMES)
             .map(|(matches, name)| {
-                view! { <TokenMatchMap matches name=format!("Text {name}")/> }
+                view! { <TokenMatchMap matches name=format!("Document {name}")/> }
             });
         let texts = texts.collect_view();
         Some(view! {

@@ -63,7 +63,7 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
     let (class, word) = if holds {
         ("verdict ok quiet", "holds")
     } else {
-        ("verdict bad", "fails")
+        ("verdict bad", "does not hold")
     };
     let said = if holds { "label" } else { "miss" };
     let (value, bound) = gauge(measured);
@@ -92,7 +92,7 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
 fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
     let text = |number: u8| match names.documents.get(usize::from(number).wrapping_sub(1)) {
         Some(name) => name.clone(),
-        None => format!("text {number}"),
+        None => format!("document {number}"),
     };
     let measured = match row {
         PreconditionRow::Single(measured) => measured,
@@ -106,44 +106,50 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
     };
     match measured.quantity {
         MeasuredQuantity::LengthGap { a, b } => {
-            format!("length gap of {} and {}", text(a), text(b))
+            format!("length difference of {} and {}", text(a), text(b))
         }
-        MeasuredQuantity::LengthLead { a, b } => format!("length of {} over {}", text(b), text(a)),
+        MeasuredQuantity::LengthLead { a, b } => {
+            format!("length of {} minus length of {}", text(b), text(a))
+        }
         MeasuredQuantity::Length { text: it } => format!("length of {}", text(it)),
         MeasuredQuantity::QueryTermOccurrences { text: it } => {
             format!("query terms in {}", text(it))
         }
         MeasuredQuantity::QueryTermOccurrenceLead { a, b } => {
-            format!("query terms, {} over {}", text(b), text(a))
+            format!("query terms, {} minus {}", text(b), text(a))
         }
         MeasuredQuantity::TermCountLead { term: it } => {
-            format!("{}, {} over {}", term(it), text(1), text(2))
+            format!("{}, {} minus {}", term(it), text(1), text(2))
         }
         MeasuredQuantity::TermGainChange { term: it } => format!("change of step of {}", term(it)),
-        MeasuredQuantity::DifferingTermCounts => "terms with other counts".to_owned(),
-        MeasuredQuantity::UnpairedDifferingTerms => "of them in no rare–common pair".to_owned(),
-        MeasuredQuantity::OneExtraTerms => format!("words once more in {}", text(2)),
-        MeasuredQuantity::OneExtraSharedTerms => format!("shared words once more in {}", text(2)),
+        MeasuredQuantity::DifferingTermCounts => "terms with different counts".to_owned(),
+        MeasuredQuantity::UnpairedDifferingTerms => "of them not in a rare–common pair".to_owned(),
+        MeasuredQuantity::OneExtraTerms => format!("words with one more occurrence in {}", text(2)),
+        MeasuredQuantity::OneExtraSharedTerms => format!(
+            "shared words with one more occurrence \
+             in {}",
+            text(2)
+        ),
         MeasuredQuantity::Coverage { text: it } => format!("distinct terms in {}", text(it)),
         MeasuredQuantity::TermDistanceLead { near, far } => {
-            format!("distance, {} over {}", text(far), text(near))
+            format!("distance, {} minus {}", text(far), text(near))
         }
         MeasuredQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
         MeasuredQuantity::CoverageLead { a, b } => {
-            format!("distinct terms, {} over {}", text(b), text(a))
+            format!("distinct terms, {} minus {}", text(b), text(a))
         }
         MeasuredQuantity::NonQueryTermExcess { others, terms } => {
             format!(
-                "other words in {} over query terms in {}",
+                "other words in {} minus query terms in {}",
                 text(others),
                 text(terms)
             )
         }
         MeasuredQuantity::NonQueryTermLead { a, b } => {
-            format!("other words, {} over {}", text(b), text(a))
+            format!("other words, {} minus {}", text(b), text(a))
         }
         MeasuredQuantity::SimilarityLead { near, far } => {
-            format!("cosine to the query, {} over {}", text(near), text(far))
+            format!("cosine with the query, {} minus {}", text(near), text(far))
         }
         MeasuredQuantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
         MeasuredQuantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
@@ -157,7 +163,7 @@ fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: 
         (MeasuredQuantity::TermGainChange { .. }, _) => format!("equal steps, {n} terms"),
         (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
         (_, BoundRelation::AtLeast | BoundRelation::MoreThan | BoundRelation::AtMost) => {
-            format!("{first} no fewer than {second}, {n} terms")
+            format!("{first} not fewer than {second}, {n} terms")
         }
     }
 }
@@ -166,10 +172,10 @@ fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: 
 fn result_text(row: &PreconditionRow) -> String {
     let measured = match row {
         PreconditionRow::Single(measured) => measured,
-        PreconditionRow::PerTerm(_, _) => return "each of them".to_owned(),
+        PreconditionRow::PerTerm(_, _) => return "every term".to_owned(),
     };
     let Some(bound) = measured.bound else {
-        return format!("{}, any is taken", measured_text(measured));
+        return format!("{}, no bound", measured_text(measured));
     };
     let value = measured_text(measured);
     let asked = format!(
@@ -199,15 +205,15 @@ fn measured_text(measured: &MeasuredPrecondition) -> String {
 /// Why there is nothing to count.
 fn missing_value_reason(quantity: MeasuredQuantity) -> &'static str {
     match quantity {
-        MeasuredQuantity::Repetitions => "it is none",
-        MeasuredQuantity::TermDistanceLead { .. } => "a text lacks two terms",
+        MeasuredQuantity::Repetitions => "does not apply",
+        MeasuredQuantity::TermDistanceLead { .. } => "a document has fewer than two query terms",
         MeasuredQuantity::SimilarityLead { .. }
         | MeasuredQuantity::Similarity
         | MeasuredQuantity::Dissimilarity => "no word has a vector",
         MeasuredQuantity::SharedQueryTerms | MeasuredQuantity::SharedQueryTermsIfAll => {
-            "they hold different ones"
+            "the documents contain different terms"
         }
-        MeasuredQuantity::AxiomLead { .. } => "there are no word vectors",
+        MeasuredQuantity::AxiomLead { .. } => "no word vectors are available",
         _ => "nothing to count",
     }
 }

@@ -15,15 +15,14 @@ pub(super) fn QueryTermSection(
     desk: PlaygroundState,
 ) -> impl IntoView {
     let from = move || match desk.settings.with(|it| it.study.clone()) {
-        None => "these texts are the collection".to_owned(),
-        Some(study) => format!("statistics of {study}"),
+        None => "These documents are the collection.".to_owned(),
+        Some(study) => format!("Statistics of {study}"),
     };
     let body = move || match desk.answer() {
-        None => {
-            view! { <p class="note">"Query terms stand here once there is a query."</p> }.into_any()
-        }
+        None => view! { <p class="note">"Query terms appear here once you type a query."</p> }
+            .into_any(),
         Some(answer) if answer.terms.is_empty() => {
-            view! { <p class="note">"The query has no terms under this analyser."</p> }.into_any()
+            view! { <p class="note">"The analyzer leaves no terms of this query."</p> }.into_any()
         }
         Some(answer) => view! { <QueryTermTable answer=(*answer).clone()/> }.into_any(),
     };
@@ -37,7 +36,7 @@ pub(super) fn QueryTermSection(
             .collect();
         (known && !unseen.is_empty()).then(|| {
             let said = format!(
-                "Not among the terms of this study, and so counted as unseen: {}.",
+                "Not in this collection, counted as unseen: {}.",
                 unseen.join(", ")
             );
             view! { <p class="note">{said}</p> }
@@ -80,12 +79,12 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
     view! {
         <table class="scored">
             <caption class="unseen">
-                "Query terms with their statistics and how often they stand in each text"
+                "Query terms with their statistics and their occurrences in each document"
             </caption>
             <thead>
                 <tr>
                     <th scope="col">"Term"</th>
-                    <th class="num" scope="col"><abbr title="texts that hold it">"df"</abbr></th>
+                    <th class="num" scope="col"><abbr title="documents that contain the term">"df"</abbr></th>
                     <th class="num" scope="col">
                         <abbr title="occurrences in the collection">"cf"</abbr>
                     </th>

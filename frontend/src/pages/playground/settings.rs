@@ -27,13 +27,13 @@ pub(super) fn AnalysisSettings(
         move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
             view! { <FormNumberField form field label text/> }
         };
-    let further = "Further axioms: prox1, tfc1 & tp";
+    let further = "Further axioms, for example: prox1, tfc1 & tp";
     view! {
-        <section class="section reading-bar" aria-label="How the texts are read">
+        <section class="section reading-bar" aria-label="Analysis settings">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
-            {number(PlaygroundField::Delta, "Length gap δ, terms or inf", |it| &mut it.length_tolerance)}
-            {number(PlaygroundField::MinTerms, "Least query terms", |it| &mut it.min_query_terms)}
+            {number(PlaygroundField::Delta, "Length tolerance δ (terms, or inf)", |it| &mut it.length_tolerance)}
+            {number(PlaygroundField::MinTerms, "Minimum query-term occurrences", |it| &mut it.min_query_terms)}
             <FormTextField form field=PlaygroundField::Further label=further text=|it| &mut it.further_axioms/>
         </section>
     }
@@ -62,7 +62,7 @@ fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
     };
     view! {
         <div class="field wide-field">
-            <label class="label" for="collection">"Statistics from"</label>
+            <label class="label" for="collection">"Collection statistics"</label>
             <select id="collection" on:change:target=choose>{options}</select>
             <ResourceError answer=studies/>
         </div>
@@ -72,7 +72,7 @@ fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
 /// Names and titles: these texts, then the studies; a study of the address that is not in the
 /// list is kept.
 fn collection_options(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(String, String)> {
-    let mut choices = vec![(String::new(), "these texts alone".to_owned())];
+    let mut choices = vec![(String::new(), "these documents only".to_owned())];
     choices.extend(studies.into_iter().map(|it| (it.name, it.title)));
     if let Some(now) = now
         && choices.iter().all(|it| it.0 != now)
@@ -89,12 +89,12 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
     let own = Memo::new(move |_| desk.settings.with(|it| it.study.is_none()));
     let theirs = move || {
         let found = desk.collection_analyzer();
-        found.map_or_else(|| "on its way".to_owned(), |it| it.describe())
+        found.map_or_else(|| "loading".to_owned(), |it| it.describe())
     };
     let tokenizers = || {
         vec![
             (Tokenizer::Alnum.name(), "a–z and digits"),
-            (Tokenizer::Unicode.name(), "words of Unicode"),
+            (Tokenizer::Unicode.name(), "Unicode words"),
         ]
     };
     let stop_lists = || vec![("none", "none"), ("en-function", "English function words")];
@@ -102,7 +102,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
         if !own.get() {
             return view! {
                 <div class="field wide-field">
-                    <span class="label">"Analyser, that of the collection"</span>
+                    <span class="label">"Analyzer of the collection"</span>
                     <span class="given">{theirs}</span>
                 </div>
             }
@@ -111,14 +111,14 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
         view! {
             <FormStringSelect
                 form
-                label="A token is"
+                label="Tokenizer"
                 options=tokenizers()
                 text=|it| &mut it.analyzer.tokenizer
             />
             <FormStringSelect form label="Stemmer" options=stemmer_options() text=|it| &mut it.analyzer.stemmer/>
             <FormStringSelect
                 form
-                label="Stop list"
+                label="Stop words"
                 options=stop_lists()
                 text=|it| &mut it.analyzer.stopwords
             />
@@ -149,7 +149,7 @@ pub(super) fn VariantSwitch(
     });
     let labels = labels.collect_view();
     view! {
-        <span class="choice" role="radiogroup" aria-label="Reading of the axioms">
+        <span class="choice" role="radiogroup" aria-label="Variant">
             {labels}
         </span>
     }
@@ -158,12 +158,20 @@ pub(super) fn VariantSwitch(
 /// For the switch, and on demand.
 pub(super) fn variant_label(mode: AxiomVariant) -> (&'static str, &'static str) {
     match mode {
-        AxiomVariant::Fixed => ("fixed", "as the axiom says"),
-        AxiomVariant::PaperRennings2019 => ("paper 2019", "as printed in Rennings, Moraes & Hauff"),
-        AxiomVariant::PaperCamara2020 => ("paper 2020", "as printed in Câmara & Hauff"),
+        AxiomVariant::Fixed => ("fixed", "as defined here"),
+        AxiomVariant::PaperRennings2019 => (
+            "paper 2019",
+            "as published in Rennings, Moraes & \
+             Hauff (ECIR 2019)",
+        ),
+        AxiomVariant::PaperCamara2020 => (
+            "paper 2020",
+            "as published in Câmara & Hauff (ECIR \
+             2020)",
+        ),
         AxiomVariant::Code => (
             "code 2020",
-            "as published code does it: of Câmara & Hauff, for its axioms of ir_axioms",
+            "as implemented by the authors: Câmara & Hauff, or ir_axioms for its axioms",
         ),
     }
 }

@@ -116,8 +116,8 @@ pub(super) fn ShareButton(
         }
         .into_any(),
         ShareState::TooLong(n) => format!(
-            "The link would have {} characters, and {} is the most that is carried safely: \
-             shorten the texts, or save them as an instance",
+            "The link would have {} characters; at most {} can be shared safely. Shorten the \
+             documents or save them as an instance.",
             format::count(n as u64),
             format::count(MAX_LINK_CHARS as u64),
         )

@@ -30,7 +30,7 @@ pub(super) fn TermScores(
     let heads = score_headings(scores.len());
     view! {
         <table class="scored">
-            <caption class="unseen">{ranker.label.clone()} ", what each term adds"</caption>
+            <caption class="unseen">{ranker.label.clone()} ", contribution of each term"</caption>
             <thead>
                 <tr>
                     <th scope="col">{ranker.label}</th>

@@ -42,9 +42,9 @@ pub(crate) fn Annotate(
         TaskAccess::Stranger => view! {
             <h1>"Review"</h1>
             <p class="lead">
-                "Decisions are kept by the name of whoever makes them. "
+                "Decisions are recorded under your name. "
                 <a href=PageRoute::Join.href()>"Sign in"</a>
-                ", or follow the link of an invitation."
+                ", or use an invitation link."
             </p>
         }
         .into_any(),
@@ -53,7 +53,7 @@ pub(crate) fn Annotate(
             view! { <AnnotationPage work/> }.into_any()
         }
     };
-    view! { <ResourceView answer=opening until="Fetching the task" without="Review" shown/> }
+    view! { <ResourceView answer=opening until="Loading the task" without="Review" shown/> }
 }
 
 /// What there is at the address.
@@ -67,7 +67,7 @@ enum TaskAccess {
 
 async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
     let Some(who) = fetch_identity().await? else {
-        let error = "reviewing needs a server; run `axioscope serve` to have it";
+        let error = "Reviewing needs a server. Run `axioscope serve`.";
         return Err(Error::Server(shared::api::ErrorResponse::new(
             error, NO_SERVER,
         )));
@@ -106,7 +106,7 @@ fn AnnotationPage(
     let skip = Callback::new(move |(reason, note)| work.skip(reason, note));
     let report = Callback::new(move |note| work.report(note));
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>{title}</span>
         </nav>
@@ -258,7 +258,7 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let (before, changes) = (screen.earlier_answer(), screen.replaces_decision());
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
-            let prefers = it.preference.map_or("has no score", |it| {
+            let prefers = it.preference.map_or("not scored", |it| {
                 item::SENTENCE_LABELS
                     .label(claim, sides.map_answer(item::answer_for_preference(it)))
             });
@@ -283,14 +283,14 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
                         "Skip"
                     </KeyButton>
                     <KeyButton key="N" press=move || work.comment.write_note()>"Note"</KeyButton>
-                    <KeyButton key="G" press=move || work.toggle_guidelines()>"Guide"</KeyButton>
+                    <KeyButton key="G" press=move || work.toggle_guidelines()>"Guidelines"</KeyButton>
                 </div>
             </div>
             {changes
                 .then(|| {
                     view! {
                         <KeyButton class="btn" key="Enter" press=move || work.advance()>
-                            "Leave it as it is"
+                            "Keep the earlier answer"
                         </KeyButton>
                     }
                 })}
@@ -301,7 +301,7 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let marks = marked.then(|| {
         view! {
             <KeyButton key="H" press=move || work.toggle_highlights()>
-                {move || if work.shows_highlights.get() { "Hide marks" } else { "Show marks" }}
+                {move || if work.shows_highlights.get() { "Hide highlights" } else { "Show highlights" }}
             </KeyButton>
         }
     });
@@ -324,10 +324,13 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
 fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.assignment.phase {
         _ if screen.replaces_decision() => {
-            Some("You have decided on this. Another answer replaces it.")
+            Some("You have already answered this item. A new answer replaces the old one.")
         }
-        AssignmentPhase::Training => Some("To learn by: the right answer comes after yours."),
-        AssignmentPhase::Main if screen.earlier.is_some() => Some("Taken back: decide again."),
+        AssignmentPhase::Training => Some(
+            "Training item: the correct answer is shown after \
+             yours.",
+        ),
+        AssignmentPhase::Main if screen.earlier.is_some() => Some("Undone: answer again."),
         AssignmentPhase::Main => None,
     }
 }
@@ -346,8 +349,8 @@ fn TrainingFeedbackView(
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {
-        (Some(it), false) => format!("Rather: {}", on_screen(it.answer)),
-        _ => format!("Right: {}", on_screen(answer)),
+        (Some(it), false) => format!("Expected: {}", on_screen(it.answer)),
+        _ => format!("Correct: {}", on_screen(answer)),
     };
     let class = if right { "verdict ok" } else { "verdict bad" };
     let why = feedback.map(|it| it.explanation).unwrap_or_default();
@@ -355,7 +358,7 @@ fn TrainingFeedbackView(
         <div class="dock">
             <section class="telling" aria-labelledby=FEEDBACK_ID>
                 <h2 id=FEEDBACK_ID tabindex="-1"><span class=class>{heading}</span></h2>
-                {(!right).then(|| view! { <p>"You said: " {on_screen(answer)} "."</p> })}
+                {(!right).then(|| view! { <p>"Your answer: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>
             <ContinueButtons go_on=move || work.advance() undo=move || work.undo()/>
@@ -371,26 +374,26 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
         let (ended, n_leased) = work.session.with(|it| (it.is_exhausted(), it.n_leased()));
         if !work.is_open() {
             return view! {
-                <h1 id=item::ITEM tabindex="-1">"The task is closed"</h1>
-                <p class="lead">"What you have still to send is taken all the same."</p>
+                <h1 id=item::ITEM tabindex="-1">"This task is closed"</h1>
+                <p class="lead">"Answers that have not been sent yet are still accepted."</p>
             }
             .into_any();
         }
         if work.is_loading() || !ended {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"Review"</h1>
-                <p class="note" role="status">"Fetching items"</p>
+                <p class="note" role="status">"Loading items"</p>
             }
             .into_any();
         }
         if n_leased > 0 {
             let items = plural(u64::from(n_leased), "item is", "items are");
             return view! {
-                <h1 id=item::ITEM tabindex="-1">"Nothing left for now"</h1>
+                <h1 id=item::ITEM tabindex="-1">"No items available right now"</h1>
                 <p class="lead">
                     {format!(
-                        "{items} with others. What they leave comes back within {minutes} minutes; \
-                         this page looks every minute.",
+                        "{items} assigned to others. Items they do not answer become available \
+                         within {minutes} minutes; this page checks every minute.",
                     )}
                 </p>
             }
@@ -399,11 +402,11 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
         let n_skipped = work.progress.read().n_own_skips;
         let skipped = plural(u64::from(n_skipped), "item", "items");
         view! {
-            <h1 id=item::ITEM tabindex="-1">"Nothing left for you"</h1>
+            <h1 id=item::ITEM tabindex="-1">"No items left for you"</h1>
             <p class="lead">
-                "You have decided on everything that this task has for you"
-                {(n_skipped > 0).then(|| format!("; you passed over {skipped}"))} ". "
-                <a href=PageRoute::ReviewTasks.href()>"See all tasks"</a>
+                "You have answered every item of this task"
+                {(n_skipped > 0).then(|| format!("; you skipped {skipped}"))} ". "
+                <a href=PageRoute::ReviewTasks.href()>"Show all tasks"</a>
             </p>
         }
         .into_any()
@@ -412,7 +415,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
         {shown}
         <div class="btns">
             <button class="btn" type="button" on:click=move |_| work.refetch_items()>
-                "Look again"
+                "Check again"
             </button>
             <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>
         </div>

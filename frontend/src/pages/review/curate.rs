@@ -34,7 +34,7 @@ pub(crate) fn Curate(
     task: TaskId,
 ) -> impl IntoView {
     let shown = move |_| view! { <TaskLoader task/> }.into_any();
-    view! { <CuratorsOnly heading="Task" why="Curators see how a task goes." shown/> }
+    view! { <CuratorsOnly heading="Task" why="Only curators see the progress of a task." shown/> }
 }
 
 #[component]
@@ -42,7 +42,7 @@ fn TaskLoader(task: TaskId) -> impl IntoView {
     let answer = api::fetch(move || GetTaskDefinitionRequest { task });
     let shown = |whole: TaskDefinitionResponse| view! { <CurationPage whole/> }.into_any();
     view! {
-        <ResourceView answer until="Asking for the task" without="The task cannot be shown" shown/>
+        <ResourceView answer until="Loading the task" without="The task cannot be shown" shown/>
     }
 }
 
@@ -73,7 +73,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
         CurationTab::Export => view! { <Export desk/> }.into_any(),
     };
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>"Task " {desk.task.0}</span>
         </nav>
@@ -83,10 +83,10 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
                 let (class, word) = state();
                 view! { <span class=format!("verdict {class}")>{word}</span> }
             }}
-            <span>"from " <a href=href>{study}</a></span>
-            <a href=PageRoute::AnnotateTask { task: desk.task }.href()>"The annotators’ page"</a>
+            <span>"created " <a href=href>{study}</a></span>
+            <a href=PageRoute::AnnotateTask { task: desk.task }.href()>"Annotation page"</a>
         </p>
-        <nav class="parts" aria-label="Parts of the task">{tabs}</nav>
+        <nav class="parts" aria-label="Task sections">{tabs}</nav>
         <div class="curate">{body}</div>
     }
 }

@@ -42,14 +42,14 @@ where
 {
     let answer = LocalResource::new(fetch_access);
     move || match answer.get() {
-        None => view! { <p class="note" role="status">"Asking the server"</p> }.into_any(),
+        None => view! { <p class="note" role="status">"Loading"</p> }.into_any(),
         Some(AccessState::Known(who)) if who.role >= AccessRole::Curator => shown(who),
         Some(AccessState::Known(who)) => view! { <AccessDenied heading why who/> }.into_any(),
         Some(AccessState::NoServer) => view! {
             <h1>{heading}</h1>
             <p class="ahead">
-                "There is no server here: this page comes from a host of files only. Run "
-                <code>"axioscope serve"</code> " to have people and reviews."
+                "There is no server here: this page comes from a static host. Run "
+                <code>"axioscope serve"</code> " to use accounts and review tasks."
             </p>
         }
         .into_any(),
@@ -69,18 +69,18 @@ where
 fn AccessDenied(heading: &'static str, why: &'static str, who: SessionResponse) -> impl IntoView {
     let said = match who.person {
         Some(person) => format!(
-            "You are {}, {}. Ask the operator for an invitation as a curator.",
+            "You are {}, {}. Ask the operator to invite you as a curator.",
             person.name,
             who.role.name()
         ),
-        None => "Sign in with a name that is a curator's, or ask for an invitation.".to_owned(),
+        None => "Sign in as a curator, or ask for an invitation.".to_owned(),
     };
     view! {
         <h1>{heading}</h1>
         <p class="ahead">{why} " " {said}</p>
         <div class="btns">
             <a class="btn main" href=PageRoute::Join.href()>"Sign in"</a>
-            <a class="btn" href=PageRoute::ReviewTasks.href()>"Reviews"</a>
+            <a class="btn" href=PageRoute::ReviewTasks.href()>"Review tasks"</a>
         </div>
     }
 }

@@ -44,9 +44,9 @@ pub(super) fn ItemQuestion(
                 .then(|| {
                     view! {
                         <p class="note">
-                            "Text B says more of the query than A, and C more than B. The axiom
-                            holds that each further step helps less. Compare how much better B is
-                            than A with how much better C is than B."
+                            "Document B covers more of the query than A, and C more than B. The \
+                             axiom predicts that each further step helps less. Compare the \
+                             improvement from A to B with that from B to C."
                         </p>
                     }
                 })}
@@ -64,7 +64,7 @@ pub(super) fn ContinueButtons(
 ) -> impl IntoView {
     view! {
         <div class="btns">
-            <KeyButton class="btn main" key="Enter" press=go_on>"Go on"</KeyButton>
+            <KeyButton class="btn main" key="Enter" press=go_on>"Continue"</KeyButton>
             <KeyButton key="U" press=undo>"Undo"</KeyButton>
         </div>
     }
@@ -116,10 +116,11 @@ pub(super) fn ItemDocuments(
         let terms = terms.clone();
         let body = match marked.text.trim().is_empty() {
             true if withheld => {
-                view! { <p class="note">"The study came without its texts: pass it over."</p> }
-                    .into_any()
+                view! { <p class="note">"This study was published without document texts. Skip \
+                the item."</p> }
+                .into_any()
             }
-            true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+            true => view! { <p class="note">"This document is empty."</p> }.into_any(),
             false => {
                 let shown = move || {
                     let (marked, terms) = (
@@ -156,7 +157,7 @@ pub(super) fn AnswerButtons(
         view! {
             <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
                 {BUTTON_LABELS.label(claim, answer)} " " <kbd>{key}</kbd>
-                {was.then(|| view! { <span class="label">"before"</span> })}
+                {was.then(|| view! { <span class="label">"earlier answer"</span> })}
             </button>
         }
     });
@@ -185,7 +186,7 @@ pub(super) fn answer_for_key(key: &str) -> Option<AnnotatorAnswer> {
 fn question(claim: ClaimKind) -> &'static str {
     match claim {
         ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
-            "Which text answers the query better?"
+            "Which document answers the query better?"
         }
         ClaimKind::DiminishingGain => "Which step helps more: from A to B, or from B to C?",
     }
@@ -223,26 +224,21 @@ pub(super) const BUTTON_LABELS: AnswerLabels = AnswerLabels {
 
 /// The answers about the screen, as they stand within a sentence.
 pub(super) const SENTENCE_LABELS: AnswerLabels = AnswerLabels {
-    documents: [
-        "A is better",
-        "both are equal",
-        "B is better",
-        "it cannot be said",
-    ],
+    documents: ["A is better", "both are equal", "B is better", "cannot say"],
     steps: [
         "the step from A to B helps more",
         "both steps help the same",
         "the step from B to C helps more",
-        "it cannot be said",
+        "cannot say",
     ],
 };
 
 /// The answers about the texts in the order of the claim.
 pub(super) const CLAIM_ORDER_LABELS: AnswerLabels = AnswerLabels {
     documents: [
-        "text 1 is better",
+        "document 1 is better",
         "equal",
-        "text 2 is better",
+        "document 2 is better",
         "cannot say",
     ],
     steps: [

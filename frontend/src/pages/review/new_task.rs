@@ -33,7 +33,7 @@ use probes::Probes;
 #[component]
 pub(crate) fn NewTaskPage() -> impl IntoView {
     let shown = |_| view! { <StudyLoader/> }.into_any();
-    view! { <CuratorsOnly heading="New task" why="Curators make review tasks." shown/> }
+    view! { <CuratorsOnly heading="New task" why="Only curators can create review tasks." shown/> }
 }
 
 /// Which studies there are, before anything can be chosen.
@@ -44,18 +44,18 @@ fn StudyLoader() -> impl IntoView {
         true => view! {
             <h1>"New task"</h1>
             <p class="ahead">
-                "There is no study here yet. Make one on a terminal with "
+                "No studies yet. Create one on the command line with "
                 <code>"axioscope study run"</code> "."
             </p>
         }
         .into_any(),
         false => view! { <NewTaskFormView studies/> }.into_any(),
     };
-    view! { <ResourceView answer until="Asking for the studies" without="New task" shown/> }
+    view! { <ResourceView answer until="Loading studies" without="New task" shown/> }
 }
 
 /// The label of the field for the share of gold items.
-const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
+const GOLD_EVERY: &str = "One gold item per N items (0 = none)";
 
 #[component]
 fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
@@ -85,11 +85,8 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             form.action.is_busy.get(),
             form.was_submitted.get() && n_wrong > 0,
         ) {
-            (true, _) => "Drawing items".to_owned(),
-            (false, true) => format!(
-                "{} marked above",
-                plural(n_wrong, "mistake is", "mistakes are")
-            ),
+            (true, _) => "Sampling items".to_owned(),
+            (false, true) => format!("{} marked above", plural(n_wrong, "error is", "errors are")),
             (false, false) => String::new(),
         }
     };
@@ -99,49 +96,49 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
         form.draft.update(|it| *it = TaskDraft::of(&it.study));
     };
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>"New task"</span>
         </nav>
         <h1>"New task"</h1>
         <p class="lead">
-            "Draw instances of a study, and ask people whether the axiom is right about them. What
-            you type is kept in this tab."
+            "Sample instances of a study and ask annotators whether the axiom is right. Your \
+             input stays in this tab."
         </p>
         <form class="making" on:submit=send novalidate>
             <fieldset class="form">
-                <legend>"What is asked"</legend>
+                <legend>"Sampling"</legend>
                 <SelectField label="Study" choose=move |study| {
                     form.draft.update(|it| it.select_study(study));
                 }>{options}</SelectField>
                 <FormTextField
                     form=form.fields
                     field=TaskField::Title
-                    label="Title, which people read"
+                    label="Title (shown to annotators)"
                     text=|it| &mut it.title
                 />
             </fieldset>
             <Probes form/>
             <SamplingFields form/>
             <fieldset class="form">
-                <legend>"How people work"</legend>
-                {form.number(TaskField::Overlap, "People for each item", |it| &mut it.annotators_per_item)}
+                <legend>"Annotation"</legend>
+                {form.number(TaskField::Overlap, "Annotators per item", |it| &mut it.annotators_per_item)}
                 {form.number(TaskField::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
                 <FormTextField
                     form=form.fields
                     field=TaskField::Tags
-                    label="Tags that one click puts on a decision, with commas between"
+                    label="Tags for one-click use, separated by commas"
                     text=|it| &mut it.tags
                 />
                 <div class="checks">
                     <FormCheckbox
                         form=form.fields
-                        label="Blind: nobody sees what rankers prefer"
+                        label="Hide ranker scores and preferences"
                         on=|it| &mut it.blind
                     />
                     <FormCheckbox
                         form=form.fields
-                        label="Query terms are marked"
+                        label="Highlight query terms"
                         on=|it| &mut it.highlight_terms
                     />
                 </div>
@@ -152,7 +149,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                     class="field"
                     class:error=move || form.fields.reason(TaskField::Guidelines).is_some()
                 >
-                    <span class="label">"How to decide, in Markdown"</span>
+                    <span class="label">"Guidelines, in Markdown"</span>
                     <textarea
                         class="written"
                         rows="10"
@@ -169,18 +166,17 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <KnownItems
                 form
                 field=TaskField::Training
-                name="Training"
-                said="Everybody decides on these first, in this order, and is told the answer. \
-                      They count for nothing."
+                name="Training items"
+                said="All annotators answer these first, in this order, and then see the \
+                     correct answer. They do not count in any estimate."
                 list=|it| &it.training
                 change=|it| &mut it.training
             />
             <KnownItems
                 form
                 field=TaskField::Gold
-                name="Gold"
-                said="Strewn in among the others, to see how right somebody is. They are in no \
-                      estimate."
+                name="Gold items"
+                said="Mixed in to check accuracy. They do not count in any estimate."
                 list=|it| &it.gold
                 change=|it| &mut it.gold
             />
@@ -193,9 +189,9 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                     type="submit"
                     disabled=move || form.action.is_busy.get()
                 >
-                    "Make the task"
+                    "Create task"
                 </button>
-                <button class="btn" type="button" on:click=fresh>"Begin anew"</button>
+                <button class="btn" type="button" on:click=fresh>"Start over"</button>
                 <span class="note" role="status">{said}</span>
             </div>
         </form>

@@ -31,17 +31,17 @@ pub(crate) fn Tasks() -> impl IntoView {
             }
             Some(_) => view! {
                 <VisitorIntroduction>
-                    "To take part in a task, follow the link of an invitation, or "
+                    "To take part in a task, use an invitation link or "
                     <a href=PageRoute::Join.href()>"sign in"</a>
-                    ". To see what it is like, try five items; nothing is kept."
+                    ". To see how it works, try five items; nothing is saved."
                 </VisitorIntroduction>
             }
             .into_any(),
             None => view! {
                 <VisitorIntroduction>
-                    "There is no server here, so that there are no tasks; run "
-                    <code>"axioscope serve"</code> " to have them. Five items of a study can be
-                    tried all the same; nothing is kept."
+                    "There is no server here, so there are no tasks. Run "
+                    <code>"axioscope serve"</code> " to create some. You can still try five \
+                         items of a study; nothing is saved."
                 </VisitorIntroduction>
             }
             .into_any(),
@@ -54,7 +54,7 @@ pub(crate) fn Tasks() -> impl IntoView {
     };
     view! {
         <h1>"Review"</h1>
-        <ResourceView answer=asked until="Asking for the tasks" shown/>
+        <ResourceView answer=asked until="Loading tasks" shown/>
     }
 }
 
@@ -84,8 +84,9 @@ async fn load() -> Result<TasksPageData, Error> {
 }
 
 /// What reviewing is.
-const INTRODUCTION: &str = "An axiom says which of two texts a good ranker should put first. Whether it is \
-                    right on real texts, people say: one query, two texts, which answers it better.";
+const INTRODUCTION: &str = "An axiom predicts which of two documents a good ranker should score \
+     higher. Whether it holds for real documents is for people to judge: one query, two \
+     documents, which one answers it better?";
 
 /// Whoever has no account, or no server to have one on.
 #[component]
@@ -118,8 +119,8 @@ fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
         None => view! {
             <p class="facts">
                 <span>{who.role.name()} ", without a name"</span>
-                <a href=PageRoute::Join.href()>"Take a name"</a>
-                <span>"to decide on items"</span>
+                <a href=PageRoute::Join.href()>"Choose a name"</a>
+                <span>"to annotate items"</span>
             </p>
         }
         .into_any(),
@@ -134,11 +135,11 @@ fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
     });
     let empty = tasks.is_empty().then(|| {
         let words = match curates {
-            true => {
-                "There is no task so far. A task draws items from a study, for people to decide
-                     on."
+            true => "No tasks yet. A task samples instances from a study for people to annotate.",
+            false => {
+                "No open task for you. The person who invited you will tell you when there \
+                 is one."
             }
-            false => "There is no open task for you now. Whoever invited you says when there is.",
         };
         view! { <p class="ahead">{words}</p> }
     });
@@ -172,11 +173,11 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let starts = state == TaskStatus::Open && for_whom.named;
     let start = starts.then(|| {
         let (word, class) = match standing {
-            TaskProgressSummary { n_available: 0, .. } => ("Look at it", "btn"),
+            TaskProgressSummary { n_available: 0, .. } => ("Open", "btn"),
             TaskProgressSummary {
                 n_own_decisions: 0, ..
             } => ("Start", "btn main"),
-            _ => ("Go on", "btn main"),
+            _ => ("Continue", "btn main"),
         };
         let name = card.title.clone();
         view! {
@@ -197,7 +198,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let all = u64::from(n_mine) + u64::from(standing.n_available);
     let mine = f64::from(n_mine) / all.max(1) as f64;
     let everybody = standing.n_decisions as f64 / standing.n_decisions_required.max(1) as f64;
-    let people = plural(u64::from(standing.n_annotators), "person", "people");
+    let people = plural(u64::from(standing.n_annotators), "annotator", "annotators");
     view! {
         <li>
             <div class="told">
@@ -210,23 +211,23 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
                 {for_whom
                     .named
                     .then(|| {
-                        let of = format!("Mine: {} of {}", count(n_mine.into()), count(all));
+                        let of = format!("My progress: {} of {}", count(n_mine.into()), count(all));
                         view! {
                             <div class="how-far">
                                 <span>{of}</span>
-                                <Progress label="Mine" done=Signal::stored(mine)/>
+                                <Progress label="My progress" done=Signal::stored(mine)/>
                             </div>
                         }
                     })}
                 <div class="how-far">
                     <span>
                         {format!(
-                            "Everybody: {} of {}, by {people}",
+                            "All annotators: {} of {}, by {people}",
                             count(standing.n_decisions),
                             count(standing.n_decisions_required),
                         )}
                     </span>
-                    <Progress label="Everybody" done=Signal::stored(everybody)/>
+                    <Progress label="All annotators" done=Signal::stored(everybody)/>
                 </div>
             </div>
             <div class="act">{start} {curate}</div>
@@ -236,7 +237,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
 
 fn state_label(state: TaskStatus) -> &'static str {
     match state {
-        TaskStatus::Draft => "draft: only curators see it",
+        TaskStatus::Draft => "draft, visible to curators only",
         TaskStatus::Open => "open",
         TaskStatus::Closed => "closed",
     }
@@ -260,11 +261,11 @@ fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
     });
     let rows = rows.collect_view();
     let body = match studies.is_empty() {
-        true => view! { <p class="note">"No study is published here so far."</p> }.into_any(),
+        true => view! { <p class="note">"No published studies yet."</p> }.into_any(),
         false => view! { <ul class="links">{rows}</ul> }.into_any(),
     };
     view! {
-        <Section id="try" name="Try it" note="five items, nothing is kept">
+        <Section id="try" name="Try it" note="five items, nothing is saved">
             {body}
         </Section>
     }

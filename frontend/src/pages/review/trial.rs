@@ -36,14 +36,14 @@ pub(crate) fn Trial(
         view! { <TrialItems items study seed/> }.into_any()
     };
     view! {
-        <nav class="crumbs" aria-label="You are here">
+        <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>"Try it"</span>
         </nav>
         <p class="trying" role="note">
-            "You try what annotators do. Nothing of it is kept or sent."
+            "A trial run: nothing is saved or sent."
         </p>
-        <ResourceView answer=asked until="Drawing five items" without="Try reviewing" shown/>
+        <ResourceView answer=asked until="Loading five items" without="Try reviewing" shown/>
     }
 }
 
@@ -106,10 +106,10 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
     let n_items = items.len();
     if n_items == 0 {
         return view! {
-            <h1>"There is nothing to try"</h1>
+            <h1>"Nothing to try"</h1>
             <p class="lead">
-                "The study has no instances. "
-                <a href=PageRoute::ReviewTasks.href()>"See the others"</a>
+                "This study has no instances. "
+                <a href=PageRoute::ReviewTasks.href()>"Show other studies"</a>
             </p>
         }
         .into_any();
@@ -178,7 +178,7 @@ fn Item(
                 <div class="btns small">
                     <KeyButton key="U" press=move || way.undo()>"Undo"</KeyButton>
                     <KeyButton key="H" press=move || way.marks.update(|it| *it = !*it)>
-                        {move || if way.marks.get() { "Hide marks" } else { "Show marks" }}
+                        {move || if way.marks.get() { "Hide highlights" } else { "Show highlights" }}
                     </KeyButton>
                 </div>
             </div>
@@ -206,10 +206,10 @@ fn TrialFeedback(
     let href = PageRoute::for_instance(study, tried.instance).href();
     let about = tried.instance.probe.description();
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
-        _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "You have decided"),
-        Some(true) => ("verdict ok", "You are with the axiom"),
-        Some(false) => ("verdict bad", "You are not with the axiom"),
-        None => ("verdict wait", "No vote on the axiom"),
+        _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "Answered"),
+        Some(true) => ("verdict ok", "You agree with the axiom"),
+        Some(false) => ("verdict bad", "You disagree with the axiom"),
+        None => ("verdict wait", "Not counted as a vote"),
     };
     let expects = tried.instance.probe.is_axiom().then(|| {
         let all = [Preference::First, Preference::Equal, Preference::Second];
@@ -220,7 +220,7 @@ fn TrialFeedback(
         words.join(", or ")
     });
     let rankers = tried.content.rankers.iter().map(|it| {
-        let prefers = it.preference.map_or("has no score", |it| {
+        let prefers = it.preference.map_or("not scored", |it| {
             on_screen(item::answer_for_preference(it))
         });
         view! { <li>{it.name.clone()} ": " {prefers}</li> }
@@ -229,13 +229,13 @@ fn TrialFeedback(
     view! {
         <section class="telling" aria-labelledby=FEEDBACK_ID>
             <h2 id=FEEDBACK_ID tabindex="-1"><span class=class>{heading}</span></h2>
-            <p>"You said: " {on_screen(answer)} "."</p>
+            <p>"Your answer: " {on_screen(answer)} "."</p>
             <p>
                 <b>{tried.instance.probe.name()}</b> ": " {about.statement}
-                {expects.map(|it| format!(" Here it expects: {it}."))}
+                {expects.map(|it| format!(" Expected: {it}."))}
             </p>
             <ul class="said-of">{rankers}</ul>
-            <p><a href=href>"See why it is an instance, and each score"</a></p>
+            <p><a href=href>"See why this is an instance, and all scores"</a></p>
         </section>
         <div class="dock">
             <ContinueButtons go_on=move || way.advance() undo=move || way.undo()/>
@@ -256,10 +256,10 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         let said =
             item::BUTTON_LABELS.label(claim, tried.assignment.display_order.map_answer(answer));
         let (class, word) = match agrees_with_axiom(tried, answer) {
-            _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
-            Some(true) => ("verdict ok", "with it"),
-            Some(false) => ("verdict bad", "against it"),
-            None => ("verdict wait", "no vote"),
+            _ if !place.probe.is_axiom() => ("verdict quiet", "no prediction"),
+            Some(true) => ("verdict ok", "agrees"),
+            Some(false) => ("verdict bad", "disagrees"),
+            None => ("verdict wait", "not a vote"),
         };
         view! {
             <tr>
@@ -281,24 +281,24 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     );
     let axioms = plural(votes as u64, "vote", "votes");
     view! {
-        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} with the axiom")}</h1>
+        <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} agree with the axiom")}</h1>
         <div class="scrolls">
             <table class="short">
                 <thead>
                     <tr>
                         <th scope="col">"Query"</th>
                         <th scope="col">"Axiom"</th>
-                        <th scope="col">"You said"</th>
-                        <th scope="col">"The axiom"</th>
+                        <th scope="col">"Your answer"</th>
+                        <th scope="col">"Axiom"</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
             </table>
         </div>
-        <p class="note">"Nothing of this was kept."</p>
+        <p class="note">"Nothing was saved."</p>
         <div class="btns">
-            <a class="btn main" href=further>"Another five"</a>
-            <a class="btn" href=PageRoute::Study { study }.href()>"See the study"</a>
+            <a class="btn main" href=further>"Five more items"</a>
+            <a class="btn" href=PageRoute::Study { study }.href()>"Open the study"</a>
             <a class="btn" href=PageRoute::ReviewTasks.href()>"Take part"</a>
         </div>
     }

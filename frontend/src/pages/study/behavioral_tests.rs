@@ -89,11 +89,11 @@ pub(crate) fn BehavioralTests(
     view! {
         <Section
             id="behaviours"
-            name="Behaviours"
+            name="Behavioral tests"
             class="section behaviours"
-            note="Which of two texts each ranker prefers; nobody says which one it should. The \
-                  score is the share of samples with a positive difference less the share with \
-                  a negative one."
+            note="Which of two documents each ranker prefers. There is no right answer. The \
+                 score is the share of samples with a positive difference minus the share with \
+                 a negative one."
             header=move || view! { <ExportButtons of="behaviours" csv/> }
         >
             <OptionalErrorMessage error=failed retry/>
@@ -136,7 +136,7 @@ fn BehavioralTestSections(
     let parts = parts.map(|&part| view! { <TestKindSection part scene/> });
     let parts = parts.collect_view();
     view! {
-        <div class="bar" role="group" aria-label="When a difference counts">
+        <div class="bar" role="group" aria-label="Tie threshold">
             <ThresholdControl settled settle/>
         </div>
         <div class:stale=busy aria-busy=move || busy.get().to_string()>
@@ -161,21 +161,20 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
             <ul class="effects-key">
                 <li>
                     <b>"*"</b>
-                    " significant: the mean difference is told apart from 0 by a paired t test over
-                    samples, p < .001 after Bonferroni’s correction over "
+                    " significant: the mean difference is not 0 by a paired t test over \
+                     samples, p < .001 with Bonferroni correction over "
                     {n_tests}
                     " tests"
                 </li>
                 <li>
                     <b>"†"</b>
-                    " disputed: that test, whose units are samples, and the 95 % interval, whose
-                    units are queries, say different things; one finds an effect, the other does
-                    not"
+                    " disputed: this test (over samples) and the 95 % interval (over queries) \
+                     disagree on whether there is an effect"
                 </li>
                 <li>
-                    <b>"δ"</b>
-                    " two scores within it are neutral; tuned, it is the median difference of
-                    adjacent scores in the top 10 of a ranker"
+                    <b>"ε"</b>
+                    " scores that differ by at most ε are neutral; tuned: the median difference \
+                     of adjacent scores in a ranker's top 10"
                 </li>
             </ul>
         </div>
@@ -262,7 +261,7 @@ fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
     });
     let from = move || {
         let from = scene.results.read().min_relevant_grade;
-        format!("A document is relevant from grade {from} on.")
+        format!("A document of grade {from} or higher is relevant.")
     };
     view! {
         <span class="choice" role="radiogroup" aria-label="Documents" title=from>{slices}</span>

@@ -44,7 +44,7 @@ pub(super) fn CiteDialog(
                 <h2 id="cite-title">"Cite this view"</h2>
                 <button class="btn" type="button" on:click=close>"Close" <kbd>"Esc"</kbd></button>
             </header>
-            <CopyableText label="In words" text=Signal::derive(plain)/>
+            <CopyableText label="Text" text=Signal::derive(plain)/>
             <CopyableText label="BibTeX" text=Signal::derive(bibtex)/>
         </dialog>
     }
@@ -58,7 +58,7 @@ fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
         leptos::task::spawn_local(async move {
             let said = match copy_text(&text.get_untracked()).await {
                 true => "Copied",
-                false => "The browser does not let it be copied: select the text",
+                false => "The browser blocked copying: select the text",
             };
             let _ = state.try_set(said);
         });
@@ -77,8 +77,8 @@ fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
 
 fn citation(overview: &StudyOverview, address: &str) -> String {
     format!(
-        "{}. Axioscope study {}, instances {}, collection {}, mode {}, mined {} with Axioscope \
-         {}. {address}",
+        "{}. Axioscope study {}, instances {}, collection {}, variant {}, mined {} with \
+         Axioscope {}. {address}",
         overview.title,
         overview.name,
         overview.instances_hash,
@@ -94,7 +94,7 @@ fn bibtex(overview: &StudyOverview, address: &str) -> String {
     let title = one_line(&overview.title);
     format!(
         "@misc{{axioscope-{},\n  title = {{{title}}},\n  year = {{{year}}},\n  howpublished = \
-         {{Axioscope {} study {}, instances {}, mode {}}},\n  url = {{{address}}}\n}}",
+         {{Axioscope {} study {}, instances {}, variant {}}},\n  url = {{{address}}}\n}}",
         overview.name,
         overview.software,
         overview.name,

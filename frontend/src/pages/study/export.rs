@@ -86,8 +86,8 @@ pub(super) fn ExportDialog(
                     </button>
                     <span class="note" role="status">
                         {move || match waits.get() {
-                            true => "Asking for the study",
-                            false => "texts, instances and scores, to be hosted or read again",
+                            true => "Loading the study",
+                            false => "documents, instances and scores, for hosting or reopening",
                         }}
                     </span>
                 </li>
@@ -135,11 +135,11 @@ impl ExportFormat {
     fn description(self) -> &'static str {
         match self {
             ExportFormat::Markdown => "all tables with their notes",
-            ExportFormat::Csv => "one row for each ranker and axiom, every digit",
+            ExportFormat::Csv => "one row per ranker and axiom, full precision",
             ExportFormat::Latex => "all tables, for booktabs",
-            ExportFormat::Json => "all tables, every digit",
+            ExportFormat::Json => "all tables, full precision",
             ExportFormat::Html => "figure and tables in one file",
-            ExportFormat::Svg => "the heat map, for paper",
+            ExportFormat::Svg => "the heat map, for print",
             ExportFormat::DarkSvg => "the heat map, for slides",
         }
     }

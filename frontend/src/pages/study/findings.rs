@@ -28,7 +28,7 @@ pub(super) fn Findings(
         let overview = overview.get();
         let found = find_notable_results(&overview, MAX_FINDINGS);
         if found.is_empty() {
-            let said = "No cell of this study is told apart from chance.";
+            let said = "No cell of this study is distinguishable from chance.";
             return view! { <p class="note">{said}</p> }.into_any();
         }
         let items = found.iter().map(|finding| {
@@ -49,7 +49,7 @@ pub(super) fn Findings(
     };
     view! {
         <section class="findings" aria-labelledby="findings">
-            <h2 id="findings">"What stands out"</h2>
+            <h2 id="findings">"Main findings"</h2>
             {items}
         </section>
     }
@@ -75,7 +75,7 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
     let probe = finding.probe().name();
     let ordered = |n_judged: u64, fraction: &Estimate| {
         format!(
-            "Of {} instances it orders {} as the axiom says.",
+            "Of {} instances, {} agree with the axiom.",
             format::count(n_judged),
             format::estimate(fraction)
         )
@@ -87,7 +87,7 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             n_verdicts: n_judged,
             ..
         } => (
-            format!("{} goes against {probe}.", label(*ranker)),
+            format!("{} contradicts {probe}.", label(*ranker)),
             ordered(*n_judged, fraction),
         ),
         StudyFinding::SatisfiesAxiom {
@@ -96,7 +96,7 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             n_verdicts: n_judged,
             ..
         } => (
-            format!("{} follows {probe}.", label(*ranker)),
+            format!("{} agrees with {probe}.", label(*ranker)),
             ordered(*n_judged, fraction),
         ),
         StudyFinding::RankersDiffer {
@@ -108,14 +108,14 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
         } => {
             let (more, less) = (label(*more), label(*less));
             let gist = if fraction_of_less.interval[1] < 0.5 {
-                format!("{less} goes against {probe}, {more} follows it.")
+                format!("{less} contradicts {probe}, {more} agrees with it.")
             } else if fraction_of_less.interval[0] > 0.5 {
-                format!("{more} follows {probe} far more often than {less}.")
+                format!("{more} agrees with {probe} far more often than {less}.")
             } else {
-                format!("{more} follows {probe}, {less} is at chance.")
+                format!("{more} agrees with {probe}, {less} is at chance level.")
             };
             let rest = format!(
-                "{more} orders {} of the instances as the axiom says, {less} {}.",
+                "{more} agrees with the axiom in {} of the instances, {less} in {}.",
                 format::estimate(fraction_of_more),
                 format::estimate(fraction_of_less)
             );
@@ -126,9 +126,9 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             n_verdicts: n_judged,
             ..
         } => (
-            format!("The judgements contradict {probe}."),
+            format!("The relevance judgments contradict {probe}."),
             format!(
-                "Of {} instances whose grades differ, {} are graded as the axiom says.",
+                "Of {} instances with different grades, {} are graded as the axiom predicts.",
                 format::count(*n_judged),
                 format::estimate(fraction)
             ),

@@ -42,11 +42,12 @@ pub(super) fn StudyHeader(
         .any(|it| it.ranker.kind == RankerKind::Neural);
     let inside = has_model.then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=PageRoute::LateInteraction { study }.href()>"Inside"</a> }
+        view! { <a class="btn" href=PageRoute::LateInteraction { study }.href()>"Late \
+        interaction"</a> }
     });
     let differ = (it.rows.len() > 1).then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Where they differ"</a> }
+        view! { <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Compare rankers"</a> }
     });
     let n_instances = move || {
         let n: u64 = overview
@@ -60,17 +61,19 @@ pub(super) fn StudyHeader(
     let n_queries = move || plural(overview.read().n_queries, "query", "queries");
     let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
     let n_axioms = some(it.columns.len() as u64, "axiom", "axioms");
-    let n_behaviours = some(it.n_behavioral_tests, "behaviour", "behaviours");
+    let n_behaviours = some(it.n_behavioral_tests, "behavioral test", "behavioral tests");
     let unscored = (it.n_unscored_rankers > 0).then(|| {
         let n = it.n_unscored_rankers;
         view! {
-            <span title="Reload the page later to see their scores">
+            <span title="Reload the page later to see these scores">
                 {format!("{n} not scored yet")}
             </span>
         }
     });
     let gap = it.limits.length_tolerance_terms;
-    let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
+    let gap = gap.map_or("any length difference".to_owned(), |it| {
+        format!("δ {it} terms")
+    });
     let made = provenance(&it);
     let made = made
         .into_iter()
@@ -95,7 +98,7 @@ pub(super) fn StudyHeader(
                     <span>{plural(it.rows.len() as u64, "ranker", "rankers")}</span>
                     {unscored}
                     <span>{n_queries}</span>
-                    <span>{plural(it.totals.n_docs, "text", "texts")}</span>
+                    <span>{plural(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
                     <span>{format::date(&it.created)}</span>
                     <span class="hash" title="Hash of the instances">
@@ -121,7 +124,7 @@ pub(super) fn StudyHeader(
         </div>
         <details class="made">
             <summary>
-                "How it was made: pool " {it.pool.to_string()} ", " {gap} ", "
+                "Details: candidates " {it.pool.to_string()} ", " {gap} ", "
                 {it.analyzer.clone()}
             </summary>
             <ul class="note">{made} {remarks}</ul>

@@ -79,7 +79,7 @@ pub(crate) fn HumanJudgments(
         Some(Err(error)) => {
             let retry = Callback::new(move |()| answer.refetch());
             view! {
-                <section class="section" aria-label="What people say">
+                <section class="section" aria-label="Human judgments">
                     <ErrorMessage error retry/>
                 </section>
             }
@@ -95,8 +95,8 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     let none = found.tasks.is_empty().then(|| {
         view! {
             <p class="ahead">
-                "Nobody has reviewed instances of this study yet. A task draws some of them and
-                asks people whether the axiom is right."
+                "Nobody has reviewed instances of this study yet. A review task samples some of \
+                 them and asks annotators whether the axiom is right."
             </p>
         }
     });
@@ -108,11 +108,11 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     let about = format!("{}#reviewing", PageRoute::About.href());
     let header = move || {
         let href = href.clone();
-        let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
+        let make = curates.then(|| view! { <a class="btn" href=href>"Create review task"</a> });
         view! {
             <p class="note">
-                "How often axiom, rankers and judgements agree with people, estimated over all
-                instances of a task. " <a href=about.clone()>"How"</a>
+                "How often axiom, rankers and relevance judgments agree with annotators, \
+                 estimated over all instances of a task. " <a href=about.clone()>"How this is computed"</a>
             </p>
             {make}
         }
@@ -123,7 +123,7 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     });
     let tasks = tasks.collect_view();
     view! {
-        <Section id="people-say" name="What people say" class="section people-say" header>
+        <Section id="people-say" name="Human judgments" class="section people-say" header>
             {none}
             {tasks}
         </Section>
@@ -147,29 +147,29 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
     let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
     let state = match state {
         TaskStatus::Draft => "draft",
-        TaskStatus::Open => "under way",
+        TaskStatus::Open => "in progress",
         TaskStatus::Closed => "closed",
     };
     let page = PageRoute::CurateTask { task: no }.href();
     let page = curates.then(|| view! { <a href=page>"The task"</a> });
-    let hidden = (!public).then(|| view! { <span>"seen by curators only"</span> });
+    let hidden = (!public).then(|| view! { <span>"visible to curators only"</span> });
     let body = match estimates {
         Some(found) if !outdated => view! { <EstimateFigure no found rankers/> }.into_any(),
         _ if outdated => view! {
             <p class="ahead">
-                "The study has changed since this task was made: its numbers would be of other
-                instances, and are not shown."
+                "The study changed after this task was created. Its results refer to other \
+                 instances and are not shown."
             </p>
         }
         .into_any(),
-        _ => view! { <p class="ahead">"Nobody has decided yet."</p> }.into_any(),
+        _ => view! { <p class="ahead">"No decisions yet."</p> }.into_any(),
     };
     view! {
         <article class="of-task">
             <h3><bdi>{title}</bdi></h3>
             <p class="facts">
                 <span>{state}</span>
-                <span>{plural(u64::from(n_people), "person", "people")}</span>
+                <span>{plural(u64::from(n_people), "annotator", "annotators")}</span>
                 {alpha.map(|it| view! { <span>{it}</span> })}
                 {hidden}
                 {page}
@@ -207,7 +207,7 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
                 class="drawn"
                 role="region"
                 tabindex="0"
-                aria-label="Who agrees with whom"
+                aria-label="Agreement with annotators"
                 style=("--width", width.clone())
             >
                 <FigureView figure=figure.clone()/>
@@ -216,7 +216,7 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
         .into_any(),
     };
     view! {
-        <ExportButtons of="results of people" table=as_table turn svg csv/>
+        <ExportButtons of="human judgments" table=as_table turn svg csv/>
         {body}
     }
     .into_any()

@@ -78,7 +78,7 @@ pub(crate) fn CellPanel(
             }
             None => view! {
                 <p class="note">
-                    "No instance has a verdict here. Turn δ up, or count all instances."
+                    "No instance has a verdict here. Increase δ, or include all instances."
                 </p>
             }
             .into_any(),
@@ -211,9 +211,16 @@ fn CellDetails(
 ) -> impl IntoView {
     let value = format::fraction_within(cell.micro_average.value, cell.micro_average.interval);
     let interval = format::interval(cell.micro_average.interval);
-    let queries = plural(cell.n_queries, "query as unit", "queries as units");
+    let queries = plural(
+        cell.n_queries,
+        "query [the number gets the prefix “over ”]",
+        "queries [the number gets the prefix \
+         “over ”: over 64 queries]",
+    );
     let few = (cell.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
-        let said = format!("with fewer than {MIN_BOOTSTRAP_UNITS} queries the bounds are rough");
+        let said = format!(
+            "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
+        );
         view! { <br/> {said} }
     });
     let ways = instance_links(&study, &cell, spot, dials);
@@ -223,8 +230,8 @@ fn CellDetails(
         }
         MapRow::Relevance => view! {
             <p class="note">
-                "How often the claim holds for the grades, over instances whose grades differ; a
-                text without a judgement counts as grade 0."
+                "How often the grades agree with the axiom, over instances whose grades differ; \
+                 an unjudged document counts as grade 0."
             </p>
         }
         .into_any(),
@@ -293,7 +300,7 @@ fn significance_text(cell: &OverviewCell) -> String {
     let p = format_p_value(cell.p_holm);
     match cell.p_holm < FAMILY_WISE_ERROR_RATE {
         true => format!("differs from chance, {p}"),
-        false => format!("not told apart from chance, {p}"),
+        false => format!("not distinguishable from chance, {p}"),
     }
 }
 
@@ -317,12 +324,12 @@ fn instance_links(
     };
     let n = cell.tally.violated;
     if n > 0 {
-        let words = format!("See {}", plural(n, "violation", "violations"));
+        let words = format!("Show {}", plural(n, "violation", "violations"));
         let href = href(Some(Outcome::Violated));
         return Some(view! { <a class="btn main" href=href>{words} <kbd>"V"</kbd></a> }.into_any());
     }
     let words = format!(
-        "See {} satisfied instances",
+        "Show {} satisfied instances",
         format::count(cell.tally.satisfied)
     );
     let up = InstanceListView {
@@ -443,7 +450,7 @@ pub(crate) fn documents_text(line: &ListedInstance) -> String {
     if line.grades.iter().all(Option::is_none) {
         return order;
     }
-    format!("{order}, relevance {}", grades.join(" and "))
+    format!("{order}, grades {}", grades.join(" and "))
 }
 
 /// The digits with which margins are told apart.
@@ -454,12 +461,12 @@ pub(crate) fn margin_digits(histogram: &MarginHistogram) -> u8 {
 /// What a margin is on an axiom.
 pub(crate) fn margin_label(probe: Probe) -> &'static str {
     match probe {
-        Probe::Axiom(Axiom::Tfc2) => "Margin, gain of the first step less gain of the second",
-        Probe::Transfer(it) if it.is_symmetric => "Margin, difference of the scores",
+        Probe::Axiom(Axiom::Tfc2) => "Margin: gain of the first step minus gain of the second",
+        Probe::Transfer(it) if it.is_symmetric => "Margin: absolute difference of the scores",
         Probe::Axiom(_)
         | Probe::MeasureAndMatch(_)
         | Probe::Manipulation(_)
-        | Probe::Transfer(_) => "Margin, score of text 1 less score of text 2",
+        | Probe::Transfer(_) => "Margin: score of document 1 minus score of document 2",
     }
 }
 
@@ -487,14 +494,14 @@ fn CellFacts(
         let asked = format::fraction(cell.scored_fraction());
         let unscored = format::count(cell.tally.unscored);
         view! {
-            <dt>"Could be asked"</dt>
-            <dd>{asked} " of them, " {unscored} " lack a score"</dd>
+            <dt>"Scored"</dt>
+            <dd>{asked} " of instances, " {unscored} " unscored"</dd>
         }
     });
     let detectable = cell.detectable_difference.map(|it| {
         view! {
-            <dt title="What so many queries would have shown four times in five">
-                "Detectable from .5"
+            <dt title="Smallest difference that a study of this size detects with 80 % power">
+                "Smallest detectable difference from .5"
             </dt>
             <dd>"± " {format::fraction(it)}</dd>
         }
@@ -515,9 +522,9 @@ fn CellFacts(
     let parts = move || match besides.get() {
         Some(Ok(Some(found))) => {
             let whole = match in_part {
-                Some(0) => "every text was seen whole".to_owned(),
+                Some(0) => "no document was truncated".to_owned(),
                 Some(_) => of(found.whole.as_ref()),
-                None => "how much of a text was seen is not known".to_owned(),
+                None => "truncation is unknown".to_owned(),
             };
             let whole = row
                 .is_some()
@@ -525,7 +532,7 @@ fn CellFacts(
             Some(
                 view! {
                     {whole}
-                    <dt>"With a relevant text"</dt>
+                    <dt>"With a relevant document"</dt>
                     <dd>{of(Some(&found.relevant))}</dd>
                 }
                 .into_any(),
@@ -534,9 +541,9 @@ fn CellFacts(
         Some(Ok(None)) => None,
         // The figure above stands without these.
         Some(Err(error)) => {
-            Some(view! { <dt>"Part of the instances"</dt> <dd>{error.to_string()}</dd> }.into_any())
+            Some(view! { <dt>"Subsets"</dt> <dd>{error.to_string()}</dd> }.into_any())
         }
-        None => Some(view! { <dt>"With a relevant text"</dt> <dd>"…"</dd> }.into_any()),
+        None => Some(view! { <dt>"With a relevant document"</dt> <dd>"…"</dd> }.into_any()),
     };
     view! {
         <dl>
@@ -546,9 +553,9 @@ fn CellFacts(
             {both}
             {unscored}
             {detectable}
-            <dt>"Pool"</dt>
+            <dt>"Candidate pool"</dt>
             <dd>{overview.pool.to_string()}</dd>
-            <dt>"Analyser"</dt>
+            <dt>"Analyzer"</dt>
             <dd>{overview.analyzer.clone()}</dd>
             {note}
         </dl>

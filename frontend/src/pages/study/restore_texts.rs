@@ -60,7 +60,7 @@ pub(super) fn RestoreTexts(
         RestoreState::Refused(error) => Some(view! { <ErrorMessage error/> }.into_any()),
     };
     view! {
-        <section class="section" aria-label="Withheld texts">
+        <section class="section" aria-label="Missing document texts">
             <div
                 class="drop"
                 class:over=move || over.get()
@@ -72,11 +72,11 @@ pub(super) fn RestoreTexts(
                 on:drop=dropped
             >
                 <span>
-                    "This study came without its texts. Drop your own copy of the corpus, and they \
-                     are shown; it does not leave this browser."
+                    "This study was published without document texts. Drop your own copy of the \
+                     corpus to show them; it stays in this browser."
                 </span>
                 <label class="btn file">
-                    "Choose the corpus"
+                    "Choose corpus"
                     <input type="file" class="unseen" multiple on:change:target=chosen/>
                 </label>
             </div>

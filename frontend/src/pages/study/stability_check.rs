@@ -22,8 +22,9 @@ pub(super) fn StabilityCheck(
             <details class="made certificates">
                 <summary>{summary(&overview)}</summary>
                 <p class="note tells">
-                    "Some pairs of each neural run were scored once more: alone, in other batches,
-                    in fewer bits. The verdicts are of instances all of whose texts are among them."
+                    "Some pairs of each neural run were rescored: alone, in other batches, and \
+                     with lower precision. Verdicts count instances whose documents were all \
+                     rescored."
                 </p>
                 <DataTable table/>
             </details>
@@ -42,8 +43,8 @@ fn summary(overview: &StudyOverview) -> String {
     let worst = ranged.map(|it| it.max_difference / it.score_range);
     let worst = worst.fold(0.0, f64::max);
     format!(
-        "Certificates: under other conditions scores move by up to {} of their range, {} of {} \
-         verdicts change",
+        "Reproducibility: rescoring moved scores by at most {} of their range and changed {} of \
+         {} verdicts",
         format::magnitude(worst),
         format::count(n_changed),
         format::count(n_verdicts)

@@ -40,7 +40,7 @@ pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
     };
     view! {
         <button class="btn" type="button" disabled=move || loading.get() on:click=load>
-            "Load the sample"
+            "Load sample"
         </button>
     }
 }

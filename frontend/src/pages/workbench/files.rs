@@ -87,9 +87,9 @@ async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     let state = match asked.wait().await.map(|it| it.message) {
         Ok(WorkerResponse::FileRead(read)) => FileState::Read(read),
         Ok(WorkerResponse::Canceled) => {
-            FileState::Failed("stopped; choose it again to read it".to_owned())
+            FileState::Failed("stopped; choose the file again to read it".to_owned())
         }
-        Ok(_) => FileState::Failed("not read; choose it again".to_owned()),
+        Ok(_) => FileState::Failed("not read; choose the file again".to_owned()),
         Err(error) => FileState::Failed(error.to_string()),
     };
     set_state(bench, &name, state);
@@ -153,9 +153,9 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     let heads = || {
         [
             ColumnHeading::text("File"),
-            ColumnHeading::text("taken as"),
-            ColumnHeading::number("read"),
-            ColumnHeading::number("refused"),
+            ColumnHeading::text("type"),
+            ColumnHeading::number("rows read"),
+            ColumnHeading::number("rows refused"),
             ColumnHeading::hidden("Remove"),
         ]
     };
@@ -182,8 +182,9 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
                 on:drop=dropped
             >
                 <span>
-                    "Drop texts, queries, qrels, splits, runs, word vectors and pairs of texts: "
-                    "BEIR JSONL, TREC, TSV, plain text; packed as .gz or .zst if you like"
+                    "Drop documents, queries, qrels, splits, runs, word vectors or document \
+                     pairs: "
+                    "BEIR JSONL, TREC, TSV or plain text, optionally compressed as .gz or .zst"
                 </span>
                 <button class="btn" type="button" on:click=|_| open_picker()>
                     "Choose files" <kbd>"O"</kbd>
@@ -213,7 +214,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                 .with(|it| it.iter().find(|it| it.name == name).cloned())
         }
     };
-    let kind_field_label = format!("What {name} is");
+    let kind_field_label = format!("Type of {name}");
     let remove_label = format!("Remove {name}");
     let kinds = {
         let find = find.clone();
@@ -313,9 +314,9 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
             .with(|it| it.iter().find(|it| it.name == name).cloned())?;
         match entry.state {
             FileState::Reading(_) => None,
-            FileState::Failed(reason) => {
-                Some(view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any())
-            }
+            FileState::Failed(reason) => Some(
+                view! { <div class="rows refused" role="alert"><p>{reason}</p></div> }.into_any(),
+            ),
             FileState::Read(FileSummary {
                 report: reading, ..
             }) => {
@@ -331,12 +332,12 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
                         "{} refused",
                         number_format::plural(n_refused, "row", "rows")
                     );
-                    let then = "; the rest is used";
+                    let then = "; the other rows are used";
                     view! { <RejectedRows what then file=name.clone() n=n_refused rows=refused/> }
                 });
                 let odd = (n_warned > 0).then(|| {
                     let rows = number_format::plural(n_warned, "row", "rows");
-                    let what = format!("{rows} taken with a warning");
+                    let what = format!("{rows} read with a warning");
                     view! { <RejectedRows what then="" file=name.clone() n=n_warned rows=warned/> }
                 });
                 Some(view! { {bad} {odd} }.into_any())
@@ -380,7 +381,7 @@ fn RejectedRows(
         }
     });
     view! {
-        <div class="refused" class:taken=then.is_empty()>
+        <div class="rows refused" class:taken=then.is_empty()>
             <table>
                 <caption><b>{what}</b> " in " {file} {then}</caption>
                 <tbody>{first.iter().map(row).collect_view()}</tbody>
@@ -402,7 +403,8 @@ fn reading_summary(files: &[WorkbenchFile]) -> String {
         ms += read.duration_ms;
     }
     if bytes == 0.0 {
-        return "texts and queries make a study; qrels, runs and word vectors add to it".to_owned();
+        return "A study needs documents and queries; qrels, runs and word vectors are optional."
+            .to_owned();
     }
     format!(
         "{} read in {}",
@@ -414,17 +416,17 @@ fn reading_summary(files: &[WorkbenchFile]) -> String {
 /// For people.
 fn kind_label(kind: FileKind) -> &'static str {
     match kind {
-        FileKind::CorpusJsonl => "texts, BEIR",
-        FileKind::PassagesTsv => "texts, id and text",
-        FileKind::DocumentsTsv => "texts, id, address, title, text",
-        FileKind::DocumentLines => "texts, one a line",
+        FileKind::CorpusJsonl => "documents, BEIR",
+        FileKind::PassagesTsv => "documents: id and text",
+        FileKind::DocumentsTsv => "documents: id, URL, title, text",
+        FileKind::DocumentLines => "documents, one per line",
         FileKind::QueriesJsonl => "queries, BEIR",
         FileKind::Topics => "queries, TSV or TREC",
         FileKind::Qrels => "qrels",
         FileKind::Run => "run",
         FileKind::Vectors => "word vectors",
-        FileKind::Splits => "splits of the queries",
-        FileKind::PreferencePairs => "pairs, the first preferred",
-        FileKind::SymmetricPairs => "pairs, none preferred",
+        FileKind::Splits => "query splits",
+        FileKind::PreferencePairs => "pairs, first preferred",
+        FileKind::SymmetricPairs => "pairs, no preference",
     }
 }

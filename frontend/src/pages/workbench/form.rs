@@ -38,11 +38,11 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
             view! { <FormNumberField form field label text/> }
         };
     let limits = view! {
-        {number(StudyField::LengthTolerance, "Length gap δ, in terms, or inf", |it| &mut it.length_tolerance)}
-        {number(StudyField::MinQueryTerms, "Query terms a text needs, at least", |it| &mut it.min_query_terms)}
-        {number(StudyField::Queries, "Only the first queries; empty: all", |it| &mut it.n_queries)}
-        {number(StudyField::MaxInstancesPerQuery, "Most instances of a query; empty: all", |it| &mut it.max_instances_per_query)}
-        {number(StudyField::Seed, "Seed of the draw, if there is a most", |it| &mut it.seed)}
+        {number(StudyField::LengthTolerance, "Length tolerance δ (terms, or inf)", |it| &mut it.length_tolerance)}
+        {number(StudyField::MinQueryTerms, "Minimum query-term occurrences", |it| &mut it.min_query_terms)}
+        {number(StudyField::Queries, "First N queries only (blank = all)", |it| &mut it.n_queries)}
+        {number(StudyField::MaxInstancesPerQuery, "Instances per query, at most (blank = all)", |it| &mut it.max_instances_per_query)}
+        {number(StudyField::Seed, "Random seed, if instances are capped", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
@@ -51,7 +51,7 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
     };
     let header = move || {
         let reset = move |_| bench.settings.set(LocalStudySettings::default_settings());
-        view! { <button class="btn bare" type="button" on:click=reset>"As at first"</button> }
+        view! { <button class="btn bare" type="button" on:click=reset>"Reset to defaults"</button> }
     };
     view! {
         <Section id="settings" name="Settings" header>
@@ -59,11 +59,11 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
             <fieldset>
                 <legend>"Rankers"</legend>
                 {move || (0..rows.get()).map(|at| view! { <RankerFields form at/> }).collect_view()}
-                <button class="btn" type="button" on:click=add>"Add a ranker"</button>
+                <button class="btn" type="button" on:click=add>"Add ranker"</button>
             </fieldset>
             <AxiomFields form/>
             <fieldset class="form">
-                <legend>"Pool and limits"</legend>
+                <legend>"Candidates and limits"</legend>
                 <PoolFields bench form/>
                 {limits}
             </fieldset>
@@ -78,14 +78,14 @@ fn AnalyzerFields(
     form: FormState<LocalStudySettings, StudyField>,
 ) -> impl IntoView {
     let tokenizers = vec![
-        (Tokenizer::Alnum.name(), "letters a–z and digits"),
-        (Tokenizer::Unicode.name(), "words of Unicode"),
-        (WORDPIECE, "pieces of words, after a vocabulary"),
+        (Tokenizer::Alnum.name(), "a–z and digits"),
+        (Tokenizer::Unicode.name(), "Unicode words"),
+        (WORDPIECE, "WordPiece, from a vocabulary file"),
     ];
     let lists = vec![
         ("none", "none"),
         ("en-function", "English function words"),
-        ("list", "a file"),
+        ("list", "from a file"),
     ];
     let vocabulary = move || {
         let wanted = bench.settings.with(|it| it.analyzer.tokenizer == WORDPIECE);
@@ -97,16 +97,16 @@ fn AnalyzerFields(
     };
     view! {
         <fieldset class="form">
-            <legend>"Analyser"</legend>
+            <legend>"Analyzer"</legend>
             <FormStringSelect
                 form
-                label="A token is"
+                label="Tokenizer"
                 options=tokenizers
                 text=|it| &mut it.analyzer.tokenizer
             />
             {vocabulary}
             <FormStringSelect form label="Stemmer" options=stemmer_options() text=|it| &mut it.analyzer.stemmer/>
-            <FormStringSelect form label="Stop list" options=lists text=|it| &mut it.analyzer.stopwords/>
+            <FormStringSelect form label="Stop words" options=lists text=|it| &mut it.analyzer.stopwords/>
             {file}
             <FieldErrorMessage form field=StudyField::Analyzer/>
         </fieldset>
@@ -121,10 +121,10 @@ fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
         bench.vocabulary.set(Some(read));
     };
     let read = move || match bench.vocabulary.get() {
-        Some(Ok(pieces)) => format!("{}, {} pieces", pieces.file(), pieces.len()),
+        Some(Ok(pieces)) => format!("{}, {} tokens", pieces.file(), pieces.len()),
         Some(Err(_)) | None => String::new(),
     };
-    view! { <TextFileField label="vocab.txt or tokenizer.json " read=Signal::derive(read) take/> }
+    view! { <TextFileField label="Vocabulary (vocab.txt or tokenizer.json) " read=Signal::derive(read) take/> }
 }
 
 /// A stop list from a file, one word a line.
@@ -136,7 +136,7 @@ fn StopList(bench: WorkbenchState) -> impl IntoView {
             .set(Some((name, stopwords::parse_stop_list(&text))));
     };
     let name = move || bench.stop_list.get().map_or(String::new(), |it| it.0);
-    view! { <TextFileField label="One word a line " read=Signal::derive(name) take/> }
+    view! { <TextFileField label="Stop list, one word per line " read=Signal::derive(name) take/> }
 }
 
 /// A field for a file of text.
@@ -208,7 +208,7 @@ fn RankerFields(
     let field = StudyField::Ranker(at);
     view! {
         <div class="ranker-row" class:error=move || form.reason(field).is_some()>
-            <SelectField label="Formula" choose=change>{options}</SelectField>
+            <SelectField label="Ranker" choose=change>{options}</SelectField>
             {parameters}
             <button
                 class="btn bare"
@@ -304,21 +304,21 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
             <FormTextField
                 form
                 field=StudyField::FurtherAxioms
-                label="Others of ir_axioms, and formulas: prox1, tfc1 & tp"
+                label="Further axioms and formulas, for example: prox1, tfc1 & tp"
                 text=|it| &mut it.further_axioms
             />
         </fieldset>
         <fieldset>
-            <legend>"Readings of the axioms"</legend>
+            <legend>"Variants"</legend>
             <div class="checks">{modes.collect_view()}</div>
             <FieldErrorMessage form field=StudyField::Variants/>
         </fieldset>
         <fieldset>
-            <legend>"Tokenisation audit"</legend>
+            <legend>"Tokenization audit"</legend>
             <div class="checks">
                 <FormCheckbox
                     form
-                    label="How many instances hold under words, stems and pieces"
+                    label="Share of instances that survive other analyzers"
                     on=|it| &mut it.has_tokenization_audit
                 />
             </div>
@@ -336,10 +336,10 @@ fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
 
 fn variant_label(mode: AxiomVariant) -> &'static str {
     match mode {
-        AxiomVariant::Fixed => "as the axiom says",
-        AxiomVariant::PaperRennings2019 => "as printed, Rennings 2019",
-        AxiomVariant::PaperCamara2020 => "as printed, Câmara 2020",
-        AxiomVariant::Code => "as their code does, Câmara 2020",
+        AxiomVariant::Fixed => "as defined here",
+        AxiomVariant::PaperRennings2019 => "as published, Rennings et al. 2019",
+        AxiomVariant::PaperCamara2020 => "as published, Câmara & Hauff 2020",
+        AxiomVariant::Code => "as implemented by the authors, Câmara & Hauff 2020",
     }
 }
 
@@ -368,7 +368,7 @@ fn PoolFields(
     let field = StudyField::Pool;
     view! {
         <label class="field" class:error=move || form.reason(field).is_some()>
-            <span class="label">"Compare, for each query,"</span>
+            <span class="label">"Candidates for each query"</span>
             <select aria-describedby=field.id() on:change:target=chosen>{options}</select>
             {move || (!ranked.get()).then(|| view! { <FieldErrorMessage form field/> })}
         </label>
@@ -377,7 +377,7 @@ fn PoolFields(
                 .get()
                 .then(|| {
                     view! {
-                        <FormNumberField form field label="How many of them" text=|it| &mut it.pool_depth/>
+                        <FormNumberField form field label="Depth" text=|it| &mut it.pool_depth/>
                     }
                 })
         }}
@@ -387,8 +387,8 @@ fn PoolFields(
 /// Words and names of every pool that the files allow.
 fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
     let mut pools = vec![
-        ("rank:bm25".to_owned(), "the first of BM25".to_owned()),
-        ("rank:ql".to_owned(), "the first of QL".to_owned()),
+        ("rank:bm25".to_owned(), "Top of BM25".to_owned()),
+        ("rank:ql".to_owned(), "Top of QL".to_owned()),
     ];
     let runs = bench.files.with(|files| {
         let runs = files.iter().filter(|it| match &it.state {
@@ -399,13 +399,16 @@ fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
     });
     pools.extend(
         runs.into_iter()
-            .map(|it| (format!("run:{it}"), format!("the first of {it}"))),
+            .map(|it| (format!("run:{it}"), format!("Top of {it}"))),
     );
     if bench.presence(CollectionPart::Qrels) == Presence::Present {
-        pools.push(("judged".to_owned(), "the judged texts".to_owned()));
+        pools.push(("judged".to_owned(), "all judged documents".to_owned()));
     }
-    pools.push(("group".to_owned(), "the texts of its group".to_owned()));
-    pools.push(("all".to_owned(), "all texts".to_owned()));
+    pools.push((
+        "group".to_owned(),
+        "all documents in the query's group".to_owned(),
+    ));
+    pools.push(("all".to_owned(), "all documents".to_owned()));
     pools
 }
 

@@ -43,9 +43,9 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     let on_server = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
             <p class="note">
-                "Neural scoring is off: this page comes from a host of files only. Run "
+                "Neural scoring is off: this page comes from a static host. Run "
                 <code>"axioscope serve"</code>
-                " to have it, or take the pairs away and bring scores back."
+                " to enable it, or download the pairs and upload scores."
             </p>
         }
         .into_any(),
@@ -58,10 +58,10 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     view! {
         <Section id="neural" name="Neural rankers" header>
             <p class="ahead">
-                "Send the pairs to this server for scoring, or take the list away and bring back a
-                file of scores."
+                "Send the pairs to this server for scoring, or download them and upload a file \
+                 of scores."
             </p>
-            <ResourceView answer=server until="Asking whether a server is there" shown=on_server/>
+            <ResourceView answer=server until="Checking for a server" shown=on_server/>
             <PairFiles ways/>
             <OptionalErrorMessage error=failed/>
         </Section>
@@ -117,15 +117,16 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     view! {
         <div class="btns">
             <button class="btn" type="button" disabled=off on:click=take>
-                "Download the pairs, JSONL"
+                "Download pairs (JSONL)"
             </button>
             <label class="btn file" aria-disabled=move || off().then_some("true")>
-                "Bring scores"
+                "Upload scores"
                 <input type="file" class="unseen" disabled=off on:change:target=bring/>
             </label>
             <span class="note">
                 {move || {
-                    if off() { "ready when the study is made" } else { "a row is: qid docid score" }
+                    if off() { "available once the study is created" } else { "Row format: qid docid \
+                         score" }
                 }}
             </span>
         </div>
@@ -133,7 +134,7 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
 }
 
 /// What a visitor needs the token for.
-const OPERATOR_ONLY: &str = "Only the operator of this server starts jobs on it.";
+const OPERATOR_ONLY: &str = "Only the operator of this server can start jobs.";
 
 /// The models of the server and the job that is under way.
 #[component]
@@ -147,7 +148,7 @@ fn ServerScoring(
     if server.models.is_empty() {
         return view! {
             <p class="note">
-                "This server has no neural model. Its operator adds one with "
+                "This server has no neural model. The operator can add one with "
                 <code>"axioscope models get"</code> "."
             </p>
         }
@@ -208,7 +209,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         let made = bench.study.get();
         made.map(|it| {
             format!(
-                "sends the texts of {} pairs",
+                "sends the documents of {} pairs",
                 number_format::count(it.n_pairs)
             )
         })
@@ -301,12 +302,12 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
             view! { <button class="btn" type="button" on:click=cancel>"Cancel"</button> }.into_any()
         }
         Some(JobState::Canceled | JobState::Failed) => view! {
-            <button class="btn" type="button" on:click=resume>"Go on"</button>
-            <button class="btn" type="button" on:click=close>"Leave it"</button>
+            <button class="btn" type="button" on:click=resume>"Resume"</button>
+            <button class="btn" type="button" on:click=close>"Discard"</button>
         }
         .into_any(),
         Some(JobState::Done) | None => {
-            view! { <button class="btn" type="button" on:click=close>"Another model"</button> }
+            view! { <button class="btn" type="button" on:click=close>"Use another model"</button> }
                 .into_any()
         }
     };
@@ -324,7 +325,8 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
                     .then(|| {
                         view! {
                             <p class="note" role="status">
-                                "The connection broke; the job goes on, and the page connects "
+                                "The connection was lost; the job continues, and the page \
+                                 reconnects "
                                 "again."
                             </p>
                         }

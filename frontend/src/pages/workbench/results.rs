@@ -32,9 +32,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
         }
     });
     let body = move || match (bench.study.get(), look.get().flatten()) {
-        (None, _) => {
-            view! { <p class="note">"The study will stand here once it is made."</p> }.into_any()
-        }
+        (None, _) => view! { <p class="note">"Results appear here."</p> }.into_any(),
         (Some(_), None) => view! { <div class="cell loading"></div> }.into_any(),
         (Some(_), Some(Err(error))) => {
             let again = Callback::new(move |()| look.refetch());
@@ -45,10 +43,10 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
     let summary = move || {
         bench.study.get().map(|it| {
             format!(
-                "{} on {}, {}",
+                "{} over {}, {}",
                 number_format::plural(it.n_instances, "instance", "instances"),
                 number_format::plural(it.n_queries, "query", "queries"),
-                number_format::plural(it.n_docs, "text", "texts"),
+                number_format::plural(it.n_docs, "document", "documents"),
             )
         })
     };
@@ -99,8 +97,8 @@ fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
 fn Runs(href: String) -> impl IntoView {
     view! {
         <div class="btns">
-            <a class="btn" href=href>"Where the runs differ"</a>
-            <span class="note">"Compared in this page; no study is needed."</span>
+            <a class="btn" href=href>"Compare runs"</a>
+            <span class="note">"Computed in this page; no study is needed."</span>
         </div>
     }
 }
@@ -125,7 +123,7 @@ fn StudyLinks() -> impl IntoView {
         <div class="btns">
             <a class="btn main" href=href>"Open the study"</a>
             <button class="btn" type="button" on:click=export>"Download the study, JSON"</button>
-            <span class="note">"Kept in this browser until you clear the bench."</span>
+            <span class="note">"Stored in this browser until you clear the Workbench."</span>
         </div>
         <OptionalErrorMessage error=failed/>
     }

@@ -90,13 +90,13 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
             RunState::Idle => None,
             RunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
             RunState::Done { took_s } => Some(
-                view! { <p role="status">"Made in " {number_format::format_elapsed(took_s)} "."</p> }
+                view! { <p role="status">"Created in " {number_format::format_elapsed(took_s)} "."</p> }
                     .into_any(),
             ),
             RunState::Cancelled => {
                 let kept = match bench.study.get_untracked() {
-                    Some(_) => "Cancelled. The study from before is still below.",
-                    None => "Cancelled. Nothing was made.",
+                    Some(_) => "Canceled. The previous study is still below.",
+                    None => "Canceled. No study was created.",
                 };
                 Some(view! { <p role="status">{kept}</p> }.into_any())
             }
@@ -127,14 +127,12 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
                 disabled=move || missing_input(bench).is_some()
                 on:click=move |_| start(bench)
             >
-                "Make the study"
+                "Create study"
             </button>
         }
         .into_any()
     };
-    let note = move || {
-        missing_input(bench).unwrap_or("Mining and scoring in this browser, beside the page.")
-    };
+    let note = move || missing_input(bench).unwrap_or("Runs in the background in this browser.");
     let header = move || view! { <p class="note">{note}</p> {button} };
     view! {
         <Section id="run" name="Run" header>{body}</Section>
@@ -154,15 +152,13 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
         bench.presence(CollectionPart::Documents),
         bench.presence(CollectionPart::Queries),
     ) {
-        _ if reading => Some("Files are being read."),
+        _ if reading => Some("Files are still being read."),
         (Presence::Missing, Presence::Missing) => {
-            Some("Bring texts and queries first, or load the sample.")
+            Some("Add documents and queries, or load the sample.")
         }
-        (Presence::Missing, Presence::Present) => Some("Bring the texts as well."),
-        (Presence::Present, Presence::Missing) => Some("Bring the queries as well."),
-        (Presence::Present, Presence::Present) if wrong => {
-            Some("Settings need a correction, see there.")
-        }
+        (Presence::Missing, Presence::Present) => Some("Add documents."),
+        (Presence::Present, Presence::Missing) => Some("Add queries."),
+        (Presence::Present, Presence::Present) if wrong => Some("Correct the settings first."),
         (Presence::Present, Presence::Present) => None,
     }
 }
@@ -198,10 +194,10 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
         };
         view! {
             <p><b class="run-now">{percent}</b><span class="label">{of}</span></p>
-            <p><b class="run-now">{rate}</b><span class="label">{unit} " a second"</span></p>
+            <p><b class="run-now">{rate}</b><span class="label">{unit} " per second"</span></p>
             <p>
                 <b class="run-now">{left}</b>
-                <span class="label">"left in this stage, about"</span>
+                <span class="label">"left in this stage (estimate)"</span>
             </p>
         }
     };
@@ -239,13 +235,13 @@ fn share(step: &WorkerProgress) -> f64 {
 
 fn stage_label(stage: WorkerStage) -> &'static str {
     match stage {
-        WorkerStage::Read => "Read",
-        WorkerStage::Index => "Index",
-        WorkerStage::Manipulate => "Manipulations",
-        WorkerStage::Mine => "Instances",
-        WorkerStage::Audit => "Audit",
-        WorkerStage::Score => "Scores",
-        WorkerStage::CountCooccurrences => "Neighbours",
+        WorkerStage::Read => "Reading",
+        WorkerStage::Index => "Indexing",
+        WorkerStage::Manipulate => "Manipulating",
+        WorkerStage::Mine => "Mining",
+        WorkerStage::Audit => "Tokenization audit",
+        WorkerStage::Score => "Scoring",
+        WorkerStage::CountCooccurrences => "Counting co-occurrences",
         WorkerStage::TrainVectors => "Training",
     }
 }
@@ -253,8 +249,8 @@ fn stage_label(stage: WorkerStage) -> &'static str {
 fn stage_unit(stage: WorkerStage) -> &'static str {
     match stage {
         WorkerStage::Read => "bytes",
-        WorkerStage::Index | WorkerStage::Audit | WorkerStage::CountCooccurrences => "texts",
-        WorkerStage::TrainVectors => "rounds",
+        WorkerStage::Index | WorkerStage::Audit | WorkerStage::CountCooccurrences => "documents",
+        WorkerStage::TrainVectors => "epochs",
         WorkerStage::Manipulate | WorkerStage::Mine | WorkerStage::Score => "queries",
     }
 }

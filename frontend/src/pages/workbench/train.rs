@@ -56,13 +56,13 @@ impl TrainingSettings {
     fn settings(&self) -> Result<GloveSettings, String> {
         let whole = |name: &str, text: &str| {
             let number = text.trim().parse::<u32>().ok().filter(|it| *it > 0);
-            number.ok_or_else(|| format!("{name}: a whole number of at least 1 is taken"))
+            number.ok_or_else(|| format!("{name} must be a whole number of at least 1"))
         };
         let settings = GloveSettings {
             n_dims: whole("dimensions", &self.dims)? as usize,
             window: whole("window", &self.window)? as usize,
-            min_count: whole("occurrences", &self.min_count)?,
-            n_epochs: whole("passes", &self.passes)?,
+            min_count: whole("minimum occurrences", &self.min_count)?,
+            n_epochs: whole("epochs", &self.passes)?,
             ..GloveSettings::default()
         };
         settings.check().map_err(|it| it.to_string())?;
@@ -97,7 +97,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
             TrainingState::Idle => None,
             TrainingState::Running(..) => Some(view! { <TrainingProgress training/> }.into_any()),
             TrainingState::Stopped => {
-                Some(view! { <p role="status">"Cancelled. Nothing was trained."</p> }.into_any())
+                Some(view! { <p role="status">"Canceled. No vectors were trained."</p> }.into_any())
             }
             TrainingState::Failed(error) => {
                 let retry = Callback::new(move |()| start(bench, typed, training));
@@ -135,24 +135,25 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     view! {
         <Show when=move || has_texts.get()>
             <details class="train">
-                <summary>"Train word vectors on these texts"</summary>
+                <summary>"Train word vectors on these documents"</summary>
                 <p class="note">
-                    "GloVe, in this browser, for the axioms STMC1, STMC2 and STMC3. The tokens "
-                    "are those of the settings."
+                    "Trains GloVe vectors in this browser, for the axioms STMC1, STMC2 and \
+                     STMC3. Tokens follow "
+                    "the settings."
                 </p>
                 <div class="form">
                     {field("Dimensions", |it| it.dims.clone(), |it, text| it.dims = text)}
                     {field(
-                        "Window, in words to each side",
+                        "Window (words on each side)",
                         |it| it.window.clone(),
                         |it, text| it.window = text,
                     )}
                     {field(
-                        "Occurrences a word needs",
+                        "Minimum occurrences",
                         |it| it.min_count.clone(),
                         |it, text| it.min_count = text,
                     )}
-                    {field("Passes", |it| it.passes.clone(), |it, text| it.passes = text)}
+                    {field("Epochs", |it| it.passes.clone(), |it, text| it.passes = text)}
                 </div>
                 <p class="wrong" role="status">
                     {move || wrong.get().map(|it| view! { <span class="verdict bad">{it}</span> })}
@@ -229,12 +230,12 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
                 .remaining_s
                 .map_or("–".to_owned(), number_format::format_duration);
             let what = match it.stage {
-                WorkerStage::Index => "Reading texts",
-                WorkerStage::CountCooccurrences => "Counting neighbours",
+                WorkerStage::Index => "Reading documents",
+                WorkerStage::CountCooccurrences => "Counting co-occurrences",
                 _ => "Training",
             };
             format!(
-                "{what}: {} of {}, {left} left in this stage, about",
+                "{what}: {} of {}, about {left} left in this stage",
                 number_format::count(it.done),
                 number_format::count(it.total)
             )
@@ -250,8 +251,8 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
 fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
     let name = format!("trained-{}d.txt", trained.n_dims);
     let said = format!(
-        "{} words of {} dimensions from {} pairs of neighbours; mean weighted squared error \
-         {:.4} in the first pass, {:.4} in the last. They are in the list of files.",
+        "{} words of {} dimensions from {} co-occurrence pairs; mean weighted squared error \
+         {:.4} in the first epoch, {:.4} in the last. They are in the file list.",
         number_format::count(trained.n_words),
         trained.n_dims,
         number_format::count(trained.n_cooccurrences),
@@ -266,7 +267,7 @@ fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
                 type="button"
                 on:click=move |_| download::save_blob(&name, &blob)
             >
-                "Download the vectors"
+                "Download vectors"
             </button>
         </div>
     }

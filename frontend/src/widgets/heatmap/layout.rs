@@ -117,7 +117,7 @@ pub(crate) fn family_name(probe: Probe) -> &'static str {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc) => "Term frequency",
         Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2) => "Length",
         Probe::Axiom(Axiom::Tp) => "Proximity",
-        Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => "Meaning",
+        Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => "Semantics",
         Probe::Axiom(Axiom::IrAxioms(_)) => "ir_axioms",
         Probe::Axiom(Axiom::Formula(_)) => "Formulas",
         Probe::MeasureAndMatch(_) => "Measure and match",
@@ -224,6 +224,9 @@ mod tests {
             .collect();
         let mut parts = names.clone();
         parts.dedup();
-        assert_eq!(parts, ["Term frequency", "Length", "Proximity", "Meaning"]);
+        assert_eq!(
+            parts,
+            ["Term frequency", "Length", "Proximity", "Semantics"]
+        );
     }
 }

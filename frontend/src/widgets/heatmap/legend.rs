@@ -19,15 +19,15 @@ pub(super) fn Legend(
     view! {
         <div class="scale" id="map-key">
             <div class="steps" aria-hidden="true">
-                {steps} <span>"0 never"</span> <span>".5 chance"</span> <span>"always 1"</span>
+                {steps} <span>"0 never"</span> <span>".5 chance"</span> <span>"1 always"</span>
             </div>
             <span>
                 <IntervalExample line="M38 7h14" center="45" fill="var(--ink)"/>
-                "95 % interval, queries as units"
+                "95 % interval over queries"
             </span>
             <span>
                 <IntervalExample line="M24 7h20" center="34" fill="var(--paper)"/>
-                "not told apart from chance (Holm, " {n_tests} " tests)"
+                "not distinguishable from chance (Holm, " {n_tests} " tests)"
             </span>
         </div>
     }

@@ -90,7 +90,7 @@ pub fn read_titles(
     let reading = read_rows(name, bytes, progress, |line, row| {
         let (id, title) = row
             .split_once('\t')
-            .ok_or_else(|| "no tab: a row is an id, a tab and the title".to_owned())?;
+            .ok_or_else(|| "no tab; expected an id, a tab and the title".to_owned())?;
         let title = title.trim();
         if title.is_empty() {
             return Err("the title is empty".to_owned());

@@ -223,8 +223,8 @@ enum DecompressionError {
     #[error("the {0} archive is damaged, copy it again")]
     Damaged(&'static str),
     #[error(
-        "the first {} expand to {}, over {times} times as much, which no text does; \
-        if you trust the file, unpack it and give what is inside",
+        "the first {} expand to {}, more than {times} times as much; if you trust the file, \
+         decompress it first",
         size(*packed),
         size(*unpacked)
     )]
@@ -240,7 +240,8 @@ enum DecompressionError {
     #[error("this is UTF-16, save it as UTF-8")]
     Utf16,
     #[error(
-        "the zstd archive needs a window of {}, more than {}; pack it again without `--long`",
+        "the zstd archive needs a window of {}, more than the allowed {}; recompress it without \
+         `--long`",
         size(*bytes),
         size(WINDOW_BYTES)
     )]

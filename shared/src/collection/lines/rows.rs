@@ -57,7 +57,7 @@ impl FirstOccurrences {
         check_id(id)?;
         self.insert(id, line).map_err(|first| {
             format!(
-                "the id {} is taken since line {first}, and that row is kept",
+                "id {} already used in line {first}; that row is kept",
                 quote_text(id)
             )
         })
@@ -91,7 +91,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
     match id.chars().find_map(|it| Some((it, kind(it)?))) {
         None => Ok(()),
         Some((it, kind)) => Err(format!(
-            "the id {} holds {kind} (U+{:04X}): leave it out",
+            "id {} contains {kind} (U+{:04X}); remove it",
             quote_text(id),
             it as u32
         )),
@@ -110,7 +110,7 @@ pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut RowWarnings) {
 /// Refuses an empty query and warns about what is odd in another.
 pub(crate) fn check_query(text: &str, warnings: &mut RowWarnings) -> Result<(), String> {
     if text.trim().is_empty() {
-        return Err("the query is empty: nothing can match it".to_owned());
+        return Err("the query is empty".to_owned());
     }
     check_text("text", text, warnings);
     Ok(())
@@ -123,12 +123,14 @@ fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
         return;
     }
     if text.contains('\0') {
-        warnings.push(format!("the {field} holds NUL characters, which are kept"));
+        warnings.push(format!(
+            "the {field} contains NUL characters; they are kept"
+        ));
     }
     if let Some(it) = text.chars().find(|&it| is_bidi_control(it)) {
         warnings.push(format!(
-            "the {field} holds bidirectional controls (U+{:04X}), which are kept: \
-             it may look different from what is analysed",
+            "the {field} contains bidirectional control characters (U+{:04X}); they are kept \
+             and the displayed text may differ from the analyzed text",
             it as u32
         ));
     }

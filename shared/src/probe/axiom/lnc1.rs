@@ -16,12 +16,13 @@ use crate::probe::{
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC1",
     short_title: "extra words",
-    statement: "Of two texts with the same query terms, the longer one does not score higher.",
+    statement: "Of two documents with the same query terms, the longer one does not score \
+         higher.",
     formula: "c(w,d1) = c(w,d2) for every w in Q, Σ(d1) ≥ 1, |d1| < |d2| ⇒ S(d1) ≥ S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; Câmara & Hauff, ECIR 2020",
-    known_issues: "The published code of Câmara & Hauff never rejects a pair for its query terms, \
-               so nearly every ordered pair is an instance in both orders and every ranker \
-               comes out near .50.",
+    known_issues: "The published code of Câmara & Hauff never rejects a pair because of its \
+         query terms, so that nearly every ordered pair is an instance in both orders and every \
+         ranker scores near .50.",
     example: &["river bank", "river bank", "river bank of mud"],
 };
 

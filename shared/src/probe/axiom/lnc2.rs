@@ -16,12 +16,12 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "LNC2",
-    short_title: "repeating is safe",
-    statement: "A text repeated several times does not score lower than the text once.",
+    short_title: "repetition is safe",
+    statement: "A document repeated several times does not score lower than the original.",
     formula: "d' = d repeated k times, Σ(d) ≥ 1, k·|d| ≤ 240 ⇒ S(d') ≥ S(d)",
     source: "Fang, Tao & Zhai, SIGIR 2004; built as in Rennings, Moraes & Hauff, ECIR 2019",
-    known_issues: "Câmara & Hauff give 6 % in the text and 0.00 in the table for the same figure; \
-               their code counts a tie as a failure for BERT and as a success for QL.",
+    known_issues: "Câmara & Hauff report 6 % in the text and 0.00 in the table for the same \
+         figure; their code counts a tie as a failure for BERT and as a success for QL.",
     example: &[
         "river bank",
         "river bank mud river bank mud",

@@ -20,15 +20,15 @@ use crate::probe::{
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "M-TDC",
     short_title: "rarer terms",
-    statement: "Of two texts equally long with equally many query terms, the one with the rarer \
-                terms scores at least as high.",
+    statement: "Of two equally long documents with equally many query-term occurrences, the one \
+         with the rarer terms scores at least as high.",
     formula: "||d1| − |d2|| ≤ δ, Σ(d1) = Σ(d2), every w with c(w,d1) ≠ c(w,d2) in a pair (a,b): \
               df(a) < df(b), counts swapped, c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q) ⇒ S(d1) ≥ S(d2)",
-    source: "Shi et al. 2005 after Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & \
-             Hauff, ECIR 2019",
-    known_issues: "As printed by Câmara & Hauff two conditions contradict each other; their code \
-               takes 1/cf for idf, and an early version kept only pairs whose lengths differ by \
-               more than δ. Terms of equal idf make both orders instances.",
+    source: "Shi et al. 2005 after Fang, Tao & Zhai, SIGIR 2004; defined as in Rennings, Moraes \
+         & Hauff, ECIR 2019",
+    known_issues: "As published by Câmara & Hauff, two conditions contradict each other; their \
+         code uses 1/cf as idf, and an early version kept only pairs whose lengths differ by \
+         more than δ. Terms with equal idf make both orders instances.",
     example: &[
         "glacier valley",
         "glacier glacier valley",

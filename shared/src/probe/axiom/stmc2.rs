@@ -19,14 +19,14 @@ const ONE_TERM: u32 = 1;
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC2",
-    short_title: "terms over likeness",
-    statement: "Of two texts about the same, the one with more query terms does not score \
-                lower, however many other words the other one has.",
+    short_title: "terms over similarity",
+    statement: "Of two similar documents, the one with more query-term occurrences does not \
+         score lower, however many other words the other one has.",
     formula: "|d2| − Σ(d2) > Σ(d1) > 0, Σ(d1) > Σ(d2), cos(d1−Q, d2−Q) ≥ .8 ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
-    known_issues: "As printed in Câmara & Hauff it asks for texts that are unlike, and nothing \
-               makes the first one richer in query terms. With common word vectors almost all \
-               texts are alike: a bound of .8 throws out one pair in a hundred.",
+    known_issues: "As published by Câmara & Hauff, it requires dissimilar documents, and \
+         nothing requires more query terms in the first one. With common word vectors, almost \
+         all documents are similar: a bound of .8 rejects one pair in a hundred.",
     example: &[],
 };
 

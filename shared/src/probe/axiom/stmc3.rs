@@ -17,15 +17,15 @@ use crate::probe::{
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "STMC3",
-    short_title: "likeness over counts",
-    statement: "Of two texts equally long with equally many distinct query terms, the one whose \
-                other words are closer in meaning to the query does not score lower, though the \
-                other one repeats query terms more often.",
+    short_title: "similarity over counts",
+    statement: "Of two equally long documents with equally many distinct query terms, the one \
+         whose other words are semantically closer to the query does not score lower, even if \
+         the other one repeats query terms more often.",
     formula: "cover(d1) = cover(d2), ||d1| − |d2|| ≤ δ, Σ(d2) > Σ(d1), \
               cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) ≥ S(d2)",
     source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
-    known_issues: "Câmara & Hauff print the opposite claim. Their code counts terms outside of the \
-               query in place of query terms and prefers the less similar text.",
+    known_issues: "Câmara & Hauff state the opposite preference. Their code counts non-query \
+         terms in place of query terms and prefers the less similar document.",
     example: &[],
 };
 

@@ -15,13 +15,13 @@ use crate::probe::{BoundRelation, ClaimKind, Limits, MeasuredPrecondition, Measu
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC2",
     short_title: "smaller gains",
-    statement: "Of three texts equally long with equal steps of query terms, the second step \
-                gains less than the first.",
+    statement: "Of three equally long documents with equal steps in query-term occurrences, the \
+         second step gains less than the first.",
     formula: "gaps ≤ δ, 0 < Σ(d1) < Σ(d2) < Σ(d3), c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2) for \
               every w in Q ⇒ S(d2) − S(d1) > S(d3) − S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
-    known_issues: "A claim about three texts, so libraries that only prefer one of two texts cannot \
-               state it. The lengths may differ by δ, which can outweigh the small gains.",
+    known_issues: "It compares three documents, so libraries that compare only two cannot \
+         express it. Lengths may differ by δ, which can outweigh the small gains.",
     example: &[
         "river bank",
         "bank mud",

@@ -19,13 +19,13 @@ const TWO_TERMS: u32 = 2;
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TP",
     short_title: "closer terms",
-    statement: "Of two texts with at least two query terms each, the one in which two of them \
-                stand closer together scores higher.",
+    statement: "Of two documents with at least two query terms each, the one in which two of \
+         them are closer together scores higher.",
     formula: "both hold ≥ 2 distinct query terms, Γ(d1) < Γ(d2) ⇒ S(d1) > S(d2)",
     source: "Tao & Zhai, SIGIR 2007; read as in Câmara & Hauff, ECIR 2020",
     known_issues: "The published code of Câmara & Hauff is inverted: its .39 for QL and .41 for \
-               BERT are, up to ties, one minus how often the axiom holds. Neither length nor \
-               term frequency is controlled for.",
+         BERT are, up to ties, one minus the agreement with the axiom. Neither length nor term \
+         frequency is controlled.",
     example: &[
         "river bank",
         "the river bank is steep",

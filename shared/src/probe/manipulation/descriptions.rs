@@ -23,11 +23,11 @@ fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
         name,
         short_title: "manipulation",
         statement,
-        formula: "d1 = manipulated(d2): S(d1) − S(d2)",
-        source: "Text manipulation, MacAvaney et al., ABNIRML, TACL 2022, and after it",
-        known_issues: "In the published code the sign is turned for the tables, all tokens are joined \
-                   by single spaces, and prepositions overwrite other words: their places are \
-                   characters where tokens are meant.",
+        formula: "d1 = edited copy of d2: S(d1) − S(d2)",
+        source: "Text manipulation after MacAvaney et al., ABNIRML, TACL 2022",
+        known_issues: "In the published code, the sign is reversed for the tables, tokens are \
+             joined by single spaces, and prepositions overwrite other words because character \
+             positions are used as token positions.",
         example: &[],
     }
 }

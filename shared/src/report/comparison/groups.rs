@@ -31,8 +31,8 @@ pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
         fall.unwrap_or_else(|| format::MISSING.to_owned())
     });
     table.notes.push(format!(
-        "Each ranker by its own FQT. Fall from the lowest bucket with a query to the highest: \
-         {first} {}, {second} {}.",
+        "Grouped by each ranker's own FQT. Decrease from the lowest to the highest non-empty \
+         bucket: {first} {}, {second} {}.",
         falls[0], falls[1]
     ));
     table
@@ -61,22 +61,22 @@ fn grouped(
 pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
     let lengths = found.query_lengths.iter();
     let rows = lengths.map(|it| both_row(length_label(it), &it.mrr));
-    let what = ["lengths", "RR@10 by the length of queries", "tokens"];
+    let what = ["lengths", "RR@10 by query length", "tokens"];
     let mut table = grouped(found, what, rows.collect());
     table
         .notes
-        .push("Length: tokens of the query with white space between.".to_owned());
+        .push("Length: whitespace-separated tokens of the query.".to_owned());
     table
 }
 
 pub(super) fn answers(found: &RankerComparison) -> ReportTable {
     let answers = found.answer_types.iter();
     let rows = answers.map(|it| both_row(answer_type_label(it.answer_type), &it.mrr));
-    let what = ["answers", "RR@10 by what is asked for", "type"];
+    let what = ["answers", "RR@10 by answer type", "type"];
     let mut table = grouped(found, what, rows.collect());
     table.notes.push(
-        "Types by our own rules, after Li and Roth (COLING 2002): abbreviation, location, \
-         description, human, numeric, entity."
+        "Answer types by our own rules, after Li and Roth (COLING 2002): abbreviation, \
+         location, description, human, numeric, entity."
             .to_owned(),
     );
     table
@@ -85,12 +85,16 @@ pub(super) fn answers(found: &RankerComparison) -> ReportTable {
 pub(super) fn bigrams(found: &RankerComparison) -> ReportTable {
     let bigrams = found.bigrams.iter();
     let rows = bigrams.map(|it| both_row(it.bigram.as_str(), &it.mrr));
-    let what = ["bigrams", "RR@10 by how queries begin", "begins with"];
+    let what = [
+        "bigrams",
+        "RR@10 by first words of the query",
+        "first words",
+    ];
     grouped(found, what, rows.collect())
 }
 
 pub(super) fn change(found: &RankerComparison) -> ReportTable {
-    let mut table = head(found, "change", "on which queries which is better")
+    let mut table = head(found, "change", "which ranker is better, by query")
         .with_text_columns("RR@10")
         .with_number_columns("queries | share");
     let it = &found.rr_changes;
@@ -115,16 +119,18 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
     });
     table.rows = rows.collect();
     table.notes.push(
-        "Those with one first and the other not in ten are among the better ones.".to_owned(),
+        "Queries with one ranker first and the other not in the top ten are included in \
+         “better”."
+            .to_owned(),
     );
     table
 }
 
 pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
-    let mut table = head(found, "overlap", "documents in common")
-        .with_number_columns("first i")
+    let mut table = head(found, "overlap", "shared documents")
+        .with_number_columns("top i")
         .with_estimate_columns("MUR")
-        .with_number_columns("queries with none in common");
+        .with_number_columns("queries with none shared");
     let means = found
         .top_overlap
         .means
@@ -147,7 +153,7 @@ pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
         )
     });
     table.notes.push(format!(
-        "MUR(i): documents that both have among their first i, a mean over {} queries.{line}",
+        "MUR(i): documents shared by both in their top i, mean over {} queries.{line}",
         format::count(found.top_overlap.n_queries)
     ));
     table

@@ -22,8 +22,7 @@ impl<'a> DiscrepancyRows<'a> {
         self.lemmas();
         self.missing();
         self.add(
-            "The README shows two outputs of one run: their score is the same, their outcomes are \
-             not",
+            "The README shows two outputs of one run with the same score and different outcomes",
             (
                 "T5 on JFLEG, neutral, first".to_owned(),
                 TableValue::Count(877),
@@ -48,8 +47,8 @@ impl<'a> DiscrepancyRows<'a> {
                 continue;
             };
             self.add(
-                "Its command line passes no δ to any test, so that the least difference counts: \
-                 samples without an effect",
+                "Its command line sets no δ for any test, so that the smallest difference \
+                 counts: samples without an effect",
                 (format!("{name}, δ 0"), TableValue::Fraction(zero)),
                 ("δ tuned".to_owned(), TableValue::Fraction(width)),
             );
@@ -57,7 +56,7 @@ impl<'a> DiscrepancyRows<'a> {
                 continue;
             };
             self.add(
-                "The behaviour whose score changes most without δ",
+                "The test whose score changes most without δ",
                 (
                     format!("{name}, {}, δ 0", row.probe.name()),
                     TableValue::Difference(zero),
@@ -76,14 +75,14 @@ impl<'a> DiscrepancyRows<'a> {
         for &variable in WalkVariable::ALL {
             let samples = neighbor_walk::count(&queries, variable);
             self.add(
-                "Texts of equal TF are looked for among neighbours in an order by the sum of TF: \
-                 others of the same sum stand between them",
+                "Documents of equal TF are searched among neighbors in an order by the sum of \
+                 TF; others with the same sum lie between them",
                 (
-                    format!("{} | TF{of}, samples met", variable.name()),
+                    format!("{} | TF{of}, samples found", variable.name()),
                     TableValue::Count(samples.n_found),
                 ),
                 (
-                    "samples that there are".to_owned(),
+                    "existing samples".to_owned(),
                     TableValue::Count(samples.n_pairs),
                 ),
             );
@@ -101,10 +100,10 @@ impl<'a> DiscrepancyRows<'a> {
 
     fn repeats(&mut self, samples: WalkCounts, name: &str) {
         self.add(
-            "The walk back from the first text begins at the end of the list: where all texts of \
-             a query have equal TF, its samples count twice",
+            "The walk back from the first document starts at the end of the list: where all \
+             documents of a query have equal TF, samples count twice",
             (
-                format!("{name}, samples met, with repeats"),
+                format!("{name}, samples found, with duplicates"),
                 TableValue::Count(samples.n_found_with_repeats),
             ),
             ("without".to_owned(), TableValue::Count(samples.n_found)),
@@ -115,7 +114,7 @@ impl<'a> DiscrepancyRows<'a> {
         let (found, of) = match self.read() {
             Some(study) => {
                 let found = preposition_shuffle::count(preposition_shuffle::of_study(study));
-                let of = format!(", in {} texts", format::count(found.n_documents));
+                let of = format!(", in {} documents", format::count(found.n_documents));
                 (found, of)
             }
             None => {
@@ -124,8 +123,8 @@ impl<'a> DiscrepancyRows<'a> {
             }
         };
         self.add(
-            "Shuffled prepositions are put at the token whose number is their place in \
-             characters: words are overwritten",
+            "Shuffled prepositions are written to the token whose index is their character \
+             position: words are overwritten",
             (format!("words lost{of}"), TableValue::Count(found.n_lost)),
             (
                 "by ours".to_owned(),
@@ -133,10 +132,10 @@ impl<'a> DiscrepancyRows<'a> {
             ),
         );
         self.add(
-            "Most places in characters lie past the last token, so that most prepositions are not \
-             moved at all",
+            "Most character positions lie beyond the last token, so that most prepositions do \
+             not move",
             (
-                format!("prepositions that are put elsewhere{of}"),
+                format!("prepositions moved{of}"),
                 TableValue::Count(found.n_misplaced),
             ),
             (
@@ -162,7 +161,7 @@ impl<'a> DiscrepancyRows<'a> {
                 let lead = effect.n_positive as f64 - effect.n_negative as f64;
                 let n = effect.n_scored() + kept.n_identical;
                 self.add(
-                    "Identical pairs are kept, and are neutral whatever a ranker does",
+                    "Identical pairs are kept, although they are neutral for every ranker",
                     (
                         format!(
                             "{}, {}, {} identical pairs as neutral",
@@ -193,10 +192,10 @@ impl<'a> DiscrepancyRows<'a> {
         }
         for (name, pairs) in found {
             self.add(
-                "The filter for a word that query and texts share makes small letters of the \
-                 query's words alone: names never match",
+                "The filter for words shared by query and document lowercases only the query: \
+                 names never match",
                 (
-                    format!("{name}, pairs kept by theirs"),
+                    format!("{name}, pairs kept by their filter"),
                     TableValue::Count(pairs.n_kept_by_authors),
                 ),
                 ("by ours".to_owned(), TableValue::Count(pairs.n_kept)),
@@ -212,8 +211,8 @@ impl<'a> DiscrepancyRows<'a> {
             let known = || scores.values().iter().flatten();
             let below = known().filter(|it| **it < 0.0).count();
             self.add(
-                "A text that Terrier does not find has the score 0, which is less than others \
-                 only for a formula that never goes below 0",
+                "A document that Terrier does not find gets score 0, which is lowest only for \
+                 rankers whose scores are never negative",
                 (
                     format!("{}, scores below 0", named(&scores.ranker)),
                     TableValue::Count(below as u64),

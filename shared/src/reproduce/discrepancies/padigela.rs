@@ -37,7 +37,7 @@ impl DiscrepancyRows<'_> {
             let over_all = mean_of(&buckets(side)) * N_FOUND as f64 / N_DEV as f64;
             self.add(
                 "Means of tables 2, 3 and 6 are higher than that of table 1 because queries \
-                 without a relevant candidate are left out; over all queries, as 0, the buckets \
+                 without a relevant candidate are left out; counting these as 0, the buckets \
                  give table 1",
                 (
                     format!(
@@ -56,8 +56,8 @@ impl DiscrepancyRows<'_> {
         let [bm25, bert] = [ComparedRanker::First, ComparedRanker::Second].map(buckets);
         let last = bm25.len() - 1;
         self.add(
-            "Queries are put into buckets by each ranker's own FQT, so that a bucket holds other \
-             queries for each, and what falls from bucket to bucket is not of the same queries",
+            "Queries are grouped by each ranker's own FQT, so that a bucket holds different \
+             queries per ranker, and the decrease between buckets is not over the same queries",
             (
                 "BERT, printed queries of the last bucket".to_owned(),
                 TableValue::Count(bert[last].1),
@@ -78,16 +78,16 @@ impl DiscrepancyRows<'_> {
                 continue;
             };
             self.add(
-                "Fall of RR@10 from the lowest bucket with a query to the highest, by whose FQT",
-                (format!("{name}, by its own"), three(own)),
-                ("the same, by that of BM25".to_owned(), three(other)),
+                "Decrease of RR@10 from the lowest to the highest non-empty bucket, by FQT of",
+                (format!("{name} itself"), three(own)),
+                ("BM25".to_owned(), three(other)),
             );
         }
     }
 
     fn ends(&mut self) {
-        let what = "A decrease is told by the first and the last group alone, whatever lies \
-                    between: to the lowest group it is another";
+        let what = "The decrease is measured between the first and the last group only: \
+             compared with the lowest group it is different";
         for (ranker, side) in RANKERS {
             for (by, means) in [("FQT", bucket_means(side)), ("length", lengths(side))] {
                 let [to_last, to_lowest] = falls(&means);
@@ -106,13 +106,16 @@ impl DiscrepancyRows<'_> {
         let n_typed: u64 = types(ComparedRanker::First).iter().map(|it| it.1).sum();
         self.add(
             "Table 6 leaves out the queries whose type its rules do not know",
-            ("queries of table 6".to_owned(), TableValue::Count(n_typed)),
+            (
+                "Table 6 omits queries of unknown answer type".to_owned(),
+                TableValue::Count(n_typed),
+            ),
             ("of table 2".to_owned(), TableValue::Count(N_FOUND)),
         );
         for (ranker, side) in RANKERS {
             self.add(
-                "The queries without a type are the easier ones: the mean over table 6 is lower \
-                 than that over table 2",
+                "Queries of unknown type are easier: the mean over table 6 is lower than over \
+                 table 2",
                 (
                     format!("{ranker}, mean of table 6"),
                     three(mean_of(&types(side))),
@@ -121,7 +124,7 @@ impl DiscrepancyRows<'_> {
             );
         }
         self.add(
-            "The type that BERT is said to be best at and BM25 worst has hardly a query",
+            "The type that is called BERT's best and BM25's worst has almost no queries",
             (
                 "queries of ABBR".to_owned(),
                 TableValue::Count(types(ComparedRanker::First)[0].1),
@@ -132,8 +135,8 @@ impl DiscrepancyRows<'_> {
 
     fn p_of_zero(&mut self) {
         self.add(
-            "No p is 0. The test is a paired t test, whatever its name; that of randomisation, \
-             beside it here, takes no distribution for granted",
+            "No p-value is 0. The test is a paired t test; the randomization test shown here \
+             makes no distributional assumption",
             (
                 "FQT and FNT, printed p".to_owned(),
                 TableValue::Score {
@@ -143,7 +146,7 @@ impl DiscrepancyRows<'_> {
             ),
             (
                 format!(
-                    "least p of {} drawn exchanges",
+                    "smallest p of {} random permutations",
                     format::count(N_RESAMPLES as u64)
                 ),
                 TableValue::Magnitude(1.0 / (N_RESAMPLES + 1) as f64),
@@ -172,7 +175,7 @@ impl DiscrepancyRows<'_> {
                 TableValue::PValue(student),
             ),
             (
-                "randomisation test".to_owned(),
+                "randomization test".to_owned(),
                 TableValue::PValue(permutation),
             ),
         );
@@ -313,7 +316,10 @@ mod tests {
         check("BERT, printed queries of the last", ["344", "1,345"]);
         check("BERT by FQT, to the last", ["0.167", "0.208"]);
         check("BM25 by length, to the last", ["0.333", "0.370"]);
-        check("queries of table 6", ["4,105", "5,738"]);
+        check(
+            "Table 6 omits queries of unknown answer type",
+            ["4,105", "5,738"],
+        );
         check("BM25, mean of table 6", ["0.203", "0.215"]);
         check("BERT, mean of table 6", ["0.434", "0.445"]);
         check("queries of ABBR", ["9", "4,105"]);

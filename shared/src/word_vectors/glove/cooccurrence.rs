@@ -57,7 +57,7 @@ impl<'a> GloveCorpus<'a> {
             return Err(Error::out_of_range(
                 "vectors",
                 format!(
-                    "fewer than two words occur {} times; take a lower least count",
+                    "fewer than two words occur {} times; lower the minimum count",
                     settings.min_count
                 ),
             ));

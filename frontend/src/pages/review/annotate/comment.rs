@@ -46,7 +46,7 @@ impl CommentDraft {
                 Some(ReasonRating::DoesNotMatter),
                 "The axiom’s reason does not matter",
             ),
-            Some(ReasonRating::DoesNotMatter) => (None, "Nothing is said of the axiom’s reason"),
+            Some(ReasonRating::DoesNotMatter) => (None, "No answer about the axiom’s reason"),
         };
         self.value.update(|it| it.reason_rating = next);
         word
@@ -123,7 +123,7 @@ pub(super) fn CommentFields(
     let matters = [
         (Some(ReasonRating::Matters), "yes"),
         (Some(ReasonRating::DoesNotMatter), "no"),
-        (None, "not said"),
+        (None, "no answer"),
     ]
     .map(|(value, word)| {
         view! {
@@ -156,14 +156,14 @@ pub(super) fn CommentFields(
                             words.update(|it| it.note = event.target().value());
                         }
                     ></textarea>
-                    <span class="note">"Esc leaves the field; the note goes with the answer."</span>
+                    <span class="note">"Esc leaves the field; the note is sent with the answer."</span>
                 </label>
             }
         })
     };
     view! {
         <section class="beside" aria-labelledby="beside-title">
-            <h2 class="label" id="beside-title">"Beside the answer, if you like"</h2>
+            <h2 class="label" id="beside-title">"Optional"</h2>
             <fieldset class="bar">
                 <legend class="label">
                     {format!("Does the axiom’s reason ({reason}) matter here? ")} <kbd>"M"</kbd>
@@ -174,7 +174,7 @@ pub(super) fn CommentFields(
                 <For each=move || all.get() key=String::clone children=tag/>
                 <form class="btns" on:submit=add>
                     <label class="field own">
-                        <span class="label">"Tag in your words"</span>
+                        <span class="label">"Your own tag"</span>
                         <input
                             type="text"
                             maxlength=MAX_TAG_CHARS.to_string()

@@ -32,7 +32,7 @@ fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl In
     view! {
         <header>
             <h2 id=id>{children()}</h2>
-            <KeyButton class="btn" key="Esc" press=move || close(place)>"Back"</KeyButton>
+            <KeyButton class="btn" key="Esc" press=move || close(place)>"Close"</KeyButton>
         </header>
     }
 }
@@ -40,11 +40,11 @@ fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl In
 /// Why an item is passed over, for its button.
 fn reason_word(reason: SkipReason) -> &'static str {
     match reason {
-        SkipReason::NotUnderstandable => "I do not understand the query or a text",
-        SkipReason::BrokenDocument => "A text is broken, cut or empty",
+        SkipReason::NotUnderstandable => "I do not understand the query or a document",
+        SkipReason::BrokenDocument => "A document is broken, cut off or empty",
         SkipReason::DistressingContent => "I do not want to read this",
-        SkipReason::ConflictOfInterest => "I have a stake in it",
-        SkipReason::Other => "For the reason in the note",
+        SkipReason::ConflictOfInterest => "I have a conflict of interest",
+        SkipReason::Other => "Another reason (say which in the note)",
     }
 }
 
@@ -88,11 +88,11 @@ pub(super) fn SkipDialog(
     };
     view! {
         <dialog node_ref=place class="skipping" aria-labelledby="skip-title" on:keydown=press>
-            <DialogHead place id="skip-title">"Why do you pass it over?"</DialogHead>
+            <DialogHead place id="skip-title">"Why are you skipping this item?"</DialogHead>
             <div class="reasons">{buttons.collect_view()}</div>
             <label class="field">
                 <span class="label">
-                    {move || if wants.get() { "Note: say why" } else { "Note" }}
+                    {move || if wants.get() { "Note (required)" } else { "Note" }}
                 </span>
                 <textarea
                     id="skip-note"
@@ -129,7 +129,8 @@ pub(super) fn ReportDialog(
             <DialogHead place id="report-title">"What is wrong with this item?"</DialogHead>
             <form class="reasons" on:submit=send>
                 <label class="field">
-                    <span class="label">"The curator reads it. You can still decide."</span>
+                    <span class="label">"The curator reads your report. You can still answer \
+                         the item."</span>
                     <textarea
                         rows="3"
                         required
@@ -161,8 +162,8 @@ pub(super) fn ExampleDialog(
                 <p class="statement">{about.statement}</p>
                 {example.map(|axiom| view! { <WorkedExample axiom/> })}
                 <p class="note">
-                    <a href=PageRoute::About.href() target="_blank">"About every axiom"</a>
-                    ", in another tab"
+                    <a href=PageRoute::About.href() target="_blank">"About all axioms"</a>
+                    " (opens in a new tab)"
                 </p>
             }
         })
@@ -170,7 +171,7 @@ pub(super) fn ExampleDialog(
     let name = move || probe.get().map(|it| it.name());
     view! {
         <dialog node_ref=place class="wide-dialog" aria-labelledby="example-title">
-            <DialogHead place id="example-title">{name} ": what it says"</DialogHead>
+            <DialogHead place id="example-title">{name} ": what it predicts"</DialogHead>
             {body}
         </dialog>
     }

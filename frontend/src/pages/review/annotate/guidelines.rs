@@ -26,8 +26,8 @@ pub(super) fn GuidelinesPanel(
     let sheet = work.sheet();
     let guidelines = match sheet.guidelines.trim() {
         "" => view! {
-            <p>"Ask which text a reader with this query would rather be given. Judge what it says,
-                not how it is written. Where both are as good, or neither helps, they are equal."</p>
+            <p>"Which document would a person with this query rather read? Judge the content, \
+                 not the style. If both are equally good, or neither helps, choose “Equal”."</p>
         }
         .into_any(),
         _ => view! { <Markdown text=sheet.guidelines/> }.into_any(),
@@ -42,19 +42,19 @@ pub(super) fn GuidelinesPanel(
         n_filled as f64 / n_slots.max(1) as f64
     });
     let sides = match sheet.is_blind {
-        true => "Sides are in random order; what rankers make of an item stays hidden.",
-        false => "Sides are in random order.",
+        true => "The left and right documents are in random order; ranker scores stay hidden.",
+        false => "The left and right documents are in random order.",
     };
     view! {
         <section class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.shows_guidelines.get()>
-            <h2 id=GUIDE tabindex="-1">"How to decide"</h2>
+            <h2 id=GUIDE tabindex="-1">"Guidelines"</h2>
             {guidelines}
-            <h3>"Everybody"</h3>
-            <Progress label="Everybody" done=share/>
+            <h3>"Everyone"</h3>
+            <Progress label="All annotators" done=share/>
             <p>{everybody} " " {sides}</p>
             <RecentActions work/>
             <KeyButton class="btn" key="G" press=move || work.toggle_guidelines()>
-                "Hide this panel"
+                "Hide guidelines"
             </KeyButton>
         </section>
     }
@@ -96,7 +96,7 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
     };
     view! {
         <details>
-            <summary>"What you did last"</summary>
+            <summary>"Your recent actions"</summary>
             <ul class="last">
                 <For each=move || acts.get() key=|it| it.key children=rows/>
             </ul>
@@ -106,9 +106,9 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
 
 /// `412 of 720 decisions, by 6 people.`
 fn overall_progress(standing: &TaskProgressSummary) -> String {
-    let people = plural(u64::from(standing.n_annotators), "person", "people");
+    let people = plural(u64::from(standing.n_annotators), "annotator", "annotators");
     format!(
-        "{} of {} decisions are there, by {people}.",
+        "{} of {} decisions made, by {people}.",
         count(standing.n_decisions),
         count(standing.n_decisions_required)
     )

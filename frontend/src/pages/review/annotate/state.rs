@@ -120,7 +120,7 @@ impl AnnotationState {
         });
         if let Some(item) = item {
             let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
-            self.submit(what, "Passed over".to_owned());
+            self.submit(what, "Skipped".to_owned());
         }
     }
 
@@ -188,14 +188,14 @@ impl AnnotationState {
             .session
             .with_untracked(|it| it.undoable_actions().last().cloned());
         match last {
-            None => self.toast.set(Some("There is nothing to undo".to_owned())),
+            None => self.toast.set(Some("Nothing to undo".to_owned())),
             Some(act) => self.with_item(act, |work, act, item| {
                 if work
                     .enqueue(AnnotationAction::Undone { of: act.key })
                     .is_some()
                 {
                     work.session.update(|it| it.undo(&act, item));
-                    work.toast.set(Some("Taken back".to_owned()));
+                    work.toast.set(Some("Undone".to_owned()));
                 }
             }),
         }
@@ -308,9 +308,9 @@ impl AnnotationState {
         let shows = !self.shows_highlights.get_untracked();
         self.shows_highlights.set(shows);
         let word = if shows {
-            "Marks are shown"
+            "Highlights are on"
         } else {
-            "Marks are hidden"
+            "Highlights are off"
         };
         self.toast.set(Some(word.to_owned()));
     }
@@ -324,7 +324,7 @@ impl AnnotationState {
     pub(super) fn action_text(self, act: &UndoableAction) -> String {
         let n = act.item.0 + 1;
         let Some(decision) = &act.decision else {
-            return format!("Item {n}: passed over");
+            return format!("Item {n}: skipped");
         };
         let claim = self.session.with_untracked(|it| {
             let seen = it.cached_item(act.item);

@@ -154,8 +154,8 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
     };
     let said = move || {
         court.queue.with(|it| match it.as_deref() {
-            None => "Asking for the queue".to_owned(),
-            Some([]) => "Nothing to settle: nobody disagrees, and nothing is reported.".to_owned(),
+            None => "Loading the queue".to_owned(),
+            Some([]) => "Nothing to adjudicate: no disagreements and no reports.".to_owned(),
             Some(all) => plural(all.len() as u64, "item", "items"),
         })
     };
@@ -166,7 +166,7 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
                 view! { <li><a href=court.href(item)>{format!("Item {}", item.0)}</a></li> }
             });
             view! {
-                <h3>"Settled here"</h3>
+                <h3>"Adjudicated"</h3>
                 <ul class="settled">{rows.collect_view()}</ul>
             }
         })
@@ -186,12 +186,12 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
     };
     let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <Section id="queue" name="To settle" class="section queue" header>
+        <Section id="queue" name="Adjudication queue" class="section queue" header>
             <ol class="cases disputed">{rows}</ol>
             {done}
             <form class="btns" on:submit=open>
                 <TextField
-                    label=format!("Another item, 0 to {}", n_items.saturating_sub(1))
+                    label=format!("Go to item, 0 to {}", n_items.saturating_sub(1))
                     text=typed
                     inputmode="numeric"
                 />
@@ -219,12 +219,12 @@ fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
         let item = court.item.get()?;
         // What comes late is of an item that nobody looks at any more.
         Some(match answer.get().flatten().filter(|it| it.0 == item) {
-            None => view! { <p class="note" role="status">"Fetching the item"</p> }.into_any(),
+            None => view! { <p class="note" role="status">"Loading the item"</p> }.into_any(),
             Some((_, Err(error))) => view! { <ErrorMessage error retry=again/> }.into_any(),
             Some((_, Ok(found))) => view! { <AdjudicationForm court item found again/> }.into_any(),
         })
     };
-    view! { <section class="section judged" aria-label="The item">{body}</section> }
+    view! { <section class="section judged" aria-label="Item">{body}</section> }
 }
 
 #[component]
@@ -317,12 +317,18 @@ fn AdjudicationForm(
     let question = match claim {
         ClaimKind::DiminishingGain => "Which step helps more?",
         ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
-            "Which text is better for the query?"
+            "Which document answers the query better?"
         }
     };
     let said = match before {
-        0 => "Your answer stands above theirs in the estimates. Theirs stay.",
-        _ => "It is settled. Another answer replaces that one, which stays in the log.",
+        0 => {
+            "Your answer replaces the annotators' answers in the estimates. Their answers stay \
+             in the log."
+        }
+        _ => {
+            "This item is adjudicated. A new answer replaces the old one, which stays in the \
+             log."
+        }
     };
     view! {
         <header>

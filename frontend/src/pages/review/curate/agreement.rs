@@ -17,7 +17,7 @@ pub(super) fn Agreement(desk: CurationState) -> impl IntoView {
     let task = desk.task;
     let answer = api::fetch(move || GetAgreementRequest { task });
     let shown = |found: AgreementResponse| view! { <AgreementTables found/> }.into_any();
-    view! { <ResourceView answer until="Counting agreement" shown/> }
+    view! { <ResourceView answer until="Computing agreement" shown/> }
 }
 
 #[component]
@@ -29,8 +29,8 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
     if agreements.overall.observed.is_none() {
         return view! {
             <p class="ahead">
-                "No item has two answers yet. Agreement is counted as soon as two people have
-                decided on the same item."
+                "No item has two answers yet. Agreement appears once two annotators have \
+                 answered the same item."
             </p>
         }
         .into_any();
@@ -42,24 +42,24 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
         <FigureSection
             of="review-"
             id="agreement"
-            name="How far people agree"
-            said="Raw agreement, and three coefficients that take chance out of it."
+            name="Inter-annotator agreement"
+            said="Raw agreement and three chance-corrected coefficients."
             drawing=Some(InteractiveFigure::static_figure(plot::annotation::draw_agreement(&agreements)))
             table=table("agreement")
         />
-        <p class="note"><a href=about>"What these numbers are"</a></p>
+        <p class="note"><a href=about>"What these coefficients mean"</a></p>
         <FigureSection
             of="review-"
             id="pairs"
-            name="Each two people"
-            said="Over the items on which both decided."
+            name="Pairs of annotators"
+            said="Over the items that both annotated."
             table=table("pairs")
         />
         <FigureSection
             of="review-"
             id="people"
-            name="Each person and all others"
-            said="How often the others say the same, and α as if the person were not there."
+            name="Each annotator against the others"
+            said="How often other annotators give the same answer, and α without this annotator."
             table=table("people")
         />
     }

@@ -26,7 +26,7 @@ const FILES: [ExportFile; 4] = [
         ending: "jsonl",
         kind: "application/x-ndjson",
         word: "JSONL",
-        said: "Every event with its history, its item, π and what has become of it, one a line.",
+        said: "Every event with its history, item, π and status, one per line.",
     },
     ExportFile {
         format: TaskExportFormat::Csv,
@@ -42,7 +42,7 @@ const FILES: [ExportFile; 4] = [
         ending: "people.prefs",
         kind: "text/plain",
         word: "Preferences",
-        said: "What people say together of each item, as trec_eval reads preferences.",
+        said: "The consensus on each item, in trec_eval preference format.",
     },
     ExportFile {
         format: TaskExportFormat::Prefs {
@@ -50,8 +50,8 @@ const FILES: [ExportFile; 4] = [
         },
         ending: "everybody.prefs",
         kind: "text/plain",
-        word: "Preferences, each person’s",
-        said: "A line for each person who counts and each item.",
+        word: "Preferences per annotator",
+        said: "One line per included annotator and item.",
     },
 ];
 
@@ -97,7 +97,7 @@ pub(super) fn Export(desk: CurationState) -> impl IntoView {
         <Section
             id="export"
             name="Export"
-            note="Everything that was done, with what was replaced, taken back and left out."
+            note="All events, including those that were replaced, undone or excluded."
         >
             <p class="switch">
                 <label>
@@ -106,7 +106,7 @@ pub(super) fn Export(desk: CurationState) -> impl IntoView {
                         prop:checked=move || names.get()
                         on:change=move |_| names.update(|it| *it = !*it)
                     />
-                    "With people’s names beside their numbers"
+                    "Include annotator names"
                 </label>
             </p>
             <ul class="exports files-of">{rows}</ul>

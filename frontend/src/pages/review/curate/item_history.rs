@@ -44,23 +44,23 @@ pub(super) fn ItemHistoryView(
         <p class="facts">
             <span>{probe}</span>
             <span>{labels::item_role_label(&found.item.role, claim)}</span>
-            <span>"people: " {together}</span>
+            <span>"annotators: " {together}</span>
         </p>
         <ItemContentView content=found.content.clone()/>
         <h3>"Rankers"</h3>
         <ul class="facts">{rankers}</ul>
-        <h3>"What was done"</h3>
+        <h3>"History"</h3>
         <HeadedTable
-            name="What was done"
-            caption="What was done, in the order in which it came"
+            name="History"
+            caption="Events in chronological order"
             class="data"
             heads=[
-                ColumnHeading::text("who"),
-                ColumnHeading::text("what"),
+                ColumnHeading::text("annotator"),
+                ColumnHeading::text("event"),
                 ColumnHeading::text("note"),
-                ColumnHeading::number("took"),
-                ColumnHeading::text("when"),
-                ColumnHeading::text("now"),
+                ColumnHeading::number("time"),
+                ColumnHeading::text("date"),
+                ColumnHeading::text("status"),
             ]
             scrolls=true
         >
@@ -84,8 +84,10 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
     let texts = texts.into_iter().zip(1..).map(|(marked, at)| {
         let terms = terms.clone();
         let body = match marked.text.trim().is_empty() {
-            true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
-            true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+            true if withheld => {
+                view! { <p class="note">"The text is not published."</p> }.into_any()
+            }
+            true => view! { <p class="note">"This document is empty."</p> }.into_any(),
             false => view! {
                 <p class="text" dir="auto"><HighlightedTextView marked terms/></p>
             }
@@ -93,7 +95,7 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
         };
         view! {
             <article class="doc">
-                <header><b>{format!("Text {at}")}</b></header>
+                <header><b>{format!("Document {at}")}</b></header>
                 {body}
             </article>
         }
@@ -143,18 +145,18 @@ fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -
             it.note.clone(),
         ),
         AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
-        AnnotationAction::Undone { .. } => ("took it back".to_owned(), String::new()),
+        AnnotationAction::Undone { .. } => ("undone".to_owned(), String::new()),
         AnnotationAction::Adjudicated(it) => {
             let answer = labels::answer_label(it.answer, claim);
-            (format!("settled: {answer}"), it.note.clone())
+            (format!("adjudicated: {answer}"), it.note.clone())
         }
         AnnotationAction::Excluded(it) => {
             let who = person_name(names, it.person);
-            (format!("left out {who}"), it.reason.clone())
+            (format!("excluded {who}"), it.reason.clone())
         }
         AnnotationAction::Included(it) => {
             let who = person_name(names, it.person);
-            (format!("took in {who}"), it.reason.clone())
+            (format!("included {who}"), it.reason.clone())
         }
     }
 }

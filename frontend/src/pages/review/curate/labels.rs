@@ -42,15 +42,15 @@ pub(super) fn consensus_label(of: Consensus, claim: ClaimKind) -> &'static str {
         Consensus::Prefers(it) => preference_label(it, claim),
         Consensus::CannotSay => "cannot say",
         Consensus::Split => "split",
-        Consensus::Unanswered => "nobody has answered",
+        Consensus::Unanswered => "no answers",
     }
 }
 
 /// Whether the reason of the axiom matters.
 pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
     match of {
-        ReasonRating::Matters => "the reason matters",
-        ReasonRating::DoesNotMatter => "the reason does not matter",
+        ReasonRating::Matters => "reason matters",
+        ReasonRating::DoesNotMatter => "reason does not matter",
     }
 }
 
@@ -58,9 +58,9 @@ pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
 pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
     match of {
         DisputeReason::ConflictingAdjudications => "two adjudications",
-        DisputeReason::SelfConflict => "contradicts themselves",
+        DisputeReason::SelfConflict => "annotator contradicts themselves",
         DisputeReason::Split => "split",
-        DisputeReason::Outvoted => "somebody outvoted",
+        DisputeReason::Outvoted => "one annotator outvoted",
         DisputeReason::CannotSay => "nobody can tell",
         DisputeReason::Reported => "reported",
     }
@@ -70,21 +70,21 @@ pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
 pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
     match of {
         SkipReason::NotUnderstandable => "not understood",
-        SkipReason::BrokenDocument => "a text is broken",
+        SkipReason::BrokenDocument => "a document is broken",
         SkipReason::DistressingContent => "disturbing",
-        SkipReason::ConflictOfInterest => "has a stake in it",
-        SkipReason::Other => "another reason",
+        SkipReason::ConflictOfInterest => "conflict of interest",
+        SkipReason::Other => "other reason",
     }
 }
 
 /// What has become of an event.
 pub(super) fn event_status_label(of: EventStatus) -> &'static str {
     match of {
-        EventStatus::Active => "stands",
-        EventStatus::Conflict => "stands against another",
+        EventStatus::Active => "current",
+        EventStatus::Conflict => "conflicts with another",
         EventStatus::Replaced => "replaced",
-        EventStatus::Undone => "taken back",
-        EventStatus::Excluded => "left out with its person",
+        EventStatus::Undone => "undone",
+        EventStatus::Excluded => "excluded with its annotator",
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
         ItemRole::Sampled {
             inclusion_probability: probability,
         } => {
-            format!("drawn with π {}", format::fraction(*probability))
+            format!("sampled with π {}", format::fraction(*probability))
         }
     }
 }
@@ -110,13 +110,13 @@ pub(super) fn ranker_label(rankers: &[String], at: usize) -> String {
 /// With which chances items were drawn.
 pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
-        SamplingDesign::Uniform => "every instance with the same chance".to_owned(),
+        SamplingDesign::Uniform => "every instance with the same probability".to_owned(),
         SamplingDesign::StratifiedByProbe {
             allocation: Allocation::Equal,
-        } => "as many of each probe".to_owned(),
+        } => "equally many per probe".to_owned(),
         SamplingDesign::StratifiedByProbe {
             allocation: Allocation::Proportional,
-        } => "of each probe in proportion to its instances".to_owned(),
+        } => "in proportion to the instances of each probe".to_owned(),
         SamplingDesign::WeightedByMargin {
             ranker: at,
             weighting: favour,
@@ -125,7 +125,7 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
                 MarginWeighting::SmallMargins => "close calls",
                 MarginWeighting::LargeMargins => "clear calls",
             };
-            format!("{favour} of {} more often", ranker_label(rankers, at))
+            format!("{favour} of {} preferred", ranker_label(rankers, at))
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
@@ -140,7 +140,7 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
                     format!("{first} and {}", ranker_label(rankers, second))
                 }
             };
-            format!("{} where {between} disagree", format::percent(share))
+            format!("{} from disagreements of {between}", format::percent(share))
         }
     }
 }
@@ -152,14 +152,18 @@ pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
     said.extend(
         dials
             .variant
-            .map(|it| format!("reading {}", variant_label(it))),
+            .map(|it| format!("variant {}", variant_label(it))),
     );
-    said.extend(dials.length_tolerance.map(|it| format!("δ at most {it}")));
-    said.extend(dials.tie_threshold.map(|it| format!("ties within {it}")));
+    said.extend(
+        dials
+            .length_tolerance
+            .map(|it| format!("length tolerance δ {it}")),
+    );
+    said.extend(dials.tie_threshold.map(|it| format!("tie threshold {it}")));
     match dials.subset {
         InstanceSubset::All => {}
-        InstanceSubset::Untruncated => said.push("texts not truncated".to_owned()),
-        InstanceSubset::WithRelevant => said.push("with a relevant text".to_owned()),
+        InstanceSubset::Untruncated => said.push("documents not truncated".to_owned()),
+        InstanceSubset::WithRelevant => said.push("with a relevant document".to_owned()),
     }
     said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
     if let Some(at) = of.ranker {

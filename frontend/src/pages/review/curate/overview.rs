@@ -44,9 +44,9 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
     };
     let button = move || {
         let (word, to) = match state.get() {
-            TaskStatus::Draft => ("Open it for annotators", TaskStatus::Open),
-            TaskStatus::Open => ("Close it", TaskStatus::Closed),
-            TaskStatus::Closed => ("Open it again", TaskStatus::Open),
+            TaskStatus::Draft => ("Open to annotators", TaskStatus::Open),
+            TaskStatus::Open => ("Close", TaskStatus::Closed),
+            TaskStatus::Closed => ("Reopen", TaskStatus::Open),
         };
         view! {
             <button
@@ -60,10 +60,10 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
         }
     };
     let said = move || match state.get() {
-        TaskStatus::Draft => "Only curators see it. Once it was open it is never a draft again.",
-        TaskStatus::Open => "Annotators decide on its items.",
+        TaskStatus::Draft => "Only curators see this draft. Opening cannot be undone.",
+        TaskStatus::Open => "Annotators can answer its items.",
         TaskStatus::Closed => {
-            "Annotators get no more items. What they still have to send is taken, and you can \
+            "Annotators get no new items. Unsent answers are still accepted, and you can \
              adjudicate."
         }
     };
@@ -88,7 +88,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
                         disabled=move || desk.action.is_busy.get()
                         on:change=publish
                     />
-                    "Everybody who sees the study sees what people say, without names"
+                    "Show results without names to everyone who can see the study"
                 </label>
             </p>
         </Section>
@@ -106,39 +106,42 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
         let probes = probes.map(|(probe, n)| format!("{} {}", probe.name(), count((*n).into())));
         let probes: Vec<String> = probes.collect();
         let gold = match (made.n_gold_items, task.gold_interval) {
-            (0, _) | (_, 0) => "none is strewn in".to_owned(),
+            (0, _) | (_, 0) => "no gold items".to_owned(),
             (n, every) => format!("{n}, one in {every} items"),
         };
         let shows = match (task.is_blind, task.highlights_query_terms) {
-            (true, true) => "blind, query terms marked",
-            (true, false) => "blind, nothing marked",
-            (false, true) => "what rankers prefer, query terms marked",
-            (false, false) => "what rankers prefer, nothing marked",
+            (true, true) => "ranker scores hidden, query terms highlighted",
+            (true, false) => "ranker scores hidden, no highlights",
+            (false, true) => "ranker preferences shown, query terms highlighted",
+            (false, false) => "ranker preferences shown, no highlights",
         };
         let tags = match task.tags.is_empty() {
             true => "none".to_owned(),
             false => task.tags.join(", "),
         };
         let drawn = format!(
-            "{} of {}, on {}",
+            "{} of {}, over {}",
             plural(made.n_sampled_items.into(), "item", "items"),
             plural(made.n_candidates, "instance", "instances"),
             plural(made.n_queries.into(), "query", "queries")
         );
         let rows = [
-            ("Drawn", drawn),
-            ("Of each probe", probes.join(", ")),
+            ("Sample", drawn),
+            ("Items per probe", probes.join(", ")),
             (
                 "Which instances",
                 labels::selection_text(&task.filter, &rankers),
             ),
-            ("How", labels::design_text(task.sampling, &rankers)),
-            ("People for each item", task.annotators_per_item.to_string()),
+            (
+                "Sampling design",
+                labels::design_text(task.sampling, &rankers),
+            ),
+            ("Annotators per item", task.annotators_per_item.to_string()),
             ("Training items", made.n_training_items.to_string()),
             ("Gold items", gold),
-            ("People see", shows.to_owned()),
+            ("What annotators see", shows.to_owned()),
             ("Tags", tags),
-            ("Seed", task.seed.to_string()),
+            ("Random seed", task.seed.to_string()),
         ];
         rows.map(|(name, said)| view! { <dt>{name}</dt> <dd dir="auto">{said}</dd> })
             .collect_view()
@@ -146,8 +149,8 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
     view! {
         <Section
             id="made"
-            name="What it is made of"
-            note="It stays as it was drawn; another draw is another task."
+            name="Sample"
+            note="The sample is fixed; for another sample, create another task."
         >
             <dl class="made-of">{body}</dl>
         </Section>
@@ -180,15 +183,15 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
         });
     };
     let said = move || match (changed.get(), saved.get()) {
-        (true, _) => "not saved yet",
-        (false, true) => "saved; people see it with their next page",
+        (true, _) => "not saved",
+        (false, true) => "saved; annotators see it when they open the next page",
         (false, false) => "",
     };
     view! {
         <Section
             id="guidelines"
             name="Guidelines"
-            note="Markdown. People read it before they begin, and by the key G."
+            note="Markdown. Annotators read it first, and can reopen it with G."
         >
             <form on:submit=save>
                 <textarea
@@ -204,7 +207,7 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
                         type="submit"
                         disabled=move || desk.action.is_busy.get() || !changed.get()
                     >
-                        "Save the guidelines"
+                        "Save guidelines"
                     </button>
                     <span class="note" role="status">{said}</span>
                 </div>

@@ -30,7 +30,7 @@ pub(super) fn Progress(desk: CurationState) -> impl IntoView {
         move |found: TaskProgressResponse| view! { <ProgressTables desk found again/> }.into_any();
     view! {
         <div class="btns again">
-            <button class="btn" type="button" on:click=move |_| again.run(())>"Ask again"</button>
+            <button class="btn" type="button" on:click=move |_| again.run(())>"Refresh"</button>
         </div>
         <ResourceView answer until="Counting decisions" shown/>
     }
@@ -49,7 +49,7 @@ fn ProgressTables(
     let tables = tables::progress_tables(&progress, &|it| person_name(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let tally = [
-        (progress.n_started, "items begun"),
+        (progress.n_started, "items started"),
         (progress.n_complete, "complete"),
         (progress.n_adjudicated, "adjudicated"),
         (progress.n_reported, "reported"),
@@ -84,14 +84,14 @@ fn ProgressTables(
     if nobody {
         return view! {
             <p class="ahead">
-                "Nobody has done anything yet. Open the task, and invite people on the page "
+                "No activity yet. Open the task and invite annotators on the page "
                 <a href=crate::routes::PageRoute::People.href()>"People"</a> "."
             </p>
         }
         .into_any();
     }
     view! {
-        <Section id="far" name="How far it is" header>
+        <Section id="far" name="Progress" header>
             <div class="tally">{tally}</div>
             <Bar label=said done=Signal::stored(done)/>
         </Section>
@@ -101,8 +101,8 @@ fn ProgressTables(
                     <FigureSection
                         of="review-"
                         id="days"
-                        name="Decisions a day"
-                        said="Of everybody, training left out."
+                        name="Decisions per day"
+                        said="All annotators, without training items."
                         drawing=Some(days)
                         table=table("days")
                     />
@@ -111,15 +111,15 @@ fn ProgressTables(
         <FigureSection
             of="review-"
             id="progress"
-            name="What each person did"
-            said="How many, how fast, how right, and whether that changes."
+            name="Annotators"
+            said="Number, speed and accuracy of decisions, and their drift."
             table=table("progress")
         />
         <Section
             id="counts"
-            name="Whose work counts"
-            note="Whoever is left out is left out of agreement and estimates. Nothing is deleted: \
-                  their work stays in the log and in the export, and can be taken in again."
+            name="Included annotators"
+            note="Excluded annotators do not count in agreement and estimates. Nothing is \
+                 deleted: their work stays in the log and the export, and can be included again."
         >
             <ul class="held">{people}</ul>
         </Section>
@@ -140,8 +140,8 @@ fn ExclusionRow(
     let asked = RwSignal::new(false);
     let (person, excluded) = (of.person, of.is_excluded);
     let word = match excluded {
-        true => "Take in again",
-        false => "Leave out",
+        true => "Include",
+        false => "Exclude",
     };
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -176,7 +176,7 @@ fn ExclusionRow(
         </button>
         <Show when=move || asked.get()>
             <form class="btns standing" on:submit=send>
-                <TextField label="Why" text=reason/>
+                <TextField label="Reason" text=reason/>
                 <button
                     class="btn main"
                     type="submit"
@@ -185,7 +185,7 @@ fn ExclusionRow(
                 >
                     {word}
                 </button>
-                <button class="btn" type="button" on:click=keep>"Keep as it is"</button>
+                <button class="btn" type="button" on:click=keep>"Cancel"</button>
             </form>
         </Show>
     };
@@ -194,9 +194,9 @@ fn ExclusionRow(
             <div class="told" class:rests=excluded>
                 <h3><bdi>{name}</bdi></h3>
                 <p class="facts">
-                    {excluded.then(|| view! { <span class="verdict out quiet">"left out"</span> })}
+                    {excluded.then(|| view! { <span class="verdict out quiet">"excluded"</span> })}
                     <span>{plural(of.n_decided, "decision", "decisions")}</span>
-                    <span>"last " {format_minute(of.last_event_ms)}</span>
+                    <span>"last activity " {format_minute(of.last_event_ms)}</span>
                 </p>
             </div>
             <div class="act">{form}</div>

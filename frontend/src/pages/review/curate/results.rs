@@ -21,13 +21,13 @@ pub(super) fn Results(desk: CurationState) -> impl IntoView {
         let own = found.into_iter().find(|it| it.task == desk.task);
         view! { <ResultTables desk own/> }.into_any()
     };
-    view! { <ResourceView answer until="Estimating" shown/> }
+    view! { <ResourceView answer until="Computing estimates" shown/> }
 }
 
 #[component]
 fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView {
     let Some(own) = own else {
-        return view! { <p class="ahead">"Nobody has decided yet."</p> }.into_any();
+        return view! { <p class="ahead">"No decisions yet."</p> }.into_any();
     };
     let Some(found) = own.estimates else {
         return view! { <p class="ahead">{OUTDATED}</p> }.into_any();
@@ -43,25 +43,25 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
             <FigureSection
                 of="review-"
                 id="results"
-                name="Who agrees with whom"
-                said="Estimated over all that could have been drawn, from what was drawn."
+                name="Agreement with annotators"
+                said="Estimated over all instances that could be drawn."
                 drawing=Some(drawn)
                 table=table("results")
             />
             <FigureSection
                 of="review-"
                 id="said"
-                name="What people say"
-                said="In numbers of items."
+                name="Consensus of annotators"
+                said="Numbers of items."
                 table=table("said")
             />
             <details>
-                <summary>"Every estimate, with the interval of other people"</summary>
+                <summary>"All estimates, with intervals that include annotator variation"</summary>
                 <FigureSection
                     of="review-"
                     id="details"
-                    name="Every estimate"
-                    said="Three ways to count, and the numbers of items behind them."
+                    name="All estimates"
+                    said="Three ways of counting, with their numbers of items."
                     table=table("details")
                 />
             </details>
@@ -71,6 +71,6 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
 }
 
 /// Said of a task of an earlier state of its study.
-const OUTDATED: &str = "The study has changed since the task was made: its numbers would be of \
-                        other instances. Decisions and their export stay; make another task for \
-                        the study as it is.";
+const OUTDATED: &str = "The study changed after this task was created, so results would refer \
+     to other instances. Decisions and their export are kept; create a new task for the current \
+     study.";

@@ -116,7 +116,7 @@ impl CurationState {
 /// What people are called in tables.
 pub(super) fn person_name(names: &[PersonName], person: PersonId) -> String {
     let found = names.iter().find(|it| it.person == person);
-    found.map_or_else(|| format!("person {}", person.0), |it| it.name.clone())
+    found.map_or_else(|| format!("annotator {}", person.0), |it| it.name.clone())
 }
 
 #[cfg(test)]

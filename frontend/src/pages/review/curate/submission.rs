@@ -73,7 +73,7 @@ impl EventSubmission {
                     self.error.set(Some(reason));
                 }
                 Ok(None) => {
-                    let said = "the server did not say whether it was kept; send it again";
+                    let said = "The server did not confirm the action. Send it again.";
                     self.error.set(Some(said.to_owned()));
                 }
                 Err(error) => self.error.set(Some(error.to_string())),
@@ -92,7 +92,7 @@ fn event(
     }
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|it| format!("the browser gives no random numbers: {it}"))?;
+        .map_err(|it| format!("The browser provides no random numbers: {it}"))?;
     Ok(AnnotationEvent {
         key: EventKey::from_bytes(bytes),
         created_ms: js_sys::Date::now() as u64,
@@ -117,7 +117,7 @@ pub(super) fn SubmissionError(
         sending.error.get().map(|reason| {
             let retry = sending.unconfirmed.with(Option::is_some).then(|| {
                 view! {
-                    <button class="btn" type="button" on:click=again>"Send it again"</button>
+                    <button class="btn" type="button" on:click=again>"Send again"</button>
                 }
             });
             view! {

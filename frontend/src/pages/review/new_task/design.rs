@@ -14,12 +14,12 @@ pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
     let way = Memo::new(move |_| form.draft.with(|it| it.design));
     view! {
         <fieldset class="form">
-            <legend>"What is drawn"</legend>
+            <legend>"Sample"</legend>
             {form.number(TaskField::Items, "Items", |it| &mut it.n_items)}
-            {form.number(TaskField::Seed, "Seed of everything random", |it| &mut it.seed)}
+            {form.number(TaskField::Seed, "Random seed", |it| &mut it.seed)}
             <FormSelect
                 form=form.fields
-                label="With which chances"
+                label="Sampling design"
                 options=DesignKind::ALL
                 value=|it| &mut it.design
             />
@@ -33,10 +33,10 @@ pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
                 }
                 .into_any(),
                 DesignKind::RankerDisagreement => view! {
-                    <RankerField form label="One ranker"/>
+                    <RankerField form label="First ranker"/>
                     <RankerSelect
                         form
-                        label="The other"
+                        label="Second ranker"
                         get=|it| it.compared_rankers[1].to_string()
                         set=|it, word| it.compared_rankers[1] = word.parse().unwrap_or_default()
                     />
@@ -46,8 +46,8 @@ pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
             }}
         </fieldset>
         <p class="note">
-            "No instance has no chance, and each item keeps the chance π with which it was drawn,
-            so that the results are estimates over all instances whatever was drawn more often."
+            "Every instance can be drawn, and every item keeps its inclusion probability π, so \
+             that results are estimates over all instances whatever the design."
         </p>
     }
 }
@@ -66,14 +66,14 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
 
 #[component]
 fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
-    let label = "Per cent of items from where they disagree";
+    let label = "Percentage of items from disagreements";
     form.number(TaskField::Share, label, |it| &mut it.disagreement_percent)
 }
 
 #[component]
 fn AllocationField(form: NewTaskForm) -> impl IntoView {
     const SHARES: &[(Allocation, &str, &str)] = &[
-        (Allocation::Equal, "equal", "as many of each"),
+        (Allocation::Equal, "equal", "equally many per probe"),
         (
             Allocation::Proportional,
             "proportional",
@@ -83,7 +83,7 @@ fn AllocationField(form: NewTaskForm) -> impl IntoView {
     view! {
         <FormSelect
             form=form.fields
-            label="Items of each probe"
+            label="Items per probe"
             options=SHARES
             value=|it| &mut it.allocation
         />
@@ -98,6 +98,6 @@ fn MarginFields(form: NewTaskForm) -> impl IntoView {
     ];
     view! {
         <RankerField form label="Ranker"/>
-        <FormSelect form=form.fields label="More often" options=CALLS value=|it| &mut it.margin_preference/>
+        <FormSelect form=form.fields label="Prefer" options=CALLS value=|it| &mut it.margin_preference/>
     }
 }

@@ -39,23 +39,19 @@ impl DesignKind {
         (
             DesignKind::Uniform,
             "uniform",
-            "every instance with the same chance",
+            "uniform: every instance with the same probability",
         ),
         (DesignKind::ByProbe, "by-probe", "by probe"),
-        (
-            DesignKind::ByMargin,
-            "by-margin",
-            "by the margin of a ranker",
-        ),
+        (DesignKind::ByMargin, "by-margin", "by margin of a ranker"),
         (
             DesignKind::AxiomRankerDisagreement,
             "axiom-ranker",
-            "first where axiom and ranker disagree",
+            "disagreements of axiom and ranker first",
         ),
         (
             DesignKind::RankerDisagreement,
             "rankers",
-            "first where two rankers disagree",
+            "disagreements of two rankers first",
         ),
     ];
 }
@@ -348,7 +344,7 @@ fn parse_margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -
     }
     let found = text.parse::<f64>().ok().filter(|it| it.is_finite());
     if found.is_none() {
-        wrong.push(TaskFieldError::new(field, "must be a number, or empty"));
+        wrong.push(TaskFieldError::new(field, "must be a number or blank"));
     }
     found
 }

@@ -8,8 +8,8 @@ use crate::routes::PageRoute;
 
 /// The instance that is meant: by the address of its page, or as `tfc1 fixed 12`.
 pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, String> {
-    let help = "paste the address of an instance of this study, or write probe, reading and \
-                number: tfc1 fixed 12";
+    let help = "enter the address of an instance of this study, or its probe, variant and \
+         number, for example: tfc1 fixed 12";
     let text = text.trim();
     if let Some(at) = text.find("/study/") {
         let path = text[at..].split(['?', '#']).next().unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
                 index: number,
             }),
             Some(PageRoute::Instance { study: of, .. }) => Err(format!(
-                "it is an instance of {of}, and the task is of {study}"
+                "this instance belongs to {of}, but the task to {study}"
             )),
             _ => Err(help.to_owned()),
         };
@@ -37,10 +37,10 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
     let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
     Ok(InstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
-        variant: *known.ok_or_else(|| format!("there is no reading named `{mode}`"))?,
+        variant: *known.ok_or_else(|| format!("there is no variant named `{mode}`"))?,
         index: number
             .parse()
-            .map_err(|_| format!("`{number}` is no number of an instance"))?,
+            .map_err(|_| format!("`{number}` is not an instance number"))?,
     })
 }
 

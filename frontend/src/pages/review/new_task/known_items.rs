@@ -46,7 +46,7 @@ pub(super) fn KnownItems(
             .draft
             .with_untracked(|it| list(it).iter().any(|it| it.instance == place))
         {
-            return wrong.set(Some("it is in the list".to_owned()));
+            return wrong.set(Some("already in the list".to_owned()));
         }
         let known = ReferenceAnswer {
             instance: place,
@@ -89,8 +89,8 @@ pub(super) fn KnownItems(
     let id = format!("{}-address", field.id());
     let answers = AnnotatorAnswer::ALL.iter().map(|&it| {
         let name = match it {
-            AnnotatorAnswer::First => "text 1, or the first step",
-            AnnotatorAnswer::Second => "text 2, or the second step",
+            AnnotatorAnswer::First => "document 1, or the first step",
+            AnnotatorAnswer::Second => "document 2, or the second step",
             AnnotatorAnswer::Equal => "equal",
             AnnotatorAnswer::CannotTell => "cannot say",
         };
@@ -105,7 +105,7 @@ pub(super) fn KnownItems(
             <FieldErrorMessage form=form.fields field/>
             <div class="form adds" role="group" aria-label=format!("Add to {name}")>
                 <TextField
-                    label="Address of an instance, or tfc1 fixed 12"
+                    label="Instance address, or for example: tfc1 fixed 12"
                     text=address
                     mistake=InputError { id: id.clone(), reason: wrong.into() }
                     on:keydown=move |event| {
@@ -115,12 +115,12 @@ pub(super) fn KnownItems(
                         }
                     }
                 />
-                <SelectField label="Right, by the order on its page" choose=move |word: String| {
+                <SelectField label="Correct answer, in the order of the instance page" choose=move |word: String| {
                     let found = AnnotatorAnswer::ALL.iter().find(|it| it.name() == word);
                     answer.set(found.copied().unwrap_or(AnnotatorAnswer::First));
                 }>{answers}</SelectField>
-                <TextField label="Why" text=why/>
-                <button class="btn" type="button" on:click=move |_| add()>"Add it"</button>
+                <TextField label="Reason" text=why/>
+                <button class="btn" type="button" on:click=move |_| add()>"Add"</button>
             </div>
         </fieldset>
     }

@@ -46,15 +46,15 @@ pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
         let now = task.get();
         let seen = seen.get();
         if form.server_error.with(Option::is_some) {
-            return "It cannot be drawn so: the reason stands beside what is wrong.";
+            return "This sample cannot be drawn; see the messages next to the fields.";
         }
         match (now, seen) {
-            (None, _) => "Choose what is asked, and how much could be drawn is counted here.",
+            (None, _) => "Choose a study and probes to see how many instances can be drawn.",
             (Some(now), Some(PreviewState { task, made })) if now == task => match made {
                 Some(_) => "",
-                None => "Counting what could be drawn",
+                None => "Counting instances",
             },
-            (Some(_), _) => "Counting what could be drawn",
+            (Some(_), _) => "Counting instances",
         }
     };
     let shown = move || {
@@ -94,7 +94,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         0 => None,
         n => Some(f64::from(made.n_sampled_items) / n as f64),
     };
-    let chance = chance.map(|it| format!("{} of them are drawn in the mean", percent(it)));
+    let chance = chance.map(|it| format!("{} of them are drawn on average", percent(it)));
     let rows = made.probes.iter().map(|(probe, n)| {
         view! {
             <tr>
@@ -112,7 +112,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
             </p>
             <p>
                 <b class="run-now">{count(made.n_candidates)}</b>
-                <span class="note">"could be"</span>
+                <span class="note">"possible"</span>
             </p>
             <p>
                 <b class="run-now">{count(u64::from(made.n_queries))}</b>
@@ -125,7 +125,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
             {plural(u64::from(made.n_gold_items), "gold item", "gold items")}
         </p>
         <HeadedTable
-            name="Items of each probe"
+            name="Items per probe"
             class="data narrow"
             heads=[ColumnHeading::text("probe"), ColumnHeading::number("items")]
         >

@@ -22,14 +22,14 @@ pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
             {move || match form.study.read().is_some() {
                 true => view! { <ProbeFamilies form/> }.into_any(),
                 false => view! {
-                    <p class="note" role="status">"Asking for the study"</p>
+                    <p class="note" role="status">"Loading the study"</p>
                 }
                 .into_any(),
             }}
             <FieldErrorMessage form=form.fields field=TaskField::Probes/>
         </fieldset>
         <fieldset>
-            <legend>"Which of their instances"</legend>
+            <legend>"Which instances"</legend>
             {move || form.study.read().is_some().then(|| view! { <InstanceFilters form/> })}
         </fieldset>
     }
@@ -120,8 +120,8 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
         <div class="form">
             <RankerSelect
                 form
-                label="By what a ranker makes of them"
-                none="whatever rankers say"
+                label="Filter by a ranker's outcome"
+                none="no filter"
                 get=|it| it.ranker.clone()
                 set=|it, word| {
                     if word.is_empty() {
@@ -141,8 +141,8 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .number(TaskField::MarginFrom, "Margin from; empty: any", |it| &mut it.min_margin)}
-                {form.number(TaskField::MarginTo, "Margin up to; empty: any", |it| &mut it.max_margin)}
+                    .number(TaskField::MarginFrom, "Minimum margin (blank = any)", |it| &mut it.min_margin)}
+                {form.number(TaskField::MarginTo, "Maximum margin (blank = any)", |it| &mut it.max_margin)}
             </Show>
         </div>
     }

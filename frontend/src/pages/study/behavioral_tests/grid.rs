@@ -117,7 +117,7 @@ fn GridCellView(
 ) -> impl IntoView {
     let (spot, effect, detail) = match square {
         GridCell::Impossible => {
-            return view! { <span class="unseen">"cannot differ"</span> }.into_any();
+            return view! { <span class="unseen">"impossible by design"</span> }.into_any();
         }
         GridCell::NotInStudy => {
             return view! { <span class="unseen">"not in this study"</span> }.into_any();
@@ -174,7 +174,7 @@ fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
         format::count(effect.n_queries),
     );
     if effect.n_unscored > 0 {
-        said += &format!(", {} without a score", format::count(effect.n_unscored));
+        said += &format!(", {} unscored", format::count(effect.n_unscored));
     }
     if effect.is_significant() {
         said += ", significant";

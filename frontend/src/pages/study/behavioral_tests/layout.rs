@@ -48,15 +48,14 @@ impl BehavioralTestKind {
         match self {
             BehavioralTestKind::MeasureAndMatch => {
                 "Two documents of a query that are equal in the row and differ in the column. \
-                 Positive: the one with the larger value is preferred."
+                 Positive: the ranker prefers the one with the larger value."
             }
             BehavioralTestKind::Manipulation => {
-                "A document beside itself, changed in one way. Positive: the manipulated text is \
-                 preferred."
+                "A document against an edited copy. Positive: the ranker prefers the edited copy."
             }
             BehavioralTestKind::DatasetTransfer => {
-                "Pairs of texts that were made for another task. Positive: the first text of a \
-                 pair is preferred; in a symmetric set, the two score differently."
+                "Document pairs from another task. Positive: the ranker prefers the first \
+                 document; in a symmetric set, the two scores differ."
             }
         }
     }
@@ -186,7 +185,7 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
             name: control.name().to_owned(),
             details: match tolerance.value() {
                 0.0 => Vec::new(),
-                within => vec![format!("within {within}")],
+                within => vec![format!("tolerance {within}")],
             },
         };
         let squares = variables.iter().map(|&it| square(control, tolerance, it));
@@ -212,7 +211,7 @@ fn rows(
         name: it.ranker.label.clone(),
         details: {
             let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
-            let width = |it: f64| format!("δ {}", format::score(it, format::score_digits(it)));
+            let width = |it: f64| format!("ε {}", format::score(it, format::score_digits(it)));
             detail
                 .into_iter()
                 .chain(it.tie_threshold.map(width))
@@ -228,7 +227,7 @@ fn rows(
         (head, squares.collect())
     });
     EffectGridLayout {
-        corner: "Behaviour",
+        corner: "Behavioral test",
         columns: columns.collect(),
         rows: rows.collect(),
     }
@@ -238,7 +237,10 @@ fn rows(
 fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
     let mut said = plural(row.n_samples, "sample", "samples");
     if row.sampled_fraction < 1.0 {
-        said += &format!(", {} of all, drawn", format::fraction(row.sampled_fraction));
+        said += &format!(
+            ", {} of all, sampled",
+            format::fraction(row.sampled_fraction)
+        );
     }
     if let Probe::Transfer(it) = row.probe
         && it.is_symmetric
@@ -259,7 +261,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
         let left_out: Vec<String> = left_out.collect();
         if !left_out.is_empty() {
             let pairs = plural(kept.n_pairs, "pair", "pairs");
-            said += &format!("; of {pairs} left out: {}", left_out.join(", "));
+            said += &format!("; of {pairs} excluded: {}", left_out.join(", "));
         }
     }
     said

@@ -58,11 +58,14 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
     let from = scene.results.with_untracked(|it| it.min_relevant_grade);
     let of = match spot.slice {
         RelevanceSlice::All => None,
-        RelevanceSlice::Relevant => Some(format!(" Relevant documents: grade {from} or more.")),
-        RelevanceSlice::NotRelevant => Some(format!(" Judged documents: grade below {from}.")),
+        RelevanceSlice::Relevant => Some(format!(" Relevant documents: grade {from} or higher.")),
+        RelevanceSlice::NotRelevant => Some(format!(
+            " Non-relevant documents: judged, grade \
+             below {from}."
+        )),
     };
     view! {
-        <aside class="panel" aria-label="Selected behaviour">
+        <aside class="panel" aria-label="Selected behavioral test">
             <div>
                 <h3>{title}</h3>
                 <p class="note">{spot.probe.description().statement} {of}</p>
@@ -82,9 +85,16 @@ fn MeasuredEffect(
     let found = scene.results.get_untracked();
     let asked = found.rankers.get(spot.ranker);
     let delta = asked.and_then(|it| it.tie_threshold);
-    let queries = plural(effect.n_queries, "query as unit", "queries as units");
+    let queries = plural(
+        effect.n_queries,
+        "query [the number gets the prefix “over ”]",
+        "queries [the number gets the \
+         prefix “over ”: over 64 queries]",
+    );
     let few = (effect.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
-        let said = format!("with fewer than {MIN_BOOTSTRAP_UNITS} queries the bounds are rough");
+        let said = format!(
+            "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
+        );
         view! { <br/> {said} }
     });
     let counts = [
@@ -117,7 +127,7 @@ fn MeasuredEffect(
         .iter()
         .find(|it| (it.probe, it.slice) == (spot.probe, RelevanceSlice::All));
     let way = n.map_or(String::new(), |it| {
-        format!("See {}", plural(it.n_samples, "sample", "samples"))
+        format!("Show {}", plural(it.n_samples, "sample", "samples"))
     });
     view! {
         <div class="sum">
@@ -142,9 +152,9 @@ fn MeasuredEffect(
 /// What the marks of the cell say here.
 fn significance_note(effect: &BehavioralEffect) -> Option<AnyView> {
     let said = match (effect.is_significant(), effect.has_conflicting_tests()) {
-        (true, false) => "* Samples and queries as units both find an effect.",
-        (true, true) => "*† With samples as units there is an effect; with queries as units, not.",
-        (false, true) => "† With queries as units there is an effect; with samples as units, not.",
+        (true, false) => "* Significant over samples and over queries.",
+        (true, true) => "*† Significant over samples, not over queries.",
+        (false, true) => "† Significant over queries, not over samples.",
         (false, false) => return None,
     };
     Some(view! { <p class="note">{said}</p> }.into_any())
@@ -158,10 +168,10 @@ fn DifferenceHistogram(
     histogram: HistogramResource,
 ) -> impl IntoView {
     let label = match slice {
-        RelevanceSlice::All => "Differences of scores; neutral within δ",
+        RelevanceSlice::All => "Score differences; neutral within ε",
         // The list knows no slices.
         RelevanceSlice::Relevant | RelevanceSlice::NotRelevant => {
-            "Differences of scores, over all documents"
+            "Score differences, over all documents"
         }
     };
     move || match histogram.get() {
@@ -204,24 +214,24 @@ fn EffectFacts(
         format!("{}{tuned}", format::score(it, format::score_digits(it)))
     });
     let unscored = (effect.n_unscored > 0).then(|| {
-        view! { <dt>"Without a score"</dt> <dd>{format::count(effect.n_unscored)}</dd> }
+        view! { <dt>"Unscored"</dt> <dd>{format::count(effect.n_unscored)}</dd> }
     });
-    let tests = format!("p, Bonferroni over {} tests", format::count(found.n_tests));
+    let tests = format!("p (Bonferroni, {} tests)", format::count(found.n_tests));
     view! {
         <dl>
             <dt>"Mean difference"</dt>
             <dd>{signed(effect.mean)}</dd>
             <dt>"Median difference"</dt>
             <dd>{signed(effect.median)}</dd>
-            <dt>"p of the paired t test"</dt>
+            <dt>"p (paired t test)"</dt>
             <dd>{p(effect.p_samples)}</dd>
             <dt>{tests}</dt>
             <dd>{p(effect.p_bonferroni)}</dd>
-            <dt>"p by queries"</dt>
+            <dt>"p (over queries)"</dt>
             <dd>{format::p_value(effect.p_queries)}</dd>
             <dt>"Queries"</dt>
             <dd>{format::count(effect.n_queries)}</dd>
-            <dt>"δ"</dt>
+            <dt>"ε"</dt>
             <dd>{width}</dd>
             {unscored}
         </dl>

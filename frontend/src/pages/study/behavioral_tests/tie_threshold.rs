@@ -20,7 +20,7 @@ impl ThresholdChoice {
     const ALL: [(ThresholdChoice, &str); 3] = [
         (ThresholdChoice::Tuned, "tuned per ranker"),
         (ThresholdChoice::Zero, "0"),
-        (ThresholdChoice::Given, "given"),
+        (ThresholdChoice::Given, "custom"),
     ];
 
     fn of(delta: TieThreshold) -> ThresholdChoice {
@@ -86,20 +86,20 @@ pub(super) fn ThresholdControl(
     let problem = move || {
         wrong
             .get()
-            .then(|| view! { <span class="miss">"δ is a number of at least 0"</span> })
+            .then(|| view! { <span class="miss">"ε must be a number of at least 0"</span> })
     };
     view! {
-        <span class="dial" title="Two scores within δ count as neutral">
-            <span class="label">"Score difference δ"</span>
-            <span class="choice" role="radiogroup" aria-label="Score difference δ">{ways}</span>
+        <span class="dial" title="Scores that differ by at most ε are neutral">
+            <span class="label">"Tie threshold ε"</span>
+            <span class="choice" role="radiogroup" aria-label="Tie threshold ε">{ways}</span>
         </span>
         <input
             class="btn bound"
             class:wrong-number=move || wrong.get()
             type="text"
             inputmode="decimal"
-            placeholder="δ"
-            aria-label="δ, in the unit of the scores"
+            placeholder="ε"
+            aria-label="ε, in score units"
             aria-invalid=move || wrong.get().to_string()
             disabled=move || choice.get() != ThresholdChoice::Given
             prop:value=shown

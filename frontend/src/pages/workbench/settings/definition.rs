@@ -74,12 +74,12 @@ impl LocalStudySettings {
             if self.rankers[..at].iter().any(|it| it.spec() == spec) {
                 wrong.add(
                     StudyField::Ranker(at),
-                    "the same ranker stands above; change or remove it",
+                    "the same ranker is listed above; change or remove it",
                 );
             }
         }
         if self.rankers.is_empty() {
-            wrong.add(StudyField::Ranker(0), "a study needs at least one ranker");
+            wrong.add(StudyField::Ranker(0), "the study needs at least one ranker");
         }
         let pool = match self.pool_is_ranked() {
             true => format!("{}:{}", self.pool, self.pool_depth.trim()),
@@ -100,25 +100,25 @@ impl LocalStudySettings {
             }
         }
         if probes.is_empty() {
-            wrong.add(StudyField::Probes, "choose at least one axiom");
+            wrong.add(StudyField::Probes, "select at least one axiom");
         }
         let lacks = |it: &&Probe| it.needs_vectors() && files.vectors.is_none();
         if let Some(axiom) = probes.iter().find(lacks) {
             let name = axiom.name();
             wrong.add(
                 StudyField::Probes,
-                format!("{name} needs word vectors: add a file of GloVe or word2vec"),
+                format!("{name} needs word vectors: add a GloVe or word2vec file"),
             );
         }
         if self.variants.is_empty() {
-            wrong.add(StudyField::Variants, "choose at least one reading");
+            wrong.add(StudyField::Variants, "select at least one variant");
         }
         let delta = match self.length_tolerance.trim() {
             "inf" => Some(None),
             text => wrong
                 .collect(
                     StudyField::LengthTolerance,
-                    parse_integer(text, 0, ", or inf for any gap"),
+                    parse_integer(text, 0, ", or inf for no limit"),
                 )
                 .map(Some),
         };
@@ -145,7 +145,7 @@ impl LocalStudySettings {
                 format: 1,
                 name: LOCAL_STUDY.to_owned(),
                 title: "Local study".to_owned(),
-                description: format!("Made in this browser from {}.", files.corpora.join(", ")),
+                description: format!("Created in this browser from {}.", files.corpora.join(", ")),
                 collection: files.corpora.join(", "),
                 n_queries: n,
                 pool,
@@ -208,14 +208,14 @@ impl LocalStudySettings {
         Ok(Analyzer {
             tokenizer: match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
-                (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
+                (WORDPIECE, None) => return Err("choose the vocabulary file".to_owned()),
                 (plain, _) => plain.parse().map_err(Error::message_without_field)?,
             },
             max_tokens: None,
             stopwords: match (self.analyzer.stopwords.as_str(), &files.stop_list) {
                 ("en-function", _) => Stopwords::EnFunction,
                 ("list", Some(list)) => list.clone(),
-                ("list", None) => return Err("choose the file with the stop list".to_owned()),
+                ("list", None) => return Err("choose the stop-word file".to_owned()),
                 _ => Stopwords::None,
             },
             stemmer: self
@@ -262,7 +262,7 @@ fn parse_integer<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Resu
     let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
     match text.parse() {
         Ok(value) if !small => Ok(value),
-        _ if text.is_empty() => Err(format!("a whole number of at least {least} is missing{or}")),
+        _ if text.is_empty() => Err(format!("enter a whole number of at least {least}{or}")),
         _ => Err(format!(
             "`{text}` is not a whole number of at least {least}{or}"
         )),
@@ -274,7 +274,7 @@ fn parse_optional_integer<T: std::str::FromStr>(text: &str) -> Result<Option<T>,
     if text.trim().is_empty() {
         Ok(None)
     } else {
-        parse_integer(text, 1, ", nor empty").map(Some)
+        parse_integer(text, 1, ", or blank").map(Some)
     }
 }
 

@@ -38,23 +38,23 @@ impl std::str::FromStr for AxiomFormula {
         };
         let kind = reader.choice()?;
         if reader.peek().is_some() {
-            return Err(reader.wrong("an operator was expected"));
+            return Err(reader.wrong("expected an operator"));
         }
         match kind {
             OperandKind::Preference => {}
             OperandKind::Even => {
                 return Err(reader.wrong(
-                    "as a whole it prefers no text: two \
-                 preferences multiplied only say whether they agree; multiply by a third",
+                    "the whole formula prefers no document: the product of two preferences only \
+                     says whether they agree; multiply by a third",
                 ));
             }
             OperandKind::Number => {
-                return Err(reader.wrong("as a whole it is a number and prefers no text"));
+                return Err(reader.wrong("the whole formula is a number and prefers no document"));
             }
         }
         let n = reader.code.len();
         if n > LONGEST {
-            return Err(reader.wrong("it is too long; about twenty axioms fit"));
+            return Err(reader.wrong("too long; a formula can have about twenty axioms"));
         }
         let mut code = [0; LONGEST];
         code[..n].copy_from_slice(&reader.code);
@@ -110,7 +110,7 @@ impl FormulaParser<'_> {
     fn choice(&mut self) -> Result<OperandKind, Error> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.wrong("parentheses are nested too deeply"));
+            return Err(self.wrong("too many nested parentheses"));
         }
         let kind = self.several('|', Op::First, FormulaParser::both)?;
         let before = self.at;
@@ -127,7 +127,7 @@ impl FormulaParser<'_> {
 
     fn condition(&mut self, kind: OperandKind) -> Result<OperandKind, Error> {
         if kind == OperandKind::Number {
-            return Err(self.wrong("a condition belongs to a preference, not to a number"));
+            return Err(self.wrong("a condition applies to a preference, not to a number"));
         }
         let word = self.word();
         let op = match word.as_str() {
@@ -138,11 +138,14 @@ impl FormulaParser<'_> {
             "undecided" => Op::IfUndecided,
             "decided" => Op::IfDecided,
             _ => {
-                return Err(self.wrong("after `if` comes `len`, `undecided(…)` or `decided(…)`"));
+                return Err(self.wrong(
+                    "`if` must be followed by `len`, `undecided(…)` or \
+                     `decided(…)`",
+                ));
             }
         };
         if !self.take('(') {
-            return Err(self.wrong("`(` was expected"));
+            return Err(self.wrong("expected `(`"));
         }
         self.choice()?;
         self.close()?;
@@ -154,7 +157,7 @@ impl FormulaParser<'_> {
         if self.take(')') {
             Ok(())
         } else {
-            Err(self.wrong("`)` was expected"))
+            Err(self.wrong("expected `)`"))
         }
     }
 
@@ -173,7 +176,7 @@ impl FormulaParser<'_> {
         let mut n = 1_u8;
         while self.take(sign) {
             if kind != OperandKind::Preference || part(self)? != OperandKind::Preference {
-                return Err(self.wrong(&format!("`{sign}` stands between two preferences")));
+                return Err(self.wrong(&format!("`{sign}` must stand between two preferences")));
             }
             n = n.saturating_add(1);
         }
@@ -199,8 +202,8 @@ impl FormulaParser<'_> {
                 | (OperandKind::Number, OperandKind::Even) => OperandKind::Even,
                 _ => {
                     return Err(self.wrong(
-                        "a preference turns with the order of the texts and the other part does \
-                         not: they cannot be added; multiply instead",
+                        "a preference depends on document order and the other part does not, so \
+                         they cannot be added; multiply them instead",
                     ));
                 }
             };
@@ -222,7 +225,7 @@ impl FormulaParser<'_> {
                     self.at += 1;
                     if kind != OperandKind::Preference || self.signed()? != OperandKind::Preference
                     {
-                        return Err(self.wrong("`%` stands between two preferences"));
+                        return Err(self.wrong("`%` must stand between two preferences"));
                     }
                     votes = votes.saturating_add(1);
                 }
@@ -244,10 +247,7 @@ impl FormulaParser<'_> {
                     let right = self.signed()?;
                     let zero = self.code[from..] == [1, 0, 0];
                     if right != OperandKind::Number || zero {
-                        return Err(self.wrong(
-                            "only a number other than 0 divides: an axiom may prefer no text, \
-                             which is 0",
-                        ));
+                        return Err(self.wrong("the divisor must be a number other than 0"));
                     }
                     self.push(Op::Over);
                 }
@@ -262,7 +262,7 @@ impl FormulaParser<'_> {
                 self.at += 1;
                 self.depth += 1;
                 if self.depth > DEEPEST {
-                    return Err(self.wrong("signs are nested too deeply"));
+                    return Err(self.wrong("too many nested signs"));
                 }
                 let kind = self.signed()?;
                 self.depth -= 1;
@@ -289,7 +289,7 @@ impl FormulaParser<'_> {
             let fits = whole.filter(|it| *it <= f64::from(u16::MAX));
             let Some(hundredths) = fits else {
                 self.at = before;
-                return Err(self.wrong("a number is from 0 to 655.35, by hundredths"));
+                return Err(self.wrong("a number must be between 0 and 655.35, in hundredths"));
             };
             self.push(Op::Number(libm::round(hundredths) as u16));
             return Ok(OperandKind::Number);
@@ -302,9 +302,10 @@ impl FormulaParser<'_> {
             self.at = before;
             return Err(self.wrong(match named {
                 Some(_) => {
-                    "TFC2 and LNC2 prefer none of two texts of a pool and stand for themselves only"
+                    "TFC2 and LNC2 do not compare two documents of a candidate pool and can \
+                     only stand alone"
                 }
-                None => "the name of an axiom was expected",
+                None => "expected the name of an axiom",
             }));
         };
         self.push(Op::Axiom(place as u8));

@@ -9,12 +9,12 @@ const SOURCE: &str = "Hagen et al., CIKM 2016, after Tao & Zhai, SIGIR 2007; as 
 pub(super) const PROX1: ProbeDescription = ProbeDescription {
     name: "PROX1",
     short_title: "first terms closer",
-    statement: "Of two texts with the same query terms, the one whose terms first occur closer \
-                to each other scores higher.",
+    statement: "Of two documents with the same query terms, the one whose terms first occur \
+         closer together scores higher.",
     formula: "same w ∈ Q in both, at least two, mean words between the first occurrences of two \
               terms smaller in d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    known_issues: "Only the first occurrence of each term is looked at.",
+    known_issues: "Only the first occurrence of each term counts.",
     example: &[
         "river bank",
         "the river bank is steep",
@@ -25,25 +25,25 @@ pub(super) const PROX1: ProbeDescription = ProbeDescription {
 pub(super) const PROX2: ProbeDescription = ProbeDescription {
     name: "PROX2",
     short_title: "terms earlier",
-    statement: "Of two texts with the same query terms, the one in which they first occur \
-                earlier scores higher.",
+    statement: "Of two documents with the same query terms, the one in which they first occur \
+         earlier scores higher.",
     formula: "same w ∈ Q in both, at least two, Σ of first positions smaller in d1 ⇒ \
               S(d1) > S(d2)",
     source: SOURCE,
-    known_issues: "Releases of the package before 1.2 had two answers, of opposite sign, for the \
-               same pair.",
+    known_issues: "Releases of the package before 1.2 give two opposite answers for the same \
+         pair.",
     example: &["river bank", "river bank of mud", "mud of the river bank"],
 };
 
 pub(super) const PROX3: ProbeDescription = ProbeDescription {
     name: "PROX3",
     short_title: "phrase earlier",
-    statement: "Of two texts with the same query terms, the one that has the whole query as a \
-                phrase, or has it earlier, scores higher.",
+    statement: "Of two documents with the same query terms, the one that contains the whole \
+         query as a phrase, or contains it earlier, scores higher.",
     formula: "same w ∈ Q in both, at least two, the query as a phrase in d1, and in d2 later or \
               never ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    known_issues: "With stop words removed, a phrase may have words in between.",
+    known_issues: "With stop words removed, a phrase may contain other words.",
     example: &[
         "river bank",
         "the river bank is steep",
@@ -54,22 +54,21 @@ pub(super) const PROX3: ProbeDescription = ProbeDescription {
 pub(super) const PROX4: ProbeDescription = ProbeDescription {
     name: "PROX4",
     short_title: "closest grouping",
-    statement: "Of two texts with all query terms, the one with fewer other words in its \
-                closest grouping of them scores higher; of equal ones that with more such \
-                groupings.",
+    statement: "Of two documents with all query terms, the one with fewer other words in its \
+         tightest grouping of them scores higher; if equal, the one with more such groupings.",
     formula: "all w ∈ Q in both, at least two, (other words in the closest grouping, − number of \
               such groupings) smaller in d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    known_issues: "A grouping is an occurrence of a term with the nearest of each other term, the \
-               earlier of two equally near.",
+    known_issues: "A grouping is an occurrence of a term with the nearest occurrence of each \
+         other term, the earlier one if two are equally near.",
     example: PROX1.example,
 };
 
 pub(super) const PROX5: ProbeDescription = ProbeDescription {
     name: "PROX5",
     short_title: "smaller spans",
-    statement: "Of two texts with all query terms, the one with the smaller mean span around \
-                an occurrence of them scores higher.",
+    statement: "Of two documents with all query terms, the one with the smaller mean span \
+         around their occurrences scores higher.",
     formula: "all w ∈ Q in both, at least two, mean of max − min over all groupings smaller in \
               d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
