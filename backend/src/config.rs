@@ -74,25 +74,25 @@ const CAMARA_2020_PIECES: u32 = 500;
 pub(crate) enum PaperPreset {
     /// Rennings, Moraes & Hauff, ECIR 2019
     Rennings2019,
-    /// Câmara & Hauff, ECIR 2020: pieces of words, the first 500 of a text
+    /// Câmara & Hauff, ECIR 2020: WordPiece tokens, the first 500 of a document
     Camara2020,
 }
 
 /// The analyzer arguments: tokenizer, stop words, stemmer.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnalyzerArgs {
-    /// alnum ([a-z0-9]+ on lower-case), unicode (UAX 29 words), or wordpiece:FOLDER|FILE
-    /// (pieces of words after a model's vocabulary) [default: alnum; preset camara2020:
-    /// wordpiece of the default model]
+    /// Tokenizer: alnum ([a-z0-9]+, lowercased), unicode (UAX 29 words), or wordpiece:FOLDER|FILE
+    /// (subwords of a model's vocabulary) [default: alnum; preset camara2020: wordpiece of the
+    /// default model]
     #[arg(long)]
     tokenizer: Option<Tokenizer>,
-    /// Only the first so many tokens of a text are read [preset camara2020: 500]
+    /// Truncate documents to the first N tokens [preset camara2020: 500]
     #[arg(long, value_name = "N")]
     first_tokens: Option<u32>,
-    /// none, en-function, or a file with one word a line [default: none]
+    /// Stop words: none, en-function, or a file with one word per line [default: none]
     #[arg(long, value_name = "none|en-function|FILE")]
     stopwords: Option<String>,
-    /// none, porter or porter2 [default: porter, with wordpiece none; preset rennings2019:
+    /// Stemmer: none, porter or porter2 [default: porter, with wordpiece none; preset rennings2019:
     /// porter2]
     #[arg(long)]
     stemmer: Option<Stemmer>,
@@ -101,45 +101,40 @@ pub(crate) struct AnalyzerArgs {
 /// What is looked for, and within which bounds.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MiningArgs {
-    /// Axioms, measure-and-match tests, manipulations and groups of them, with commas between
-    ///
-    /// Axioms: tfc1, tfc2, mtdc, lnc1, lnc2, tp, and with word vectors stmc1, stmc2, stmc3; all
-    /// takes each of them that can be mined.
-    /// ir_axioms: the axioms of the package ir_axioms, which can also be named one by one, such as
-    /// prox1 or tfc1@ir_axioms.
-    /// Formulas of axioms: tfc1&lnc1, 'prox3 | prox1', 'm_and % prox1 % div'.
-    /// match: the measure-and-match tests of the paper ABNIRML, match:all those over all
-    /// measurements, match:CONTROL:VARIABLE one of them, such as match:tf:length.
-    /// manipulations: documents changed in every known way, or in one: reverse-words, typos, …;
-    /// here they are counted, and a study scores them.
-    /// What a group lacks because there are no word vectors is named on standard error.
+    /// Axioms, measure-and-match tests, manipulations and groups of them, comma-separated. tfc1,
+    /// tfc2, mtdc, lnc1, lnc2, tp, and with word vectors stmc1, stmc2, stmc3; `all` selects every
+    /// axiom that can be mined. ir_axioms: the axioms of the ir_axioms package, or one of them,
+    /// such as prox1 or tfc1@ir_axioms. Compound axioms: tfc1&lnc1, 'prox3 | prox1', 'm_and % prox1
+    /// % div'. match: the measure-and-match tests of ABNIRML; match:all: all measurements;
+    /// match:CONTROL:VARIABLE: one test, such as match:tf:length. manipulations: all document
+    /// manipulations, or one, such as reverse-words or typos; they are counted here and scored in a
+    /// study. Axioms that need word vectors and have none are listed on standard error.
     #[arg(long, default_value = "all", value_name = "LIST", verbatim_doc_comment)]
     probes: String,
-    /// fixed (what the axiom says), paper (as printed) or code (as the published code has it)
+    /// Axiom variant: fixed (as defined here), paper (as printed) or code (as implemented by the
+    /// authors)
     #[arg(long, default_value = "fixed")]
     mode: String,
-    /// Limits, analyser and pool of a paper; what is given beside it goes before it
+    /// Limits, analyzer and pool of a paper; explicit flags override it
     #[arg(long, value_enum)]
     preset: Option<PaperPreset>,
-    /// δ, the largest difference in length of texts that count as equally long, in terms,
-    /// or inf [default: 10; preset rennings2019: inf]
+    /// Length tolerance δ in terms, or inf [default: 10; preset rennings2019: inf]
     #[arg(long, value_name = "N|inf", allow_hyphen_values = true)]
     delta: Option<String>,
-    /// The least number of query-term occurrences a text needs [default: 1; preset
-    /// rennings2019: 0]
+    /// Minimum number of query-term occurrences in a document [default: 1; preset rennings2019: 0]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     min_terms: Option<String>,
-    /// run:FILE:K, rank:bm25:K, group, judged or all [default: rank:bm25:100; preset
-    /// rennings2019: group]
+    /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all [default: rank:bm25:100;
+    /// preset rennings2019: group]
     #[arg(long, value_name = "POOL")]
     pool: Option<String>,
-    /// Word vectors, as GloVe or word2vec writes them
+    /// Word vectors in GloVe or word2vec format
     #[arg(long, value_name = "FILE")]
     vectors: Option<String>,
-    /// The most instances of a probe for a query, drawn by seed
+    /// Maximum number of instances of an axiom per query, sampled with --seed
     #[arg(long, value_name = "N")]
     per_query: Option<u32>,
-    /// Of that draw
+    /// Random seed of that sample
     #[arg(long, default_value_t = Limits::STANDARD.seed)]
     seed: u64,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::store::{DataFolder, DatabaseConfig, backup};
 /// Holds the command-line arguments of `axioscope backup`.
 #[derive(clap::Args)]
 pub(crate) struct BackupArgs {
-    /// The file to be written, as backup.tar.gz; what has this name is replaced
+    /// Backup file to write, for example backup.tar.gz; an existing file is replaced
     file: PathBuf,
 }
 
@@ -46,7 +46,7 @@ impl BackupArgs {
 /// Holds the command-line arguments of `axioscope restore`.
 #[derive(clap::Args)]
 pub(crate) struct RestoreArgs {
-    /// What `axioscope backup` has written
+    /// Backup file written by `axioscope backup`
     file: PathBuf,
 }
 

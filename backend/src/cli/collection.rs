@@ -21,13 +21,13 @@ use crate::store::{DataFolder, write_atomically};
 /// Holds the command-line arguments of `axioscope import`.
 #[derive(clap::Args)]
 pub(crate) struct ImportArgs {
-    /// A folder with corpus.jsonl, queries.jsonl and, if there are judgements, qrels.tsv; each
-    /// may be packed (.gz, .zst)
+    /// Folder with corpus.jsonl, queries.jsonl and optionally qrels.tsv; each may be compressed
+    /// (.gz, .zst)
     src: PathBuf,
-    /// The name to import it under
+    /// Name of the imported collection
     #[arg(long, value_name = "NAME")]
     to: String,
-    /// Print what was read as JSON
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -77,25 +77,25 @@ impl ImportArgs {
 /// Holds the command-line arguments of `axioscope rank`.
 #[derive(clap::Args)]
 pub(crate) struct RankArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// bm25[:k1=…,b=…,k3=…,idf=…] or ql[:mu=…|lambda=…]
+    /// Lexical ranker: bm25[:k1=…,b=…,k3=…,idf=…] or ql[:mu=…|lambda=…]
     #[arg(long)]
     ranker: String,
-    /// How many documents a query gets
+    /// Number of documents per query
     #[arg(long, value_name = "K", default_value = "1000")]
     top: String,
-    /// Only the first so many queries
+    /// Use only the first N queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// A TREC run: six columns, as trec_eval and ir_measures read them
+    /// Output file: a TREC run with six columns
     #[arg(long, value_name = "FILE.run")]
     out: PathBuf,
-    /// Begin the run with lines of `ir_metadata`, which trec_eval and ir_measures do not read
+    /// Write an ir_metadata header, which trec_eval and ir_measures do not read
     #[arg(long)]
     metadata: bool,
-    /// The default, which scripts may still name
+    /// No effect; kept for existing scripts
     #[arg(long, hide = true)]
     plain: bool,
     #[command(flatten)]
@@ -193,11 +193,11 @@ fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error>
 /// Holds the command-line arguments of `axioscope eval`.
 #[derive(clap::Args)]
 pub(crate) struct EvalArgs {
-    /// QRELS RUN, or with --labels-in-run only RUN
+    /// QRELS RUN, or only RUN with --labels-in-run
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// nDCG@10, AP, AP(rel=2), RR, RR@10, P@5, R@100, …, or as trec_eval names them: ndcg_cut_10,
-    /// map, recip_rank, P_5, recall_100, …; several with commas between them, or given again
+    /// Measures: nDCG@10, AP, AP(rel=2), RR, P@5, R@100, … or trec_eval names such as ndcg_cut_10,
+    /// map, recip_rank; comma-separated or repeated
     #[arg(
         short,
         long = "measure",
@@ -206,10 +206,10 @@ pub(crate) struct EvalArgs {
         value_delimiter = ','
     )]
     measures: Vec<String>,
-    /// The run's seventh column is the grade
+    /// Read grades from the seventh column of the run
     #[arg(long)]
     labels_in_run: bool,
-    /// The figure of each query, in place of the mean
+    /// Print the value of each query instead of the mean
     #[arg(long)]
     per_query: bool,
     /// Print one JSON object

@@ -20,44 +20,44 @@ use crate::error::Error;
 use crate::pipeline;
 use crate::store::DataFolder;
 
-/// Where two rankers differ: query tokens and novel terms at the top, reciprocal rank by these, by
-/// length, by type of answer and by first words, what moved, what is in common
+/// Compare two rankers: query tokens and novel terms in the top results; reciprocal rank by these,
+/// by query length, answer type and first words; changed and shared results
 #[derive(clap::Args)]
 pub(crate) struct CompareArgs {
-    /// A study that is there
+    /// Name of an existing study
     #[arg(long, value_name = "NAME", conflicts_with = "collection")]
     study: Option<String>,
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// The first: of a study a ranker, by its row from 0, its spec or its label; else a run, by its
-    /// path or its name in the collection's runs/
+    /// First ranker: with --study its index, spec or label; otherwise a run file, or its name in
+    /// the collection's runs/
     #[arg(long, value_name = "RANKER|RUN")]
     a: String,
-    /// The second
+    /// Second ranker, given like --a
     #[arg(long, value_name = "RANKER|RUN")]
     b: String,
-    /// Which queries count: those with a document judged relevant, those with one among the
-    /// candidates of either (as in the paper), or all
+    /// Which queries count: judged (with a relevant document), found (with a relevant document in
+    /// either ranking, as in the paper) or all
     #[arg(long, value_enum, default_value = "judged")]
     queries: QuerySelection,
-    /// The least grade of a relevant document [default: 2 where there are such grades, else 1]
+    /// Minimum relevant grade [default: 2 if any document has it, else 1]
     #[arg(long, value_name = "GRADE")]
     relevant_from: Option<i32>,
-    /// none, en-function, or a file with one word a line
+    /// Stop words: none, en-function, or a file with one word per line
     #[arg(
         long,
         value_name = "none|en-function|FILE",
         default_value = "en-function"
     )]
     stopwords: String,
-    /// alnum ([a-z0-9]+ on lower-case) or unicode (UAX 29 words); of a study its own
+    /// Tokenizer: alnum ([a-z0-9]+, lowercased) or unicode (UAX 29 words); a study uses its own
     #[arg(long, requires = "collection")]
     tokenizer: Option<Tokenizer>,
-    /// Only queries of this split
+    /// Use only the queries of this split
     #[arg(long)]
     split: Option<String>,
-    /// Also the numbers of each query
+    /// Add the values of each query
     #[arg(long)]
     per_query: bool,
     /// Print the tables as JSON

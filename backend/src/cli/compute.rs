@@ -8,10 +8,10 @@ use crate::error::Error;
 /// The device and precision arguments of commands that run models.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ComputeArgs {
-    /// Where models compute: cpu, cuda, cuda:1, metal
+    /// Device: cpu, cuda, cuda:1, metal
     #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu")]
     device: String,
-    /// In how many bits: f32, f16 or bf16, which are made for GPUs
+    /// Numeric precision: f32, or f16 and bf16 for GPUs
     #[arg(long, global = true, value_name = "BITS", default_value = "f32")]
     precision: String,
 }

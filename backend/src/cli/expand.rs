@@ -11,30 +11,30 @@ use crate::error::Error;
 use crate::models::open_doc2query;
 use crate::pipeline::{self, ExpansionSettings, ExpansionSummary};
 
-/// Runs on the CPU. Stopped in between it leaves no folder, and goes on where it was when it is
-/// started again in the same way.
+/// Runs on the CPU. An interrupted run leaves no output folder and resumes when the same command is
+/// started again.
 #[derive(clap::Args)]
 pub(crate) struct ExpandArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// A folder or a name on the hub with a T5 that was trained to write queries
+    /// Folder or hub name of a T5 trained for query generation
     #[arg(long, value_name = "DIR|NAME")]
     model: String,
-    /// A new folder: the collection with longer documents, what was added to each
-    /// (expansions.jsonl), and how (expansion.json)
+    /// New folder: the expanded collection, the generated queries (expansions.jsonl) and the
+    /// settings (expansion.json)
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Queries for each document
+    /// Number of queries per document
     #[arg(long, value_name = "N", default_value = "10")]
     queries: String,
-    /// Each piece is drawn from so many likeliest
+    /// Sample each token from the K most likely tokens
     #[arg(long, value_name = "K", default_value = "10")]
     k: String,
-    /// A query has at most so many pieces
+    /// Maximum number of tokens per query
     #[arg(long, value_name = "N", default_value = "64")]
     query_pieces: String,
-    /// Of the draws
+    /// Random seed
     #[arg(long, default_value_t = Limits::STANDARD.seed)]
     seed: u64,
     /// Print one JSON object

@@ -17,35 +17,34 @@ use crate::pipeline::{self, LateInteractionInput};
 use crate::store::studies::late_interaction;
 use crate::store::{DataFolder, write_atomically};
 
-/// Which words of a query decide, whether they match themselves, and how much the vectors of a
-/// term depend on where it stands
+/// Analyze a late-interaction ranker: term importance, exact and soft matches, and vector spectra
 #[derive(clap::Args)]
 pub(crate) struct LateInteractionArgs {
-    /// A study, whose page will show it
+    /// Study that will show the analysis
     #[arg(long, value_name = "NAME", conflicts_with = "collection")]
     study: Option<String>,
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// A model in late interaction: a folder or a name on the hub, with `:late` or `:colbert`
+    /// Late-interaction model: folder or hub name with :late or :colbert
     #[arg(long, value_name = "MODEL")]
     ranker: String,
-    /// The encoder before fine-tuning, for its spectra
+    /// Base encoder before fine-tuning, to compare spectra
     #[arg(long, value_name = "MODEL")]
     before: Option<String>,
-    /// Which texts are ranked: run:FILE:K, rank:bm25:K, group, judged or all
+    /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", default_value = "rank:bm25:1000")]
     pool: PoolSpec,
-    /// Only the first so many queries
+    /// Use only the first N queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// The least vectors of a piece whose spectrum is taken
+    /// Minimum number of vectors of a token for its spectrum
     #[arg(long, value_name = "N", default_value_t = 10)]
     floor: u64,
-    /// For people; without it the ranker and the collection
+    /// Title of the analysis [default: ranker and collection]
     #[arg(long)]
     title: Option<String>,
-    /// All of it, as JSON
+    /// Write the complete analysis as JSON
     #[arg(long, value_name = "FILE.json")]
     out: Option<PathBuf>,
     /// Print the tables as JSON

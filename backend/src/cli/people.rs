@@ -24,27 +24,25 @@ pub(crate) struct PeopleArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make a link that lets somebody in, once
-    ///
-    /// The first operator comes in this way: `axioscope people invite --role operator`.
+    /// Create a single-use invitation link. The first operator joins this way: `axioscope people
+    /// invite --role operator`.
     Invite(InviteArgs),
     /// List people and open invitations
     List {
-        /// As JSON, the same that /api/people says
+        /// Print JSON, as GET /api/people returns it
         #[arg(long)]
         json: bool,
     },
-    /// Turn somebody away, with all their sessions, or take an invitation back
-    ///
-    /// What they did stays. `invite --person NAME` lets them in again.
+    /// Revoke a person's access and end all their sessions, or withdraw an invitation. Their work
+    /// stays. `invite --person NAME` restores access.
     Revoke {
-        /// Who
+        /// Name of the person
         #[arg(required_unless_present = "invitation")]
         name: Option<String>,
-        /// The number of an invitation, as `people list` says it
+        /// Number of the invitation, as `people list` shows it
         #[arg(long, value_name = "NO", conflicts_with = "name")]
         invitation: Option<u32>,
-        /// As JSON, the same that /api/people says afterwards
+        /// Print the updated list as JSON
         #[arg(long)]
         json: bool,
     },
@@ -52,23 +50,22 @@ enum Command {
 
 #[derive(clap::Args)]
 struct InviteArgs {
-    /// What they may do
+    /// Role of the new person
     #[arg(long, required_unless_present = "person")]
     role: Option<InvitableRole>,
-    /// Let somebody in again who has a name and a role, on a new device or after they were turned
-    /// away
+    /// Invite an existing person again, on a new device or after access was revoked
     #[arg(long, value_name = "NAME", conflicts_with = "role")]
     person: Option<String>,
-    /// How long the link holds, 1 to 720
+    /// Validity of the link in hours, 1 to 720
     #[arg(long, default_value_t = 72)]
     hours: u32,
-    /// Whom it is for, for the list of invitations
+    /// Note shown in the list of invitations
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
-    /// Where the server is, as https://HOST, to print the whole link
+    /// Server address (https://HOST), to print the complete link
     #[arg(long, value_name = "URL")]
     site: Option<String>,
-    /// As JSON, the same that /api/people/invite says
+    /// Print JSON, as POST /api/invitations returns it
     #[arg(long)]
     json: bool,
 }
@@ -76,11 +73,11 @@ struct InviteArgs {
 /// Roles that somebody can be invited to.
 #[derive(Clone, Copy, ValueEnum)]
 enum InvitableRole {
-    /// Everything
+    /// Can do everything
     Operator,
-    /// Makes tasks, invites annotators
+    /// Creates tasks and invites annotators
     Curator,
-    /// Decides
+    /// Annotates items
     Annotator,
 }
 

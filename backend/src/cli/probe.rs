@@ -35,19 +35,19 @@ const WAY_OUT: &str = "make room, or choose another file";
 /// Holds the command-line arguments of `axioscope mine`.
 #[derive(clap::Args)]
 pub(crate) struct MineArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// Only the first so many queries
+    /// Use only the first N queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// The instances, one a row
+    /// Output file with one instance per row
     #[arg(long, value_name = "FILE.parquet")]
     out: PathBuf,
     /// Print counts and hash as one JSON object
     #[arg(long)]
     json: bool,
-    /// Say in it how many seconds the parts took
+    /// Add the duration of each stage in seconds to the JSON
     #[arg(long, requires = "json")]
     times: bool,
     #[command(flatten)]
@@ -180,23 +180,24 @@ struct Seconds {
 /// Holds the command-line arguments of `axioscope score`.
 #[derive(clap::Args)]
 pub(crate) struct ScoreArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// A file of `mine`, whose pairs are scored
+    /// Instance file from `mine`; its pairs are scored
     #[arg(long, value_name = "FILE.parquet", required_unless_present = "pairs")]
     instances: Option<PathBuf>,
     /// A file of `pairs`: JSON lines with query_id and text_id, or these as the first two columns
     /// below their names
     #[arg(long, value_name = "FILE.jsonl|FILE.tsv", conflicts_with = "instances")]
     pairs: Option<PathBuf>,
-    /// bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, a model's folder or name
+    /// Ranker: bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, or a model folder or
+    /// hub name
     #[arg(long)]
     ranker: String,
-    /// Query id, text id, score
+    /// Output file: query id, document id, score
     #[arg(long, value_name = "FILE.tsv", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
-    /// Say what a ranker behind an address would be sent, as JSON, and send nothing
+    /// Print as JSON what a remote ranker would be sent; send nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -274,7 +275,7 @@ impl ScoreArgs {
 /// What becomes of instances of another version of the collection.
 #[derive(Debug, clap::Args)]
 struct CollectionVersionArgs {
-    /// Take instances that were mined from another version of the collection
+    /// Accept instances mined from another version of the collection
     #[arg(long)]
     force: bool,
 }

@@ -21,43 +21,42 @@ use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
 use crate::store::DataFolder;
 
-/// Tables of a paper, cell by cell
+/// Reproduce a table of a paper, cell by cell
 #[derive(clap::Args)]
 pub(crate) struct ReproduceArgs {
     /// rennings2019, camara2020, abnirml or padigela2019
     paper: Paper,
-    /// As numbered in the paper
+    /// Number of the table in the paper
     #[arg(long, value_name = "N")]
     table: u8,
-    /// A study that is there
+    /// Name of an existing study
     #[arg(long, value_name = "NAME", conflicts_with = "collection")]
     study: Option<String>,
-    /// A folder, or the name of an imported collection: makes the study `replay-PAPER` of it
+    /// Folder or name of an imported collection; creates the study `reproduce-PAPER`
     #[arg(long, value_name = "DIR|NAME")]
     collection: Option<String>,
-    /// Only the first so many queries
+    /// Use only the first N queries
     #[arg(long, value_name = "N", requires = "collection")]
     queries: Option<usize>,
-    /// In place of the paper's pool: run:FILE:K, rank:bm25:K, group, judged or all
+    /// Candidate pool instead of the paper's: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", requires = "collection")]
     pool: Option<PoolSpec>,
-    /// Word vectors, for STMC1, STMC2 and STMC3
+    /// Word vectors for STMC1, STMC2 and STMC3
     #[arg(long, value_name = "FILE", requires = "collection")]
     vectors: Option<String>,
-    /// Misspellings for abnirml: the wrong word, a tab and the right one on a line; without it its
-    /// study has no misspelt texts. Its manipulations take the words of --stopwords FILE
+    /// Misspellings for abnirml, one `wrong<TAB>right` per line; without them the misspelling
+    /// manipulation is skipped. Function words are those of --stopwords FILE
     #[arg(long, value_name = "FILE", requires = "collection")]
     misspellings: Option<String>,
-    /// Pairs of texts for table 3 of abnirml: jfleg=FILE, xsum=FILE, cnn, daily-mail,
-    /// gyafc-entertainment, gyafc-family
+    /// Pairs file for table 3 of abnirml: jfleg=FILE, xsum, cnn, daily-mail, gyafc-entertainment,
+    /// gyafc-family
     #[arg(long, value_name = "NAME=FILE", requires = "collection")]
     pairs: Vec<TransferPairsFile>,
-    /// More rankers, beside the paper's formulas: scores:FILE, a model; padigela2019 sets BM25
-    /// against each of them
+    /// Additional ranker: scores:FILE or a model; padigela2019 compares BM25 with each; may be
+    /// repeated
     #[arg(long, value_name = "RANKER", requires = "collection")]
     ranker: Vec<String>,
-    /// Runs for padigela2019, in place of a study's rankers: the first is that of BM25, the others
-    /// and every --ranker stand beside it
+    /// Runs for padigela2019 instead of a study: the BM25 run first, then the others
     #[arg(long, value_name = "FILE", requires = "collection")]
     run: Vec<String>,
     /// Print JSON

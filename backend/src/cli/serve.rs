@@ -22,24 +22,19 @@ use crate::store::DataFolder;
 /// Holds the command-line arguments of `axioscope serve`.
 #[derive(clap::Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen
-    ///
-    /// Whoever reaches the server is a visitor, on loopback too. What is written or costs is for
-    /// the operator, who comes in by the link that the server prints each time it starts, and for
-    /// people whom the operator invites. Programs send the operator's token.
+    /// Address to listen on. Every client is a visitor, also on loopback. Writing and costly
+    /// actions are reserved for the operator, who signs in by the link printed at each start, and
+    /// for invited people. Programs send the operator's token.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
-    /// Where visitors find the server, as https://HOST, if a proxy stands before it
-    ///
-    /// The link of the operator leads there, and what changes something may come from pages of
-    /// this address alone. With https, browsers are told to keep to that (HSTS).
+    /// Public URL of the server (https://HOST) behind a reverse proxy. The operator's link uses it,
+    /// and only pages of this origin may send changes. With https, browsers are told to use https
+    /// only (HSTS).
     #[arg(long, value_name = "URL", env = "AXIOSCOPE_PUBLIC_URL")]
     public_url: Option<PublicUrl>,
-    /// Proxies that are believed for whom they pass a request on: addresses and networks, as in
-    /// 127.0.0.1,10.0.0.0/8
-    ///
-    /// Limits count the rightmost address in `X-Forwarded-For` or `Forwarded` that is not such a
-    /// proxy. Without it, all visitors behind a proxy share the limits of one.
+    /// Trusted proxies: addresses and networks, such as 127.0.0.1,10.0.0.0/8. Limits apply to the
+    /// rightmost untrusted address in `X-Forwarded-For` or `Forwarded`. Without this flag all
+    /// visitors behind a proxy share one limit.
     #[arg(
         long,
         value_name = "CIDR",
@@ -48,21 +43,20 @@ pub(crate) struct ServeArgs {
         value_parser = http::parse_network
     )]
     trusted_proxy: Vec<IpNet>,
-    /// Make everybody on this machine the operator: for tests
-    ///
-    /// Every program, every user and every proxy of this machine that adds no header can then do
-    /// everything. Requests that a proxy says it passes on are those of visitors all the same.
+    /// Treat every local client as the operator; for tests. Every program, user and proxy on this
+    /// machine that adds no forwarding header then has full access. Forwarded requests stay
+    /// visitors.
     #[arg(long, conflicts_with_all = ["public_url", "trusted_proxy"])]
     no_auth_on_loopback: bool,
-    /// Make and publish the demo study if it is not there
+    /// Create and publish the demo study if it does not exist
     #[arg(long)]
     demo: bool,
-    /// A model's folder or its name on the hub; as often as needed
+    /// Model folder or hub name; may be repeated
     #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
     computing: ComputeArgs,
-    /// Make a new operator's token; the one before no longer counts, and the operator is signed out
+    /// Create a new operator token; the old one stops working and the operator is signed out
     #[arg(long)]
     new_token: bool,
 }
@@ -111,21 +105,20 @@ pub(crate) struct ModelsArgs {
 
 #[derive(Subcommand)]
 enum ModelsCommand {
-    /// List the rankers that models give
+    /// List the rankers that the models provide
     List {
-        /// Folders and names on the hub, in place of the default model
+        /// Model folders or hub names instead of the default model
         model: Vec<String>,
     },
-    /// Fetch a model from the hub into its cache
+    /// Download a model from the hub into its cache
     Get {
-        /// For example sentence-transformers/all-MiniLM-L6-v2, with @REVISION behind it if it is to
-        /// be a certain one
+        /// Hub name, for example sentence-transformers/all-MiniLM-L6-v2, optionally with @REVISION
         name: String,
     },
-    /// Load a model and say what it is
+    /// Load a model and print its properties
     Inspect {
-        /// A folder or a name on the hub, with or without :bi, :late, :splade, :cross, :colbert,
-        /// :epic or :monot5
+        /// Model folder or hub name, optionally with :bi, :late, :splade, :cross, :colbert, :epic
+        /// or :monot5
         model: String,
         #[command(flatten)]
         computing: ComputeArgs,

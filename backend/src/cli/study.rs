@@ -29,7 +29,7 @@ use crate::store::{DataFolder, dataset, write_atomically};
 pub(crate) struct StudyArgs {
     #[command(subcommand)]
     command: StudyCommand,
-    /// A model's folder or its name on the hub, for the neural rankers of the study
+    /// Model folder or hub name for the neural rankers of the study; may be repeated
     #[arg(long, global = true, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
@@ -38,25 +38,25 @@ pub(crate) struct StudyArgs {
 
 #[derive(Subcommand)]
 enum StudyCommand {
-    /// Make a study from its file
+    /// Create a study from its definition file
     Run {
-        /// For example study.toml
+        /// Definition file, for example study.toml
         file: PathBuf,
-        /// Replace a finished study of the same name that was made from another definition
+        /// Replace a finished study of the same name with another definition
         #[arg(long)]
         replace: bool,
     },
-    /// Score what a study lacks of its rankers
+    /// Compute the scores that a study lacks
     Resume {
         /// Name of the study
         name: String,
     },
-    /// Verify the files of a study, make it again and compare its instances, or compare its cells
-    /// with a baseline; exit code 3 if they differ, or if a cell has fallen
+    /// Verify the files of a study and mine its instances again, or compare its cells with a
+    /// baseline; exit code 3 if they differ or a cell has dropped
     Check(baseline::StudyCheckArgs),
-    /// Say which instances moved between two rankers, of one study or of two
+    /// List the instances whose verdict differs between two rankers, of one study or two
     Diff(baseline::StudyDiffArgs),
-    /// Let visitors see a study
+    /// Publish a study to visitors
     Publish {
         /// Name of the study
         name: String,
@@ -66,27 +66,27 @@ enum StudyCommand {
         /// Name of the study
         name: String,
     },
-    /// Write a study for a static host: NAME.json and its card in index.json
+    /// Export a study for a static host: NAME.json and an entry in index.json
     Export {
         /// Name of the study
         name: String,
         /// The folder `studies/` of the static host
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
-        /// Ids, counts and scores alone, for a collection whose texts may not be published; a
-        /// reader's own copy puts them back, in the page alone
+        /// Export only ids, counts and scores, for collections that may not be redistributed;
+        /// readers can add the texts from their own copy in the browser
         #[arg(long)]
         without_texts: bool,
     },
-    /// Write a study as a data set: instances and scores in Parquet, premises in JSON lines, texts
-    /// and a card
+    /// Export a study as a data set: instances and scores (Parquet), preconditions (JSON lines),
+    /// texts and a data card
     Dataset {
         /// Name of the study
         name: String,
-        /// A folder
+        /// Output folder
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
-        /// Ids, counts and scores alone, for a collection whose texts may not be published
+        /// Export only ids, counts and scores, for collections that may not be redistributed
         #[arg(long)]
         without_texts: bool,
     },
@@ -281,20 +281,21 @@ fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
 pub(crate) struct ReportArgs {
     /// Name of the study
     study: String,
-    /// md, csv, tex, json or html
+    /// Output format: md, csv, tex, json or html
     #[arg(long, value_enum, default_value = "md")]
     format: Format,
-    /// A file, in place of standard output
+    /// Output file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// fixed, paper or code, if the study has it
+    /// Axiom variant: fixed (as defined here), paper (as printed) or code (as implemented by the
+    /// authors)
     #[arg(long)]
     mode: Option<String>,
-    /// Only queries of this split
+    /// Use only the queries of this split
     #[arg(long)]
     split: Option<String>,
-    /// δ of behaviours, for every ranker; without it the median difference of adjacent scores in
-    /// the top 10 of its pools
+    /// Tie threshold ε of behavioral tests for every ranker [default: median difference of adjacent
+    /// scores in the top 10 of its pools]
     #[arg(long, value_name = "WIDTH")]
     delta: Option<f64>,
 }

@@ -26,63 +26,59 @@ pub(crate) struct TransferArgs {
 
 #[derive(clap::Subcommand)]
 enum DataSet {
-    /// JFLEG: a folder with dev/dev.src, dev/dev.ref0 to dev/dev.ref3, and test/ alike; corrections
-    /// are preferred to their sentence
+    /// JFLEG: a folder with dev/dev.src, dev/dev.ref0 to dev/dev.ref3, and the same for test/;
+    /// corrections are preferred
     Jfleg {
         #[command(flatten)]
         ways: TransferPaths,
-        /// Take the sentences whose spelling was corrected, dev/dev.spellchecked.src
+        /// Use the spell-checked sentences, dev/dev.spellchecked.src
         #[arg(long)]
         spellchecked: bool,
     },
-    /// GYAFC: the folder of one domain, with tune/ and test/; formal sentences are preferred to
-    /// informal ones, in both directions
+    /// GYAFC: the folder of one domain, with tune/ and test/; formal sentences are preferred, in
+    /// both directions
     Gyafc {
         #[command(flatten)]
         ways: TransferPaths,
-        /// Titles of the questions in Yahoo L6, `id<TAB>title`; the id is what tune/informal.qids
-        /// has in the line of the sentence if such files are there, else as in tune-informal-17
+        /// Question titles of Yahoo L6, `id<TAB>title`; ids are those of tune/informal.qids if it
+        /// exists, otherwise such as tune-informal-17
         #[arg(long, value_name = "FILE.tsv")]
         queries: Option<PathBuf>,
     },
-    /// XSum: a folder of ID.summary, as bbc-summary-data; first sentences are preferred to the rest
-    /// of their story, and the query is the title
+    /// XSum: a folder of ID.summary files; first sentences are preferred to the rest of the story,
+    /// and the title is the query
     Xsum {
         #[command(flatten)]
         ways: TransferPaths,
-        /// Every story, not the tenth that the study of ABNIRML takes
+        /// Use every story, not the 10 % sample of the ABNIRML study
         #[arg(long)]
         all: bool,
     },
-    /// CNN and Daily Mail: a folder of ID.story, as cnn/stories; highlights are preferred to their
-    /// article
+    /// CNN/Daily Mail: a folder of ID.story files; highlights are preferred to the article
     Cnndm {
         #[command(flatten)]
         ways: TransferPaths,
-        /// Titles of the stories, `id<TAB>title`
+        /// Story titles, `id<TAB>title`
         #[arg(long, value_name = "FILE.tsv")]
         queries: Option<PathBuf>,
-        /// Every story, not the tenth that the study of ABNIRML takes
+        /// Use every story, not the 10 % sample of the ABNIRML study
         #[arg(long)]
         all: bool,
     },
-    /// MSR Paraphrase Corpus: a folder with msr_paraphrase_train.txt and msr_paraphrase_test.txt,
-    /// or one of them; neither sentence is preferred
+    /// MSR Paraphrase Corpus: msr_paraphrase_train.txt and msr_paraphrase_test.txt, or one of them;
+    /// neither sentence is preferred
     Mspc(TransferPaths),
-    /// WikiTurk: a folder with tune.8turkers.organized.tsv and test.8turkers.organized.tsv, or one
-    /// of them, or a folder with tune.8turkers.tok.norm and tune.8turkers.tok.turk.0 to .7, and
-    /// test alike; simplifications are preferred to their sentence
+    /// WikiTurk: tune.8turkers.organized.tsv and test.8turkers.organized.tsv, or one of them, or a
+    /// folder with the one-sentence-per-line files; simplifications are preferred
     Wikiturk(TransferPaths),
-    /// Wiki Neutrality Corpus: biased.full, or the folder it lies in; neutral sentences are
-    /// preferred to biased ones
+    /// Wiki Neutrality Corpus: biased.full or its folder; neutral sentences are preferred
     Wnc(TransferPaths),
-    /// Questions with answers and passages, as made from Natural Questions: rows {"_id",
-    /// "question", "answers", "type", "passage"}; passages are preferred to the same with another
-    /// answer
+    /// Questions with answers and passages from Natural Questions, rows {"_id", "question",
+    /// "answers", "type", "passage"}; the original passage is preferred to one with another answer
     Factuality {
         #[command(flatten)]
         ways: TransferPaths,
-        /// Of the draws of other answers
+        /// Random seed of the replaced answers
         #[arg(long, default_value_t = Limits::STANDARD.seed)]
         seed: u64,
     },
@@ -90,10 +86,10 @@ enum DataSet {
 
 #[derive(clap::Args)]
 struct TransferPaths {
-    /// The data set
+    /// File or folder of the data set
     #[arg(value_name = "FROM")]
     from: PathBuf,
-    /// A file of pairs: {"_id", "query", "a", "b", "group"}, `a` is the preferred text
+    /// Output file of pairs: {"_id", "query", "a", "b", "group"}; `a` is the preferred document
     #[arg(long, value_name = "FILE.jsonl")]
     to: PathBuf,
     /// Print one JSON object

@@ -24,28 +24,28 @@ use crate::pipeline;
 use crate::progress::ProgressBar;
 use crate::store::write_atomically;
 
-/// Tries a grid of parameters and says which rank best
+/// Search a grid of parameters and report the best
 #[derive(clap::Args)]
 pub(crate) struct TuneArgs {
-    /// A folder, or the name of an imported collection; it needs judgements
+    /// Folder or name of an imported collection with qrels
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// bm25 (k1 and b are tried) or ql (μ is tried); other parameters stay as given
+    /// bm25 (tunes k1 and b) or ql (tunes μ); other parameters stay as given
     #[arg(long)]
     ranker: LexicalRanker,
-    /// What is best: nDCG@10, AP, AP(rel=2), RR, P@5, …
+    /// Measure to maximize: nDCG@10, AP, AP(rel=2), RR, P@5, …
     #[arg(long, default_value = "AP")]
     measure: Measure,
-    /// Only queries of these splits, as splits.tsv of the collection has them: train,dev
+    /// Use only the queries of these splits of splits.tsv, comma-separated: train,dev
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     split: Vec<String>,
-    /// What is ranked: rank:bm25:K, run:FILE:K, group, judged or all
+    /// Candidate pool: rank:bm25:K, run:FILE:K, group, judged or all
     #[arg(long, default_value = "rank:bm25:1000")]
     pool: PoolSpec,
-    /// The surface as a figure
+    /// Write the parameter surface as SVG
     #[arg(long, value_name = "FILE.svg")]
     figure: Option<PathBuf>,
-    /// Puts the winner in a study file, in the place of its first ranker of that formula
+    /// Write the best parameters to this study definition, into its first ranker of that kind
     #[arg(long, value_name = "STUDY.toml")]
     write: Option<PathBuf>,
     /// Print one JSON object

@@ -16,25 +16,25 @@ use crate::store::write_atomically;
 /// Holds the command-line arguments of `axioscope vectors`.
 #[derive(clap::Args)]
 pub(crate) struct VectorsArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// One word a line with its numbers, as GloVe writes them
+    /// Output file: one word and its vector per line, in GloVe's format
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Dimensions of a vector
+    /// Number of dimensions
     #[arg(long, value_name = "N", default_value = "50")]
     dims: String,
-    /// Words to each side that count as neighbours
+    /// Context window: words to each side
     #[arg(long, value_name = "N", default_value = "10")]
     window: String,
-    /// A word that occurs less often gets no vector
+    /// Minimum number of occurrences of a word
     #[arg(long, value_name = "N", default_value = "5")]
     min_count: String,
-    /// Passes over all pairs of neighbours
+    /// Number of training epochs
     #[arg(long, value_name = "N", default_value = "25")]
     epochs: String,
-    /// Of the first vectors and of the order of pairs
+    /// Random seed of the initialization and the order of training
     #[arg(long, default_value_t = GloveSettings::default().seed)]
     seed: u64,
     /// Print one JSON object

@@ -60,7 +60,7 @@ pub(crate) enum ListenScope {
 /// Who asks. [`authenticate`] finds out, once for each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// What they may do.
+    /// Role of the new person
     pub(super) role: AccessRole,
     /// None for visitors, and for an operator by token or by the link that the server printed.
     pub(super) person: Option<Person>,

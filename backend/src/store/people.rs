@@ -21,9 +21,9 @@ pub(crate) use invitations::{JoinDetails, NewInvitationRow};
 /// What is known of somebody beside their sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PersonRecord {
-    /// Who.
+    /// Name of the person
     pub person: Person,
-    /// What they may do.
+    /// Role of the new person
     pub role: AccessRole,
     /// Argon2id of their password, if they have one.
     pub password_hash: Option<String>,

@@ -21,17 +21,17 @@ use crate::store::partial_scores::PartialScores;
 /// Holds the command-line arguments of `axioscope judge`.
 #[derive(clap::Args)]
 pub(crate) struct JudgeArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
-    /// A file of `mine`
+    /// Instance file from `mine`
     #[arg(long, value_name = "FILE.parquet")]
     instances: PathBuf,
-    /// bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, a model's folder or name;
-    /// may be given several times
+    /// Ranker: bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, or a model folder or
+    /// hub name; may be repeated
     #[arg(long, required = true)]
     ranker: Vec<String>,
-    /// Two sides of a claim closer than this tie
+    /// Tie threshold ε: score differences of at most this are ties
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     delta_score: Option<String>,
     /// Print one JSON object

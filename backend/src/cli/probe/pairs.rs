@@ -15,17 +15,17 @@ use crate::store::write_atomically;
 /// Holds the command-line arguments of `axioscope pairs`.
 #[derive(clap::Args)]
 pub(crate) struct PairsArgs {
-    /// A folder, or the name of an imported collection
+    /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// A file of `mine`
+    /// Instance file from `mine`
     #[arg(long, value_name = "FILE.parquet", required_unless_present = "study")]
     instances: Option<PathBuf>,
-    /// The file of a study, made or not; its score files need not be there
+    /// Study definition file; its score files need not exist
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["collection", "instances"])]
     study: Option<PathBuf>,
-    /// One JSON object a pair: query_id, text_id, query, text; or, if the name ends in .tsv, these
-    /// as columns below their names, in which tabs and ends of lines are spaces
+    /// Output file: one JSON object per pair (query_id, text_id, query, text), or these columns if
+    /// the name ends in .tsv; tabs and line breaks become spaces
     #[arg(long, value_name = "FILE.jsonl|FILE.tsv")]
     out: PathBuf,
     #[command(flatten)]

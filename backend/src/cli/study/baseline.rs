@@ -21,19 +21,19 @@ use crate::store::{DataFolder, write_atomically};
 pub(crate) struct StudyCheckArgs {
     /// Name of the study
     name: String,
-    /// Compare cells with those of this file, in place of making the instances again
+    /// Compare cells with this baseline file instead of mining the instances again
     #[arg(long, value_name = "FILE.json")]
     baseline: Option<PathBuf>,
-    /// Write such a file from the study as it is
+    /// Write a baseline file from the study
     #[arg(long, value_name = "FILE.json", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
-    /// By how much a fraction may fall
+    /// Largest allowed drop of a fraction
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "baseline")]
     tolerance: f64,
-    /// The comparison for programs that run tests
+    /// Write the comparison as JUnit XML
     #[arg(long, value_name = "FILE.xml", requires = "baseline")]
     junit: Option<PathBuf>,
-    /// The comparison as a table
+    /// Write the comparison as a Markdown table
     #[arg(long, value_name = "FILE.md", requires = "baseline")]
     markdown: Option<PathBuf>,
 }
@@ -97,13 +97,13 @@ fn baseline_of(study: &Study) -> Result<Baseline, Error> {
 pub(crate) struct StudyDiffArgs {
     /// Name of the study
     name: String,
-    /// Its ranker, as it is typed or by its label
+    /// First ranker: its spec or label
     #[arg(long)]
     from: String,
-    /// The ranker to compare with
+    /// Second ranker: its spec or label
     #[arg(long)]
     to: String,
-    /// The study of that ranker, if it is another; it must have the same instances
+    /// Study of the second ranker, if it differs; it must have the same instances
     #[arg(long, value_name = "NAME")]
     other: Option<String>,
     /// Print JSON

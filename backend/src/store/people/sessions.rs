@@ -22,7 +22,7 @@ const TOUCH_MS: i64 = HOUR_MS;
 pub(crate) struct UserSession {
     /// None for an operator who came in by the link that the server prints.
     pub person: Option<Person>,
-    /// What they may do.
+    /// Role of the new person
     pub role: AccessRole,
 }
 

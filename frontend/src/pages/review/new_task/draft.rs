@@ -16,11 +16,11 @@ use crate::widgets::form::{self, FieldName};
 
 /// What people read unless a curator writes something else.
 const GUIDELINES: &str = "\
-Read the query, then both texts. Decide which text is better for somebody who asked this.
+Read the query, then both documents. Decide which document is better for a person with this query.
 
-- Judge what the texts say, not how long or how well they are written.
-- *Equal* where both are as good, or as bad.
-- *Cannot say* where you do not understand the query or a text.
+- Judge the content, not its length or style.
+- *Equal* if both are equally good or equally bad.
+- *Cannot say* if you do not understand the query or a document.
 ";
 
 /// How items are drawn; [`SamplingDesign`] without its numbers.
