@@ -82,11 +82,11 @@ enum Command {
     /// Create, resume, check and publish studies
     Study(study::StudyArgs),
     /// Compare two rankers of a study, or two runs over a collection
-    Differ(compare::CompareArgs),
+    Compare(compare::CompareArgs),
     /// Reproduce a table of a paper: published values, authors' code, ours
-    Replay(reproduce::ReproduceArgs),
+    Reproduce(reproduce::ReproduceArgs),
     /// Analyze a late-interaction ranker
-    Whitebox(late_interaction::LateInteractionArgs),
+    LateInteraction(late_interaction::LateInteractionArgs),
     /// Start the web server
     Serve(serve::ServeArgs),
     /// List, download and inspect neural models
@@ -119,9 +119,9 @@ impl Cli {
             Command::Tune(it) => it.run(data),
             Command::Report(it) => it.run(data),
             Command::Study(it) => it.run(data),
-            Command::Differ(it) => it.run(data),
-            Command::Replay(it) => it.run(data),
-            Command::Whitebox(it) => it.run(data),
+            Command::Compare(it) => it.run(data),
+            Command::Reproduce(it) => it.run(data),
+            Command::LateInteraction(it) => it.run(data),
             Command::Serve(it) => it.run(data),
             Command::Models(it) => it.run(),
             Command::People(it) => it.run(data),

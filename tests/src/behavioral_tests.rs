@@ -75,7 +75,9 @@ fn effects(data: &Path, home: &TestHome, probes: &str, transfers: &str) -> BTree
         definition(data, "[\"bm25\"]", probes, transfers),
     );
     home.run("study run study.toml").expect_success();
-    let tables = home.run("report behaviours --format json --delta 0").json();
+    let tables = home
+        .run("report behaviours --format json --tie-threshold 0")
+        .json();
     let tables = tables.as_array().unwrap().iter();
     let table = tables.clone().find(|it| it["name"] == "effects").unwrap();
     let rows = table["rows"].as_array().unwrap().iter();
@@ -188,8 +190,8 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     let home = TestHome::new();
     let resources = data.join("abnirml-resources");
     let make = format!(
-        "replay abnirml --table 3 --collection {} --stopwords {} --misspellings {} \
-         --pairs jfleg={} --json",
+        "reproduce abnirml --table 3 --collection {} --stopwords {} --misspellings {} \
+         --transfer jfleg={} --json",
         data.join("trecdl-passage").display(),
         resources.join("terrier-stops.txt").display(),
         resources.join("wiki_typos.tsv").display(),
@@ -242,7 +244,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     }
     // The same study stands beside the other tables.
     let beside = |table: u8| {
-        let line = format!("replay abnirml --table {table} --study replay-abnirml --json");
+        let line = format!("reproduce abnirml --table {table} --study replay-abnirml --json");
         home.run(&line).json()[0]["rows"]
             .as_array()
             .unwrap()

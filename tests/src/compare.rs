@@ -86,7 +86,7 @@ fn tables(data: &Path, second: &str) -> BTreeMap<String, Value> {
     let collection = data.join("trecdl-passage");
     let stops = data.join("abnirml-resources").join("terrier-stops.txt");
     let args = [
-        "differ",
+        "compare",
         "--collection",
         collection.to_str().unwrap(),
         "--a",
@@ -163,7 +163,7 @@ fn check(data: &Path, second: &str, expected: &Counted) {
     assert_eq!(verdicts.len(), 4);
     // 37 of 43 queries have more of the query at BM25's top.
     assert_eq!(verdicts[0], "supported");
-    assert!(!verdicts.contains(&"not enough queries"), "{verdicts:?}");
+    assert!(!verdicts.contains(&"too few queries"), "{verdicts:?}");
     let samples = rows("samples").len();
     assert!((1..=6).contains(&samples), "{samples}");
 }
@@ -188,23 +188,20 @@ modes = ["fixed"]
 rankers = ["bm25", "ql"]"#;
     home.make_study(study_file("pair", "A pair", demo_folder(), rest));
     let told = home
-        .run("differ --study pair --a bm25 --b nobody")
+        .run("compare --study pair --a bm25 --b nobody")
         .expect_failure();
     assert!(
         told.contains("bm25:k1=1.2") && told.contains("nobody"),
         "{told}"
     );
-    let by_label = ["differ", "--study", "pair", "--a", "BM25", "--b", "1"];
+    let by_label = ["compare", "--study", "pair", "--a", "BM25", "--b", "1"];
     let by_label = home.run_with(&by_label).expect_success();
-    assert!(
-        by_label.contains("RR@10 by what is asked for"),
-        "{by_label}"
-    );
+    assert!(by_label.contains("RR@10 by answer type"), "{by_label}");
     let by_spec = home
-        .run("differ --study pair --a bm25 --b ql")
+        .run("compare --study pair --a bm25 --b ql")
         .expect_success();
     assert_eq!(by_spec, by_label);
-    let tables = home.run("differ --study pair --a 0 --b 1 --json").json();
+    let tables = home.run("compare --study pair --a 0 --b 1 --json").json();
     assert_eq!(tables.as_array().unwrap().len(), 9);
     let server = home.serve(&[]);
     let study = "pair".to_owned();

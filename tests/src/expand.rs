@@ -18,7 +18,7 @@ fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
     let line = |out: &str| {
         format!(
             "expand --collection {collection} --model {model} --out {out} --queries 3 \
-             --query-pieces 12 --json"
+             --max-query-tokens 12 --json"
         )
     };
     let told = home.run(&line("wide")).json();

@@ -94,7 +94,7 @@ fn distributed_collections_are_known_by_the_names_of_their_files() {
     let found = import("wiki");
     assert_eq!((&found["docs"], &found["queries"]), (&3.into(), &2.into()));
     let table = home
-        .run("replay rennings2019 --table 1 --collection some")
+        .run("reproduce rennings2019 --table 1 --collection some")
         .expect_success();
     let of = |split: &str| {
         let row = table

@@ -23,7 +23,9 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let home = published("tiny", "Tiny");
     let model = tiny_model();
     let model = model.display();
-    let look = format!("whitebox --study tiny --ranker {model}:late --pool all --floor 2 --json");
+    let look = format!(
+        "late-interaction --study tiny --ranker {model}:late --pool all --min-vectors 2 --json"
+    );
     let tables = home.run(&look).json();
     let rows = |name: &str| {
         let mut tables = tables.as_array().unwrap().iter();
@@ -75,7 +77,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert_eq!(files.filter(|it| it.contains("whitebox-")).count(), 1);
 
     home.expect_refused(
-        &format!("whitebox --study tiny --ranker {model}:bi"),
+        &format!("late-interaction --study tiny --ranker {model}:bi"),
         ":late",
     );
 }

@@ -260,7 +260,7 @@ fn the_readings_of_the_published_code_for_every_ranker() {
     let home = TestHome::new();
     let rankers = RUNS.map(|it| format!("--ranker scores:{it}.run")).join(" ");
     let replay = format!(
-        "replay camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \
+        "reproduce camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \
          --vectors {} {rankers} --json",
         folder.display(),
         vectors.display()

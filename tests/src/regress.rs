@@ -190,7 +190,7 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
     let start = Instant::now();
     let mut program = home.program();
     let mut looking = program
-        .args(["--data", "data", "whitebox", "--collection"])
+        .args(["--data", "data", "late-interaction", "--collection"])
         .arg(data.join("cmu-wiki-qa"))
         .args(["--queries", "200", "--pool", "rank:bm25:1000"])
         .args(["--ranker", &format!("{name}:late"), "--out", "inside.json"])
@@ -232,7 +232,7 @@ fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
     home.run(&format!("import {} --to tiny", tiny_collection()))
         .expect_success();
     let look = format!(
-        "whitebox --study small --ranker {}:late --pool all --floor 2",
+        "late-interaction --study small --ranker {}:late --pool all --min-vectors 2",
         tiny_model().display()
     );
     home.run(&look).expect_success();

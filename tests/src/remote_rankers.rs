@@ -347,7 +347,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
     let run = || home.run("study run study.toml --replace");
     home.write("c/runs/mine.tsv", scored.join("\n"));
     let ran = run();
-    assert!(!ran.err.contains("no score"), "{}", ran.err);
+    assert!(!ran.err.contains("not scored"), "{}", ran.err);
     ran.expect_success();
 
     // What is wrong with a line is told with its number; what is missing, with how many.
@@ -381,7 +381,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
     home.write("c/runs/mine.tsv", scored[..n - 1].join("\n"));
     let ran = run();
     assert!(
-        ran.err.contains(&format!("1 of {n} pairs have no score")),
+        ran.err.contains(&format!("1 of {n} pairs unscored")),
         "{}",
         ran.err
     );

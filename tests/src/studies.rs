@@ -223,17 +223,17 @@ fn another_precision_scores_a_stored_study_again() {
 #[test]
 fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let home = TestHome::new();
-    let printed = home.run("replay camara2020 --table 2").expect_success();
+    let printed = home.run("reproduce camara2020 --table 2").expect_success();
     assert!(printed.contains("14,481,949"), "{printed}");
     assert!(printed.contains("No study was chosen"), "{printed}");
     let demo = demo_folder();
     let line = format!(
-        "replay camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
+        "reproduce camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
     );
     let beside = home.run(&line).expect_success();
     assert!(beside.contains("study replay-camara2020 of"), "{beside}");
-    home.expect_refused("replay camara2020 --table 9", "2 and 3");
-    let line = format!("replay abnirml --table 2 --collection {demo}");
+    home.expect_refused("reproduce camara2020 --table 9", "2 and 3");
+    let line = format!("reproduce abnirml --table 2 --collection {demo}");
     let beside = home.run(&line).expect_success();
     assert!(beside.contains("study replay-abnirml of"), "{beside}");
     assert!(
@@ -248,7 +248,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     for (args, code, reason) in [
         ("abnirml --table 4", 1, "1, 2 and 3"),
         (
-            "abnirml --table 3 --collection c --pairs gutenberg=f",
+            "abnirml --table 3 --collection c --transfer gutenberg=f",
             2,
             "none of jfleg, xsum",
         ),
@@ -265,7 +265,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
         ("padigela2019 --table 7", 1, "1, 2, 3, 4, 5 and 6"),
         ("padigela2019 --table 2 --collection c", 1, "with --ranker"),
     ] {
-        let ran = home.run(&format!("replay {args}"));
+        let ran = home.run(&format!("reproduce {args}"));
         assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
         assert!(ran.err.contains(reason), "{args}: {}", ran.err);
     }
@@ -276,14 +276,16 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
 #[test]
 fn bm25_stands_beside_each_ranker_that_is_brought() {
     let home = TestHome::new();
-    let printed = home.run("replay padigela2019 --table 4").expect_success();
+    let printed = home
+        .run("reproduce padigela2019 --table 4")
+        .expect_success();
     assert!(
         printed.contains("| MUR | first 10 | 3.12 | – |"),
         "{printed}"
     );
     let demo = demo_folder();
     let line = format!(
-        "replay padigela2019 --table 1 --collection {demo} --pool rank:bm25:20 --ranker ql \
+        "reproduce padigela2019 --table 1 --collection {demo} --pool rank:bm25:20 --ranker ql \
          --ranker bm25:k1=0.1,b=0 --json"
     );
     let made = home.run(&line).json();
@@ -292,10 +294,10 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
     assert_eq!(heads[4]["name"], "ours, QL");
     let beside = |table: u8| {
         let line =
-            format!("replay padigela2019 --table {table} --study replay-padigela2019 --json");
+            format!("reproduce padigela2019 --table {table} --study replay-padigela2019 --json");
         home.run(&line).json()
     };
-    let line = "differ --study replay-padigela2019 --a bm25 --b ql --queries found --json";
+    let line = "compare --study replay-padigela2019 --a bm25 --b ql --queries found --json";
     let differ = home.run(line).json();
     let rows = |tables: &Value, name: &str| {
         let mut tables = tables.as_array().unwrap().iter();
@@ -358,11 +360,11 @@ fn bm25_stands_beside_runs_as_they_are() {
     );
     home.write("qrels.tsv", "q1 0 d1 1\nq2 0 d2 1\n");
     let line = "--run BM25.run --run other.run --json";
-    let beside = |line: &str| home.run(&format!("replay padigela2019 {line}")).json();
+    let beside = |line: &str| home.run(&format!("reproduce padigela2019 {line}")).json();
     let tables = beside(&format!("--table 2 --collection . {line}"));
     let heads = tables[0]["columns"].as_array().unwrap();
     assert_eq!(heads[4]["name"], "ours, other");
-    let line_of_differ = "differ --collection . --a BM25.run --b other.run --queries found --json";
+    let line_of_differ = "compare --collection . --a BM25.run --b other.run --queries found --json";
     let differ = home.run(line_of_differ).json();
     let differ = differ.as_array().unwrap().iter();
     let fqt = differ.clone().find(|it| it["name"] == "fractions").unwrap()["rows"][1].clone();
@@ -394,9 +396,9 @@ fn bm25_stands_beside_runs_as_they_are() {
     let tables = beside(line);
     assert_eq!(means(&tables, "BM25"), [0.75, 0.75]);
     assert_eq!(means(&tables, "BERT"), [0.75, 0.75]);
-    let own = home.run("replay padigela2019 --table 1 --study replay-padigela2019 --json");
+    let own = home.run("reproduce padigela2019 --table 1 --study replay-padigela2019 --json");
     assert_eq!(means(&own.json(), "BERT"), [0.75]);
-    let refused = home.run("replay camara2020 --table 3 --collection . --run BM25.run");
+    let refused = home.run("reproduce camara2020 --table 3 --collection . --run BM25.run");
     assert_eq!(refused.code, Some(1));
     refused.expect_stderr("for padigela2019 alone");
 }
@@ -408,7 +410,7 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let demo = demo_folder();
     let line = format!(
         "tune --collection {demo} --ranker bm25 --measure AP --pool rank:bm25:50 --json \
-         --figure surface.svg --write study.toml"
+         --figure surface.svg --update-study study.toml"
     );
     let told = home.run(&line).json();
     assert_eq!(told["tried"].as_array().unwrap().len(), 220);
@@ -473,7 +475,7 @@ rankers = ["bm25"]"#;
     assert_eq!(count(&report(" --split test")[3]), of_splits[1]);
     home.expect_refused("report split --split dev", "dev");
     let table = home
-        .run("replay rennings2019 --table 1 --study split")
+        .run("reproduce rennings2019 --table 1 --study split")
         .expect_success();
     let row = table.lines().find(|it| it.contains("| test | TFC1 |"));
     let row = row.unwrap_or_else(|| panic!("{table}"));
@@ -526,7 +528,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     home.write("other.toml", other.replace("\"killed\"", "\"other\""));
     home.run("study run other.toml").expect_success();
     home.expect_refused(
-        "study diff killed --from bm25 --to bm25 --other other",
+        "study diff killed --from bm25 --to bm25 --other-study other",
         "what differs: the limits",
     );
 }

@@ -89,7 +89,9 @@ transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase"
         report.contains("fluency: of 7 pairs 1 are identical"),
         "{report}"
     );
-    let tables = home.run("report fluency --format json --delta 0").json();
+    let tables = home
+        .run("report fluency --format json --tie-threshold 0")
+        .json();
     let mut tables = tables.as_array().unwrap().iter();
     let table = tables.find(|it| it["name"] == "effects").unwrap();
     let row = &table["rows"][0];

@@ -40,7 +40,7 @@ probes = ["stmc1"]
 modes = ["fixed"]
 rankers = ["bm25"]
 vectors = "words.txt""#;
-    home.make_study(study_file("words", "Words", demo, rest));
+    home.make_study(study_file("words", "Query terms", demo, rest));
     let report = home.run("report words --format md").expect_success();
     assert!(report.contains("STMC1"), "{report}");
     let said = "word vectors words.txt";

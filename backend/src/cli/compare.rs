@@ -43,7 +43,7 @@ pub(crate) struct CompareArgs {
     queries: QuerySelection,
     /// Minimum relevant grade [default: 2 if any document has it, else 1]
     #[arg(long, value_name = "GRADE")]
-    relevant_from: Option<i32>,
+    min_relevant_grade: Option<i32>,
     /// Stop words: none, en-function, or a file with one word per line
     #[arg(
         long,
@@ -143,7 +143,7 @@ impl CompareArgs {
                 QuerySelection::Found => ComparisonSubset::WithRetrievedRelevant,
                 QuerySelection::All => ComparisonSubset::All,
             },
-            min_relevant_grade: self.relevant_from,
+            min_relevant_grade: self.min_relevant_grade,
             stopwords: stop_list(&self.stopwords)?,
             split: self.split.clone(),
         })

@@ -30,10 +30,10 @@ pub(crate) struct ExpandArgs {
     queries: String,
     /// Sample each token from the K most likely tokens
     #[arg(long, value_name = "K", default_value = "10")]
-    k: String,
+    top_k: String,
     /// Maximum number of tokens per query
     #[arg(long, value_name = "N", default_value = "64")]
-    query_pieces: String,
+    max_query_tokens: String,
     /// Random seed
     #[arg(long, default_value_t = Limits::STANDARD.seed)]
     seed: u64,
@@ -59,9 +59,9 @@ impl ExpandArgs {
         let whole = "a whole number, 1 or more";
         let sampling = GenerationConfig {
             seed: self.seed,
-            top_k: parse_count("k", &self.k, whole)?,
+            top_k: parse_count("top-k", &self.top_k, whole)?,
             n_queries: parse_count("queries", &self.queries, whole)?,
-            max_new_tokens: parse_count("query-pieces", &self.query_pieces, whole)?,
+            max_new_tokens: parse_count("max-query-tokens", &self.max_query_tokens, whole)?,
         };
         let (name, model) = open_doc2query(&self.model)?;
         // Told before the collection is read.

@@ -31,7 +31,7 @@ pub(crate) struct LateInteractionArgs {
     ranker: String,
     /// Base encoder before fine-tuning, to compare spectra
     #[arg(long, value_name = "MODEL")]
-    before: Option<String>,
+    base_model: Option<String>,
     /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", default_value = "rank:bm25:1000")]
     pool: PoolSpec,
@@ -40,7 +40,7 @@ pub(crate) struct LateInteractionArgs {
     queries: Option<usize>,
     /// Minimum number of vectors of a token for its spectrum
     #[arg(long, value_name = "N", default_value_t = 10)]
-    floor: u64,
+    min_vectors: u64,
     /// Title of the analysis [default: ranker and collection]
     #[arg(long)]
     title: Option<String>,
@@ -61,7 +61,7 @@ impl LateInteractionArgs {
         let computing = self.computing.compute_target()?;
         let ranker = ModelRegistry::open(&self.ranker, computing)?;
         ranker.check_late()?;
-        let before = self.before.as_deref();
+        let before = self.base_model.as_deref();
         let before = before
             .map(|it| ModelRegistry::open(it, computing))
             .transpose()?;
@@ -87,7 +87,7 @@ impl LateInteractionArgs {
         let usual = format!("{} on {collection}", about.label);
         let of_study = study.as_ref().map(|it| it.title.clone());
         let title = self.title.clone().or(of_study).unwrap_or(usual);
-        let name = study.map_or_else(|| "whitebox".to_owned(), |it| it.name);
+        let name = study.map_or_else(|| "late-interaction".to_owned(), |it| it.name);
         let began = Instant::now();
         let found = pipeline::analyze_late_interaction(LateInteractionInput {
             collection: &loaded.collection,
@@ -106,7 +106,7 @@ impl LateInteractionArgs {
                 queries: Vec::new(),
                 n_pairs: 0,
                 n_docs: 0,
-                min_occurrences: self.floor,
+                min_occurrences: self.min_vectors,
             },
         })?;
         eprintln!(

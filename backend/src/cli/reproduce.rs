@@ -51,7 +51,7 @@ pub(crate) struct ReproduceArgs {
     /// Pairs file for table 3 of abnirml: jfleg=FILE, xsum, cnn, daily-mail, gyafc-entertainment,
     /// gyafc-family
     #[arg(long, value_name = "NAME=FILE", requires = "collection")]
-    pairs: Vec<TransferPairsFile>,
+    transfer: Vec<TransferPairsFile>,
     /// Additional ranker: scores:FILE or a model; padigela2019 compares BM25 with each; may be
     /// repeated
     #[arg(long, value_name = "RANKER", requires = "collection")]
@@ -202,7 +202,7 @@ impl ReproduceArgs {
             Some(pool) => pool.clone(),
             None => pool.parse()?,
         };
-        let transfers: Vec<TransferFile> = self.pairs.iter().map(|it| it.0.clone()).collect();
+        let transfers: Vec<TransferFile> = self.transfer.iter().map(|it| it.0.clone()).collect();
         let formulas = formulas.iter().map(|it| (*it).to_owned());
         let definition = StudyDefinition {
             format: 1,
@@ -243,7 +243,7 @@ impl ReproduceArgs {
             if self.misspellings.is_some() {
                 return refuse("misspellings", only);
             }
-            if !self.pairs.is_empty() {
+            if !self.transfer.is_empty() {
                 return refuse("pairs", only);
             }
         }

@@ -290,14 +290,14 @@ pub(crate) struct ReportArgs {
     /// Axiom variant: fixed (as defined here), paper (as printed) or code (as implemented by the
     /// authors)
     #[arg(long)]
-    mode: Option<String>,
+    variant: Option<String>,
     /// Use only the queries of this split
     #[arg(long)]
     split: Option<String>,
     /// Tie threshold ε of behavioral tests for every ranker [default: median difference of adjacent
     /// scores in the top 10 of its pools]
     #[arg(long, value_name = "WIDTH")]
-    delta: Option<f64>,
+    tie_threshold: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -327,12 +327,12 @@ impl ReportArgs {
 
     fn text(&self, study: &Study) -> Result<String, Error> {
         let source = shared::probe::DefinitionSource::Camara2020;
-        let mode = self
-            .mode
+        let variant = self
+            .variant
             .as_deref()
             .map(|it| shared::probe::AxiomVariant::parse(it, source));
         let dials = StudyControls {
-            variant: mode.transpose()?,
+            variant: variant.transpose()?,
             split: self.split.clone(),
             ..StudyControls::default()
         };
@@ -343,7 +343,7 @@ impl ReportArgs {
         })?;
         let behaviours = study.behavioral_tests(&BehavioralTestOptions {
             controls: figures.options.controls.clone(),
-            tie_threshold: match self.delta {
+            tie_threshold: match self.tie_threshold {
                 Some(width) => TieThreshold::Fixed { width },
                 None => TieThreshold::TunedPerRanker,
             },

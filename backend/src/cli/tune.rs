@@ -47,7 +47,7 @@ pub(crate) struct TuneArgs {
     figure: Option<PathBuf>,
     /// Write the best parameters to this study definition, into its first ranker of that kind
     #[arg(long, value_name = "STUDY.toml")]
-    write: Option<PathBuf>,
+    update_study: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -68,7 +68,11 @@ struct TuneOutput<'a> {
 impl TuneArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let grid = ParameterGrid::for_ranker(&self.ranker)?;
-        let definition = self.write.as_deref().map(read_definition).transpose()?;
+        let definition = self
+            .update_study
+            .as_deref()
+            .map(read_definition)
+            .transpose()?;
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
@@ -82,7 +86,7 @@ impl TuneArgs {
                 file.write_all(figure.as_bytes())
             })?;
         }
-        if let (Some(path), Some(definition)) = (&self.write, definition) {
+        if let (Some(path), Some(definition)) = (&self.update_study, definition) {
             write_study(path, definition, &best)?;
         }
         self.tell(&grid, &found);

@@ -276,7 +276,7 @@ mod tests {
             truncated: false,
         };
         assert_eq!(token_ranges(&it), [1..2, 3..5]);
-        let label = |direction| attention_figure("Text 1", &it, direction).alt_text;
+        let label = |direction| attention_figure("Document 1", &it, direction).alt_text;
         assert!(label(AttentionDirection::FromText).contains("ice, river"));
         assert!(label(AttentionDirection::FromQuery).contains("ice, river"));
         assert_eq!(weights_tsv(&[it]).lines().count(), 37);

@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(changed("a b", "a  b"), "only whitespace differs");
         assert_eq!(
             said("a b c", "c a x", DiffLabels::SideBySide),
-            "1 word only in text 1, 1 only in text 2, 1 elsewhere in text 2"
+            "1 word only in text 1, 1 only in text 2, 1 elsewhere in document 2"
         );
     }
 

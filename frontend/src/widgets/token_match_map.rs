@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn each_piece_of_the_query_counts_its_best_match() {
         assert_eq!(
-            sentence("Text 1", &matches()),
-            "Text 1, sum of framed matches 1.23: ice → ice .93, age → ice .30."
+            sentence("Document 1", &matches()),
+            "Text 1, sum of best matches 1.23: ice → ice .93, age → ice .30."
         );
         let table = best_matches(&[matches()], "best");
         assert_eq!(table.rows.len(), 2);
@@ -251,9 +251,9 @@ mod tests {
             ..matches()
         };
         assert_eq!(
-            sentence("Text 1", &empty),
-            "Text 1, sum of framed matches 0.00: ."
+            sentence("Document 1", &empty),
+            "Text 1, sum of best matches 0.00: ."
         );
-        assert!(figure("Text 1", &empty).marks.len() >= 2);
+        assert!(figure("Document 1", &empty).marks.len() >= 2);
     }
 }

@@ -133,7 +133,7 @@ impl Study {
             }),
             RankerRef::Run(_) => {
                 let reason = "runs are compared with runs, on the Workbench or by \
-                              `axioscope differ --collection`; choose two rankers of the study";
+                              `axioscope compare --collection`; choose two rankers of the study";
                 Err(Error::unsupported("pair", reason))
             }
         };

@@ -243,19 +243,19 @@ mod tests {
         .map(|it| format!("{}\n", it.parse::<Measure>().unwrap_err()))
         .collect();
         expect![[r#"
-            measure `bpref`: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
-            measure `P`: needs the rank at which to cut: P@5, R@100
-            measure `P_0`: after @ stands a rank, 1 or more: nDCG@10
-            measure `recall_all`: after @ stands a rank, 1 or more: nDCG@10
-            measure `success_5`: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
-            measure `nDCG@0`: after @ stands a rank, 1 or more: nDCG@10
-            measure `nDCG@+5`: after @ stands a rank, 1 or more: nDCG@10
-            measure `nDCG(rel=2)@10`: nDCG takes grades as gains and has no level: nDCG@10
-            measure `AP(rel=0)`: in brackets stands the least relevant grade, 1 or more: AP(rel=2)
-            measure `AP(rel=2`: in brackets stands the least relevant grade, 1 or more: AP(rel=2)
-            measure `AP(2)`: in brackets stands the least relevant grade, 1 or more: AP(rel=2)
-            measure ``: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
-            measure `nDCG@99999999999`: after @ stands a rank, 1 or more: nDCG@10
+            measure `bpref`: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
+            measure `P`: needs a rank cutoff, as in P@5 or R@100
+            measure `P_0`: "@" must be followed by a rank of at least 1, as in nDCG@10
+            measure `recall_all`: "@" must be followed by a rank of at least 1, as in nDCG@10
+            measure `success_5`: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
+            measure `nDCG@0`: "@" must be followed by a rank of at least 1, as in nDCG@10
+            measure `nDCG@+5`: "@" must be followed by a rank of at least 1, as in nDCG@10
+            measure `nDCG(rel=2)@10`: nDCG uses grades as gains and takes no minimum grade: nDCG@10
+            measure `AP(rel=0)`: the brackets must contain the minimum relevant grade, at least 1: AP(rel=2)
+            measure `AP(rel=2`: the brackets must contain the minimum relevant grade, at least 1: AP(rel=2)
+            measure `AP(2)`: the brackets must contain the minimum relevant grade, at least 1: AP(rel=2)
+            measure ``: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
+            measure `nDCG@99999999999`: "@" must be followed by a rank of at least 1, as in nDCG@10
         "#]].assert_eq(&told);
     }
 }

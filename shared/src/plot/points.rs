@@ -319,6 +319,6 @@ mod tests {
         assert_eq!(of.nearest([x + 20.0, y]), None);
         let table = of.table("importance");
         assert_eq!(table.rows[0][0], TableValue::Text("river".to_owned()));
-        assert_eq!(table.title, "idf and importance, by word");
+        assert_eq!(table.title, "idf and importance, by term");
     }
 }

@@ -147,7 +147,7 @@ fn the_heat_map_says_what_it_shows() {
     let figure = draw_heatmap(&fixture::overview());
     let told = format!("{}\n{}", figure.alt_text, words(&figure.marks));
     expect![[r#"
-        How often each ranker orders texts as the axiom says: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells cannot be told apart from chance
+        How often each ranker agrees with each axiom: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells not distinguishable from chance
         178,16 TFC1
         178,32 more
         178,47 terms
@@ -171,7 +171,7 @@ fn the_heat_map_says_what_it_shows() {
         210,185 .5
         280,185 –
         338,185 –
-        0,232 The axiom itself agrees with
+        0,232 Relevance grades
         0,258 Relevance
         0,274 where grades differ
         [Relevance on TFC1: .79 [.70, .86], 100 instances of 60 queries, p < .001 after Holm]
@@ -181,14 +181,14 @@ fn the_heat_map_says_what_it_shows() {
         0,333 Instances
         210,333 14,057
         280,333 9,785
-        0,359 with a relevant text
+        0,359 with a relevant document
         210,359 4,685
         280,359 3,261
         0,410 0 never
         137,410 .5 chance
         274,410 always 1
-        372,393 95 % interval, queries as units
-        372,411 not told apart from chance (Holm, 3 tests)
+        372,393 95 % interval over queries
+        372,411 not distinguishable from chance (Holm, 3 tests)
     "#]].assert_eq(&told);
 }
 
@@ -224,7 +224,7 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
         expect![[r##"
             <svg xmlns="http://www.w3.org/2000/svg" width="344" height="122" viewBox="0 0 344 122" role="img" aria-label="Margins from −2.0 to 3.0: 4 below zero, 6 above, 5 tied" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
             <title>Margins from −2.0 to 3.0: 4 below zero, 6 above, 5 tied</title>
-            <desc>A margin is the left side of the claim less the right side; above zero the ranker agrees with the axiom.</desc>
+            <desc>The margin is the left side of the expected preference minus the right side; above zero, the ranker agrees with the axiom.</desc>
             <rect x="0" y="0" width="344" height="122" fill="#ffffff"/>
             <rect x="4" y="82.8" width="57.6" height="15.2" fill="#ac5c2e"/>
             <rect x="62.4" y="52.4" width="57.6" height="45.6" fill="#ac5c2e"/>
@@ -308,7 +308,7 @@ fn a_card_has_a_small_map() {
         expect![[r##"
             <svg xmlns="http://www.w3.org/2000/svg" width="320" height="56" viewBox="0 0 320 56" role="img" aria-label="2 rankers on 2 axioms: fractions satisfied from .07 to .93" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
             <title>2 rankers on 2 axioms: fractions satisfied from .07 to .93</title>
-            <desc>Rows are rankers, columns axioms; blue follows the axiom, rust goes against it.</desc>
+            <desc>Rows are rankers, columns are axioms; blue agrees with the axiom, rust contradicts it.</desc>
             <rect x="0" y="0" width="320" height="56" fill="#ffffff"/>
             <text x="149" y="12" text-anchor="middle" font-size="12" fill="#55585e">TFC1</text>
             <text x="263" y="12" text-anchor="middle" font-size="12" fill="#55585e">M-TDC</text>

@@ -240,7 +240,7 @@ mod tests {
         );
         assert_eq!(
             says("run:BM25.run"),
-            "pool run:BM25.run: lacks the number of documents: run:…:100"
+            "pool run:BM25.run: lacks the depth: run:…:100"
         );
     }
 }

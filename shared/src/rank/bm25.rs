@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(says("bm25:k=1"), "bm25: `k` is none of k1, b, k3, idf");
         assert_eq!(
             says("bm52"),
-            "ranker: `bm52` is none of the formulas bm25, ql"
+            "ranker: `bm52` is none of the lexical rankers bm25, ql"
         );
     }
 

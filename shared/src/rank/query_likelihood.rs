@@ -165,7 +165,7 @@ mod tests {
         );
         assert_eq!(
             says("ql:mu=1,lambda=1"),
-            "ql: give mu (Dirichlet) or lambda (Jelinek-Mercer)"
+            "ql: set mu (Dirichlet) or lambda (Jelinek-Mercer)"
         );
     }
 }

@@ -183,7 +183,7 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
     check(
         to_markdown(&tables[..1]),
         expect![[r#"
-        ## Rivers &amp; banks: how often each ranker orders texts as the axiom says
+        ## Rivers &amp; banks: how often each ranker agrees with each axiom
 
         | ranker | TFC1 | LNC2 | nDCG@10 |
         | :-- | --: | --: | --: |
@@ -191,16 +191,16 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
         | &lt;script>\|%&amp; \_mean | .5 [.4, .6] | – | – |
         | relevance, where grades differ | .79 [.70, .86] | – | – |
         | instances | 14,057 | 9,785 | – |
-        | with a relevant text | 4,685 | 3,261 | – |
+        | with a relevant document | 4,685 | 3,261 | – |
 
         - Study tiny, mined 20 November 2026 by Axioscope 0.1.0, reported by Axioscope 0.1.0.
         - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed.
-        - Collection c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104: 480 documents, 52,000 terms; 60 queries, 3,000 pairs of query and text.
+        - Collection c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104: 480 documents, 52,000 terms; 60 queries, 3,000 query–document pairs.
         - Pool group; analyser: alnum, no stop list, porter.
-        - Limits: δ 10 terms, min\_terms 1, all instances kept; LNC2 repeats 2 to 4 times up to 240 terms (mode paper: up to 512, mode code: texts up to 256).
-        - Fractions are over instances; brackets hold the 95 % interval of a percentile bootstrap with queries as units (10,000 draws, seed 42). p is against .5, after Holm's correction for 3 tests. Ties are counted apart, and as agreement only where the claim allows them.
+        - Limits: δ 10 terms, min\_terms 1, all instances kept; LNC2 repeats 2 to 4 times up to 240 terms (variant paper: up to 512, variant code: documents up to 256).
+        - Fractions are over instances; brackets hold the 95 % interval of a percentile bootstrap over queries (10,000 draws, seed 42). p: test against .5 with Holm's correction for 3 tests. Ties are reported separately; they agree with the axiom only if the expected preference allows them.
         - BM25: bm25, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1.
-        - &lt;script>\|%&amp; \_mean: &lt;script>\|%&amp; \_mean, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1, 12 pairs without a score, 1,400 pairs seen in part.
+        - &lt;script>\|%&amp; \_mean: &lt;script>\|%&amp; \_mean, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1, 12 pairs without a score, 1,400 pairs truncated.
         - 2 documents have no text.
     "#]],
     );
@@ -231,7 +231,7 @@ fn axioms_and_rankers_have_a_table_each() {
         expect![[r#"
             ## Rivers &amp; banks: what was mined
 
-            | axiom | mode | claim | instances | with a relevant text | in both orders | share kept | agreement with relevance | grades that differ |
+            | axiom | variant | expected preference | instances | with a relevant document | in both orders | share kept | agreement with relevance | instances with different grades |
             | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |
             | tfc1 | fixed | above | 14,057 | 4,685 | 0 | 1.00 | .79 [.70, .86] | 100 |
             | lnc2 | fixed | not-below | 9,785 | 3,261 | 0 | 1.00 | – | – |
@@ -240,22 +240,22 @@ fn axioms_and_rankers_have_a_table_each() {
 
             ## Rivers &amp; banks: who was asked
 
-            | ranker | detail | kind | given as | fingerprint | pairs without a score | pairs seen in part | note |
+            | ranker | detail | kind | specification | fingerprint | pairs without a score | truncated pairs | note |
             | :-- | :-- | :-- | :-- | :-- | --: | --: | :-- |
             | BM25 | k1 1.2, b .75 | formula | bm25 | f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1 | 0 | 0 | – |
             | &lt;script>\|%&amp; \_mean | =1+1 | model | &lt;script>\|%&amp; \_mean | f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1 | 12 | 1,400 | – |
 
             - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed, from study tiny.
 
-            ## Rivers &amp; banks: scores under other conditions
+            ## Rivers &amp; banks: score stability check
 
-            | ranker | scored once more | pairs | largest difference | range of scores | verdicts | changed | fraction changed |
+            | ranker | rescored | pairs | largest difference | score range | verdicts | changed | fraction changed |
             | :-- | :-- | --: | --: | --: | --: | --: | --: |
             | &lt;script>\|%&amp; \_mean | alone, not in a batch | 128 | 4.8e-7 | 1.900 | 400 | 0 | .00 |
             | &lt;script>\|%&amp; \_mean | in f16 | 128 | 1.2e-3 | 1.900 | 400 | 3 | .01 |
 
             - &lt;script>\|%&amp; \_mean: computed on cpu in f32.
-            - A verdict is changed where an instance is satisfied, tied or violated under the other condition and was something else in the run.
+            - A verdict is changed if the instance is satisfied, tied or violated under the other condition and was something else in the run.
             - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed, from study tiny.
         "#]],
     );
@@ -282,7 +282,7 @@ fn what_a_service_saw_in_part_is_not_known() {
         let table = tables.into_iter().find(|it| it.name == "rankers").unwrap();
         let place = |name: &str| table.columns.iter().position(|it| it.name == name).unwrap();
         let of = |name: &str| table.rows[0][place(name)].clone();
-        (of("kind"), of("pairs seen in part"))
+        (of("kind"), of("pairs truncated"))
     };
     let word = |it: &str| TableValue::Text(it.to_owned());
     let missing = TableValue::Missing;
@@ -291,6 +291,6 @@ fn what_a_service_saw_in_part_is_not_known() {
         (word("formula"), TableValue::Count(0))
     );
     assert_eq!(seen(RankerKind::Remote), (word("service"), missing.clone()));
-    let brought = word("scores that were brought");
+    let brought = word("uploaded scores");
     assert_eq!(seen(RankerKind::ScoreFile), (brought, missing));
 }

@@ -245,8 +245,8 @@ mod tests {
                 "3: `x` is no number",
                 "4: `c` is no number",
                 "5: a vector of zeros has no direction",
-                "6: the word has a vector already, which is kept",
-                "7: a number that is infinite or none",
+                "6: the word already has a vector, which is kept",
+                "7: a number is infinite or not a number",
             ]
         );
     }

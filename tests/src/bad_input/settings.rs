@@ -52,16 +52,16 @@ fn settings_out_of_their_range_are_refused() {
     expect![[r#"
         pool rank:bm25:0: `0` is not a number of documents, 1 or more
         pool run:a.run:0: `0` is not a number of documents, 1 or more
-        pool everything: is none of run:FILE:K, rank:RANKER:K, group, judged, all
-        pool group: no query has a `doc_group`; take rank:bm25:100 or give the groups
-        pool judged: the collection has no qrels; take rank:bm25:100 or add them
+        pool everything: is not one of run:FILE:K, rank:RANKER:K, group, judged, all
+        pool group: no query has a `doc_group`; use rank:bm25:100 or provide the groups
+        pool judged: the collection has no qrels; use rank:bm25:100 or add qrels
         delta: `-1` is not a number of terms, 0 or more, or inf
         delta: `ten` is not a number of terms, 0 or more, or inf
         min-terms: `-1` is not a number of terms, 0 or more
-        per_query: must be at least 1, or left out
-        probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME
-        stmc1: needs word vectors: give a file of GloVe or word2vec
-        c/queries.jsonl: no row is a word with its numbers; give a file of GloVe or word2vec
+        per_query: must be at least 1, or be omitted
+        probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, expected one of: all, ir_axioms or one of its axioms, a formula such as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME
+        stmc1: needs word vectors: add a GloVe or word2vec file
+        c/queries.jsonl: no row is a word followed by numbers; add a GloVe or word2vec file
         mode: `loose` is none of `fixed`, `paper`, `code`
         none.txt: No such file or directory (os error 2); give none, en-function, or a text file with one word a line
         ql mu: must be above 0: without smoothing ln(0) is no score
@@ -81,7 +81,7 @@ fn settings_out_of_their_range_are_refused() {
         there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
         eval: give QRELS and RUN, or RUN alone with --labels-in-run
         none: No such file or directory (os error 2); check the path and its rights
-        measure `precision`: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
+        measure `precision`: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
     "#]]
     .assert_eq(&refused.concat());
 }
@@ -105,7 +105,7 @@ fn names_that_would_leave_the_data_folder_are_refused() {
         (
             "study publish ../small",
             expect![[r#"
-            there is no study named `../small`
+            There is no study named `../small`
         "#]],
         ),
         (
@@ -203,13 +203,13 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[]).replace("format = 1", "format = 2"),
             expect![[r#"
-                format: 2 is not known to this version, which reads 1; update it
+                format: 2 is not supported by this version, which reads format 1; update it
             "#]],
         ),
         (
             study(&[]).replace("\"tfc1\", \"tp\"", ""),
             expect![[r#"
-                probes: a study needs at least one probe and one mode
+                probes: a study needs at least one probe and one variant
             "#]],
         ),
     ] {
@@ -242,7 +242,7 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
         &home,
         "study run study.toml",
         expect![[r#"
-        collection: it has no documents; give a corpus with at least two
+        collection: it has no documents; add a corpus with at least two
     "#]],
     );
     home.write("c/corpus.jsonl", CORPUS);
@@ -251,7 +251,7 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
         &home,
         "study run study.toml",
         expect![[r#"
-        collection: it has no queries; give at least one
+        collection: it has no queries; add at least one
     "#]],
     );
     // On the command line nothing is found where there is nothing.

@@ -34,14 +34,14 @@ fn every_axiom_is_told_with_a_live_example() {
             Manipulation::NEEDING_RESOURCES.len() as u64
         );
         for (part, name) in [
-            ("differ", "Where two rankers differ"),
-            ("inside", "A ranker from inside"),
+            ("differ", "Compare rankers"),
+            ("inside", "Late interaction"),
         ] {
             tab.click(AriaRole::Link, name);
             tab.wait_for_address(&format!("/about#{part}"));
         }
         assert!(tab.has(AriaRole::Link, "/api/docs"));
-        tab.click(AriaRole::Link, "Try it in the Playground, TFC2");
+        tab.click(AriaRole::Link, "Open in the Playground, TFC2");
         tab.wait_for_address("/playground#");
         tab.wait_until(
             "TFC2 applies",

@@ -44,7 +44,7 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
             carla.open(&format!("/join#{link}"));
             join(carla, "Carla");
             let links = [(); 2].map(|()| invited(carla));
-            readability::expect_readable(carla, "people");
+            readability::expect_readable(carla, "annotators");
 
             let ann = carla.second_browser();
             alone(&ann, (task, &items), &links[0]);
@@ -78,7 +78,7 @@ fn items(server: &TestServer, task: TaskId) -> Items {
 
 /// Takes a name on the page that the link of an invitation leads to.
 fn join(tab: &BrowserTab, name: &str) {
-    tab.fill("Name, as others here shall see it", name);
+    tab.fill("Display name", name);
     tab.press('\u{E007}'.to_string());
     tab.wait_until(
         "to be known",
@@ -89,8 +89,8 @@ fn join(tab: &BrowserTab, name: &str) {
 /// Invites an annotator through the page; the path of the link.
 fn invited(tab: &BrowserTab) -> String {
     tab.open("/people");
-    tab.click(AriaRole::Button, "Make the link");
-    let link = "return document.querySelector('[aria-label=\"Link of the invitation\"]')?.value";
+    tab.click(AriaRole::Button, "Create link");
+    let link = "return document.querySelector('[aria-label=\"Invitation link\"]')?.value";
     let link = tab.wait_until("a link", link);
     let (_, token) = link.as_str().unwrap().split_once("/join#").unwrap();
     format!("/join#{token}")
@@ -104,7 +104,7 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(&format!("/review/{}", task.0));
     let mut ann = BrowserAnnotator::new(tab, items, 0);
     ann.wait_for_item();
-    readability::expect_readable(tab, "review");
+    readability::expect_readable(tab, "annotation");
     for at in 0..=N {
         ann.decide();
         if at == 5 {
@@ -112,7 +112,7 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
             ann.decide();
         }
     }
-    tab.wait_for_text("Nothing left for you");
+    tab.wait_for_text("No items left for you");
     tab.wait_until("everything saved", SAVED);
 }
 
@@ -147,7 +147,7 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
     while ben.n_finished() <= N {
         ben.decide();
     }
-    tab.wait_for_text("Nothing left for you");
+    tab.wait_for_text("No items left for you");
     tab.wait_until("everything saved", SAVED);
     // What was tried in the last moments without a network.
     tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
@@ -156,9 +156,9 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
 /// What the curator reads, against the numbers by hand in [`answers`].
 fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=agreement", task.0));
-    tab.wait_for_text("How far people agree");
+    tab.wait_for_text("Inter-annotator agreement");
     readability::expect_readable(tab, "agreement");
-    let button = "Save the How far people agree as CSV";
+    let button = "Save the Inter-annotator agreement as CSV";
     let table = tab.download(&home.path(""), button, "review-agreement.csv");
     let all = |name: &str, by_hand: f64| {
         let found = number(&table, "all", name);
@@ -190,7 +190,7 @@ fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     tab.wait_for_element("the item", ".settle .decide");
     readability::expect_readable(tab, "adjudication");
     tab.press("2");
-    tab.wait_for_text("Settled here");
+    tab.wait_for_text("Adjudicated");
     tab.wait_for_text(&format!("{} items", N_SPLIT - 1));
     assert_eq!(
         server.call(&ListDisputesRequest { task }).len(),

@@ -81,9 +81,9 @@ fn another_width_changes_numbers_and_address() {
         tab.click(AriaRole::Radio, "0");
         tab.wait_for_address("/study/both?width=0");
         let zero = other_numbers(tab, &tuned);
-        tab.click(AriaRole::Radio, "given");
+        tab.click(AriaRole::Radio, "custom");
         tab.fill("δ, in the unit", "-1");
-        tab.wait_for_text("δ is a number of at least 0");
+        tab.wait_for_text("ε must be a number of at least 0");
         tab.fill("δ, in the unit", "2.5");
         tab.wait_for_address("/study/both?width=2.5");
         other_numbers(tab, &zero);
@@ -103,7 +103,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         tab.click_at("#effect-prepend-query-all-1");
         tab.wait_for_address("/study/both?behaviour=prepend-query.1");
         tab.wait_for_text("QL on Prepend query");
-        tab.wait_for_text("p of the paired t test");
+        tab.wait_for_text("p (paired t test)");
         // Keys walk from cell to cell, and Enter selects.
         tab.press(Key::Down);
         tab.press(Key::Left);
@@ -141,7 +141,7 @@ fn behaviours_alone_have_no_map() {
         open(tab, "/study/alone");
         assert_eq!(tab.count(".map, .findings"), 0);
         assert!(!tab.text("main").contains("No ranker has scored"));
-        readability::expect_readable(tab, "behaviours");
+        readability::expect_readable(tab, "behavioral tests");
         tab.open("/");
         tab.wait_for_text("How they behave");
     });

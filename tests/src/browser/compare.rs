@@ -18,7 +18,7 @@ const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').leng
 fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/study/demo");
-        tab.click(AriaRole::Link, "Where they differ");
+        tab.click(AriaRole::Link, "Compare rankers");
         tab.wait_for_address("/study/demo/differ");
         tab.wait_until("the figures", SHOWN);
         tab.expect_headings(&[
@@ -41,7 +41,7 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
         );
         tab.press(Key::Enter);
         tab.wait_for_address("/study/demo/differ?of=length.");
-        tab.wait_for_text("See every query");
+        tab.wait_for_text("Show all queries");
         assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
         tab.wait_until("the queries of the bar", SHOWN);
         tab.click_at("table.asked tbody a");
@@ -65,11 +65,11 @@ fn what_is_chosen_stands_in_the_address() {
         tab.open("/study/demo/differ");
         tab.wait_until("the figures", SHOWN);
         let first = tab.text("h1");
-        tab.click(AriaRole::Button, "Swap the two");
+        tab.click(AriaRole::Button, "Swap rankers");
         tab.wait_for_address("/study/demo/differ?a=1&b=0");
         tab.wait_until("the figures", SHOWN);
         assert_ne!(tab.text("h1"), first);
-        tab.choose("Relevant from grade", "3");
+        tab.choose("Minimum relevant grade", "3");
         tab.wait_for_address("/study/demo/differ?a=1&b=0&from=3");
         tab.open("/study/demo/differ?a=0&b=9");
         tab.wait_for_text("rankers, counted from 0");
@@ -114,18 +114,18 @@ fn two_runs_are_compared_without_a_server() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
         tab.upload("#files-picker", &files);
-        tab.click(AriaRole::Link, "Where the runs differ");
+        tab.click(AriaRole::Link, "Compare runs");
         tab.wait_for_address("/study/local/differ?a=run%3Afirst.run&b=run%3Asecond.run");
         tab.wait_until("the figures", SHOWN);
         tab.wait_for_text("first and second");
-        tab.wait_for_text("not enough queries");
+        tab.wait_for_text("too few queries");
         tab.wait_for_text("river ferry");
         // A text of a collection is text.
         tab.wait_for_text("<b>");
         // The files are gone with the page; the page says so and where to go.
         tab.reload();
-        tab.wait_for_text("there is no run `first.run` on the bench");
-        tab.click(AriaRole::Link, "To the Workbench");
+        tab.wait_for_text("There is no run `first.run` on the bench");
+        tab.click(AriaRole::Link, "Go to the Workbench");
         tab.wait_for_address("/workbench");
     });
 }

@@ -31,7 +31,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         );
         assert_eq!(tab.count("svg.drawing"), figures - 1);
         let told = tab.text("#compared");
-        assert!(told.contains("Rankers compared"), "{told}");
+        assert!(told.contains("Ranker comparison"), "{told}");
         choose(tab, 0, "code");
         tab.wait_until(
             "the other reading",

@@ -29,7 +29,7 @@ rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
     home.run("study publish tiny").expect_success();
     let model = format!("{}:late", models[0]);
     home.run(&format!(
-        "whitebox --study tiny --ranker {model} --before {model} --pool all --floor 2"
+        "late-interaction --study tiny --ranker {model} --base-model {model} --pool all --min-vectors 2"
     ))
     .expect_success();
     let given: Vec<&str> = given.split(' ').collect();
@@ -51,7 +51,7 @@ const RIVER: &str = "return document.querySelector('#term')?.textContent === 'ri
 fn a_word_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny");
-        tab.click(AriaRole::Link, "Inside");
+        tab.click(AriaRole::Link, "Late interaction");
         tab.wait_for_address("/study/tiny/inside");
         tab.wait_until("the plots", SHOWN);
         tab.wait_for_text("not fine-tuned for late interaction");
@@ -66,7 +66,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
 
         tab.click(AriaRole::Link, "Its texts: river bank");
         tab.wait_for_address("/study/tiny/inside?word=river&query=0");
-        tab.wait_for_text("The first 10 of 12 texts of its pool, by this ranker.");
+        tab.wait_for_text("The first 10 of 12 candidate documents, ranked by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
         tab.click_at("table.asked tbody a");
         tab.wait_for_address("/study/tiny/inside?word=river&query=0&doc=");
@@ -85,7 +85,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.back();
         tab.wait_until("the word", RIVER);
         // Any other query can be looked for.
-        tab.fill("Search the queries", "FOX");
+        tab.fill("Search queries", "FOX");
         tab.click(AriaRole::Link, "red fox");
         tab.wait_for_address("/study/tiny/inside?word=river&query=1");
         tab.wait_for_text("Query q2");
@@ -152,8 +152,8 @@ fn a_study_that_was_not_looked_into_says_how() {
     let served = SharedServer::start(published("plain", "Plain"), &[]);
     with_tab(&served.origin, |tab| {
         tab.open("/study/plain/inside");
-        tab.wait_for_text("No ranker of this study was looked into");
-        tab.wait_for_text("axioscope whitebox --study plain");
+        tab.wait_for_text("No late-interaction ranker of this study has been analyzed");
+        tab.wait_for_text("axioscope late-interaction --study plain");
     });
 }
 

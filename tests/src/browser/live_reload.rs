@@ -55,7 +55,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
         let sentence = "Why does this ranker rank as it does?";
         copy.edit(
             "frontend/src/pages/studies.rs",
-            "Why does a ranker rank as it does?",
+            "Why does a ranker rank the way it does?",
             sentence,
         );
         let since = Instant::now();

@@ -39,7 +39,7 @@ fn a_run_in_the_workbench_leaves_the_page_at_hand() {
     with_tab(demo_site::origin(), |tab| {
         let median = median_of_five(tab, "of a run in the Workbench", || {
             tab.open("/workbench");
-            tab.click(AriaRole::Button, "Load the sample");
+            tab.click(AriaRole::Button, "Load sample");
             workbench::wait_for_files(tab, 3);
             let from = tab.js("return performance.now()", &[]).as_f64().unwrap();
             workbench::create_study(tab);

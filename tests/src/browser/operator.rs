@@ -74,13 +74,13 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
     let token = server.token.clone().expect("the first start prints it");
     with_tab(&server.address, |tab| {
         tab.open("/operator");
-        tab.wait_for_text("Only the operator of this server sees its models and jobs.");
+        tab.wait_for_text("Only the operator of this server can see its models and jobs.");
         assert!(!tab.text("main").contains("own:"));
         tab.fill("Operator token", "wrong");
-        tab.click(AriaRole::Button, "Use it in this tab");
-        tab.wait_for_text("The server does not know this token.");
+        tab.click(AriaRole::Button, "Use in this tab");
+        tab.wait_for_text("The server does not recognize this token.");
         tab.fill("Operator token", &token);
-        tab.click(AriaRole::Button, "Use it in this tab");
+        tab.click(AriaRole::Button, "Use in this tab");
 
         tab.wait_for_text("0 of 2 loaded");
         see_in_row(tab, "own:bi", "own:bi: has no model.safetensors");
@@ -121,11 +121,11 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         tab.click(AriaRole::Button, "Go on: Long");
         see_in_row(tab, "Long", "running");
         see_in_row(tab, "Long", "a second,");
-        tab.wait_for_text("1 under way or waiting");
+        tab.wait_for_text("1 running or waiting");
         tab.click(AriaRole::Button, "Cancel: Long");
         see_in_row(tab, "Long", "cancelled after");
-        see_in_row(tab, "Long", "of 80,000 pairs, which are kept");
-        tab.wait_for_text("nothing under way");
+        see_in_row(tab, "Long", "of 80,000 pairs; their scores are kept");
+        tab.wait_for_text("no active jobs");
         readability::expect_readable(tab, "operator, loaded");
     });
 }
@@ -152,7 +152,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.open(path);
         tab.at_exactly("/");
         tab.open("/join");
-        tab.click(AriaRole::Button, "Sign out here");
+        tab.click(AriaRole::Button, "Sign out");
         tab.wait_for_text("With your name and password.");
         tab.open(path);
         tab.wait_for_text("this link lets in nobody");

@@ -73,7 +73,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         let edit = edits[0].as_str().unwrap().to_owned();
         tab.click(AriaRole::Button, &edit);
         tab.wait_for_element("a difference", ".changed");
-        tab.click(AriaRole::Button, "Undo Ctrl Z in text A");
+        tab.click(AriaRole::Button, "Undo (Ctrl Z) in document A");
         tab.wait_until(
             "no difference",
             "return !document.querySelector('.changed')",
@@ -97,7 +97,7 @@ fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
         tab.wait_for_text("Opened another link");
         let query = "return document.querySelector('#playground-query').value";
         tab.wait_until("the other query", &format!("{query} === 'lake'"));
-        tab.click(AriaRole::Button, "Put back what was here");
+        tab.click(AriaRole::Button, "Restore previous content");
         tab.wait_until("the first query", &format!("{query} === 'river'"));
     });
 }
@@ -107,13 +107,13 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river bank&text1=the river bank&text2=a bank by the river");
         until_stands(tab, "TP", "applies");
-        let field = "Further axioms: prox1, tfc1 & tp";
+        let field = "Further axioms, for example: prox1, tfc1 & tp";
         tab.fill(field, "prox1, prox1 & tp, m_and");
         until_stands(tab, "PROX1", "applies");
         until_stands(tab, "prox1&tp", "applies");
         until_stands(tab, "M-AND", "premises? fails?");
         tab.fill(field, "prox1, tfc1 +");
-        tab.wait_for_text("the name of an axiom was expected");
+        tab.wait_for_text("expected the name of an axiom");
     });
 }
 
@@ -122,7 +122,7 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=ice&text1=Ice melts. Mud stays.&text2=mud");
         let text_b = "return document.querySelector('#text-B').value";
-        tab.choose("Manipulation of text A", "Reverse sentences");
+        tab.choose("Manipulation of document A", "Reverse sentences");
         tab.click(AriaRole::Button, "Into text B, from text A");
         tab.wait_until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
         // The order of sentences is nothing to a formula.
@@ -130,14 +130,14 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
         let effects = "return [...document.querySelectorAll('.effect-of tbody tr')]
             .map(it => it.lastElementChild.textContent).join()";
         tab.wait_until("no effect", &format!("{effects} === '0,0'"));
-        tab.choose("Manipulation of text A", "Drop query terms");
+        tab.choose("Manipulation of document A", "Drop query terms");
         tab.click(AriaRole::Button, "Into text B, from text A");
         tab.wait_for_text("Effect of Drop query terms");
         tab.wait_until("an effect", &format!("{effects} === '−1,−1'"));
-        tab.choose("Manipulation of text A", "Change numbers");
+        tab.choose("Manipulation of document A", "Change numbers");
         tab.click(AriaRole::Button, "Apply to text A");
         tab.wait_for_text("Change numbers leaves text A as it is.");
-        tab.click(AriaRole::Button, "Undo Ctrl Z in text B");
+        tab.click(AriaRole::Button, "Undo (Ctrl Z) in document B");
         tab.wait_until(
             "text B as it was",
             &format!("{text_b} === 'Mud stays. Ice melts.'"),

@@ -99,7 +99,7 @@ fn fill(tab: &BrowserTab, name: &str) {
             tab.wait_for_element("an answer", ".holds .verdict.ok");
         }
         "workbench" => {
-            tab.click(AriaRole::Button, "Load the sample");
+            tab.click(AriaRole::Button, "Load sample");
             workbench::wait_for_files(tab, 3);
             workbench::create_study(tab);
         }

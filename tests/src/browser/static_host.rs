@@ -37,7 +37,7 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.open("/study/demo/lnc1/1?outcome=satisfied");
         tab.wait_for_count("rows", "a.line", "> 5");
         tab.click_at("a.line");
-        tab.wait_for_text("Which term decided it");
+        tab.wait_for_text("Contribution of each term");
 
         tab.open("/playground");
         tab.click(AriaRole::Button, "LNC1 example");
@@ -45,9 +45,9 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.wait_for_text("Neural scoring is off: this page comes from a host of files only");
 
         tab.open("/workbench");
-        tab.click(AriaRole::Button, "Load the sample");
+        tab.click(AriaRole::Button, "Load sample");
         tab.wait_for_count("three files", "table.files tbody tr", "=== 3");
-        tab.click(AriaRole::Button, "Make the study");
+        tab.click(AriaRole::Button, "Create study");
         tab.wait_for_text("Made in");
         tab.wait_for_text("Neural scoring is off: this page comes from a host of files only");
     });
@@ -72,7 +72,7 @@ rankers = ["bm25", "ql"]"#;
     let first: serde_json::Value = serde_json::from_str(corpus.lines().next().unwrap()).unwrap();
     let told = home.read("studies/bare.json");
     assert!(
-        !told.contains(first["text"].as_str().unwrap()),
+        !told.contains(first["document"].as_str().unwrap()),
         "a text is told"
     );
     let half = corpus.lines().take(100).collect::<Vec<_>>().join("\n");
@@ -84,10 +84,10 @@ rankers = ["bm25", "ql"]"#;
         tab.open("/study/bare/tfc1/0");
         tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
-        tab.wait_for_text("Withheld.");
-        tab.wait_for_text("The study came without its texts.");
+        tab.wait_for_text("The text is not published.");
+        tab.wait_for_text("This study was published without document texts.");
         assert_eq!(tab.count(".doc p.text"), 0);
-        tab.click(AriaRole::Link, "Bring your own copy of the collection");
+        tab.click(AriaRole::Link, "Add your copy of the collection");
         tab.wait_for_address("/study/bare");
         tab.wait_for_text("This study came without its texts.");
         const PICKER: &str = "section[aria-label='Withheld texts'] input";
@@ -102,6 +102,6 @@ rankers = ["bm25", "ql"]"#;
         tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
         tab.wait_for_text("Why this is an instance");
-        tab.wait_for_count("texts", ".doc p.text", ">= 2");
+        tab.wait_for_count("documents", ".doc p.text", ">= 2");
     });
 }

@@ -7,7 +7,7 @@ use super::tab::{AriaRole, with_tab};
 fn a_card_says_what_the_study_is_and_leads_to_it() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/");
-        tab.wait_for_text("Why does a ranker rank as it does?");
+        tab.wait_for_text("Why does a ranker rank the way it does?");
         tab.wait_for_text("1 study, 2 rankers");
         let card = tab.text("a.card");
         for fact in ["64 queries", "512 texts", "instances", "BM25", "TFC1"] {
@@ -26,7 +26,7 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
 fn an_address_that_no_page_has_says_so() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/no/such/page");
-        tab.wait_for_text("There is no such page");
+        tab.wait_for_text("Page not found");
         tab.click(AriaRole::Link, "See all studies");
         tab.at_exactly("/");
     });

@@ -167,7 +167,7 @@ fn instance(tab: &BrowserTab) {
         return [...document.querySelectorAll('section[aria-labelledby=said] tbody tr')]
             .some(it => it.textContent.includes('BM25') && it.textContent.includes('violated'))",
     );
-    tab.wait_for_text("Which term decided it");
+    tab.wait_for_text("Contribution of each term");
     assert!(tab.count("section[aria-labelledby=terms] table tbody tr") >= 2);
     assert!(
         tab.count(".docs .doc mark") > 0,

@@ -54,7 +54,7 @@ pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
 
 /// Presses the button and waits for the end.
 pub(super) fn create_study(tab: &BrowserTab) {
-    tab.click(AriaRole::Button, "Make the study");
+    tab.click(AriaRole::Button, "Create study");
     tab.wait_for_text("Made in");
     tab.wait_for_element("results", "table.short td .chip");
 }
@@ -122,10 +122,10 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.open("/workbench");
         tab.wait_for_text("Bring texts and queries first");
         tab.upload(PICKER, &[&corpus]);
-        tab.wait_for_text("2 rows refused in corpus.jsonl; the rest is used");
+        tab.wait_for_text("2 rows refused in corpus.jsonl; the other rows are used");
         tab.wait_for_text("line 3");
         tab.wait_for_text("line 4");
-        tab.wait_for_text("Bring the queries as well.");
+        tab.wait_for_text("Add queries.");
         tab.upload(PICKER, &[&queries]);
         // The third file is dropped.
         tab.js(
@@ -149,7 +149,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
             (study.queries.len(), study.totals.n_docs, study.scores.len()),
             (2, 4, 2)
         );
-        let pairs = tab.download(&files.path(""), "Download the pairs, JSONL", "pairs.jsonl");
+        let pairs = tab.download(&files.path(""), "Download pairs (JSONL)", "pairs.jsonl");
         assert_eq!(pairs.lines().count(), study.pairs.len());
         bring_scores(tab, &files, &pairs);
 
@@ -163,7 +163,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.click(AriaRole::Link, "Workbench");
         tab.wait_for_element("results", "table.short td");
         tab.click(AriaRole::Button, "Clear");
-        tab.wait_for_text("The study will stand here once it is made.");
+        tab.wait_for_text("Results appear here.");
 
         let picker = ".head label.file input";
         tab.upload(picker, &[&files.path("study.json")]);
@@ -189,7 +189,7 @@ fn bring_scores(tab: &BrowserTab, files: &Files, pairs: &str) {
             "{}\t{}\t{}\n",
             query.unwrap(),
             text.unwrap(),
-            pair["text"].to_string().len()
+            pair["document"].to_string().len()
         )
     });
     let scores = files.write("mine.tsv", &rows.collect::<String>());
@@ -218,9 +218,9 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
         tab.upload(PICKER, &[&corpus, &queries]);
         wait_for_files(tab, 2);
         create_study(tab);
-        tab.wait_for_text("Only the operator of this server starts jobs on it.");
+        tab.wait_for_text("Only the operator of this server can start jobs.");
         tab.fill("Operator token", &token);
-        tab.click(AriaRole::Button, "Use it in this tab");
+        tab.click(AriaRole::Button, "Use in this tab");
         tab.click(AriaRole::Button, "Score on the server");
         tab.wait_for_text("pairs scored");
         tab.wait_for_count("a third ranker", "table.short tbody tr", "=== 4");
@@ -236,13 +236,13 @@ fn a_run_can_be_cancelled_and_started_again() {
         tab.open("/workbench");
         tab.upload(PICKER, &[&corpus, &queries]);
         wait_for_files(tab, 2);
-        tab.click(AriaRole::Button, "Make the study");
+        tab.click(AriaRole::Button, "Create study");
         tab.wait_for_element("progress", "[role=progressbar][aria-label=Run]");
         tab.press(thirtyfour::Key::Escape);
-        tab.wait_for_text("Cancelled. Nothing was made.");
+        tab.wait_for_text("Canceled. No study was created.");
         create_study(tab);
         // Once a study stands, cancelling the next keeps it.
-        tab.click(AriaRole::Button, "Make the study");
+        tab.click(AriaRole::Button, "Create study");
         tab.click(AriaRole::Button, "Cancel");
         tab.wait_for_text("The study from before is still below.");
         assert!(tab.count("table.short td .chip") > 0);
@@ -269,7 +269,7 @@ fn what_texts_say_is_never_markup() {
     const SCRIPT: &str = "<script>alert(1)</script>";
     const IMAGE: &str = "<img/src=x/onerror=alert(2)>";
     let row = |id: &str, title: &str, text: &str| {
-        format!("{}\n", json!({"_id": id, "title": title, "text": text}))
+        format!("{}\n", json!({"_id": id, "title": title, "document": text}))
     };
     let files = Files::new();
     let corpus = row(SCRIPT, IMAGE, "river ferry river and a lamp on the wall")
@@ -281,7 +281,7 @@ fn what_texts_say_is_never_markup() {
         )
         .as_str();
     let corpus = files.write("<img src=x onerror=alert(3)>.jsonl", &corpus);
-    let query = json!({"_id": SCRIPT, "text": format!("river ferry {IMAGE}")});
+    let query = json!({"_id": SCRIPT, "document": format!("river ferry {IMAGE}")});
     let queries = files.write("queries.jsonl", &format!("{query}\n"));
     with_tab(demo_site::origin(), |tab| {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
@@ -368,7 +368,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         tab.open("/study/local/stmc1/0");
         tab.wait_for_element("instances", "a.line");
         tab.click_at("a.line");
-        tab.wait_for_text("Words like the query");
+        tab.wait_for_text("Words similar to the query");
         tab.wait_for_text("closer to the query by");
         assert!(tab.count(".like-words .words li") >= 2);
         // The vectors go along to the Playground.
@@ -399,20 +399,20 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         tab.open("/workbench");
         tab.upload(PICKER, &[&corpus]);
         wait_for_files(tab, 1);
-        tab.click(AriaRole::Button, "Train word vectors on these texts");
-        tab.fill("Passes", "0");
-        tab.wait_for_text("a whole number of at least 1");
-        tab.fill("Passes", "500");
+        tab.click(AriaRole::Button, "Train word vectors on these documents");
+        tab.fill("Epochs", "0");
+        tab.wait_for_text("enter a whole number of at least 1");
+        tab.fill("Epochs", "500");
         tab.click(AriaRole::Button, "Train");
         tab.wait_for_text("Training: ");
         tab.click(AriaRole::Button, "Cancel");
-        tab.wait_for_text("Cancelled. Nothing was trained.");
-        tab.fill("Passes", "3");
+        tab.wait_for_text("Canceled. No vectors were trained.");
+        tab.fill("Epochs", "3");
         tab.fill("Dimensions", "10");
         tab.click(AriaRole::Button, "Train");
         tab.wait_for_text("They are in the list of files.");
         wait_for_files(tab, 2);
-        let trained = tab.download(&files.path(""), "Download the vectors", "trained-10d.txt");
+        let trained = tab.download(&files.path(""), "Download vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");
         // An axiom that needs them takes them.
         tab.click(AriaRole::Checkbox, "STMC1");
@@ -436,13 +436,13 @@ fn queries_in_splits_are_counted_apart() {
         tab.wait_for_text("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/study/local");
         tab.wait_for_text("2 queries");
-        tab.choose("Queries", "train (1)");
+        tab.choose("Queries used", "train (1)");
         tab.wait_for_address("/study/local?split=train");
         tab.wait_for_text("1 query as unit");
         tab.click(AriaRole::Link, "Figures");
         tab.wait_for_address("/study/local/figures?split=train");
         tab.wait_for_text("From candidates to instances");
-        tab.choose("Queries", "all splits");
+        tab.choose("Queries used", "all splits");
         tab.wait_for_address("/study/local/figures");
     });
 }

@@ -119,7 +119,7 @@ fn a_report_comes_in_five_formats() {
             .expect_success()
     };
     expect![[r#"
-        ## Rivers &amp; foxes: how often each ranker orders texts as the axiom says
+        ## Rivers &amp; foxes: how often each ranker agrees with each axiom
 
         | ranker | TFC1 | TFC2 | M-TDC | LNC1 | LNC2 | TP | nDCG@10 | RR@10 | AP | P@5 |
         | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
@@ -128,7 +128,7 @@ fn a_report_comes_in_five_formats() {
         | own | .7 [.0, 1.0] | 1.0 [.0, 1.0] | – | – | – | – | .86 | 1.00 | 1.00 | .40 |
         | relevance, where grades differ | 1.00 [1.00, 1.00] | .0 [.0, 1.0] | – | 1.0 [.0, 1.0] | – | 1.00 [1.00, 1.00] | – | – | – | – |
         | instances | 22 | 4 | 4 | 3 | 45 | 4 | – | – | – | – |
-        | with a relevant text | 15 | 4 | 0 | 1 | 12 | 3 | – | – | – | – |
+        | with a relevant document | 15 | 4 | 0 | 1 | 12 | 3 | – | – | – | – |
     "#]]
     .assert_eq(&first_lines(&report("md"), 10));
     expect![[r#"
@@ -170,10 +170,10 @@ fn a_report_comes_in_five_formats() {
         .expect_success();
     assert_eq!(home.read("report.html"), html);
     let other = home
-        .run("report small --format csv --mode code")
+        .run("report small --format csv --variant code")
         .expect_success();
     assert_ne!(other, report("csv"));
-    let refused = home.run("report small --mode paper").expect_failure();
+    let refused = home.run("report small --variant paper").expect_failure();
     expect!["there is no mode of this study named `paper`"].assert_eq(&refused);
 }
 

@@ -105,7 +105,7 @@ pub(crate) struct StudyDiffArgs {
     to: String,
     /// Study of the second ranker, if it differs; it must have the same instances
     #[arg(long, value_name = "NAME")]
-    other: Option<String>,
+    other_study: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -114,7 +114,7 @@ pub(crate) struct StudyDiffArgs {
 impl StudyDiffArgs {
     pub(super) fn run(self, folder: &DataFolder) -> Result<CommandOutcome, Error> {
         let first = pipeline::load_study(folder, &self.name)?;
-        let second = match &self.other {
+        let second = match &self.other_study {
             Some(name) => pipeline::load_study(folder, name)?,
             None => first.clone(),
         };

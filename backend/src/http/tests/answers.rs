@@ -59,7 +59,7 @@ async fn visitors_see_what_is_published() {
         let (status, error) = site.ask(&export(name)).await.problem();
         assert_eq!(
             (status, error),
-            (404, format!("there is no study named `{name}`"))
+            (404, format!("There is no study named `{name}`"))
         );
     }
     let whole = as_request(Method::Get, ExportStudyRequest::PATH, &export("hidden"));

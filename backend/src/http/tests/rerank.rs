@@ -211,7 +211,7 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
         let body = asked(json!({"documents": documents, "rank_fields": ["body"]}));
         let (status, error) = send(path, body).await.problem();
         assert_eq!(status, 422);
-        assert!(error.contains("place 1, from 0 on, has no text in the field `body`"));
+        assert!(error.contains("place 1(counted from 0) has no text in the field `body`"));
         for field in ["max_tokens_per_doc", "max_chunks_per_doc"] {
             let body = asked(json!({"documents": documents, (field): 0}));
             let (status, error) = send(path, body).await.problem();

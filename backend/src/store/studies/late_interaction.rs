@@ -13,7 +13,7 @@ use crate::store::{DataFolder, checksum, write_atomically};
 const PREFIX: &str = "whitebox-";
 
 /// What to do about a file that is damaged.
-const REMEDY: &str = "look into the ranker again by `axioscope whitebox --study NAME`, or remove \
+const REMEDY: &str = "look into the ranker again by `axioscope late-interaction --study NAME`, or remove \
                       the file";
 
 /// Keeps it in place of an earlier one of the same ranker.

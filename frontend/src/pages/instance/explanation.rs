@@ -411,16 +411,11 @@ mod tests {
         assert_eq!(
             said,
             [
-                "Text 1 holds “valleys” once more and is 8 terms longer, so TFC1 says that text 1 \
-                 should score higher.",
-                "Text 1 holds “glaciers” once more, text 2 “valleys” once more, and the terms of \
-                 text 1 are the rarer ones, so M-TDC says that text 1 must not score lower.",
-                "Both texts hold the same query terms, and text 2 is 1 term longer, so LNC1 says \
-                 that text 1 must not score lower.",
-                "Text 1 is text 2, repeated 3 times, so LNC2 says that text 1 must not score \
-                 lower.",
-                "The two nearest query terms stand 1 term apart in text 1 and 12 in text 2, so TP \
-                 says that text 1 should score higher.",
+                "Text 1 holds “valleys” once more and is 8 terms longer, so TFC1 says that document 1 should score higher.",
+                "Text 1 holds “glaciers” once more, text 2 “valleys” once more, and the terms of document 1 are rarer, so M-TDC says that document 1 should not score lower.",
+                "Both documents contain the same query terms, and text 2 is 1 term longer, so LNC1 says that document 1 should not score lower.",
+                "Document 1 is document 2 repeated 3 times, so LNC2 says that document 1 should not score lower.",
+                "The two closest query terms are 1 term apart in document 1 and 12 in text 2, so TP says that document 1 should score higher.",
             ]
         );
     }
@@ -431,13 +426,12 @@ mod tests {
         let manipulated = of("case-fold");
         assert_eq!(
             instance_sentence(&manipulated),
-            "Text 1 is text 2, manipulated: every letter becomes a small one. Positive: the \
-             manipulated text is preferred."
+            "Document 1 is an edited copy of document 2: every letter becomes a small one. Positive: the ranker prefers the edited document."
         );
         let pair = of("transfer:fluency");
         assert_eq!(
             instance_sentence(&pair),
-            "Text 1 and text 2 are a pair of the set fluency. Positive: text 1 is preferred."
+            "Documents 1 and 2 are a pair from the set fluency. Positive: the ranker prefers document 1."
         );
         let by = |margin: f64, outcome| {
             let verdict = Some(Verdict { outcome, margin });
@@ -463,10 +457,10 @@ mod tests {
                 by(0.0, Outcome::Tied)
             ],
             [
-                "BM25 scores text 1 higher by 0.20: effect +1.",
-                "BM25 scores text 1 lower by 0.20: effect −1.",
-                "BM25 scores text 1 lower by 0.20, within δ: effect 0.",
-                "BM25 scores both the same: effect 0.",
+                "BM25 scores document 1 higher by 0.20: effect +1.",
+                "BM25 scores document 1 lower by 0.20: effect −1.",
+                "BM25 scores document 1 lower by 0.20, within δ: effect 0.",
+                "BM25 gives both the same score: effect 0.",
             ]
         );
     }
@@ -489,12 +483,12 @@ mod tests {
         };
         assert_eq!(
             by(0.02, Outcome::Satisfied),
-            "BM25 scores it higher by 0.020. Most of that comes from “valleys”: +0.350."
+            "BM25 scores document 1 higher by 0.020. “valleys”: +0.350."
         );
         assert_eq!(
             by(-0.17, Outcome::Violated),
-            "BM25 scores it lower by 0.17. Most of that comes from “glaciers”: −0.33."
+            "BM25 scores document 1 lower by 0.17. “glaciers”: −0.33."
         );
-        assert_eq!(by(0.0, Outcome::Tied), "BM25 scores both the same.");
+        assert_eq!(by(0.0, Outcome::Tied), "BM25 gives both the same score.");
     }
 }

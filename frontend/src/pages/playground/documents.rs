@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(document_summary(1, None), "1 term");
         assert_eq!(
             document_summary(80, Some(1)),
-            "80 terms, two query terms side by side"
+            "80 terms, two query terms adjacent"
         );
         assert_eq!(
             document_summary(1200, Some(14)),
@@ -336,7 +336,7 @@ mod tests {
             let mut text = TextHistory::new(before.to_owned());
             text.record_edit(after.to_owned());
             match text_change(&text) {
-                TextChange::Nothing => "nothing".to_owned(),
+                TextChange::Nothing => "blank".to_owned(),
                 TextChange::Most => "most".to_owned(),
                 TextChange::Words(pieces) => summary(&pieces, DiffLabels::Edited),
             }
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(said("a b", "a b c d"), "2 words added");
         assert_eq!(said("a b", "b"), "1 word dropped");
         assert_eq!(said("a b", "b c"), "1 word added, 1 dropped");
-        assert_eq!(said("a b", "a  b"), "nothing");
-        assert_eq!(said("", "a"), "nothing");
+        assert_eq!(said("a b", "a  b"), "blank");
+        assert_eq!(said("", "a"), "blank");
     }
 }

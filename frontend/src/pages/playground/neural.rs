@@ -286,7 +286,7 @@ mod tests {
     fn texts_that_were_cut_are_named() {
         assert_eq!(truncation_note(&[false, false]), None);
         let said = truncation_note(&[true, false, true]);
-        assert_eq!(said.as_deref(), Some("read only the beginning of A and C"));
+        assert_eq!(said.as_deref(), Some("truncated A and C"));
     }
 
     #[test]

@@ -343,7 +343,7 @@ mod tests {
             BoundRelation::MoreThan,
             [
                 "distance, A over B",
-                "a text lacks two terms, must be more than 0",
+                "a document has fewer than two query terms, must be more than 0",
             ],
         );
     }

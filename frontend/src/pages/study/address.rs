@@ -479,7 +479,7 @@ mod tests {
             ("delta", "-1".to_owned()),
             ("cell", "x".to_owned()),
             ("width", "-1".to_owned()),
-            ("behaviour", "x.0".to_owned()),
+            ("behavioral test", "x.0".to_owned()),
         ];
         assert_eq!(StudyView::from_address(&get(&pairs)), StudyView::default());
     }

@@ -151,7 +151,7 @@ fn an_id_is_whole_and_comes_once() {
             "d2" "" "other" None
             "<script>alert(1)</script>" "<b>" "<script>alert(2)</script>" None
             "../../etc/passwd" "" "../../etc/passwd" None
-            refused: c.jsonl, line 3: the id `d1` is taken since line 1, and that row is kept
+            refused: c.jsonl, line 3: the id `d1` already used in line 1; that row is kept
             refused: c.jsonl, line 4: the id is empty
             refused: c.jsonl, line 5: the id `two words` holds white space (U+0020): leave it out
             refused: c.jsonl, line 6: the id `nul\u{0}` holds a control character (U+0000): leave it out
@@ -171,8 +171,8 @@ fn odd_characters_stay_and_are_told() {
             "d1" "" "nul \0 byte" None
             "d2" "left \u{202e} right" "nul \0, left \u{200f}" None
             "d3" "" "“quoted” – naïve 日本 \u{200b}" None
-            warned: c.jsonl, line 1: the text holds NUL characters, which are kept
-            warned: c.jsonl, line 2: the title holds bidirectional controls (U+202E), which are kept: it may look different from what is analysed; the text holds NUL characters, which are kept; the text holds bidirectional controls (U+200F), which are kept: it may look different from what is analysed
+            warned: c.jsonl, line 1: the text contains NUL characters; they are kept
+            warned: c.jsonl, line 2: the title contains bidirectional control characters (U+202E); they are kept and the displayed text may differ from the analyzed text; the text contains NUL characters; they are kept; the text contains bidirectional control characters (U+200F); they are kept and the displayed text may differ from the analyzed text
         "#]],
     );
 }
@@ -196,9 +196,9 @@ fn empty_documents_stay_and_empty_queries_go() {
     queries(
         file,
         expect![[r#"
-            refused: q.jsonl, line 1: the query is empty: nothing can match it
-            refused: q.jsonl, line 2: the query is empty: nothing can match it
-            refused: q.jsonl, line 3: the query is empty: nothing can match it
+            refused: q.jsonl, line 1: the query is empty
+            refused: q.jsonl, line 2: the query is empty
+            refused: q.jsonl, line 3: the query is empty
         "#]],
     );
 }
@@ -217,7 +217,7 @@ fn bytes_that_are_no_text_cost_their_row() {
     corpus(
         b"{\"_id\": \"d1\", \"text\": \"\xFF\"}\n{\"_id\": \"d2\", \"text\": \"\0\"}\n",
         expect![[r#"
-            refused: c.jsonl, line 1: byte 24 of the line (0xFF) is not UTF-8: save the file as UTF-8
+            refused: c.jsonl, line 1: byte 24 of the line (0xFF) is not UTF-8; save the file as UTF-8
             refused: c.jsonl, line 2: broken JSON at byte 24, control character (\u0000-\u001F) found while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
         "#]],
     );

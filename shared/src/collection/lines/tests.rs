@@ -97,7 +97,7 @@ fn a_line_that_is_not_utf8_costs_itself() {
         b"fine\ncaf\xE9\nfine again\n",
         expect![[r#"
             1 fine
-            2 ! byte 4 of the line (0xE9) is not UTF-8: save the file as UTF-8
+            2 ! byte 4 of the line (0xE9) is not UTF-8; save the file as UTF-8
             3 fine again
         "#]],
     );
@@ -118,7 +118,7 @@ fn a_line_of_50_mb_is_not_held() {
     let bytes = b"first\n".chain(long).chain(&b"\nlast\n"[..]);
     expect![[r#"
         1 first
-        2 ! a line of 50 MB, more than the 16 MB that a row may have: is a line break missing?
+        2 ! a line of 50 MB, more than the 16 MB allowed per row; is a line break missing?
         3 last
     "#]]
     .assert_eq(&read(bytes, FileSizeLimits::FILES));
@@ -139,7 +139,7 @@ fn a_line_may_be_as_long_as_the_bound() {
     };
     expect![[r#"
         1 four
-        2 ! a line of 6 bytes, more than the 4 bytes that a row may have: is a line break missing?
+        2 ! a line of 6 bytes, more than the 4 bytes allowed per row; is a line break missing?
         3 four
     "#]]
     .assert_eq(&read(&b"four\nfives\nfour"[..], bounds));
@@ -285,13 +285,13 @@ fn a_bomb_is_defused() {
     check(
         gzip(&one_line),
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the first 65 kB expand to 67 MB, over 200 times as much, which no text does; if you trust the file, unpack it and give what is inside
+            corpus.txt: reading stopped in line 1: the first 65 kB expand to 67 MB, over 200 times as much; if you trust the file, decompress it first
         "#]],
     );
     check(
         zstd(&one_line),
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the first 2253 bytes expand to 67 MB, over 200 times as much, which no text does; if you trust the file, unpack it and give what is inside
+            corpus.txt: reading stopped in line 1: the first 2253 bytes expand to 67 MB, over 200 times as much; if you trust the file, decompress it first
         "#]],
     );
 
@@ -308,7 +308,7 @@ fn a_bomb_is_defused() {
     check(
         &gzip(lines.as_bytes()),
         expect![
-            "corpus.txt: reading stopped in line 1: the first 58 bytes expand to 1700 bytes, over 4 times as much, which no text does; if you trust the file, unpack it and give what is inside"
+            "corpus.txt: reading stopped in line 1: the first 58 bytes expand to 1700 bytes, over 4 times as much; if you trust the file, decompress it first"
         ],
     );
     check(
@@ -330,14 +330,14 @@ fn a_zstd_frame_may_not_ask_for_much() {
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0x00, 18 << 3, 1, 0, 0],
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 268 MB, more than 134 MB; pack it again without `--long`
+            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 268 MB, more than 134 MB; recompress it without `--long`
         "#]],
     );
     // A single segment of 4 GB, of which there is nothing.
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0, 0, 0, 0xFF, 1, 0, 0],
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 4278 MB, more than 134 MB; pack it again without `--long`
+            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 4278 MB, more than 134 MB; recompress it without `--long`
         "#]],
     );
     // Dictionary 7.

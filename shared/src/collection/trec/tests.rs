@@ -192,7 +192,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
     );
     scores(
         b"q1 d1 1\nq1 d\xFF 1\n",
-        expect!["a.tsv, line 2: byte 5 of the line (0xFF) is not UTF-8: save the file as UTF-8"],
+        expect!["a.tsv, line 2: byte 5 of the line (0xFF) is not UTF-8; save the file as UTF-8"],
     );
     scores(
         b"q1 d1 1\nq1 d\0 1\n",

@@ -32,7 +32,7 @@ fn passages_have_an_id_and_a_text() {
             "2" "" ""
             "../../x" "" "<script>"
             refused: collection.tsv, line 4: no tab: a row is a passage's id, a tab and the passage
-            refused: collection.tsv, line 5: the id `0` is taken since line 1, and that row is kept
+            refused: collection.tsv, line 5: the id `0` already used in line 1; that row is kept
             refused: collection.tsv, line 6: the id is empty
             refused: collection.tsv, line 7: the id `a b` holds white space (U+0020): leave it out
             warned: collection.tsv, line 3: the document is empty
@@ -65,8 +65,8 @@ fn plain_lines_are_numbered_as_in_an_editor() {
         "1" "" "first passage"
         "3" "" "  third, indented"
         "5" "" "fifth\0"
-        refused: notes.txt, line 4: byte 1 of the line (0xFF) is not UTF-8: save the file as UTF-8
-        warned: notes.txt, line 5: the text holds NUL characters, which are kept
+        refused: notes.txt, line 4: byte 1 of the line (0xFF) is not UTF-8; save the file as UTF-8
+        warned: notes.txt, line 5: the text contains NUL characters; they are kept
     "#]],
     );
 }

@@ -217,6 +217,6 @@ mod tests {
     fn three_texts_have_another_question() {
         let answers = [ClaimKind::Higher, ClaimKind::DiminishingGain];
         let said = answers.map(|it| answer_label(AnnotatorAnswer::First, it));
-        assert_eq!(said, ["text 1 is better", "first step helps more"]);
+        assert_eq!(said, ["document 1 is better", "first step helps more"]);
     }
 }

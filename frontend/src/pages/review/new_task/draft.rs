@@ -465,7 +465,7 @@ mod tests {
         let expected = TaskFieldError::new(TaskField::Overlap, "is 99, must be from 1 to 20");
         assert_eq!(overlap, expected);
         assert_eq!(
-            of(None, "there is no study named `x`").field,
+            of(None, "There is no study named `x`").field,
             TaskField::Form
         );
     }

@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(wrong[0].field, StudyField::Probes);
         assert_eq!(
             wrong[0].reason,
-            "STMC1 needs word vectors: add a file of GloVe or word2vec"
+            "STMC1 needs word vectors: add a GloVe or word2vec file"
         );
         let files = LocalStudyFiles {
             vectors: Some("glove.txt".to_owned()),
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(wrong[0].field, StudyField::LengthTolerance);
         assert_eq!(
             wrong[0].reason,
-            "`-3` is not a whole number of at least 0, or inf for any gap"
+            "`-3` is not enter a whole number of at least 0, or inf for no limit"
         );
         let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
         assert_eq!(wrong[0].field, StudyField::Ranker(1));

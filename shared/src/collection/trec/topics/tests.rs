@@ -63,11 +63,11 @@ and more </top>
 ",
         expect![[r#"
             "1" "first"
-            refused: topics.txt, line 2: the query is empty: nothing can match it
+            refused: topics.txt, line 2: the query is empty
             refused: topics.txt, line 3: the id is empty
-            refused: topics.txt, line 4: the id `1` is taken since line 1, and that row is kept
+            refused: topics.txt, line 4: the id `1` already used in line 1; that row is kept
             refused: topics.txt, line 5: the id `1 2` holds white space (U+0020): leave it out
-            refused: topics.txt, line 6: byte 33 of the line (0xE9) is not UTF-8: save the file as UTF-8
+            refused: topics.txt, line 6: byte 33 of the line (0xE9) is not UTF-8; save the file as UTF-8
         "#]],
     );
 }
@@ -81,10 +81,10 @@ fn topics_may_be_a_table() {
             "2" "with\ta tab"
             "6" "nul \0"
             refused: topics.txt, line 3: no tab: a row is a query's id, a tab and its text
-            refused: topics.txt, line 4: the query is empty: nothing can match it
-            refused: topics.txt, line 5: the id `1` is taken since line 1, and that row is kept
+            refused: topics.txt, line 4: the query is empty
+            refused: topics.txt, line 5: the id `1` already used in line 1; that row is kept
             refused: topics.txt, line 6: the id `q 5` holds white space (U+0020): leave it out
-            warned: topics.txt, line 7: the text holds NUL characters, which are kept
+            warned: topics.txt, line 7: the text contains NUL characters; they are kept
         "#]],
     );
 }

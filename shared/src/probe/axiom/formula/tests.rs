@@ -38,15 +38,15 @@ fn a_formula_that_means_nothing_says_where_and_why() {
         ("tfc1 & lnc2", "stand for themselves only"),
         (
             "tfc1 & nothing",
-            "character 8: the name of an axiom was expected",
+            "character 8: expected the name of an axiom",
         ),
-        ("tfc1 & (tp", "`)` was expected"),
-        ("tfc1 tp", "an operator was expected"),
+        ("tfc1 & (tp", "expected `)`"),
+        ("tfc1 tp", "expected an operator"),
         ("tfc1 if near", "after `if` comes"),
         ("0.001 * tfc1", "by hundredths"),
         ("", "is none of"),
         (&deep, "nested too deeply"),
-        (&"tfc1&".repeat(60), "the name of an axiom was expected"),
+        (&"tfc1&".repeat(60), "expected the name of an axiom"),
         (&["tfc1"; 60].join("&"), "too long"),
     ] {
         let said = formula.parse::<Probe>().unwrap_err().to_string();
