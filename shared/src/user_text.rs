@@ -201,7 +201,7 @@ mod tests {
             let error = check_person_name(&format!("A{it}da"))
                 .unwrap_err()
                 .to_string();
-            assert!(error.contains("is not seen"), "{error}");
+            assert!(error.contains("an invisible character"), "{error}");
         }
     }
 

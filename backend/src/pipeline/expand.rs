@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(record["model"], "t5-gated");
         assert_eq!(record["fingerprint"], model.fingerprint());
         assert_eq!(record["collection"], before.collection.hash());
-        assert_eq!((&record["seed"], &record["k"]), (&5.into(), &10.into()));
+        assert_eq!((&record["seed"], &record["top_k"]), (&5.into(), &10.into()));
         assert_eq!(record["queries_per_document"], 3);
         assert_eq!(record["truncated_documents"], 1);
         // Nothing else is left beside it.

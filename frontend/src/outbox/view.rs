@@ -222,7 +222,7 @@ mod tests {
         let all = said(&status).join("; ");
         assert_eq!(
             all,
-            "35 saved; 1 waiting until you sign in again; 1 refused; Stored only in this tab: keep it open until everything is saved."
+            "35 saved; 1 waiting until you sign in again; 1 rejected; Stored only in this tab: keep it open until everything is saved."
         );
         assert!(status_phrases(&OutboxStatus::default()).is_empty());
     }

@@ -340,14 +340,14 @@ mod tests {
         };
         let changed = |before: &str, after: &str| said(before, after, DiffLabels::Edited);
         assert_eq!(changed("a b", "a b c d"), "2 words added");
-        assert_eq!(changed("a b", "b"), "1 word dropped");
-        assert_eq!(changed("a b", "b c"), "1 word added, 1 dropped");
+        assert_eq!(changed("a b", "b"), "1 word removed");
+        assert_eq!(changed("a b", "b c"), "1 word added, 1 removed");
         assert_eq!(changed("a b c", "c b a"), "2 words moved");
-        assert_eq!(changed("a, b.", "a b"), "2 punctuation marks dropped");
+        assert_eq!(changed("a, b.", "a b"), "2 punctuation marks removed");
         assert_eq!(changed("a b", "a  b"), "only whitespace differs");
         assert_eq!(
             said("a b c", "c a x", DiffLabels::SideBySide),
-            "1 word only in text 1, 1 only in text 2, 1 elsewhere in document 2"
+            "1 word only in document 1, 1 only in document 2, 1 elsewhere in document 2"
         );
     }
 

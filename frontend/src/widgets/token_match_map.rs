@@ -236,7 +236,7 @@ mod tests {
     fn each_piece_of_the_query_counts_its_best_match() {
         assert_eq!(
             sentence("Document 1", &matches()),
-            "Text 1, sum of best matches 1.23: ice → ice .93, age → ice .30."
+            "Document 1, sum of best matches 1.23: ice → ice .93, age → ice .30."
         );
         let table = best_matches(&[matches()], "best");
         assert_eq!(table.rows.len(), 2);
@@ -252,7 +252,7 @@ mod tests {
         };
         assert_eq!(
             sentence("Document 1", &empty),
-            "Text 1, sum of best matches 0.00: ."
+            "Document 1, sum of best matches 0.00: ."
         );
         assert!(figure("Document 1", &empty).marks.len() >= 2);
     }

@@ -370,7 +370,7 @@ mod tests {
                 reason: other,
                 note,
             }),
-            "say why",
+            "why you skip",
         );
         refused(
             AnnotationAction::Reported(ProblemReport { item, note: blank }),

@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(text(&["year", "kept"]).unwrap(), "year: 1998\nkept: true");
         for field in ["none", "tags", "absent"] {
             let error = text(&["title", field]).unwrap_err();
-            let says = format!("place 3(counted from 0) has no text in the field `{field}`");
+            let says = format!("document 3 (counted from 0) has no text in the field `{field}`");
             assert!(error.contains(&says), "{error}");
         }
         let plain = RerankDocument::Text("b".to_owned());

@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(docs[1].group.as_deref(), Some("10"));
         assert_eq!((reading.n_rows, reading.n_warned), (3, 1));
         for (file, said) in [
-            (r#"{"1": {"0": "a", "0": "b"}}"#, "is taken"),
+            (r#"{"1": {"0": "a", "0": "b"}}"#, "already used"),
             (r#"{"1": ["a"]}"#, "an object of passages in article 1"),
             (r#"{"1": {"0": "a"}"#, "EOF"),
             (r#"{"1 2": {"0": "a"}}"#, "white space"),

@@ -152,7 +152,7 @@ fn the_heat_map_says_what_it_shows() {
         178,32 more
         178,47 terms
         248,16 LNC2
-        248,32 repeating
+        248,32 repetition
         248,47 is safe
         338,16 nDCG
         338,32 at 10
@@ -355,7 +355,7 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
     assert_eq!(titles(&rr_change::draw_top_overlap(&found)).len(), 10);
     let changes = titles(&rr_change::draw_rr_change(&found));
     assert_eq!(changes.len(), 5);
-    assert_eq!(changes[2], "level: 1 query");
+    assert_eq!(changes[2], "equal: 1 query");
     let many = crate::compare::RankerComparison {
         rr_changes: crate::compare::paired_means::RrChanges {
             n_zero_to_one: 9_000,

@@ -516,8 +516,8 @@ mod tests {
         check_refused::<MeasureAndMatch>(&[
             ("match:tf:sum-tf", "equal in the variable"),
             ("match:length:length", "equal in the variable"),
-            ("match:tf~1:length", "leave the tolerance out"),
-            ("match:length~x:tf", "no tolerance"),
+            ("match:tf~1:length", "omit the tolerance"),
+            ("match:length~x:tf", "not a tolerance"),
             ("match:size:tf", "none of relevance"),
             ("match:length", "is written as"),
         ]);

@@ -435,7 +435,7 @@ pub(super) mod tests {
         assert_eq!(found[1].rows.len(), 2);
         let notes = found[0].notes.join("\n");
         assert!(
-            notes.contains("other has no score for 1 of the candidates"),
+            notes.contains("other did not score 1 of the candidates"),
             "{notes}"
         );
         assert!(
@@ -455,18 +455,22 @@ pub(super) mod tests {
         let heads: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(
             heads[..5],
-            ["row", "column", "printed", "their code", "ours, QL"]
+            ["row", "column", "published", "authors' code", "ours, QL"]
         );
         assert!(
             heads[5].starts_with("ours, BM25, ") && heads[5].contains("0.9"),
             "{heads:?}"
         );
-        assert_eq!(heads[6..], ["QL − printed"]);
+        assert_eq!(heads[6..], ["QL − published"]);
         let mut definition = fixture::definition(10);
         definition.rankers = vec!["ql".to_owned()];
         let study = fixture::make(definition, fixture::collection(&["river"], &texts));
         let table = tables(2, Some(&study)).remove(0);
-        assert!(table.notes[1].contains("no BM25"), "{:?}", table.notes);
+        assert!(
+            table.notes[1].contains("does not have BM25"),
+            "{:?}",
+            table.notes
+        );
         assert_eq!(table.columns.len(), 4);
     }
 }

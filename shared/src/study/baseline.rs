@@ -133,6 +133,11 @@ mod tests {
     #[test]
     fn other_instances_are_refused() {
         let error = baseline("river bank").compare(&baseline("bank"), 0.0);
-        assert!(error.unwrap_err().to_string().contains("other instances"));
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("different instances")
+        );
     }
 }

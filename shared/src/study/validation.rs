@@ -179,7 +179,7 @@ mod tests {
             }
             let message = taken(&study).expect_err(place);
             assert!(
-                message.starts_with("some.json: is no s"),
+                message.starts_with("some.json: is not a "),
                 "{place}: {message}"
             );
             assert!(message.contains("downloaded"), "{place}: {message}");

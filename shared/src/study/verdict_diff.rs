@@ -270,6 +270,6 @@ mod tests {
         let one = fixture::study("river bank", &TEXTS, 10);
         let other = fixture::study("river bank", &TEXTS, 0);
         let error = check_comparable(&one, &other).unwrap_err().to_string();
-        assert!(error.contains("what differs: the limits"), "{error}");
+        assert!(error.contains("differences: the limits"), "{error}");
     }
 }

@@ -165,7 +165,7 @@ mod tests {
         other[2].text += " bed";
         let error = bare.restore_texts(&other).unwrap_err().to_string();
         assert!(
-            error.contains("another text") && error.contains(&docs[2].id),
+            error.contains("a different text") && error.contains(&docs[2].id),
             "{error}"
         );
         bare.restore_texts(&docs).unwrap();
@@ -195,6 +195,6 @@ mod tests {
         assert!(of_copy.has_withheld_texts);
         assert_eq!(of_copy.verdicts, shown(&study, "reverse-words").verdicts);
         let error = bare.require_texts().unwrap_err().to_string();
-        assert!(error.contains("behaviours"), "{error}");
+        assert!(error.contains("behavioral tests"), "{error}");
     }
 }

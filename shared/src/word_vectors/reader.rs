@@ -242,8 +242,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                "3: `x` is no number",
-                "4: `c` is no number",
+                "3: `x` is not a number",
+                "4: `c` is not a number",
                 "5: a vector of zeros has no direction",
                 "6: the word already has a vector, which is kept",
                 "7: a number is infinite or not a number",

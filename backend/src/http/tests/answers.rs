@@ -59,7 +59,7 @@ async fn visitors_see_what_is_published() {
         let (status, error) = site.ask(&export(name)).await.problem();
         assert_eq!(
             (status, error),
-            (404, format!("There is no study named `{name}`"))
+            (404, format!("there is no study named `{name}`"))
         );
     }
     let whole = as_request(Method::Get, ExportStudyRequest::PATH, &export("hidden"));
@@ -412,7 +412,7 @@ async fn health_is_a_score() {
     let site = Site::new(ListenScope::Loopback).await;
     site.ask(&GetServerInfoRequest {}).await;
     // What somebody asks for that is not there changes nothing.
-    let asked = json!({"ranker": "tiny:cross", "query": "a", "texts": ["b"]});
+    let asked = json!({"ranker": "tiny:cross", "query": "a", "documents": ["b"]});
     let asked = request("POST", "/api/score", &asked.to_string());
     assert_eq!(site.send(asked).await.problem().0, 404);
     let health: Value = site.get("/health").await.json();

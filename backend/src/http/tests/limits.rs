@@ -134,7 +134,8 @@ async fn scorings_of_one_address_are_few_at_once() {
     let site = Site::with(ListenScope::Network, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
         let body = json!({
-            "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "text": "b",
+            "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "documents": ["b"],
+            "document": "b",
         });
         let peer: IpAddr = peer.parse().unwrap();
         from(peer, request("POST", path, &body.to_string()))

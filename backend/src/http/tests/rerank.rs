@@ -211,7 +211,7 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
         let body = asked(json!({"documents": documents, "rank_fields": ["body"]}));
         let (status, error) = send(path, body).await.problem();
         assert_eq!(status, 422);
-        assert!(error.contains("place 1(counted from 0) has no text in the field `body`"));
+        assert!(error.contains("document 1 (counted from 0) has no text in the field `body`"));
         for field in ["max_tokens_per_doc", "max_chunks_per_doc"] {
             let body = asked(json!({"documents": documents, (field): 0}));
             let (status, error) = send(path, body).await.problem();
@@ -316,7 +316,8 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
     let texts = vec!["a ".repeat(2_000); 8];
     let body = |model: &str, query: &str| {
         json!({
-            "ranker": model, "model": model, "query": query, "texts": texts, "text": texts[0],
+            "ranker": model, "model": model, "query": query, "texts": texts, "documents": texts,
+                "document": texts[0],
         })
     };
     for (from, path, field) in [
@@ -374,7 +375,8 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     for path in ["/api/score", "/api/attention", "/rerank"] {
         for _ in 0..5 {
             let body = json!({
-                "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "text": "b",
+                "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "documents": ["b"],
+                "document": "b",
             });
             let asked = request("POST", path, &body.to_string());
             waiting.spawn(site.router.clone().oneshot(asked));

@@ -411,11 +411,11 @@ mod tests {
         assert_eq!(
             said,
             [
-                "Text 1 holds “valleys” once more and is 8 terms longer, so TFC1 says that document 1 should score higher.",
-                "Text 1 holds “glaciers” once more, text 2 “valleys” once more, and the terms of document 1 are rarer, so M-TDC says that document 1 should not score lower.",
-                "Both documents contain the same query terms, and text 2 is 1 term longer, so LNC1 says that document 1 should not score lower.",
-                "Document 1 is document 2 repeated 3 times, so LNC2 says that document 1 should not score lower.",
-                "The two closest query terms are 1 term apart in document 1 and 12 in text 2, so TP says that document 1 should score higher.",
+                "Document 1 contains “valleys” one more time and is 8 terms longer, so TFC1 predicts that document 1 should score higher.",
+                "Document 1 contains “glaciers” one more time, document 2 “valleys” one more time, and the terms of document 1 are rarer, so M-TDC predicts that document 1 should not score lower.",
+                "Both documents contain the same query terms, and document 2 is 1 term longer, so LNC1 predicts that document 1 should not score lower.",
+                "Document 1 is document 2 repeated 3 times, so LNC2 predicts that document 1 should not score lower.",
+                "The two closest query terms are 1 term apart in document 1 and 12 apart in document 2, so TP predicts that document 1 should score higher.",
             ]
         );
     }
@@ -426,7 +426,7 @@ mod tests {
         let manipulated = of("case-fold");
         assert_eq!(
             instance_sentence(&manipulated),
-            "Document 1 is an edited copy of document 2: every letter becomes a small one. Positive: the ranker prefers the edited document."
+            "Document 1 is an edited copy of document 2: all letters become lower case. Positive: the ranker prefers the edited document."
         );
         let pair = of("transfer:fluency");
         assert_eq!(
@@ -459,7 +459,7 @@ mod tests {
             [
                 "BM25 scores document 1 higher by 0.20: effect +1.",
                 "BM25 scores document 1 lower by 0.20: effect −1.",
-                "BM25 scores document 1 lower by 0.20, within δ: effect 0.",
+                "BM25 scores document 1 lower by 0.20, within ε: effect 0.",
                 "BM25 gives both the same score: effect 0.",
             ]
         );
@@ -483,11 +483,11 @@ mod tests {
         };
         assert_eq!(
             by(0.02, Outcome::Satisfied),
-            "BM25 scores document 1 higher by 0.020. “valleys”: +0.350."
+            "BM25 scores document 1 higher by 0.020. “valleys” contributes most to the difference: +0.350."
         );
         assert_eq!(
             by(-0.17, Outcome::Violated),
-            "BM25 scores document 1 lower by 0.17. “glaciers”: −0.33."
+            "BM25 scores document 1 lower by 0.17. “glaciers” contributes most to the difference: −0.33."
         );
         assert_eq!(by(0.0, Outcome::Tied), "BM25 gives both the same score.");
     }

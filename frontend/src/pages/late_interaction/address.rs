@@ -77,7 +77,7 @@ mod tests {
         let get = |key: &str| {
             let value = match key {
                 "ranker" => "1",
-                "term" => "c++",
+                "word" => "c++",
                 "query" => "0",
                 "doc" => "d 1",
                 _ => return None,

@@ -349,7 +349,7 @@ mod tests {
         let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
             announcement(&found.axiom_results[0]),
-            "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
+            "TFC1 applies: A should score higher than B: BM25 satisfied, QL satisfied"
         );
     }
 

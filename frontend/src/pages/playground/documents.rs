@@ -342,8 +342,8 @@ mod tests {
             }
         };
         assert_eq!(said("a b", "a b c d"), "2 words added");
-        assert_eq!(said("a b", "b"), "1 word dropped");
-        assert_eq!(said("a b", "b c"), "1 word added, 1 dropped");
+        assert_eq!(said("a b", "b"), "1 word removed");
+        assert_eq!(said("a b", "b c"), "1 word added, 1 removed");
         assert_eq!(said("a b", "a  b"), "blank");
         assert_eq!(said("", "a"), "blank");
     }

@@ -435,7 +435,7 @@ mod tests {
         );
         assert_eq!(
             wrong[0].reason,
-            "`-3` is not enter a whole number of at least 0, or inf for no limit"
+            "`-3` is not a whole number of at least 0, or inf for no limit"
         );
     }
 

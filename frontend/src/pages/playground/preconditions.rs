@@ -319,19 +319,19 @@ mod tests {
             MeasuredQuantity::LengthGap { a: 1, b: 2 },
             Some(12.0),
             BoundRelation::AtMost,
-            ["length gap of B and A", "12, at most 10: 2 too many"],
+            ["length difference of B and A", "12, at most 10: 2 too many"],
         );
         check(
             MeasuredQuantity::TermCountLead { term: 0 },
             Some(-2.0),
             BoundRelation::AtLeast,
-            ["“glaciers”, B over A", "−2, at least 1: 3 too few"],
+            ["“glaciers”, B minus A", "−2, at least 1: 3 too few"],
         );
         check(
             MeasuredQuantity::QueryTermOccurrenceLead { a: 2, b: 1 },
             Some(0.0),
             BoundRelation::MoreThan,
-            ["query terms, B over A", "0, more than 0: 1 too few"],
+            ["query terms, B minus A", "0, more than 0: 1 too few"],
         );
     }
 
@@ -342,7 +342,7 @@ mod tests {
             None,
             BoundRelation::MoreThan,
             [
-                "distance, A over B",
+                "distance, A minus B",
                 "a document has fewer than two query terms, must be more than 0",
             ],
         );
@@ -356,7 +356,7 @@ mod tests {
             relation: BoundRelation::AtMost,
             bound: None,
         });
-        assert_eq!(result_text(&row), "40, any is taken");
+        assert_eq!(result_text(&row), "40, no bound");
     }
 
     #[test]
@@ -375,7 +375,7 @@ mod tests {
                 PreconditionRow::Single(term(1, -1.0))
             ]
         );
-        assert_eq!(label(&found[0], &names()), "B no fewer than A, 2 terms");
+        assert_eq!(label(&found[0], &names()), "B not fewer than A, 2 terms");
         assert_eq!(
             rows(&[term(0, 1.0)]),
             [PreconditionRow::Single(term(0, 1.0))]

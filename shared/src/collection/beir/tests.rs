@@ -151,11 +151,11 @@ fn an_id_is_whole_and_comes_once() {
             "d2" "" "other" None
             "<script>alert(1)</script>" "<b>" "<script>alert(2)</script>" None
             "../../etc/passwd" "" "../../etc/passwd" None
-            refused: c.jsonl, line 3: the id `d1` already used in line 1; that row is kept
+            refused: c.jsonl, line 3: id `d1` already used in line 1; that row is kept
             refused: c.jsonl, line 4: the id is empty
-            refused: c.jsonl, line 5: the id `two words` holds white space (U+0020): leave it out
-            refused: c.jsonl, line 6: the id `nul\u{0}` holds a control character (U+0000): leave it out
-            refused: c.jsonl, line 7: the id `turned\u{202e}` holds a bidirectional control (U+202E): leave it out
+            refused: c.jsonl, line 5: id `two words` contains white space (U+0020); remove it
+            refused: c.jsonl, line 6: id `nul\u{0}` contains a control character (U+0000); remove it
+            refused: c.jsonl, line 7: id `turned\u{202e}` contains a bidirectional control (U+202E); remove it
         "#]],
     );
 }

@@ -118,7 +118,7 @@ fn a_line_of_50_mb_is_not_held() {
     let bytes = b"first\n".chain(long).chain(&b"\nlast\n"[..]);
     expect![[r#"
         1 first
-        2 ! a line of 50 MB, more than the 16 MB allowed per row; is a line break missing?
+        2 ! a line of 50 MB, longer than the 16 MB allowed per row; is a line break missing?
         3 last
     "#]]
     .assert_eq(&read(bytes, FileSizeLimits::FILES));
@@ -139,7 +139,7 @@ fn a_line_may_be_as_long_as_the_bound() {
     };
     expect![[r#"
         1 four
-        2 ! a line of 6 bytes, more than the 4 bytes allowed per row; is a line break missing?
+        2 ! a line of 6 bytes, longer than the 4 bytes allowed per row; is a line break missing?
         3 four
     "#]]
     .assert_eq(&read(&b"four\nfives\nfour"[..], bounds));
@@ -285,13 +285,13 @@ fn a_bomb_is_defused() {
     check(
         gzip(&one_line),
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the first 65 kB expand to 67 MB, over 200 times as much; if you trust the file, decompress it first
+            corpus.txt: reading stopped in line 1: the first 65 kB expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
         "#]],
     );
     check(
         zstd(&one_line),
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the first 2253 bytes expand to 67 MB, over 200 times as much; if you trust the file, decompress it first
+            corpus.txt: reading stopped in line 1: the first 2253 bytes expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
         "#]],
     );
 
@@ -330,14 +330,14 @@ fn a_zstd_frame_may_not_ask_for_much() {
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0x00, 18 << 3, 1, 0, 0],
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 268 MB, more than 134 MB; recompress it without `--long`
+            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 268 MB, more than the allowed 134 MB; recompress it without `--long`
         "#]],
     );
     // A single segment of 4 GB, of which there is nothing.
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0, 0, 0, 0xFF, 1, 0, 0],
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 4278 MB, more than 134 MB; recompress it without `--long`
+            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 4278 MB, more than the allowed 134 MB; recompress it without `--long`
         "#]],
     );
     // Dictionary 7.
@@ -479,11 +479,11 @@ fn ids_are_whole_words() {
     .join("\n");
     expect![[r#"
         the id is empty
-        the id `two words` holds white space (U+0020): leave it out
-        the id `a b` holds white space (U+00A0): leave it out
-        the id `nul\u{0}` holds a control character (U+0000): leave it out
-        the id `\u{1b}[31m` holds a control character (U+001B): leave it out
-        the id `\u{202e}gpj.exe` holds a bidirectional control (U+202E): leave it out"#]]
+        id `two words` contains white space (U+0020); remove it
+        id `a b` contains white space (U+00A0); remove it
+        id `nul\u{0}` contains a control character (U+0000); remove it
+        id `\u{1b}[31m` contains a control character (U+001B); remove it
+        id `\u{202e}gpj.exe` contains a bidirectional control (U+202E); remove it"#]]
     .assert_eq(&reasons);
     assert_eq!(check_id(&"é".repeat(256)), Ok(()));
     expect![

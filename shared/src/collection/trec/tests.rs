@@ -92,7 +92,7 @@ fn damaged_judgements_are_refused() {
             refused: qrels.tsv, line 5: document `d1` is judged for query `q1` already, and that grade, 2, is kept
             refused: qrels.tsv, line 6: the grade `99999999999` is not a whole number
             refused: qrels.tsv, line 7: 1 column where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
-            refused: qrels.tsv, line 8: the id `d\u{1}` holds a control character (U+0001): leave it out
+            refused: qrels.tsv, line 8: id `d\u{1}` contains a control character (U+0001); remove it
         "#]],
     );
 }
@@ -126,7 +126,7 @@ fn damaged_lines_of_a_run_are_refused() {
             refused: a.run, line 5: the score `1e999` is not finite: leave the row out, or give it a number
             refused: a.run, line 6: the score `high` is not a number
             refused: a.run, line 8: document `d1` is ranked for query `q1` in line 7, and that line is kept
-            refused: a.run, line 11: the id `d\u{202e}` holds a bidirectional control (U+202E): leave it out
+            refused: a.run, line 11: id `d\u{202e}` contains a bidirectional control (U+202E); remove it
         "#]],
     );
 }
@@ -196,9 +196,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
     );
     scores(
         b"q1 d1 1\nq1 d\0 1\n",
-        expect![[
-            r#"a.tsv, line 2: the id `d\u{0}` holds a control character (U+0000): leave it out"#
-        ]],
+        expect![[r#"a.tsv, line 2: id `d\u{0}` contains a control character (U+0000); remove it"#]],
     );
 }
 

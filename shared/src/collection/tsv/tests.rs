@@ -32,9 +32,9 @@ fn passages_have_an_id_and_a_text() {
             "2" "" ""
             "../../x" "" "<script>"
             refused: collection.tsv, line 4: no tab: a row is a passage's id, a tab and the passage
-            refused: collection.tsv, line 5: the id `0` already used in line 1; that row is kept
+            refused: collection.tsv, line 5: id `0` already used in line 1; that row is kept
             refused: collection.tsv, line 6: the id is empty
-            refused: collection.tsv, line 7: the id `a b` holds white space (U+0020): leave it out
+            refused: collection.tsv, line 7: id `a b` contains white space (U+0020); remove it
             warned: collection.tsv, line 3: the document is empty
         "#]],
     );

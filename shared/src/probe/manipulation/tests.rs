@@ -517,6 +517,6 @@ fn a_manipulation_is_written_as_it_is_read() {
         ("noise:0", "from 1"),
         ("truncate:9999", "to 500"),
         ("typos:3", "no number"),
-        ("typo", "no manipulation"),
+        ("typo", "not a manipulation"),
     ]);
 }

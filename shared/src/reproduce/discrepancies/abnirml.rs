@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn a_missing_score_is_above_those_of_a_formula_below_zero() {
         let study = study();
-        let found = rows(Some(&study), "A text that Terrier");
+        let found = rows(Some(&study), "A document that Terrier");
         let below = |label: &str| {
             let row = found.iter().find(|it| text(&it[1]).starts_with(label));
             row.map(|it| it[2].clone()).unwrap()

@@ -135,7 +135,7 @@ mod tests {
         };
         assert_eq!(
             overall_progress(&standing),
-            "412 of 1,720 decisions made, by 1 person."
+            "412 of 1,720 decisions made, by 1 annotator."
         );
     }
 }

@@ -176,7 +176,7 @@ mod tests {
             replaces: Vec::new(),
         });
         let (what, note) = event_text(&made, &[], ClaimKind::Higher);
-        assert_eq!(what, "settled: equal");
+        assert_eq!(what, "adjudicated: equal");
         assert_eq!(note, "the same text twice");
     }
 }

@@ -199,7 +199,7 @@ mod tests {
                 },
                 &rankers
             ),
-            "70 % where axiom and BM25 disagree"
+            "70 % from disagreements of axiom and BM25"
         );
         assert_eq!(selection_text(&TaskFilter::default(), &rankers), "all");
         let close = TaskFilter {

@@ -140,6 +140,6 @@ mod tests {
         };
         let names = [named];
         assert_eq!(person_name(&names, PersonId(2)), "Ada");
-        assert_eq!(person_name(&names, PersonId(3)), "person 3");
+        assert_eq!(person_name(&names, PersonId(3)), "annotator 3");
     }
 }

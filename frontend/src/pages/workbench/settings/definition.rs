@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(wrong[0].field, StudyField::LengthTolerance);
         assert_eq!(
             wrong[0].reason,
-            "`-3` is not enter a whole number of at least 0, or inf for no limit"
+            "`-3` is not a whole number of at least 0, or inf for no limit"
         );
         let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
         assert_eq!(wrong[0].field, StudyField::Ranker(1));
