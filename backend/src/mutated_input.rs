@@ -94,6 +94,23 @@ fn no_parser_panics_or_takes_more_than_its_bounds() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The reader of Parquet files panics on some damaged pages.
+#[test]
+fn any_bit_of_a_parquet_file_may_be_flipped() {
+    for name in ["instances-parquet", "scores-parquet"] {
+        let parser = chosen_parsers(Some(name)).unwrap()[0];
+        let whole = parser.seeds.inputs().remove(0);
+        let mut n_refused = 0;
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            let taken = catch_unwind(AssertUnwindSafe(|| (parser.takes)(&damaged)));
+            n_refused += usize::from(!taken.unwrap_or_else(|_| panic!("{name}: byte {at}")));
+        }
+        assert!(n_refused > 100, "{name}: {n_refused} of {}", whole.len());
+    }
+}
+
 /// The parsers with these names, which have commas between them, or all without names.
 fn chosen_parsers(names: Option<&str>) -> Result<Vec<&'static Parser>, String> {
     let Some(names) = names else {

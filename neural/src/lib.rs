@@ -21,11 +21,11 @@
 //! ```no_run
 //! # fn main() -> Result<(), neural::Error> {
 //! # let files = neural::ModelFiles::default();
-//! use neural::{Device, Matching, Model, Side};
+//! use neural::{Device, EmbeddingKind, EmbeddingModel, InputRole};
 //!
-//! let model = Model::load(&files, Matching::BiEncoder, 256, Device::Cpu)?;
-//! let query = model.tokenize(Side::Query, "where do rivers end")?;
-//! let text = model.tokenize(Side::Text, "A river flows into the sea.")?;
+//! let model = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 256, Device::Cpu)?;
+//! let query = model.tokenize(InputRole::Query, "where do rivers end")?;
+//! let text = model.tokenize(InputRole::Document, "A river flows into the sea.")?;
 //! let encoded = model.encode(&[&query, &text])?;
 //! let score = model.score(&encoded[0], &encoded[1]);
 //! # Ok(())

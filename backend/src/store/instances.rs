@@ -488,7 +488,7 @@ impl InstanceReader {
             }
             Ok(values)
         });
-        each.collect()
+        parquet_columns::read(|| each.collect())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
@@ -61,4 +62,10 @@ pub(crate) fn open(file: File) -> Result<SerializedFileReader<File>, ParquetErro
             "its columns are not where they should be".to_owned(),
         )),
     }
+}
+
+/// Runs what reads columns. The reader panics on some damaged pages; this is an error too.
+pub(crate) fn read<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ParquetError::General("a page of it is damaged".to_owned())))
 }

@@ -141,7 +141,7 @@ impl StudyScores {
 
     /// Reads a file that is open.
     pub(crate) fn read(file: fs::File, path: &Path) -> Result<StudyScores, Error> {
-        read_columns(file).map_err(|it| Error::CorruptData {
+        parquet_columns::read(|| read_columns(file)).map_err(|it| Error::CorruptData {
             what: path.display().to_string(),
             reason: it.to_string(),
         })

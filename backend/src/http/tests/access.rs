@@ -276,7 +276,7 @@ async fn what_is_not_published_is_for_curators() {
         "/api/statistics",
         "/api/behaviours",
     ];
-    let q = encoded(r#"{"study":"hidden","dials":{},"asking":{}}"#);
+    let q = encoded(r#"{"study":"hidden","controls":{},"options":{}}"#);
     for &role in &AccessRole::ALL[1..] {
         let it = site.somebody(role, role.name()).await;
         let may = role >= AccessRole::Curator;

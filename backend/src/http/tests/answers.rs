@@ -139,8 +139,8 @@ async fn bad_requests_are_the_callers_fault() {
     )
     .await;
     let list = |limit: &str| {
-        let listing = format!(r#"{{"dials":{{}},"axiom":"tfc1","ranker":99,"limit":{limit}}}"#);
-        let q = format!(r#"{{"study":"open","listing":{listing}}}"#);
+        let listing = format!(r#"{{"controls":{{}},"axiom":"tfc1","ranker":99,"limit":{limit}}}"#);
+        let q = format!(r#"{{"study":"open","filter":{listing}}}"#);
         get(&format!("{}?q={}", ListInstancesRequest::PATH, encoded(&q)))
     };
     check(list("-1"), 422, "invalid value").await;
@@ -412,7 +412,7 @@ async fn health_is_a_score() {
     let site = Site::new(ListenScope::Loopback).await;
     site.ask(&GetServerInfoRequest {}).await;
     // What somebody asks for that is not there changes nothing.
-    let asked = json!({"ranker": "tiny:cross", "query": "a", "documents": ["b"]});
+    let asked = json!({"model": "tiny:cross", "query": "a", "documents": ["b"]});
     let asked = request("POST", "/api/score", &asked.to_string());
     assert_eq!(site.send(asked).await.problem().0, 404);
     let health: Value = site.get("/health").await.json();

@@ -134,7 +134,7 @@ async fn scorings_of_one_address_are_few_at_once() {
     let site = Site::with(ListenScope::Network, models.unwrap()).await;
     let asked = |peer: &str, path: &str| {
         let body = json!({
-            "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "documents": ["b"],
+            "model": "cross-tiny:cross", "query": "a", "documents": ["b"],
             "document": "b",
         });
         let peer: IpAddr = peer.parse().unwrap();

@@ -12,7 +12,7 @@ pub(crate) const REQUESTS: &[&str] = &[
     "GET /api/export\n{\"study\": \"open\"}",
     "POST /rerank\n{\"query\": \"river\", \"texts\": [\"bank\", \"mud\"], \"raw_scores\": true}",
     "POST /v1/rerank\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
-    "POST /api/score\n{\"ranker\": \"tiny:bi\", \"query\": \"river\", \"texts\": [\"bank\"]}",
+    "POST /api/score\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
 ];
 
 static SITE: LazyLock<Mutex<(Runtime, Site)>> = LazyLock::new(|| {

@@ -316,13 +316,13 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
     let texts = vec!["a ".repeat(2_000); 8];
     let body = |model: &str, query: &str| {
         json!({
-            "ranker": model, "model": model, "query": query, "texts": texts, "documents": texts,
+            "model": model, "query": query, "documents": texts,
                 "document": texts[0],
         })
     };
     for (from, path, field) in [
-        (1, "/api/score", "ranker"),
-        (2, "/api/attention", "ranker"),
+        (1, "/api/score", "model"),
+        (2, "/api/attention", "model"),
         (3, "/rerank", "model"),
     ] {
         let answer = send(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
@@ -375,7 +375,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     for path in ["/api/score", "/api/attention", "/rerank"] {
         for _ in 0..5 {
             let body = json!({
-                "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "documents": ["b"],
+                "model": "cross-tiny:cross", "query": "a", "documents": ["b"],
                 "document": "b",
             });
             let asked = request("POST", path, &body.to_string());

@@ -19,7 +19,7 @@ async fn a_database_is_made_with_its_tables_and_found_again() {
         assert!(store.is_reachable().await.is_ok());
         for name in ["none", "a\0b", "é"] {
             let study = store.study(name).await.unwrap_err().to_string();
-            assert_eq!(study, format!("There is no study named `{name}`"));
+            assert_eq!(study, format!("there is no study named `{name}`"));
             let job = store.job(name).await.unwrap_err().to_string();
             assert_eq!(job, format!("there is no job named `{name}`"));
         }

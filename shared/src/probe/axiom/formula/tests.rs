@@ -45,7 +45,7 @@ fn a_formula_that_means_nothing_says_where_and_why() {
         ("tfc1 if near", "`if` must be followed by"),
         ("0.001 * tfc1", "in hundredths"),
         ("", "is none of"),
-        (&deep, "nested too deeply"),
+        (&deep, "too many nested parentheses"),
         (&"tfc1&".repeat(60), "expected the name of an axiom"),
         (&["tfc1"; 60].join("&"), "too long"),
     ] {
