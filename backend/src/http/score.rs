@@ -73,7 +73,7 @@ impl ScoringLimits {
         };
         let characters = |text: &str| text.chars().count() as u64;
         let longest = texts.iter().map(|it| characters(it)).max().unwrap_or(0);
-        at_most("texts", texts.len() as u64, self.texts)?;
+        at_most("documents", texts.len() as u64, self.texts)?;
         at_most(
             "characters of a query",
             characters(query),
@@ -82,7 +82,7 @@ impl ScoringLimits {
         at_most("characters of a text", longest, self.characters_of_text)?;
         if texts.is_empty() {
             return Err(InputError::missing(
-                "texts",
+                "documents",
                 "there is none, so there is nothing to score",
             )
             .into());
@@ -101,7 +101,7 @@ pub(super) async fn score(
     let bounds = ScoringLimits::for_caller(&caller);
     bounds.check(&asked.query, &asked.documents)?;
     let wanted = RequestedRanker {
-        field: "ranker",
+        field: "model",
         spec: asked.model,
     };
     let request = ScoringRequest {
@@ -135,7 +135,7 @@ pub(super) async fn attention(
         .check(&asked.query, std::slice::from_ref(&asked.document))?;
     let _place = app.limits.scoring(caller.scoring_asker())?;
     let wanted = RequestedRanker {
-        field: "ranker",
+        field: "model",
         spec: asked.model.clone(),
     };
     let ranker = wanted.load(&app, &caller).await?;

@@ -16,7 +16,7 @@ const MAX_BYTES_OF_A_TITLE: usize = 500;
 /// Refuses what is too large, does not fit together or would be scored twice.
 pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
-    at_most("texts", job.documents.len(), MAX_TEXTS)?;
+    at_most("documents", job.documents.len(), MAX_TEXTS)?;
     at_most("pairs", job.pairs.len(), MAX_PAIRS)?;
     at_most("bytes of a title", job.title.len(), MAX_BYTES_OF_A_TITLE)?;
     let longest = job
@@ -33,11 +33,11 @@ pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
         );
     }
     each_once("queries", &job.queries)?;
-    each_once("texts", &job.documents)?;
+    each_once("documents", &job.documents)?;
     for (at, &(query, text)) in job.pairs.iter().enumerate() {
         for (what, place, n) in [
             ("queries", query, job.queries.len()),
-            ("texts", text, job.documents.len()),
+            ("documents", text, job.documents.len()),
         ] {
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");
@@ -103,7 +103,7 @@ mod tests {
         );
         assert_eq!(
             check_pairs(&[(0, 0), (0, 3)]),
-            "pairs[1]: 3 is no place in texts, which has 3"
+            "pairs[1]: 3 is no place in documents, which has 3"
         );
         assert_eq!(
             check_pairs(&[(2, 0)]),
@@ -127,7 +127,7 @@ mod tests {
         let twice = check(&job(vec!["a".to_owned(), "a".to_owned()])).unwrap_err();
         assert_eq!(
             twice.to_string(),
-            "texts[1]: is the same as texts[0]; give each once"
+            "documents[1]: is the same as documents[0]; give each once"
         );
         let long = check(&job(vec!["a".repeat(MAX_BYTES_OF_A_TEXT + 1)])).unwrap_err();
         assert!(matches!(

@@ -177,7 +177,7 @@ async fn bad_requests_are_the_callers_fault() {
     check(
         score(vec!["a".to_owned(); 257]),
         413,
-        "257 texts are too many; 256 at most",
+        "257 documents are too many; 256 at most",
     )
     .await;
     check(
@@ -244,7 +244,7 @@ async fn visitors_score_a_little_and_not_too_often() {
     let (status, error) = site.send(from(1, 9)).await.problem();
     assert_eq!(
         (status, error.as_str()),
-        (413, "9 texts are too many; 8 at most, so send less at once")
+        (413, "9 documents are too many; 8 at most, so send less at once")
     );
     let mut answers = Vec::new();
     for _ in 0..12 {

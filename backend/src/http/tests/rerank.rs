@@ -122,7 +122,7 @@ async fn rankings_that_cannot_be_made_say_why() {
     let (status, error) = problem(json!({"query": "a", "texts": vec!["b"; 10_001]})).await;
     assert_eq!(status, 413);
     assert!(
-        error.contains("10001 texts") && error.contains("10000 at most"),
+        error.contains("10001 documents") && error.contains("10000 at most"),
         "{error}"
     );
     let long = "river ".repeat(200_000);
