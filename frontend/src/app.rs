@@ -32,8 +32,14 @@ pub(crate) fn App() -> impl IntoView {
                 <ErrorBoundary fallback=|errors| view! { <ErrorBoundaryMessages errors/> }>
                     <Routes fallback=NotFound>
                         <Route path=RouteMatcher(|it| *it == PageRoute::Studies) view=Studies/>
-                        <Route path=RouteMatcher(|it| matches!(it, PageRoute::Study { .. })) view=Study/>
-                        <Route path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. })) view=Instances/>
+                        <Route
+                            path=RouteMatcher(|it| matches!(it, PageRoute::Study { .. }))
+                            view=Study
+                        />
+                        <Route
+                            path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
+                            view=Instances
+                        />
                         <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=Workbench/>
                         <Route path=RouteMatcher(|it| lazy_title(it).is_some()) view=LazyRoute/>
                     </Routes>

@@ -137,7 +137,8 @@ enum LoadState {
 /// What the lab asks by: the page has the worker, and knows whether there is a server.
 fn request_function() -> Function {
     thread_local! {
-        static REQUEST_FUNCTION: Function = Closure::<dyn Fn(String, String, String) -> Promise>::new(answer_request)
+        static REQUEST_FUNCTION: Function =
+            Closure::<dyn Fn(String, String, String) -> Promise>::new(answer_request)
             .into_js_value()
             .unchecked_into();
     }

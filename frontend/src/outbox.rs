@@ -61,7 +61,8 @@ struct Outbox {
 thread_local! {
     static OUTBOX: RefCell<Outbox> = RefCell::default();
     static STATUS: ArcRwSignal<OutboxStatus> = ArcRwSignal::default();
-    static LAST_DELIVERY: ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> = ArcRwSignal::default();
+    static LAST_DELIVERY: ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> =
+        ArcRwSignal::default();
 }
 
 /// Returns the signal with the delivery status of the annotation events in this browser.

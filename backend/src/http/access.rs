@@ -345,7 +345,8 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
         }),
         None => Err(Error::UntrustedRequest {
             reason: format!(
-                "the header `{CSRF_HEADER}` is missing; whoever is signed in by a cookie sends with it \
+                "the header `{CSRF_HEADER}` is missing; whoever is signed in by a cookie sends \
+                 with it \
                  the `csrf` that /api/me says"
             ),
         }),

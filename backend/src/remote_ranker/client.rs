@@ -51,7 +51,8 @@ impl<'a> RemoteRankerClient<'a> {
         };
         if key.is_some() && service.is_unencrypted() && !service.is_loopback() {
             eprintln!(
-                "warning: the key of {API_KEY_VARIABLE} goes to {} unencrypted; take https where there is one",
+                "warning: the key of {API_KEY_VARIABLE} goes to {} unencrypted; take https where \
+                 there is one",
                 service.host()
             );
         }
@@ -219,7 +220,8 @@ impl<'a> RemoteRankerClient<'a> {
                 ))
             }
             401 | 403 => AttemptOutcome::Never(format!(
-                "it does not let us in ({number}): {said}; a key is taken from the variable {API_KEY_VARIABLE}"
+                "it does not let us in ({number}): {said}; a key is taken from the variable \
+                 {API_KEY_VARIABLE}"
             )),
             400 | 413 | 422 => AttemptOutcome::Never(format!(
                 "it refuses the request ({number}): {said}; fewer texts at a time (`texts=N`), \

@@ -294,7 +294,8 @@ fn ApiSection() -> impl IntoView {
             <p>
                 "Everything that a page shows is available as JSON. To read, send a GET request \
                  with its parameters as JSON in " <code>"q"</code>
-                "; to change something, send a POST request. Errors come as " <code>"{error, error_type}"</code>
+                "; to change something, send a POST request. Errors come as "
+                <code>"{error, error_type}"</code>
                 " and say what to do. "
             </p>
             <ul class="links">
@@ -318,7 +319,11 @@ fn Keys() -> impl IntoView {
         view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> }
     });
     view! {
-        <Section id="keys" name="Keyboard shortcuts" note="Shortcuts are off while you type in a field.">
+        <Section
+            id="keys"
+            name="Keyboard shortcuts"
+            note="Shortcuts are off while you type in a field."
+        >
             <table class="keys-of"><tbody>{rows.collect_view()}</tbody></table>
         </Section>
     }

@@ -44,10 +44,11 @@ pub(crate) fn CompareRankers(
             view! { <CompareError error retry scene/> }
         })
     };
-    let body = move || {
-        match (latest.reply.get(), latest.error.get()) {
+    let body = move || match (latest.reply.get(), latest.error.get()) {
         (Some(found), None) => view! {
-            <div class:stale=latest.is_pending aria-busy=move || latest.is_pending.get().to_string()>
+            <div
+                class:stale=latest.is_pending aria-busy=move || latest.is_pending.get().to_string()
+            >
                 <Comparison found scene/>
             </div>
         }
@@ -57,7 +58,6 @@ pub(crate) fn CompareRankers(
             view! { <p class="note" role="status">"Comparing both rankings of every query"</p> }
                 .into_any()
         }
-    }
     };
     view! {
         <Crumbs study=scene.study.get_value() here="Compare rankers"/>
@@ -78,7 +78,9 @@ fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState)
             .iter()
             .any(|it| matches!(it, shared::compare::RankerRef::Run(_)));
         of_runs.then(|| {
-            view! { <p class="note"><a href=PageRoute::Workbench.href()>"Go to the Workbench"</a></p> }
+            view! {
+                <p class="note"><a href=PageRoute::Workbench.href()>"Go to the Workbench"</a></p>
+            }
         })
     };
     view! {

@@ -57,7 +57,11 @@ pub(crate) fn LateInteraction(
     };
     view! {
         <Crumbs study here="Late interaction"/>
-        <ResourceView answer=found until="Loading the analysis" without="The analysis cannot be shown" shown/>
+        <ResourceView
+            answer=found
+            until="Loading the analysis"
+            without="The analysis cannot be shown" shown
+        />
     }
 }
 

@@ -112,7 +112,9 @@ fn OperatorSignIn(
         })
     };
     view! {
-        <OperatorTokenForm why="Only the operator of this server can see its models and jobs." again/>
+        <OperatorTokenForm
+            why="Only the operator of this server can see its models and jobs." again
+        />
         {wrong}
     }
 }

@@ -215,8 +215,8 @@ fn StudyCard(
         view! { <span>{number_format::short_count(card.n_instances)} " instances"</span> }
     });
     let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
-        view! { <span>{number_format::plural(card.n_behavioral_tests, "behavioral test", "behavioral \
-             tests")}</span> }
+        let n = card.n_behavioral_tests;
+        view! { <span>{number_format::plural(n, "behavioral test", "behavioral tests")}</span> }
     });
     let counts = (n_instances, n_behaviours);
     // Without an axiom there is no map.

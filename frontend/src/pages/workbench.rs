@@ -65,7 +65,11 @@ pub(crate) fn Workbench() -> impl IntoView {
                 <demo_files::LoadDemoButton bench/>
                 <label class="btn file">
                     "Open study file"
-                    <input type="file" class="unseen" on:change:target=move |it| open_study_file(bench, it)/>
+                    <input
+                        type="file"
+                        class="unseen"
+                        on:change:target=move |it| open_study_file(bench, it)
+                    />
                 </label>
                 <button class="btn" type="button" on:click=move |_| clear(bench)>"Clear"</button>
             </div>

@@ -152,7 +152,9 @@ pub(crate) fn ControlBar(
             turned.set_now(next);
         };
         view! {
-            <RadioButton group="mode" title=variant_description(mode) chosen choose=turn>{variant_label(mode)}</RadioButton>
+            <RadioButton group="mode" title=variant_description(mode) chosen choose=turn>
+                {variant_label(mode)}
+            </RadioButton>
         }
     });
     let modes = modes.collect_view();
@@ -189,7 +191,9 @@ pub(crate) fn ControlBar(
         };
         let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
-        view! { <Slider label="Length tolerance δ (terms)" last=reach.max_position() place said turn/> }
+        view! {
+            <Slider label="Length tolerance δ (terms)" last=reach.max_position() place said turn/>
+        }
     });
     let last_tie = TIE_THRESHOLDS.len() as u32;
     let turn_tie = move |place: u32| {

@@ -262,11 +262,13 @@ fn focus_on(spot: MapPosition) {
 fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let at = line.index.to_string();
     match line.content {
-        TrackContent::Families => {
-            view! { <div role="row" class="wide-only" style=("--r", at)><FamilyHeadings frame/></div> }
-                .into_any()
+        TrackContent::Families => view! {
+            <div role="row" class="wide-only" style=("--r", at)><FamilyHeadings frame/></div>
         }
-        TrackContent::Heads => view! { <div role="row" style=("--r", at)><ColumnHeadings frame/></div> }.into_any(),
+        .into_any(),
+        TrackContent::Heads => {
+            view! { <div role="row" style=("--r", at)><ColumnHeadings frame/></div> }.into_any()
+        }
         TrackContent::Row(HeatmapRow::Group(name)) => view! {
             <div role="row" class="wide-only" style=("--r", at)>
                 <span role="rowheader" class="rows" style=("--c", "1/-1")>{name}</span>
@@ -274,7 +276,11 @@ fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> i
         }
         .into_any(),
         TrackContent::Row(HeatmapRow::Ranker(row)) => {
-            let class = if row >= MAX_PHONE_RANKERS { "wide-only" } else { "" };
+            let class = if row >= MAX_PHONE_RANKERS {
+                "wide-only"
+            } else {
+                ""
+            };
             let who = MapRow::Ranker(row);
             view! { <div role="row" class=class style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()

@@ -42,14 +42,21 @@ study_requests! {
     GetStudyRequest => |request, study| study.overview(&request.controls);
     GetFiguresRequest => |request, study| study.figures(&request.options);
     GetBehavioralTestsRequest => |request, study| study.behavioral_tests(&request.options);
-    GetTopDocumentsRequest => |request, study| study.top_documents(request.query_id, &request.ranker);
+    GetTopDocumentsRequest => |request, study| {
+        study.top_documents(request.query_id, &request.ranker)
+    };
     CompareRankersRequest => |request, study| study.compare_rankers(&request.options);
-    ListComparedQueriesRequest => |request, study| study.list_compared_queries(&request.options, &request.page);
-    GetComparedQueryRequest => |request, study| study.compare_query(&request.options, &request.query_id);
+    ListComparedQueriesRequest => |request, study| {
+        study.list_compared_queries(&request.options, &request.page)
+    };
+    GetComparedQueryRequest => |request, study| {
+        study.compare_query(&request.options, &request.query_id)
+    };
     GetReproductionRequest => |request, study| reproduce_table(request.table, Some(study));
     ListInstancesRequest => |request, study| study.list_instances(&request.filter);
     GetInstanceRequest => |request, study| {
-        study.instance_details(request.probe, request.variant, request.number, request.tie_threshold)
+        let GetInstanceRequest { probe, variant, number, tie_threshold, .. } = *request;
+        study.instance_details(probe, variant, number, tie_threshold)
     };
     GetCollectionStatisticsRequest => |_request, study| Ok(CollectionStatisticsResponse {
         analyzer: study.definition.analyzer.clone(),

@@ -326,7 +326,10 @@ fn fractions(found: &RankerComparison) -> ReportTable {
     ];
     table.rows = rows.map(row).into();
     table.notes.push(format!(
-        "FQT: share of the tokens of the top {MAX_DEPTH} documents that are query tokens; FNT: share of their distinct tokens that are not. Both without stop words, averaged over documents. Difference: first minus second. Tests are paired and two-sided, over queries. Documents without text: {}.",
+        "FQT: share of the tokens of the top {MAX_DEPTH} documents that are query tokens; FNT: \
+         share of their distinct tokens that are not. Both without stop words, averaged over \
+         documents. Difference: first minus second. Tests are paired and two-sided, over \
+         queries. Documents without text: {}.",
         format::count(found.query_counts.n_docs_without_text)
     ));
     table

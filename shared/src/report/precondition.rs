@@ -148,7 +148,7 @@ fn cosine(value: f64) -> String {
     format::score(value, if whole { 0 } else { 4 })
 }
 
-/// A number of things.
+/// Formats a count without decimals.
 pub fn format_count(value: f64) -> String {
     format::score(value, 0)
 }

@@ -244,7 +244,10 @@ async fn visitors_score_a_little_and_not_too_often() {
     let (status, error) = site.send(from(1, 9)).await.problem();
     assert_eq!(
         (status, error.as_str()),
-        (413, "9 documents are too many; 8 at most, so send less at once")
+        (
+            413,
+            "9 documents are too many; 8 at most, so send less at once"
+        )
     );
     let mut answers = Vec::new();
     for _ in 0..12 {

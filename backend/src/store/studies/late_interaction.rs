@@ -13,8 +13,8 @@ use crate::store::{DataFolder, checksum, write_atomically};
 const PREFIX: &str = "whitebox-";
 
 /// What to do about a file that is damaged.
-const REMEDY: &str = "look into the ranker again by `axioscope late-interaction --study NAME`, or remove \
-                      the file";
+const REMEDY: &str = "analyze the ranker again by `axioscope late-interaction --study NAME`, or \
+                      remove the file";
 
 /// Keeps it in place of an earlier one of the same ranker.
 pub(crate) fn save(

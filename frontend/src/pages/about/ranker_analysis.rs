@@ -69,7 +69,8 @@ pub(super) fn LateInteractionHelp() -> impl IntoView {
                 </dd>
             </dl>
             <p>
-                <code>"axioscope late-interaction"</code> " computes these, and " <i>"Late interaction"</i>
+                <code>"axioscope late-interaction"</code> " computes these, and "
+                <i>"Late interaction"</i>
                 " on a study's page shows them with their correlation with idf, next to those \
                  of the paper, and matches any query with its top documents token by token. For \
                  a cross-encoder, the Playground and the instance page show the attention \

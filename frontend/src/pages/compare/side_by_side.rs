@@ -109,7 +109,9 @@ fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
     });
     view! {
         <article class="side">
-            <h3 class="query" dir="auto"><HighlightedTextView marked=query terms=terms.clone()/></h3>
+            <h3 class="query" dir="auto">
+                <HighlightedTextView marked=query terms=terms.clone()/>
+            </h3>
             <p class="label">"Query " <span class="hash">{row.query_id}</span></p>
             <div class="docs" class:three=three>{tops} {relevant}</div>
         </article>

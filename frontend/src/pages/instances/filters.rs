@@ -64,7 +64,9 @@ pub(super) fn Filters(
     ];
     let options = options.map(|(sort, said)| {
         view! {
-            <option value=sort_parameter(sort) selected=move || view.get().sort == sort>{said}</option>
+            <option value=sort_parameter(sort) selected=move || view.get().sort == sort>
+                {said}
+            </option>
         }
     });
     view! {
@@ -82,7 +84,11 @@ pub(super) fn Filters(
             </label>
             <span class="dial" role="group" aria-label="Margin">
                 <span class="label">"Margin"</span>
-                <MarginBound label="from" value=Signal::derive(move || view.get().min_margin) set=from/>
+                <MarginBound
+                    label="from"
+                    value=Signal::derive(move || view.get().min_margin)
+                    set=from
+                />
                 <MarginBound label="to" value=Signal::derive(move || view.get().max_margin) set=to/>
             </span>
             <label class="dial">

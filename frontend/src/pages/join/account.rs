@@ -53,7 +53,8 @@ pub(super) fn Account(
     };
     view! {
         <p class="lead">
-            "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {role_description(role)}
+            "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". "
+            {role_description(role)}
         </p>
         <p><a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to tasks"</a></p>
         <OutboxSummary/>
@@ -159,7 +160,11 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
                 autocomplete="new-password"
                 required=!has_password
             />
-            <button class="btn" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
+            <button
+                class="btn"
+                type="submit"
+                disabled=move || stand.get() == SubmitState::Submitting
+            >
                 "Save password"
             </button>
             <p class="note">"This signs out your other sessions."</p>

@@ -101,7 +101,11 @@ pub(super) fn JoinForm(
                 note="With a password you can sign in on other devices; without one, only in \
                      this browser."
             />
-            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
+            <button
+                class="btn main"
+                type="submit"
+                disabled=move || stand.get() == SubmitState::Submitting
+            >
                 {if has_name { "Continue" } else { "Join" }}
             </button>
             <SubmitError stand/>
@@ -136,7 +140,11 @@ pub(super) fn SignInForm() -> impl IntoView {
                 autocomplete="current-password"
                 required=true
             />
-            <button class="btn main" type="submit" disabled=move || stand.get() == SubmitState::Submitting>
+            <button
+                class="btn main"
+                type="submit"
+                disabled=move || stand.get() == SubmitState::Submitting
+            >
                 "Sign in"
             </button>
             <SubmitError stand/>

@@ -46,7 +46,12 @@ pub(super) fn Plots(
     };
     let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
         let (said, table) = (points.correlation_text(), Some(points.table(id)));
-        view! { <FigureSection of="inside-" id name said table drawing=Some(selectable_plot(points, named, pick))/> }
+        view! {
+            <FigureSection
+                of="inside-" id name said table
+                drawing=Some(selectable_plot(points, named, pick))
+            />
+        }
     };
     let title = "Spectra before fine-tuning";
     let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));

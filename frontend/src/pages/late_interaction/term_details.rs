@@ -63,7 +63,9 @@ pub(super) fn TermDetails(
             <dl class="facts">
                 <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
                 <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
-                <div><dt>"importance, swapped reference"</dt><dd>{of(word.importance_reversed)}</dd></div>
+                <div>
+                    <dt>"importance, swapped reference"</dt><dd>{of(word.importance_reversed)}</dd>
+                </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
                 <div><dt>"matches itself"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
                 <div>

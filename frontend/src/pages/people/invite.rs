@@ -105,7 +105,10 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
             </form>
             <OptionalErrorMessage error=failed/>
             <div role="status">
-                {move || board.new_link.get().map(|link| view! { <InvitationLinkView board link/> })}
+                {move || {
+                    let link = board.new_link.get();
+                    link.map(|link| view! { <InvitationLinkView board link/> })
+                }}
             </div>
         </Section>
     }

@@ -32,7 +32,12 @@ pub(super) fn LexicalRankers(
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">
                 <b>"QL"</b>
-                <FormNumberField form field=PlaygroundField::Mu label="μ, terms" text=|it| &mut it.mu/>
+                <FormNumberField
+                    form
+                    field=PlaygroundField::Mu
+                    label="μ, terms"
+                    text=|it| &mut it.mu
+                />
             </div>
             {move || table(1)}
         </Section>

@@ -84,7 +84,9 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
             <thead>
                 <tr>
                     <th scope="col">"Term"</th>
-                    <th class="num" scope="col"><abbr title="documents that contain the term">"df"</abbr></th>
+                    <th class="num" scope="col">
+                        <abbr title="documents that contain the term">"df"</abbr>
+                    </th>
                     <th class="num" scope="col">
                         <abbr title="occurrences in the collection">"cf"</abbr>
                     </th>

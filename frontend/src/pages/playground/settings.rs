@@ -32,9 +32,22 @@ pub(super) fn AnalysisSettings(
         <section class="section reading-bar" aria-label="Analysis settings">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
-            {number(PlaygroundField::Delta, "Length tolerance δ (terms, or inf)", |it| &mut it.length_tolerance)}
-            {number(PlaygroundField::MinTerms, "Minimum query-term occurrences", |it| &mut it.min_query_terms)}
-            <FormTextField form field=PlaygroundField::Further label=further text=|it| &mut it.further_axioms/>
+            {number(
+                PlaygroundField::Delta,
+                "Length tolerance δ (terms, or inf)",
+                |it| &mut it.length_tolerance,
+            )}
+            {number(
+                PlaygroundField::MinTerms,
+                "Minimum query-term occurrences",
+                |it| &mut it.min_query_terms,
+            )}
+            <FormTextField
+                form
+                field=PlaygroundField::Further
+                label=further
+                text=|it| &mut it.further_axioms
+            />
         </section>
     }
 }
@@ -115,7 +128,12 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
                 options=tokenizers()
                 text=|it| &mut it.analyzer.tokenizer
             />
-            <FormStringSelect form label="Stemmer" options=stemmer_options() text=|it| &mut it.analyzer.stemmer/>
+            <FormStringSelect
+                form
+                label="Stemmer"
+                options=stemmer_options()
+                text=|it| &mut it.analyzer.stemmer
+            />
             <FormStringSelect
                 form
                 label="Stop words"

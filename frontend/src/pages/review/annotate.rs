@@ -283,7 +283,9 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
                         "Skip"
                     </KeyButton>
                     <KeyButton key="N" press=move || work.comment.write_note()>"Note"</KeyButton>
-                    <KeyButton key="G" press=move || work.toggle_guidelines()>"Guidelines"</KeyButton>
+                    <KeyButton key="G" press=move || work.toggle_guidelines()>
+                        "Guidelines"
+                    </KeyButton>
                 </div>
             </div>
             {changes
@@ -301,7 +303,10 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let marks = marked.then(|| {
         view! {
             <KeyButton key="H" press=move || work.toggle_highlights()>
-                {move || if work.shows_highlights.get() { "Hide highlights" } else { "Show highlights" }}
+                {move || match work.shows_highlights.get() {
+                    true => "Hide highlights",
+                    false => "Show highlights",
+                }}
             </KeyButton>
         }
     });

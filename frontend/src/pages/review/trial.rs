@@ -178,7 +178,10 @@ fn Item(
                 <div class="btns small">
                     <KeyButton key="U" press=move || way.undo()>"Undo"</KeyButton>
                     <KeyButton key="H" press=move || way.marks.update(|it| *it = !*it)>
-                        {move || if way.marks.get() { "Hide highlights" } else { "Show highlights" }}
+                        {move || match way.marks.get() {
+                            true => "Hide highlights",
+                            false => "Show highlights",
+                        }}
                     </KeyButton>
                 </div>
             </div>

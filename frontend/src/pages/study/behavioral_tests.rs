@@ -251,10 +251,19 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
 /// Of which documents manipulations are.
 #[component]
 fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
-    let slices = [RelevanceSlice::All, RelevanceSlice::Relevant, RelevanceSlice::NotRelevant].map(|slice| {
+    let all = [
+        RelevanceSlice::All,
+        RelevanceSlice::Relevant,
+        RelevanceSlice::NotRelevant,
+    ];
+    let slices = all.map(|slice| {
         let checked = move || scene.page.view.read().behavioral_tests.slice == slice;
         view! {
-            <RadioButton group="slice" chosen=checked choose=move || scene.update_view(|it| it.slice = slice)>
+            <RadioButton
+                group="slice"
+                chosen=checked
+                choose=move || scene.update_view(|it| it.slice = slice)
+            >
                 {slice.name()}
             </RadioButton>
         }

@@ -47,7 +47,9 @@ pub(super) fn StudyHeader(
     });
     let differ = (it.rows.len() > 1).then(|| {
         let study = it.name.clone();
-        view! { <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Compare rankers"</a> }
+        view! {
+            <a class="btn" href=PageRoute::CompareRankers { study }.href()>"Compare rankers"</a>
+        }
     });
     let n_instances = move || {
         let n: u64 = overview

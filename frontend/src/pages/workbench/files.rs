@@ -369,9 +369,10 @@ fn RejectedRows(
     let left_out = n - rows.len() as u64;
     let more = (!more.is_empty()).then(|| {
         let label = format!("{} more", number_format::count(n - FIRST as u64));
-        let rest = (left_out > 0).then(
-            || view! { <p class="note">{number_format::count(left_out)} " more are not listed"</p> },
-        );
+        let rest = (left_out > 0).then(|| {
+            let n = number_format::count(left_out);
+            view! { <p class="note">{n} " more are not listed"</p> }
+        });
         view! {
             <details>
                 <summary>{label}</summary>

@@ -38,10 +38,22 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
             view! { <FormNumberField form field label text/> }
         };
     let limits = view! {
-        {number(StudyField::LengthTolerance, "Length tolerance δ (terms, or inf)", |it| &mut it.length_tolerance)}
-        {number(StudyField::MinQueryTerms, "Minimum query-term occurrences", |it| &mut it.min_query_terms)}
+        {number(
+            StudyField::LengthTolerance,
+            "Length tolerance δ (terms, or inf)",
+            |it| &mut it.length_tolerance,
+        )}
+        {number(
+            StudyField::MinQueryTerms,
+            "Minimum query-term occurrences",
+            |it| &mut it.min_query_terms,
+        )}
         {number(StudyField::Queries, "First N queries only (blank = all)", |it| &mut it.n_queries)}
-        {number(StudyField::MaxInstancesPerQuery, "Instances per query, at most (blank = all)", |it| &mut it.max_instances_per_query)}
+        {number(
+            StudyField::MaxInstancesPerQuery,
+            "Instances per query, at most (blank = all)",
+            |it| &mut it.max_instances_per_query,
+        )}
         {number(StudyField::Seed, "Random seed, if instances are capped", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
@@ -105,8 +117,18 @@ fn AnalyzerFields(
                 text=|it| &mut it.analyzer.tokenizer
             />
             {vocabulary}
-            <FormStringSelect form label="Stemmer" options=stemmer_options() text=|it| &mut it.analyzer.stemmer/>
-            <FormStringSelect form label="Stop words" options=lists text=|it| &mut it.analyzer.stopwords/>
+            <FormStringSelect
+                form
+                label="Stemmer"
+                options=stemmer_options()
+                text=|it| &mut it.analyzer.stemmer
+            />
+            <FormStringSelect
+                form
+                label="Stop words"
+                options=lists
+                text=|it| &mut it.analyzer.stopwords
+            />
             {file}
             <FieldErrorMessage form field=StudyField::Analyzer/>
         </fieldset>
@@ -124,7 +146,12 @@ fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
         Some(Ok(pieces)) => format!("{}, {} tokens", pieces.file(), pieces.len()),
         Some(Err(_)) | None => String::new(),
     };
-    view! { <TextFileField label="Vocabulary (vocab.txt or tokenizer.json) " read=Signal::derive(read) take/> }
+    view! {
+        <TextFileField
+            label="Vocabulary (vocab.txt or tokenizer.json) "
+            read=Signal::derive(read) take
+        />
+    }
 }
 
 /// A stop list from a file, one word a line.

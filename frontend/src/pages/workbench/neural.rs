@@ -125,8 +125,11 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
             </label>
             <span class="note">
                 {move || {
-                    if off() { "available once the study is created" } else { "Row format: qid docid \
-                         score" }
+                    if off() {
+                        "available once the study is created"
+                    } else {
+                        "Row format: qid docid score"
+                    }
                 }}
             </span>
         </div>

@@ -90,8 +90,10 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
             RunState::Idle => None,
             RunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
             RunState::Done { took_s } => Some(
-                view! { <p role="status">"Created in " {number_format::format_elapsed(took_s)} "."</p> }
-                    .into_any(),
+                view! {
+                    <p role="status">"Created in " {number_format::format_elapsed(took_s)} "."</p>
+                }
+                .into_any(),
             ),
             RunState::Cancelled => {
                 let kept = match bench.study.get_untracked() {

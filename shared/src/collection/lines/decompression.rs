@@ -141,7 +141,8 @@ impl CompressionFormat {
         match head {
             [0x1F, 0x8B, ..] => Ok(CompressionFormat::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Ok(CompressionFormat::Zstd),
-            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Ok(CompressionFormat::Zstd), // a skippable frame first
+            // A skippable frame first.
+            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Ok(CompressionFormat::Zstd),
             [b'P', b'K', 3, 4, ..] => Err(DecompressionError::Foreign("a zip archive")),
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => {
                 Err(DecompressionError::Foreign("an xz archive"))

@@ -156,7 +156,9 @@ pub(super) fn CommentFields(
                             words.update(|it| it.note = event.target().value());
                         }
                     ></textarea>
-                    <span class="note">"Esc leaves the field; the note is sent with the answer."</span>
+                    <span class="note">
+                        "Esc leaves the field; the note is sent with the answer."
+                    </span>
                 </label>
             }
         })

@@ -46,7 +46,11 @@ pub(super) fn GuidelinesPanel(
         false => "The left and right documents are in random order.",
     };
     view! {
-        <section class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.shows_guidelines.get()>
+        <section
+            class="aside"
+            id="guide" aria-labelledby=GUIDE
+            hidden=move || !work.shows_guidelines.get()
+        >
             <h2 id=GUIDE tabindex="-1">"Guidelines"</h2>
             {guidelines}
             <h3>"Everyone"</h3>

@@ -44,7 +44,9 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
             id="agreement"
             name="Inter-annotator agreement"
             said="Raw agreement and three chance-corrected coefficients."
-            drawing=Some(InteractiveFigure::static_figure(plot::annotation::draw_agreement(&agreements)))
+            drawing=Some(InteractiveFigure::static_figure(
+                plot::annotation::draw_agreement(&agreements),
+            ))
             table=table("agreement")
         />
         <p class="note"><a href=about>"What these coefficients mean"</a></p>

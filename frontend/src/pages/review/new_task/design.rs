@@ -98,6 +98,11 @@ fn MarginFields(form: NewTaskForm) -> impl IntoView {
     ];
     view! {
         <RankerField form label="Ranker"/>
-        <FormSelect form=form.fields label="Prefer" options=CALLS value=|it| &mut it.margin_preference/>
+        <FormSelect
+            form=form.fields
+            label="Prefer"
+            options=CALLS
+            value=|it| &mut it.margin_preference
+        />
     }
 }

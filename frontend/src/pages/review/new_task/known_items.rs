@@ -115,7 +115,9 @@ pub(super) fn KnownItems(
                         }
                     }
                 />
-                <SelectField label="Correct answer, in the order of the instance page" choose=move |word: String| {
+                <SelectField
+                    label="Correct answer, in the order of the instance page"
+                    choose=move |word: String| {
                     let found = AnnotatorAnswer::ALL.iter().find(|it| it.name() == word);
                     answer.set(found.copied().unwrap_or(AnnotatorAnswer::First));
                 }>{answers}</SelectField>

@@ -141,8 +141,12 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .number(TaskField::MarginFrom, "Minimum margin (blank = any)", |it| &mut it.min_margin)}
-                {form.number(TaskField::MarginTo, "Maximum margin (blank = any)", |it| &mut it.max_margin)}
+                    .number(TaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
+                        &mut it.min_margin
+                    })}
+                {form.number(TaskField::MarginTo, "Maximum margin (blank = any)", |it| {
+                    &mut it.max_margin
+                })}
             </Show>
         </div>
     }

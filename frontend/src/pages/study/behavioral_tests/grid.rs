@@ -158,7 +158,8 @@ fn GridCellView(
             on:focus=move |_| current.set(Some(spot))
             on:click=move |_| scene.select(spot)
         >
-            {score(&effect)} <span>{detail}</span> <span class="unseen">{cell_description(&at, &effect)}</span>
+            {score(&effect)} <span>{detail}</span>
+            <span class="unseen">{cell_description(&at, &effect)}</span>
         </button>
     }
     .into_any()
