@@ -55,7 +55,7 @@ study_requests! {
     GetReproductionRequest => |request, study| reproduce_table(request.table, Some(study));
     ListInstancesRequest => |request, study| study.list_instances(&request.filter);
     GetInstanceRequest => |request, study| {
-        let GetInstanceRequest { probe, variant, number, tie_threshold, .. } = *request;
+        let GetInstanceRequest { probe, variant, number, tie_threshold, .. } = request;
         study.instance_details(probe, variant, number, tie_threshold)
     };
     GetCollectionStatisticsRequest => |_request, study| Ok(CollectionStatisticsResponse {
