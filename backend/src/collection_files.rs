@@ -238,7 +238,7 @@ pub(crate) fn print_reader_warnings(reading: &ReadReport) {
         eprintln!("warning: {it}");
     }
     if reading.n_warned > 0 {
-        eprintln!("rows taken with a warning: {}", reading.n_warned);
+        eprintln!("rows read with a warning: {}", reading.n_warned);
     }
 }
 

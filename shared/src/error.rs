@@ -302,7 +302,7 @@ pub struct ReadReport {
     pub n_warned: u64,
     /// The first refused rows.
     pub refused: Vec<RowIssue>,
-    /// The first rows taken with a warning.
+    /// The first rows read with a warning.
     pub warned: Vec<RowIssue>,
 }
 

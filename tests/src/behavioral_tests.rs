@@ -161,11 +161,11 @@ fn pairs_of_other_data_sets_are_samples_unless_they_are_the_same() {
     // 754 sentences with four corrections each; 423 corrections change nothing.
     let report = home.run("report behaviours").expect_success();
     assert!(
-        report.contains("jfleg: of 3,016 pairs 423 are identical"),
+        report.contains("jfleg: of 3,016 pairs, 423 identical ones"),
         "{report}"
     );
     assert!(
-        report.contains("mspc: of 3,900 pairs 0 are identical"),
+        report.contains("mspc: of 3,900 pairs, 0 identical ones"),
         "{report}"
     );
     let jfleg = &found["transfer:jfleg all"];
@@ -208,17 +208,17 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     };
     for (variable, met, all) in EXPECTED_WALK_COUNTS {
         let of = format!("{variable} | TF");
-        assert_eq!(counts("Texts of equal TF", &of), [met, all]);
+        assert_eq!(counts("Documents of equal TF", &of), [met, all]);
         assert!(met < all);
     }
     // All vectors of a query would have to be equal; that is an example.
     assert_eq!(counts("The walk back", "in an example"), [2, 1]);
     let [lost, lost_by_ours] = counts("Shuffled prepositions", "words lost");
     assert!(lost > 1_000 && lost_by_ours == 0, "{lost} {lost_by_ours}");
-    let [put, prepositions] = counts("Most places", "prepositions");
+    let [put, prepositions] = counts("Most character positions", "prepositions");
     assert!(0 < put && put < prepositions / 2, "{put} {prepositions}");
     // BM25 goes below 0 nowhere, QL wherever the collection has a word of the query.
-    let missing = |ranker: &str| counts("A text that Terrier", ranker);
+    let missing = |ranker: &str| counts("A document that Terrier", ranker);
     let [below, all] = missing("BM25");
     assert!(below == 0 && all > 10_000);
     let [below, all] = missing("QL");
@@ -244,7 +244,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     }
     // The same study stands beside the other tables.
     let beside = |table: u8| {
-        let line = format!("reproduce abnirml --table {table} --study replay-abnirml --json");
+        let line = format!("reproduce abnirml --table {table} --study reproduce-abnirml --json");
         home.run(&line).json()[0]["rows"]
             .as_array()
             .unwrap()

@@ -42,7 +42,7 @@ const DEMO: &str = "demo";
 
 fn listing(limit: u64) -> ListInstancesRequest {
     let listing = json!({
-        "dials": {}, "axiom": "tfc1", "ranker": 0, "sort": "margin-up", "limit": limit,
+        "controls": {}, "axiom": "tfc1", "ranker": 0, "sort": "margin-ascending", "limit": limit,
     });
     ListInstancesRequest {
         study: DEMO.to_owned(),
@@ -221,15 +221,15 @@ fn wrong_requests_are_the_callers_fault() {
     is(get("{}"), (422, "json"));
     is(get(r#"{"study": 7}"#), (422, "json"));
     is(
-        get(r#"{"study": "demo", "dials": {"mode": "loose"}}"#),
+        get(r#"{"study": "demo", "controls": {"variant": "loose"}}"#),
         (422, "json"),
     );
     is(
-        get(r#"{"study": "demo", "dials": {"delta_score": -1}}"#),
+        get(r#"{"study": "demo", "controls": {"tie_threshold": -1}}"#),
         (422, "setting"),
     );
     is(
-        get(r#"{"study": "demo", "dials": {"delta": -1}}"#),
+        get(r#"{"study": "demo", "controls": {"length_tolerance": -1}}"#),
         (422, "json"),
     );
     is(get(&"[".repeat(2000)), (422, "json"));

@@ -47,7 +47,7 @@ rankers = ["bm25"]"#;
         "M-AND",
         "PROX1",
         "tfc1&amp;(prox1\\|tp)",
-        "about equal within 0.1",
+        "about equal = within 0.1",
     ] {
         assert!(report.contains(said), "{said} in {report}");
     }

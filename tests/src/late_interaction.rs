@@ -32,7 +32,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
         let table = tables.find(|it| it["name"] == name).unwrap();
         table["rows"].as_array().unwrap().clone()
     };
-    let words = rows("words");
+    let words = rows("terms");
     assert!(!words.is_empty());
     assert_eq!(rows("correlations").len(), 3);
     for row in &words {
@@ -43,7 +43,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
             assert!((-1.0..=1.0).contains(&tau), "{row}");
         }
     }
-    for row in rows("pieces") {
+    for row in rows("tokens") {
         if let Some(ratio) = row[5]["score"]["value"].as_f64() {
             assert!(ratio > 0.0 && ratio <= 1.0, "{row}");
         }

@@ -275,7 +275,7 @@ fn the_readings_of_the_published_code_for_every_ranker() {
         let number = |it: &serde_json::Value| it["fraction"].as_f64().unwrap();
         rows.map(|it| (number(&it[2]), number(&it[4]))).collect()
     };
-    for what in ["TP is upside down", "STMC1 takes a distance"] {
+    for what in ["TP is inverted", "STMC1 uses a distance"] {
         let pairs = of(what);
         assert_eq!(pairs.len(), 2 + RUNS.len(), "{what}");
         for (one, other) in pairs {

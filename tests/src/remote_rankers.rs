@@ -175,7 +175,7 @@ fn a_server_for_everybody_lets_the_key_score_much() {
     let model = tiny_model().to_string_lossy().into_owned();
     let server = home.serve(&["--listen", "0.0.0.0:0", "--model", &model]);
     let ranker = format!("{}/rerank", server.address);
-    score_with(&home, &ranker).expect_failure_with("20 texts are too many; 8 at most");
+    score_with(&home, &ranker).expect_failure_with("20 documents are too many; 8 at most");
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
     CommandOutput::run(
@@ -381,7 +381,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
     home.write("c/runs/mine.tsv", scored[..n - 1].join("\n"));
     let ran = run();
     assert!(
-        ran.err.contains(&format!("1 of {n} pairs unscored")),
+        ran.err.contains(&format!("1 of {n} pairs have no score")),
         "{}",
         ran.err
     );

@@ -158,7 +158,7 @@ fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
     );
     let error = refused(&vec!["river".to_owned(); 10_001]);
     assert!(
-        error.contains("10001 texts are too many; 10000 at most"),
+        error.contains("10001 documents are too many; 10000 at most"),
         "{error}"
     );
 }
@@ -246,7 +246,7 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
     // 200 passages of each text, one of which begins at each word.
     for refused in ask("tiny:bi+maxp=400/1") {
         let (status, problem) = refused.unwrap_err();
-        assert_eq!((status, problem.field.as_deref()), (422, Some("ranker")));
+        assert_eq!((status, problem.field.as_deref()), (422, Some("model")));
         assert!(problem.error.contains("take `tiny:bi+maxp`"), "{problem:?}");
     }
     for scored in ask("tiny:bi+maxp") {

@@ -140,7 +140,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
     let server = home.serve(&[]);
     let page = |offset: u64| {
         let listing = json!({
-            "dials": {}, "axiom": "lnc2", "ranker": 0, "limit": 100, "offset": offset,
+            "controls": {}, "axiom": "lnc2", "ranker": 0, "limit": 100, "offset": offset,
         });
         server.try_call(&ListInstancesRequest {
             study: "killed".to_owned(),
@@ -231,11 +231,11 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
         "reproduce camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
     );
     let beside = home.run(&line).expect_success();
-    assert!(beside.contains("study replay-camara2020 of"), "{beside}");
+    assert!(beside.contains("study reproduce-camara2020 of"), "{beside}");
     home.expect_refused("reproduce camara2020 --table 9", "2 and 3");
     let line = format!("reproduce abnirml --table 2 --collection {demo}");
     let beside = home.run(&line).expect_success();
-    assert!(beside.contains("study replay-abnirml of"), "{beside}");
+    assert!(beside.contains("study reproduce-abnirml of"), "{beside}");
     assert!(
         beside.contains("| T5 | Lemma | −.59 | – | – | – | – |"),
         "{beside}"
@@ -253,12 +253,12 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
             "none of jfleg, xsum",
         ),
         (
-            "abnirml --table 3 --collection c --pairs f",
+            "abnirml --table 3 --collection c --transfer f",
             2,
             "jfleg=FILE",
         ),
         (
-            "camara2020 --table 3 --collection c --pairs cnn=f",
+            "camara2020 --table 3 --collection c --transfer cnn=f",
             1,
             "for abnirml alone",
         ),
@@ -294,10 +294,10 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
     assert_eq!(heads[4]["name"], "ours, QL");
     let beside = |table: u8| {
         let line =
-            format!("reproduce padigela2019 --table {table} --study replay-padigela2019 --json");
+            format!("reproduce padigela2019 --table {table} --study reproduce-padigela2019 --json");
         home.run(&line).json()
     };
-    let line = "compare --study replay-padigela2019 --a bm25 --b ql --queries found --json";
+    let line = "compare --study reproduce-padigela2019 --a bm25 --b ql --queries found --json";
     let differ = home.run(line).json();
     let rows = |tables: &Value, name: &str| {
         let mut tables = tables.as_array().unwrap().iter();
@@ -396,7 +396,7 @@ fn bm25_stands_beside_runs_as_they_are() {
     let tables = beside(line);
     assert_eq!(means(&tables, "BM25"), [0.75, 0.75]);
     assert_eq!(means(&tables, "BERT"), [0.75, 0.75]);
-    let own = home.run("reproduce padigela2019 --table 1 --study replay-padigela2019 --json");
+    let own = home.run("reproduce padigela2019 --table 1 --study reproduce-padigela2019 --json");
     assert_eq!(means(&own.json(), "BERT"), [0.75]);
     let refused = home.run("reproduce camara2020 --table 3 --collection . --run BM25.run");
     assert_eq!(refused.code, Some(1));
@@ -413,7 +413,7 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
          --figure surface.svg --update-study study.toml"
     );
     let told = home.run(&line).json();
-    assert_eq!(told["tried"].as_array().unwrap().len(), 220);
+    assert_eq!(told["grid"].as_array().unwrap().len(), 220);
     let best = told["best"].as_str().unwrap();
     assert!(home.read("study.toml").contains(best), "{told}");
     assert!(home.read("surface.svg").contains(best), "{told}");
@@ -514,7 +514,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     );
     base["instances_hash"] = json!("00");
     home.write("base.json", base.to_string());
-    home.expect_refused(line, "other instances");
+    home.expect_refused(line, "are not comparable");
 
     let diff = "study diff killed --from bm25 --to bm25:k1=1.2,b=0.75,k3=inf,idf=rsj --json";
     let tables = home.run(diff).json();
@@ -529,7 +529,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     home.run("study run other.toml").expect_success();
     home.expect_refused(
         "study diff killed --from bm25 --to bm25 --other-study other",
-        "what differs: the limits",
+        "differences: the limits",
     );
 }
 
@@ -584,7 +584,7 @@ rankers = ["bm25", "ql"]"#;
     let whole = home.read("with/bare.json");
     let study: Value = serde_json::from_str(&whole).unwrap();
     let docs = study["docs"].as_array().unwrap();
-    assert!(study["added"]["n_docs"].as_u64().unwrap() > 0);
+    assert!(study["addition_counts"]["n_docs"].as_u64().unwrap() > 0);
     let parts: Vec<String> = docs
         .iter()
         .flat_map(|it| {

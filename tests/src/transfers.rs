@@ -86,7 +86,7 @@ transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase"
     home.make_study(study_file("fluency", "Fluency", tiny_collection(), rest));
     let report = home.run("report fluency").expect_success();
     assert!(
-        report.contains("fluency: of 7 pairs 1 are identical"),
+        report.contains("fluency: of 7 pairs, 1 identical ones"),
         "{report}"
     );
     let tables = home

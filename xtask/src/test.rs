@@ -33,6 +33,8 @@ const FUZZ_SECONDS: &str = "AXIOSCOPE_FUZZ_SECONDS";
 const NATIVE: [&str; 1] = ["--workspace"];
 /// Those of them that may have test programs of their own.
 const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
+/// Only these end-to-end tests, by parts of their names; `--skip PART` leaves some out.
+const NAMED_TESTS: &str = "AXIOSCOPE_TESTS";
 /// The end-to-end tests of the step `dev`, which the step `e2e` leaves out.
 const DEV_TESTS: &str = "development::";
 
@@ -407,7 +409,8 @@ impl<'a> TestContext<'a> {
         // They wait for servers and pages half of the time.
         let n_threads = 2 * std::thread::available_parallelism()?.get();
         test.args(["--", "--test-threads", &n_threads.to_string()]);
-        let mut tally = libtest(test.args(filter))?;
+        let names = std::env::var(NAMED_TESTS).unwrap_or_default();
+        let mut tally = libtest(test.args(filter).args(names.split_whitespace()))?;
         tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
         Ok(tally)
     }

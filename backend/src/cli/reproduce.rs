@@ -206,7 +206,7 @@ impl ReproduceArgs {
         let formulas = formulas.iter().map(|it| (*it).to_owned());
         let definition = StudyDefinition {
             format: 1,
-            name: format!("replay-{}", self.paper.name()),
+            name: format!("reproduce-{}", self.paper.name()),
             title: format!("Replay of {}", self.paper.citation()),
             description: format!("Its readings and formulas on {collection}."),
             collection: collection.to_owned(),

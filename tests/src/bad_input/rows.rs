@@ -29,16 +29,16 @@ fn a_broken_row_costs_itself_alone() {
         &home,
         "import c --to c",
         expect![[r#"
-        refused: c/corpus.jsonl, line 2: broken JSON at byte 33, EOF while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
-        refused: c/corpus.jsonl, line 3: not a JSON object: a row is one JSON object, as in {"_id": "7", "text": "a text"}
-        refused: c/corpus.jsonl, line 4: `_id` is missing
-        refused: c/corpus.jsonl, line 5: the id is empty
-        refused: c/corpus.jsonl, line 6: the id `d1` already used in line 1; that row is kept
-        rows refused and left out: 8
-        warning: c/corpus.jsonl, line 8: `_id` is a number, taken as the text `5`
-        warning: c/corpus.jsonl, line 9: the document is empty
-        rows read with a warning: 2
-    "#]],
+            refused: c/corpus.jsonl, line 2: broken JSON at byte 33, EOF while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
+            refused: c/corpus.jsonl, line 3: not a JSON object: a row is one JSON object, as in {"_id": "7", "text": "a text"}
+            refused: c/corpus.jsonl, line 4: `_id` is missing
+            refused: c/corpus.jsonl, line 5: the id is empty
+            refused: c/corpus.jsonl, line 6: id `d1` already used in line 1; that row is kept
+            rows refused and left out: 8
+            warning: c/corpus.jsonl, line 8: `_id` is a number, taken as the text `5`
+            warning: c/corpus.jsonl, line 9: the document is empty
+            rows read with a warning: 2
+        "#]],
     );
     let kept = home.read("data/collections/c/corpus.jsonl");
     expect![[r#"
@@ -75,14 +75,14 @@ fn bytes_that_are_no_text_cost_their_row() {
         &home,
         "import c --to c",
         expect![[r#"
-        refused: c/corpus.jsonl, line 3: byte 27 of the line (0xE9) is not UTF-8; save the file as UTF-8
-        refused: c/corpus.jsonl, line 5: the id `d\u{0}5` holds a control character (U+0000): leave it out
-        refused: c/corpus.jsonl, line 6: the id `d\u{202e}6` holds a bidirectional control (U+202E): leave it out
-        refused: c/corpus.jsonl, line 7: broken JSON at byte 24, control character (\u0000-\u001F) found while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
-        rows refused and left out: 4
-        warning: c/corpus.jsonl, line 4: the text contains NUL characters; they are kept; the text contains bidirectional control characters (U+202E); they are kept and the displayed text may differ from the analyzed text
-        rows read with a warning: 1
-    "#]],
+            refused: c/corpus.jsonl, line 3: byte 27 of the line (0xE9) is not UTF-8; save the file as UTF-8
+            refused: c/corpus.jsonl, line 5: id `d\u{0}5` contains a control character (U+0000); remove it
+            refused: c/corpus.jsonl, line 6: id `d\u{202e}6` contains a bidirectional control (U+202E); remove it
+            refused: c/corpus.jsonl, line 7: broken JSON at byte 24, control character (\u0000-\u001F) found while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
+            rows refused and left out: 4
+            warning: c/corpus.jsonl, line 4: the text contains NUL characters; they are kept; the text contains bidirectional control characters (U+202E); they are kept and the displayed text may differ from the analyzed text
+            rows read with a warning: 1
+        "#]],
     );
     home.run(&MINE.replace("c --pool", "data/collections/c --pool"))
         .expect_success();
@@ -99,9 +99,9 @@ fn a_line_of_50_mb_costs_itself_alone() {
         &home,
         "import c --to c",
         expect![[r#"
-        refused: c/corpus.jsonl, line 1: a line of 50 MB, more than the 16 MB allowed per row; is a line break missing?
-        rows refused and left out: 1
-    "#]],
+            refused: c/corpus.jsonl, line 1: a line of 50 MB, longer than the 16 MB allowed per row; is a line break missing?
+            rows refused and left out: 1
+        "#]],
     );
     assert_eq!(
         home.read("data/collections/c/corpus.jsonl").lines().count(),
@@ -274,8 +274,8 @@ fn an_archive_that_never_ends_is_not_unpacked_to_its_end() {
         &home,
         MINE,
         expect![[r#"
-        c/corpus.jsonl.gz: reading stopped in line 1: the first 327 kB expand to 67 MB, over 200 times as much; if you trust the file, decompress it first
-    "#]],
+            c/corpus.jsonl.gz: reading stopped in line 1: the first 327 kB expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
+        "#]],
     );
 }
 

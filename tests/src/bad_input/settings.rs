@@ -105,8 +105,8 @@ fn names_that_would_leave_the_data_folder_are_refused() {
         (
             "study publish ../small",
             expect![[r#"
-            There is no study named `../small`
-        "#]],
+                there is no study named `../small`
+            "#]],
         ),
         (
             "study check ../../etc",
@@ -143,7 +143,7 @@ fn a_study_file_that_is_not_one_is_refused() {
                   |
                 3 | titel = "Small"
                   | ^^^^^
-                unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `rankers`, `analyzer`, `limits`, `vectors`, `audit`, `lookups`, `transfers`
+                unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `variants`, `rankers`, `analyzer`, `limits`, `vectors`, `audit`, `lookups`, `transfers`
             "#]],
         ),
         (

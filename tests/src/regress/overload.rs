@@ -116,8 +116,8 @@ fn warm_up(server: &TestServer, spec: &str) {
     assert_eq!(server.get(STUDY).status(), 200);
 }
 
-/// `{"study":"demo","dials":{}}` as an address has it.
-const STUDY: &str = "/api/study?q=%7B%22study%22%3A%22demo%22%2C%22dials%22%3A%7B%7D%7D";
+/// `{"study":"demo","controls":{}}` as an address has it.
+const STUDY: &str = "/api/study?q=%7B%22study%22%3A%22demo%22%2C%22controls%22%3A%7B%7D%7D";
 /// `{"study":"demo"}` as an address has it.
 const EXPORT: &str = "/api/export?q=%7B%22study%22%3A%22demo%22%7D";
 
