@@ -1,4 +1,4 @@
-//! The place that the page lends to a page of the lab.
+//! The place that the page lends to a page of the lazy bundle.
 
 use js_sys::{Function, Promise};
 use leptos::html;
@@ -12,9 +12,9 @@ use web_sys::HtmlElement;
 use crate::api::{self, Error, OutgoingRequest, transport};
 use crate::widgets::error_message::ErrorMessage;
 
-#[wasm_bindgen(module = "/src/apart.js")]
+#[wasm_bindgen(module = "/src/bundle_loader.js")]
 extern "C" {
-    /// The exports of the lab.
+    /// The exports of the lazy bundle.
     #[wasm_bindgen(catch)]
     async fn load_bundle() -> Result<JsValue, JsValue>;
 
@@ -30,7 +30,7 @@ extern "C" {
         ask: &Function,
     ) -> Result<MountedPageHandle, JsValue>;
 
-    /// A page of the lab while it is shown.
+    /// A page of the lazy bundle while it is shown.
     type MountedPageHandle;
 
     /// Tells it that the address has changed.
@@ -42,7 +42,7 @@ extern "C" {
     fn free(this: &MountedPageHandle);
 }
 
-/// A page, or a part of one, that is a program of its own: what the lab shows at a path.
+/// A page, or a part of one, that is a program of its own: what the lazy bundle shows at a path.
 #[component]
 pub(crate) fn LazyPage(
     /// Where the page is.
@@ -69,14 +69,14 @@ pub(crate) fn LazyPage(
         let path = path.clone();
         let search = location.search;
         leptos::task::spawn_local(async move {
-            let lab = load_bundle().await;
+            let bundle = load_bundle().await;
             // The reader may be on another page by now.
             let Some(place) = place.try_get_untracked().flatten() else {
                 return;
             };
             let search = search.get_untracked();
-            let open = |lab: LazyBundle| lab.open(&place, &path, &search, &request_function());
-            let found = lab.and_then(|it| open(it.unchecked_into()));
+            let open = |it: LazyBundle| it.open(&place, &path, &search, &request_function());
+            let found = bundle.and_then(|it| open(it.unchecked_into()));
             stand.set(match found {
                 Ok(found) => {
                     opened.set_value(Some(found));
@@ -112,7 +112,7 @@ pub(crate) fn LazyPage(
     }
 }
 
-/// Fetches the lab before somebody asks for one of its pages.
+/// Fetches the lazy bundle before somebody asks for one of its pages.
 pub(crate) fn prefetch_bundle() {
     leptos::task::spawn_local(async {
         // Whoever opens a page tries again, and says what is wrong.
@@ -134,7 +134,7 @@ enum LoadState {
     Failed(Error),
 }
 
-/// What the lab asks by: the page has the worker, and knows whether there is a server.
+/// What the lazy bundle asks by: the page has the worker, and knows whether there is a server.
 fn request_function() -> Function {
     thread_local! {
         static REQUEST_FUNCTION: Function =

@@ -31,7 +31,7 @@ use crate::pages::study::behavioral_tests::BehavioralTests;
 use crate::pages::study::human_judgments::HumanJudgments;
 use crate::routes::PageRoute;
 
-/// A page of the lab while it is shown.
+/// A page of the lazy bundle while it is shown.
 pub struct MountedPage {
     address: PageLocation,
     _mounted: Box<dyn Any>,

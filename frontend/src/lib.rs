@@ -1,14 +1,15 @@
 //! Axioscope's pages: they show, and compute nothing that `shared` could compute.
 //!
-//! Two programs are made of them. `frontend` is the page, small enough to be there at once; `lab`
-//! is what it fetches for the pages that compute while one types ([`lazy_bundle`]). Each is built
-//! with a feature of its name, so that an edit of a page compiles only the program that has it.
+//! Two programs are made of them. `frontend` is the page, small enough to be there at once;
+//! `lazy-bundle` is what it fetches for the pages that compute while one types
+//! ([`lazy_bundle`]). Each is built with a feature of its name, so that an edit of a page compiles
+//! only the program that has it.
 //!
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a
 //! content security policy can forbid inline styles.
 
 #![cfg_attr(
-    not(all(feature = "frontend", feature = "lab")),
+    not(all(feature = "frontend", feature = "lazy-bundle")),
     allow(
         dead_code,
         unused_imports,
@@ -20,7 +21,7 @@
     reason = "the component macro writes `pub` beside every component"
 )]
 
-#[cfg(feature = "lab")]
+#[cfg(feature = "lazy-bundle")]
 pub mod lazy_bundle;
 
 mod api;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// The parts of the address that a page of the lab follows.
+/// The parts of the address that a page of the lazy bundle follows.
 #[derive(Clone)]
 pub(crate) struct PageLocation {
     /// Before `?`.

@@ -3,7 +3,7 @@
 //! An event goes first into a table of the browser, then to the server, and out of the table when
 //! the server says that it has it. It is the same event however often it is sent, so a reply that
 //! was lost, a tab that was closed and a second tab do no harm. There is one outbox in a tab; it
-//! lives on while pages of the lab come and go.
+//! lives on while pages of the lazy bundle come and go.
 
 pub(crate) mod queue;
 mod view;

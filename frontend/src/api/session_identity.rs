@@ -1,6 +1,6 @@
 //! What shows the server that a request comes from this page, and whose page it is.
 //!
-//! Only the main program has it: the lab asks through the page.
+//! Only the main program has it: the lazy bundle asks through the page.
 
 use std::cell::RefCell;
 

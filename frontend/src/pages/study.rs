@@ -8,9 +8,9 @@ mod stability_check;
 mod export;
 mod findings;
 mod restore_texts;
-#[cfg(feature = "lab")]
+#[cfg(feature = "lazy-bundle")]
 pub(crate) mod behavioral_tests;
-#[cfg(feature = "lab")]
+#[cfg(feature = "lazy-bundle")]
 pub(crate) mod human_judgments;
 
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 // The program of the pages that compute, fetched when the first of them is opened.
 let program;
 
-export async function lab() {
-    program ??= import('/lab.js').then(async it => {
+export async function load_bundle() {
+    program ??= import('/lazy-bundle.js').then(async it => {
         await it.default();
         return it;
     });
