@@ -151,7 +151,7 @@ audit = [{ stemmer = "none" }, { stemmer = "porter" }]"#;
     let tables = report.as_array().unwrap();
     let audit = tables
         .iter()
-        .find(|it| it["name"] == "tokenisation")
+        .find(|it| it["name"] == "tokenization")
         .unwrap();
     let share = |row: usize, column: usize| audit["rows"][row][column]["fraction"].as_f64();
     // Stems are the study's own terms: everything holds. As words, less does.

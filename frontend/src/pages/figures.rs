@@ -116,19 +116,19 @@ fn FiguresView(
             table=table("funnel")
         />
         <FigureSection
-            id="premises"
+            id="preconditions"
             name="Why pairs are rejected"
             said="For each precondition: the share of candidate pairs that fail it, the share \
                  that fail only this, and the median shortfall."
             drawing=None
-            table=table("premises")
+            table=table("preconditions")
         />
         <FigureSection
-            id="tokenisation"
+            id="tokenization"
             name="With another analyzer"
             said="Share of instances that survive another analyzer."
             drawing=None
-            table=table("tokenisation")
+            table=table("tokenization")
         />
         <FigureSection
             id="compared"

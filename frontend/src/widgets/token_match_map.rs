@@ -63,7 +63,7 @@ fn match_sum(matches: &TokenSimilarities) -> f64 {
         .sum()
 }
 
-/// `Text 1, sum of framed matches 3.44: glaciers → glaciers .93, …`
+/// `Document 1, sum of best matches 3.44: glaciers → glaciers .93, …`
 fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     let rows = matches.query_tokens.iter().zip(&matches.cosines);
     let pairs = rows.filter_map(|(piece, row)| {

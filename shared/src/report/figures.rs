@@ -100,7 +100,7 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
 fn premises(figures: &StudyFigures) -> ReportTable {
     let mut table = head(
         figures,
-        "premises",
+        "preconditions",
         "why pairs are rejected, by precondition",
     )
     .with_text_columns("axiom | precondition | bound")
@@ -159,7 +159,7 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let first = figures.audits.first()?;
     let what = "do instances survive another analyzer";
     let axioms = first.rows.iter().map(|it| it.probe.name());
-    let mut table = head(figures, "tokenisation", what)
+    let mut table = head(figures, "tokenization", what)
         .with_text_columns("analyzer")
         .with_columns(ColumnKind::Number, axioms);
     let counts = first

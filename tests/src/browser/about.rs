@@ -60,7 +60,7 @@ fn keys_and_theme_are_everywhere() {
         tab.press("?");
         tab.wait_until(
             "the keys",
-            "return document.querySelector('dialog[open]')?.innerText.includes('arrows move')",
+            "return document.querySelector('dialog[open]')?.innerText.includes('Arrow keys move')",
         );
         tab.press(thirtyfour::Key::Escape);
         tab.wait_until(

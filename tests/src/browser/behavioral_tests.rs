@@ -82,9 +82,9 @@ fn another_width_changes_numbers_and_address() {
         tab.wait_for_address("/study/both?width=0");
         let zero = other_numbers(tab, &tuned);
         tab.click(AriaRole::Radio, "custom");
-        tab.fill("δ, in the unit", "-1");
+        tab.fill("ε, in score units", "-1");
         tab.wait_for_text("ε must be a number of at least 0");
-        tab.fill("δ, in the unit", "2.5");
+        tab.fill("ε, in score units", "2.5");
         tab.wait_for_address("/study/both?width=2.5");
         other_numbers(tab, &zero);
         // The dials of the axioms keep what is said of behaviours.

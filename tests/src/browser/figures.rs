@@ -20,7 +20,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         tab.click(AriaRole::Link, "Figures");
         tab.wait_for_address("/study/demo/figures");
         tab.wait_for_element("the funnel", ".drawn svg.drawing");
-        tab.expect_headings(&["funnel", "premises", "tokenisation", "compared", "overlap"]);
+        tab.expect_headings(&["funnel", "preconditions", "tokenization", "compared", "overlap"]);
         // A figure gives way to its table, and comes back.
         let figures = tab.count("svg.drawing");
         tab.click(AriaRole::Button, "Table");
@@ -36,7 +36,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         tab.wait_until(
             "the other reading",
             "return location.search.includes('mode=code')
-                && document.body.innerText.includes('mode code, from study demo')",
+                && document.body.innerText.includes('variant code, from study demo')",
         );
     });
 }
@@ -46,7 +46,7 @@ fn a_table_of_a_paper_stands_beside_a_study() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/replay");
         tab.wait_for_text("DistilBERT");
-        tab.wait_for_text("No study was chosen");
+        tab.wait_for_text("Choose a study to fill our columns.");
         tab.wait_until(
             "the studies",
             "return document.querySelectorAll('.choices select')[1].options.length === 2",
@@ -60,7 +60,7 @@ fn a_table_of_a_paper_stands_beside_a_study() {
         // TP of the published code is one less that of the axiom, and less its ties.
         let same = tab.js(
             "const rows = [...document.querySelectorAll('section:last-of-type tbody tr')]
-                 .filter(it => it.innerText.includes('TP is upside down'));
+                 .filter(it => it.innerText.includes('TP is inverted'));
              const cells = rows.map(row => [...row.querySelectorAll('td')].map(it => it.innerText));
              return cells.length === 2 && cells.every(it => it[1] === it[3])",
             &[],

@@ -73,7 +73,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         let heat = "return document.querySelectorAll('.strip svg.drawing').length === 1
             && document.querySelectorAll('table.asked [aria-current=true]').length === 1";
         tab.wait_until("the heat map", heat);
-        tab.wait_for_text("sum of framed matches");
+        tab.wait_for_text("sum of best matches");
         readability::expect_readable(tab, "inside");
         tab.reload();
         tab.wait_until("the heat map", heat);
@@ -201,8 +201,8 @@ fn the_playground_shows_where_a_cross_encoder_looks() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/playground");
         tab.fill("Query", "where do rivers end");
-        tab.fill("Text A", "A river flows into the sea.");
-        tab.fill("Text B", "The hill is in the east.");
+        tab.fill("Document A", "A river flows into the sea.");
+        tab.fill("Document B", "The hill is in the east.");
         tab.wait_for_text("Where cross-tiny:cross attends");
         choose_layer_and_head(tab);
         readability::expect_readable(tab, "playground, attention");

@@ -118,12 +118,12 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         tab.wait_for_count("three scores", ".canaries .verdict.ok", "=== 3");
         tab.expect_in_console("/health");
 
-        tab.click(AriaRole::Button, "Go on: Long");
+        tab.click(AriaRole::Button, "Resume: Long");
         see_in_row(tab, "Long", "running");
-        see_in_row(tab, "Long", "a second,");
+        see_in_row(tab, "Long", "per second,");
         tab.wait_for_text("1 running or waiting");
         tab.click(AriaRole::Button, "Cancel: Long");
-        see_in_row(tab, "Long", "cancelled after");
+        see_in_row(tab, "Long", "canceled after");
         see_in_row(tab, "Long", "of 80,000 pairs; their scores are kept");
         tab.wait_for_text("no active jobs");
         readability::expect_readable(tab, "operator, loaded");
@@ -153,7 +153,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.at_exactly("/");
         tab.open("/join");
         tab.click(AriaRole::Button, "Sign out");
-        tab.wait_for_text("With your name and password.");
+        tab.wait_for_text("Sign in with your name and password.");
         tab.open(path);
         tab.wait_for_text("this link lets in nobody");
         tab.expect_in_console("/api/operator/sign-in");
@@ -171,7 +171,7 @@ fn a_host_of_files_has_no_models_and_says_so() {
         tab.open("/");
         tab.click(AriaRole::Link, "Models and jobs");
         tab.wait_for_address("/operator");
-        tab.wait_for_text("There is no server here: this page comes from a host of files only.");
+        tab.wait_for_text("There is no server here: this page comes from a static host");
     });
 }
 
@@ -181,7 +181,7 @@ fn a_server_without_a_model_says_how_to_add_one() {
         tab.open("/operator");
         tab.wait_for_text("This server has no neural model");
         tab.wait_for_text("axioscope serve --model");
-        tab.wait_for_text("No job so far.");
+        tab.wait_for_text("No jobs yet.");
         tab.wait_for_text("bm25:k1=1.2,b=0.75");
     });
 }

@@ -42,14 +42,14 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.open("/playground");
         tab.click(AriaRole::Button, "LNC1 example");
         tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
-        tab.wait_for_text("Neural scoring is off: this page comes from a host of files only");
+        tab.wait_for_text("Neural scoring is off: this page comes from a static host");
 
         tab.open("/workbench");
         tab.click(AriaRole::Button, "Load sample");
         tab.wait_for_count("three files", "table.files tbody tr", "=== 3");
         tab.click(AriaRole::Button, "Create study");
-        tab.wait_for_text("Made in");
-        tab.wait_for_text("Neural scoring is off: this page comes from a host of files only");
+        tab.wait_for_text("Created in");
+        tab.wait_for_text("Neural scoring is off: this page comes from a static host");
     });
 }
 
@@ -89,10 +89,10 @@ rankers = ["bm25", "ql"]"#;
         assert_eq!(tab.count(".doc p.text"), 0);
         tab.click(AriaRole::Link, "Add your copy of the collection");
         tab.wait_for_address("/study/bare");
-        tab.wait_for_text("This study came without its texts.");
-        const PICKER: &str = "section[aria-label='Withheld texts'] input";
+        tab.wait_for_text("This study was published without document texts.");
+        const PICKER: &str = "section[aria-label='Missing document texts'] input";
         tab.upload(PICKER, &[&half]);
-        tab.wait_for_text("documents of this study are not in it");
+        tab.wait_for_text("documents of this study are missing");
         tab.upload(PICKER, &[&whole]);
         tab.wait_until(
             "the texts",

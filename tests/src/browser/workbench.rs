@@ -55,7 +55,7 @@ pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
 /// Presses the button and waits for the end.
 pub(super) fn create_study(tab: &BrowserTab) {
     tab.click(AriaRole::Button, "Create study");
-    tab.wait_for_text("Made in");
+    tab.wait_for_text("Created in");
     tab.wait_for_element("results", "table.short td .chip");
 }
 
@@ -120,7 +120,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
     let queries = files.write("queries.jsonl", QUERIES);
     with_tab(demo_site::origin(), |tab| {
         tab.open("/workbench");
-        tab.wait_for_text("Bring texts and queries first");
+        tab.wait_for_text("Add documents and queries, or load the sample.");
         tab.upload(PICKER, &[&corpus]);
         tab.wait_for_text("2 rows refused in corpus.jsonl; the other rows are used");
         tab.wait_for_text("line 3");
@@ -137,9 +137,9 @@ fn files_become_a_study_and_broken_rows_are_shown() {
             &[json!(QRELS)],
         );
         wait_for_files(tab, 3);
-        tab.fill("How many", "0");
-        tab.wait_for_text("Settings need a correction");
-        tab.fill("How many", "50");
+        tab.fill("Depth", "0");
+        tab.wait_for_text("Correct the settings first.");
+        tab.fill("Depth", "50");
         tab.wait_for_address("/workbench");
         create_study(tab);
 
@@ -244,7 +244,7 @@ fn a_run_can_be_cancelled_and_started_again() {
         // Once a study stands, cancelling the next keeps it.
         tab.click(AriaRole::Button, "Create study");
         tab.click(AriaRole::Button, "Cancel");
-        tab.wait_for_text("The study from before is still below.");
+        tab.wait_for_text("The previous study is still below.");
         assert!(tab.count("table.short td .chip") > 0);
     });
 }
@@ -410,7 +410,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         tab.fill("Epochs", "3");
         tab.fill("Dimensions", "10");
         tab.click(AriaRole::Button, "Train");
-        tab.wait_for_text("They are in the list of files.");
+        tab.wait_for_text("They are in the file list.");
         wait_for_files(tab, 2);
         let trained = tab.download(&files.path(""), "Download vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");

@@ -211,12 +211,7 @@ fn CellDetails(
 ) -> impl IntoView {
     let value = format::fraction_within(cell.micro_average.value, cell.micro_average.interval);
     let interval = format::interval(cell.micro_average.interval);
-    let queries = plural(
-        cell.n_queries,
-        "query [the number gets the prefix “over ”]",
-        "queries [the number gets the prefix \
-         “over ”: over 64 queries]",
-    );
+    let queries = format!("over {}", plural(cell.n_queries, "query", "queries"));
     let few = (cell.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
         let said = format!(
             "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"

@@ -85,12 +85,7 @@ fn MeasuredEffect(
     let found = scene.results.get_untracked();
     let asked = found.rankers.get(spot.ranker);
     let delta = asked.and_then(|it| it.tie_threshold);
-    let queries = plural(
-        effect.n_queries,
-        "query [the number gets the prefix “over ”]",
-        "queries [the number gets the \
-         prefix “over ”: over 64 queries]",
-    );
+    let queries = format!("over {}", plural(effect.n_queries, "query", "queries"));
     let few = (effect.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
         let said = format!(
             "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
