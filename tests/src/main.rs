@@ -9,6 +9,7 @@ mod cli;
 mod models;
 mod expand;
 mod imports;
+mod strings;
 mod transfers;
 mod vectors;
 mod wordpiece;

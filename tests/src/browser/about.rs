@@ -49,7 +49,7 @@ fn every_axiom_is_told_with_a_live_example() {
             return [...document.querySelectorAll('.holds:not(.not)')]
                 .some(it => it.querySelector('b').textContent === 'TFC2')",
         );
-        assert!(tab.has(AriaRole::Textbox, "Text C"));
+        assert!(tab.has(AriaRole::Textbox, "Document C"));
     });
 }
 

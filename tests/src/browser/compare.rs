@@ -124,7 +124,7 @@ fn two_runs_are_compared_without_a_server() {
         tab.wait_for_text("<b>");
         // The files are gone with the page; the page says so and where to go.
         tab.reload();
-        tab.wait_for_text("There is no run `first.run` on the bench");
+        tab.wait_for_text("There is no run `first.run`.");
         tab.click(AriaRole::Link, "Go to the Workbench");
         tab.wait_for_address("/workbench");
     });

@@ -62,11 +62,11 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.wait_until("the word", RIVER);
         tab.reload();
         tab.wait_until("the word", RIVER);
-        tab.wait_for_text("1 query has it");
+        tab.wait_for_text("1 query contains it");
 
-        tab.click(AriaRole::Link, "Its texts: river bank");
+        tab.click(AriaRole::Link, "Its documents: river bank");
         tab.wait_for_address("/study/tiny/inside?word=river&query=0");
-        tab.wait_for_text("The first 10 of 12 candidate documents, ranked by this ranker.");
+        tab.wait_for_text("The top 10 of 12 candidate documents, ranked by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
         tab.click_at("table.asked tbody a");
         tab.wait_for_address("/study/tiny/inside?word=river&query=0&doc=");
@@ -189,9 +189,9 @@ fn choose_layer_and_head(tab: &BrowserTab) {
 fn an_instance_shows_where_a_cross_encoder_looks() {
     with_tab(&SITE.origin, |tab| {
         tab.open("/study/tiny/tfc1/fixed/instance/0");
-        tab.wait_for_text("Where cross-tiny:cross attends");
+        tab.wait_for_text("Attention of cross-tiny:cross");
         choose_layer_and_head(tab);
-        tab.wait_for_text("Where tiny late interaction looked");
+        tab.wait_for_text("Token matches of tiny late interaction");
         readability::expect_readable(tab, "instance, attention");
     });
 }
@@ -203,7 +203,7 @@ fn the_playground_shows_where_a_cross_encoder_looks() {
         tab.fill("Query", "where do rivers end");
         tab.fill("Document A", "A river flows into the sea.");
         tab.fill("Document B", "The hill is in the east.");
-        tab.wait_for_text("Where cross-tiny:cross attends");
+        tab.wait_for_text("Attention of cross-tiny:cross");
         choose_layer_and_head(tab);
         readability::expect_readable(tab, "playground, attention");
     });

@@ -105,7 +105,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         tab.click(AriaRole::Button, "Try again: own:late");
         tab.wait_for_text("2 of 2 loaded");
         see_in_row(tab, "own:late", "not fine-tuned for late interaction");
-        see_in_row(tab, "own:late", "cpu, f32 reads 64 pieces at most");
+        see_in_row(tab, "own:late", "cpu, f32 reads at most 64 tokens");
         let inspected = home.run_with(&["models", "inspect", model.to_str().unwrap()]);
         let inspected = inspected.expect_success();
         tab.click(AriaRole::Button, "Hashes of own:bi");

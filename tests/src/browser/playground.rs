@@ -66,7 +66,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         until_stands(tab, "TFC1", "applies");
         let before = tab.js("return document.querySelector('#text-A').value", &[]);
         let edits = tab.js(
-            "return [...document.querySelectorAll('[aria-label=\"Change text A\"] button')]
+            "return [...document.querySelectorAll('[aria-label=\"Edit document A\"] button')]
                 .map(it => it.textContent.trim())",
             &[],
         );
@@ -123,7 +123,7 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
         tab.open("/playground#query=ice&text1=Ice melts. Mud stays.&text2=mud");
         let text_b = "return document.querySelector('#text-B').value";
         tab.choose("Manipulation of document A", "Reverse sentences");
-        tab.click(AriaRole::Button, "Into text B, from text A");
+        tab.click(AriaRole::Button, "Write to document B, from document A");
         tab.wait_until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
         // The order of sentences is nothing to a formula.
         tab.wait_for_text("Effect of Reverse sentences");
@@ -131,12 +131,12 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
             .map(it => it.lastElementChild.textContent).join()";
         tab.wait_until("no effect", &format!("{effects} === '0,0'"));
         tab.choose("Manipulation of document A", "Drop query terms");
-        tab.click(AriaRole::Button, "Into text B, from text A");
+        tab.click(AriaRole::Button, "Write to document B, from document A");
         tab.wait_for_text("Effect of Drop query terms");
         tab.wait_until("an effect", &format!("{effects} === '−1,−1'"));
         tab.choose("Manipulation of document A", "Change numbers");
-        tab.click(AriaRole::Button, "Apply to text A");
-        tab.wait_for_text("Change numbers leaves text A as it is.");
+        tab.click(AriaRole::Button, "Apply to document A");
+        tab.wait_for_text("Change numbers does not change document A.");
         tab.click(AriaRole::Button, "Undo (Ctrl Z) in document B");
         tab.wait_until(
             "text B as it was",

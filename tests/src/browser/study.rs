@@ -160,7 +160,7 @@ fn instance(tab: &BrowserTab) {
         const rows = [...document.querySelectorAll('table.measured tbody tr')];
         return rows.length > 1 && rows.every(it => it.textContent.includes('holds'))",
     );
-    tab.wait_for_text("Scores of each ranker");
+    tab.wait_for_text("Scores and verdicts");
     tab.wait_until(
         "a violation",
         "

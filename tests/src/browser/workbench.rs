@@ -173,7 +173,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
             "=== 3",
         );
         tab.upload(picker, &[&queries]);
-        tab.wait_for_text("queries.jsonl: is no study of this version");
+        tab.wait_for_text("queries.jsonl: is not a study of this version");
         tab.click(AriaRole::Link, "Open the study");
         tab.wait_for_address("/study/local");
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 12");
@@ -438,7 +438,7 @@ fn queries_in_splits_are_counted_apart() {
         tab.wait_for_text("2 queries");
         tab.choose("Queries used", "train (1)");
         tab.wait_for_address("/study/local?split=train");
-        tab.wait_for_text("1 query as unit");
+        tab.wait_for_text("over 1 query");
         tab.click(AriaRole::Link, "Figures");
         tab.wait_for_address("/study/local/figures?split=train");
         tab.wait_for_text("From candidates to instances");
