@@ -15,7 +15,7 @@ use super::driver::{DRIVER, capabilities};
 use crate::harness::{TestDependency, or_skip, path_from_environment};
 
 /// How long a person would wait, on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(25);
+const PATIENCE: Duration = Duration::from_secs(60);
 const HEIGHT: u32 = 900;
 const PAUSE: Duration = Duration::from_millis(50);
 
