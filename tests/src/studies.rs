@@ -225,7 +225,10 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let home = TestHome::new();
     let printed = home.run("reproduce camara2020 --table 2").expect_success();
     assert!(printed.contains("14,481,949"), "{printed}");
-    assert!(printed.contains("Choose a study to fill our columns."), "{printed}");
+    assert!(
+        printed.contains("Choose a study to fill our columns."),
+        "{printed}"
+    );
     let demo = demo_folder();
     let line = format!(
         "reproduce camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"

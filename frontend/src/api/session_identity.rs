@@ -22,7 +22,7 @@ pub(crate) struct SessionIdentity {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 struct SessionPerson {
-    no: PersonId,
+    id: PersonId,
 }
 
 /// What a refusal means, once it was asked again who is signed in.
@@ -91,7 +91,7 @@ mod tests {
 
     fn cached_identity(person: Option<u32>, csrf: Option<&str>) -> SessionIdentity {
         SessionIdentity {
-            person: person.map(|no| SessionPerson { no: PersonId(no) }),
+            person: person.map(|id| SessionPerson { id: PersonId(id) }),
             csrf: csrf.map(str::to_owned),
         }
     }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn who_is_heard_from_what_says_so() {
-        let reply = r#"{"role":"annotator","person":{"no":3,"name":"Ada","has_password":false},
+        let reply = r#"{"role":"annotator","person":{"id":3,"name":"Ada","has_password":false},
                         "csrf":"x"}"#;
         assert!(!update_from_reply("/api/studies", reply));
         assert!(update_from_reply(GetSessionRequest::PATH, reply));

@@ -78,7 +78,7 @@ pub(crate) fn compared_runs(
     #[derive(serde::Deserialize)]
     struct RequestStudy {
         #[serde(default)]
-        asking: ComparisonOptions,
+        options: ComparisonOptions,
     }
     if ![
         CompareRankersRequest::PATH,
@@ -89,7 +89,7 @@ pub(crate) fn compared_runs(
     {
         return Ok(None);
     }
-    Ok(match parse::<RequestStudy>(request)?.asking.rankers {
+    Ok(match parse::<RequestStudy>(request)?.options.rankers {
         [RankerRef::Run(first), RankerRef::Run(second)] => Some([first, second]),
         _ => None,
     })

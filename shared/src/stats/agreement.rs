@@ -11,8 +11,8 @@
 //! - Krippendorff's α (Computing Krippendorff's Alpha-Reliability, 2011): from coincidences
 //!   `o(c, k)`, to which each ordered pair of ratings of a thing adds `1 / (m − 1)`, with
 //!   `n(c) = Σ_k o(c, k)` and `n = Σ_c n(c)`,
-//! `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k) δ²(c, k)`, δ by
-//! [`MeasurementLevel`].
+//!   `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k) δ²(c, k)`, δ by
+//!   [`MeasurementLevel`].
 //!
 //! Things with fewer than two ratings have no part in any of them. κ and α are undefined, and
 //! then there is none, where everything is one category: that much agreement could be chance as

@@ -76,7 +76,7 @@ fn other_numbers(tab: &BrowserTab, before: &str) -> String {
 fn another_width_changes_numbers_and_address() {
     with_tab(&SITE.origin, |tab| {
         open(tab, "/study/both");
-        tab.wait_for_text("21 behaviours");
+        tab.wait_for_text("21 behavioral tests");
         let tuned = numbers(tab);
         tab.click(AriaRole::Radio, "0");
         tab.wait_for_address("/study/both?width=0");
@@ -119,7 +119,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         tab.wait_for_address("/study/both?ranker=1&of=relevant");
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
         // One of its three pairs is no pair.
-        tab.wait_for_text("2 samples; of 3 pairs left out: 1 identical");
+        tab.wait_for_text("2 samples; excluded from 3 pairs: 1 identical");
         tab.click_at(".behaviours .panel a.btn");
         tab.wait_for_address("/study/both/drop-query-terms/0?tie=");
         tab.wait_for_text("BM25 on Drop query terms");

@@ -20,7 +20,13 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         tab.click(AriaRole::Link, "Figures");
         tab.wait_for_address("/study/demo/figures");
         tab.wait_for_element("the funnel", ".drawn svg.drawing");
-        tab.expect_headings(&["funnel", "preconditions", "tokenization", "compared", "overlap"]);
+        tab.expect_headings(&[
+            "funnel",
+            "preconditions",
+            "tokenization",
+            "compared",
+            "overlap",
+        ]);
         // A figure gives way to its table, and comes back.
         let figures = tab.count("svg.drawing");
         tab.click(AriaRole::Button, "Table");

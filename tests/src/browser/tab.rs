@@ -400,7 +400,7 @@ impl BrowserTab {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
         });
         self.devtools("Emulation.setDeviceMetricsOverride", size);
-        let scheme = json!({"name": "prefers-color-scheme", "measured value": scheme.name()});
+        let scheme = json!({"name": "prefers-color-scheme", "value": scheme.name()});
         self.devtools("Emulation.setEmulatedMedia", json!({"features": [scheme]}));
     }
 

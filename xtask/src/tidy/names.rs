@@ -62,7 +62,7 @@ pub(super) fn check_docstrings(file: &File) -> Vec<Finding> {
 }
 
 fn public_items<'a>(lines: &'a [String]) -> impl Iterator<Item = PublicItem<'a>> {
-    let items = lines.iter().enumerate().filter_map(|(line, text)| {
+    lines.iter().enumerate().filter_map(|(line, text)| {
         let mut words = text.split(|it: char| !it.is_alphanumeric() && it != '_');
         if !text.trim_start().starts_with("pub") {
             return None;
@@ -77,8 +77,7 @@ fn public_items<'a>(lines: &'a [String]) -> impl Iterator<Item = PublicItem<'a>>
             is_type,
             line,
         })
-    });
-    items
+    })
 }
 
 /// The text of the `///` lines that end above an item, in one line; attributes may follow them.

@@ -12,10 +12,10 @@ use crate::widgets::resource_view::ResourceError;
 use crate::widgets::section::Section;
 use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
 
-const QUERY: &str = "harbor light";
+const QUERY: &str = "harbour light";
 
 /// Every manipulation of one text changes it.
-const TEXT: &str = "The old light stands at the end of the harbor. It was built in 1862, and \
+const TEXT: &str = "The old light stands at the end of the harbour. It was built in 1862, and \
      its lamp is lit before dusk. Sailors have seen it from far away.";
 
 /// Not relevant to the query.

@@ -261,7 +261,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
         let left_out: Vec<String> = left_out.collect();
         if !left_out.is_empty() {
             let pairs = plural(kept.n_pairs, "pair", "pairs");
-            said += &format!("; of {pairs} excluded: {}", left_out.join(", "));
+            said += &format!("; excluded from {pairs}: {}", left_out.join(", "));
         }
     }
     said
