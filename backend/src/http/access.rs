@@ -347,7 +347,7 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
             reason: format!(
                 "the header `{CSRF_HEADER}` is missing; whoever is signed in by a cookie sends \
                  with it \
-                 the `csrf` that /api/me says"
+                 the `csrf_token` of /api/me"
             ),
         }),
     }

@@ -17,7 +17,7 @@ use shared::api::people::{
 pub(crate) struct SessionIdentity {
     person: Option<SessionPerson>,
     /// To be sent with each POST; none without a session.
-    pub(crate) csrf: Option<String>,
+    pub(crate) csrf_token: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -41,7 +41,7 @@ impl SessionIdentity {
     pub(crate) fn change_to(&self, now: &SessionIdentity) -> SessionChange {
         if self.person.is_some() && self.person != now.person {
             SessionChange::SessionReplaced
-        } else if self.csrf == now.csrf {
+        } else if self.csrf_token == now.csrf_token {
             SessionChange::Unchanged
         } else {
             SessionChange::TokenRenewed
@@ -89,10 +89,10 @@ pub(crate) fn update_from_reply(path: &str, reply: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn cached_identity(person: Option<u32>, csrf: Option<&str>) -> SessionIdentity {
+    fn cached_identity(person: Option<u32>, csrf_token: Option<&str>) -> SessionIdentity {
         SessionIdentity {
             person: person.map(|id| SessionPerson { id: PersonId(id) }),
-            csrf: csrf.map(str::to_owned),
+            csrf_token: csrf_token.map(str::to_owned),
         }
     }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn who_is_heard_from_what_says_so() {
         let reply = r#"{"role":"annotator","person":{"id":3,"name":"Ada","has_password":false},
-                        "csrf":"x"}"#;
+                        "csrf_token":"x"}"#;
         assert!(!update_from_reply("/api/studies", reply));
         assert!(update_from_reply(GetSessionRequest::PATH, reply));
         assert_eq!(

@@ -372,7 +372,7 @@ async fn post_with_identity(
 ) -> Result<Response, Error> {
     let mut request =
         with_operator_token(Request::post(address)).header("content-type", "application/json");
-    if let Some(token) = &known.csrf {
+    if let Some(token) = &known.csrf_token {
         request = request.header(CSRF_HEADER, token);
     }
     request
