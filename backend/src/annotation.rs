@@ -26,7 +26,7 @@ use shared::study::Study;
 use crate::annotation::counts::is_drawn;
 use crate::annotation::log_writer::{LogWriter, WriteRequest};
 use crate::annotation::task_state::{LeasedAssignments, TaskState};
-use crate::cache::LruCache;
+use crate::cache::ComputedCache;
 use crate::clock;
 use crate::error::{Error, run_blocking};
 use crate::store::Store;
@@ -48,9 +48,9 @@ struct Parts {
     /// One task is read at a time, and by one.
     opening: tokio::sync::Mutex<()>,
     /// By how many events there were.
-    agreements: LruCache<(TaskId, usize), Arc<AgreementReport>>,
+    agreements: ComputedCache<(TaskId, usize), Arc<AgreementReport>>,
     /// The same, and by the revision of the study.
-    results: LruCache<(TaskId, usize, i64), Arc<TaskResults>>,
+    results: ComputedCache<(TaskId, usize, i64), Arc<TaskResults>>,
 }
 
 /// The person who sends events, with their role.
@@ -69,8 +69,8 @@ impl AnnotationTasks {
             store,
             desks: RwLock::default(),
             opening: tokio::sync::Mutex::default(),
-            agreements: LruCache::new(STATES_KEPT),
-            results: LruCache::new(STATES_KEPT),
+            agreements: ComputedCache::new(STATES_KEPT),
+            results: ComputedCache::new(STATES_KEPT),
         }))
     }
 

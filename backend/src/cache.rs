@@ -1,113 +1,87 @@
-//! What was computed, kept while it is asked for.
+//! Values that were computed, for as long as they are asked for.
 
-use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hashlink::LruCache;
 use tokio::sync::OnceCell;
 
 use crate::error::Error;
 
-/// The values that were used last. Whoever asks for one that is being made waits for it.
-pub(crate) struct LruCache<K, V> {
-    most: usize,
-    most_weight: usize,
+/// The values that were used last. Whoever asks for one that is being computed waits for it.
+pub(crate) struct ComputedCache<K, V> {
+    max_weight: usize,
     weigh: fn(&V) -> usize,
-    values: Mutex<Values<K, V>>,
+    values: Mutex<LruCache<K, Arc<OnceCell<V>>>>,
 }
 
-struct Values<K, V> {
-    n_used: u64,
-    by_key: BTreeMap<K, (u64, Arc<OnceCell<V>>)>,
-}
-
-impl<K: Ord + Clone, V: Clone> LruCache<K, V> {
+impl<K: Eq + Hash, V: Clone> ComputedCache<K, V> {
     /// Creates a cache that holds at most the given number of values, of any size.
-    pub(crate) fn new(most: usize) -> LruCache<K, V> {
-        LruCache::weighed(most, usize::MAX, |_| 0)
+    pub(crate) fn new(max_values: usize) -> ComputedCache<K, V> {
+        ComputedCache::weighed(max_values, usize::MAX, |_| 0)
     }
 
-    /// At most so many, of at most such a weight together. What was used last stays, whatever its
-    /// weight.
+    /// Creates a cache that holds at most so many values, of at most such a weight together. The
+    /// value that was used last stays, whatever its weight.
     pub(crate) fn weighed(
-        most: usize,
-        most_weight: usize,
+        max_values: usize,
+        max_weight: usize,
         weigh: fn(&V) -> usize,
-    ) -> LruCache<K, V> {
-        LruCache {
-            most,
-            most_weight,
+    ) -> ComputedCache<K, V> {
+        ComputedCache {
+            max_weight,
             weigh,
-            values: Mutex::new(Values {
-                n_used: 0,
-                by_key: BTreeMap::new(),
-            }),
+            values: Mutex::new(LruCache::new(max_values)),
         }
     }
 
-    /// The value of a key, made if it is not there. One that cannot be made is tried again.
+    /// Returns the value of a key, computed if it is missing. A failure is not kept.
     pub(crate) async fn get_or_compute(
         &self,
         key: K,
         make: impl Future<Output = Result<V, Error>>,
     ) -> Result<V, Error> {
-        let value = self.cell(key).get_or_try_init(|| make).await.cloned()?;
-        self.lighten();
+        let cell = self.cell(key);
+        let value = cell.get_or_try_init(|| make).await.cloned()?;
+        self.remove_overweight();
         Ok(value)
     }
 
-    /// The value of a key, if it is there.
+    /// Returns the value of a key, if it is there.
     pub(crate) fn get(&self, key: &K) -> Option<V> {
-        let mut values = self.locked();
-        values.n_used += 1;
-        let now = values.n_used;
-        let (used, cell) = values.by_key.get_mut(key)?;
-        *used = now;
-        cell.get().cloned()
+        self.locked().get(key)?.get().cloned()
     }
 
-    /// Forgets the values of some keys.
-    pub(crate) fn forget(&self, is_over: impl Fn(&K) -> bool) {
-        self.locked().by_key.retain(|key, _| !is_over(key));
+    /// Removes the values of some keys.
+    pub(crate) fn remove_where(&self, is_over: impl Fn(&K) -> bool) {
+        self.locked().retain(|key, _| !is_over(key));
     }
 
-    /// Forgets what was used longest ago, until the rest is light enough.
-    fn lighten(&self) {
+    /// Removes what was used longest ago, until the rest is light enough.
+    fn remove_overweight(&self) {
         let mut values = self.locked();
-        loop {
-            let made = || {
-                let cells = values.by_key.iter();
-                cells.filter_map(|(key, (used, cell))| Some((*used, key, cell.get()?)))
-            };
-            let weight: usize = made().map(|(_, _, it)| (self.weigh)(it)).sum();
-            if weight <= self.most_weight || made().count() == 1 {
-                return;
-            }
-            let oldest = made().min_by_key(|(used, _, _)| *used);
-            let Some(key) = oldest.map(|(_, key, _)| key.clone()) else {
-                return;
-            };
-            values.by_key.remove(&key);
+        let weights = values.iter().filter_map(|(_, it)| it.get().map(self.weigh));
+        let mut weight: usize = weights.sum();
+        while weight > self.max_weight && values.len() > 1 {
+            let oldest = values.remove_lru();
+            let removed = oldest.and_then(|(_, it)| it.get().map(self.weigh));
+            weight -= removed.unwrap_or_default();
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Values<K, V>> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+    /// The place of a value, which is thereby used.
     fn cell(&self, key: K) -> Arc<OnceCell<V>> {
         let mut values = self.locked();
-        values.n_used += 1;
-        let now = values.n_used;
-        let (used, cell) = values.by_key.entry(key).or_default();
-        *used = now;
-        let cell = cell.clone();
-        if values.by_key.len() > self.most {
-            let oldest = values.by_key.iter().min_by_key(|(_, (used, _))| *used);
-            if let Some(key) = oldest.map(|(key, _)| key.clone()) {
-                values.by_key.remove(&key);
-            }
+        if let Some(cell) = values.get(&key) {
+            return cell.clone();
         }
+        let cell = Arc::default();
+        values.insert(key, Arc::clone(&cell));
         cell
+    }
+
+    fn locked(&self) -> MutexGuard<'_, LruCache<K, Arc<OnceCell<V>>>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,7 +91,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_used_last_is_kept() {
-        let kept = LruCache::new(2);
+        let kept = ComputedCache::new(2);
         let get = async |key: &'static str, fresh: u32| {
             kept.get_or_compute(key, async { Ok(fresh) }).await.unwrap()
         };
@@ -131,7 +105,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_kept_has_a_weight() {
-        let kept = LruCache::weighed(9, 10, |it: &usize| *it);
+        let kept = ComputedCache::weighed(9, 10, |it: &usize| *it);
         let make = async |key: &'static str, weight: usize| {
             kept.get_or_compute(key, async { Ok(weight) })
                 .await
@@ -146,13 +120,13 @@ mod tests {
         make("d", 99).await;
         let now = ["a", "c", "d"].map(|it| kept.get(&it).is_some());
         assert_eq!(now, [false, false, true], "what is new stays");
-        kept.forget(|it| *it == "d");
+        kept.remove_where(|it| *it == "d");
         assert_eq!(kept.get(&"d"), None);
     }
 
     #[tokio::test]
     async fn what_failed_is_tried_again() {
-        let kept = LruCache::new(2);
+        let kept = ComputedCache::new(2);
         assert!(
             kept.get_or_compute("a", async { Err(Error::NeedsToken) })
                 .await

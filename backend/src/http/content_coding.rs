@@ -26,7 +26,7 @@ pub(super) const FAST_LEVEL: u32 = 4;
 pub(super) const BEST_LEVEL: u32 = 9;
 
 /// A content coding (RFC 9110): how a response body is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ContentCoding {
     Brotli,
     Gzip,

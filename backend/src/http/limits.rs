@@ -3,7 +3,6 @@
 mod body;
 mod slots;
 mod rate_limit;
-mod recent;
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;

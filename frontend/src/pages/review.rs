@@ -41,7 +41,21 @@ pub(crate) fn view(page: PageRoute) -> AnyView {
         PageRoute::Join => view! { <Join/> }.into_any(),
         PageRoute::People => view! { <People/> }.into_any(),
         PageRoute::ReviewTasks => view! { <Tasks/> }.into_any(),
-        // Pages of other modules and programs.
-        _ => ().into_any(),
+        // Pages of other modules and programs. They are named, so that a new page has to be put
+        // somewhere.
+        PageRoute::Studies
+        | PageRoute::Study { .. }
+        | PageRoute::Figures { .. }
+        | PageRoute::LateInteraction { .. }
+        | PageRoute::CompareRankers { .. }
+        | PageRoute::BehavioralTests { .. }
+        | PageRoute::HumanJudgments { .. }
+        | PageRoute::Instances { .. }
+        | PageRoute::Instance { .. }
+        | PageRoute::Reproductions
+        | PageRoute::Playground
+        | PageRoute::Workbench
+        | PageRoute::Operator
+        | PageRoute::About => ().into_any(),
     }
 }

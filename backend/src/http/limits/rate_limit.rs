@@ -8,7 +8,8 @@ use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::recent::RecentEntries;
+use hashlink::LruCache;
+
 use super::{Allowance, MAX_TRACKED_CLIENTS};
 use crate::error::Error;
 
@@ -18,7 +19,7 @@ pub(in crate::http) struct RateLimit<K> {
     burst: f64,
     /// One is forgotten after this time.
     every: Duration,
-    by_whom: Mutex<RecentEntries<K, Bucket>>,
+    by_whom: Mutex<LruCache<K, Bucket>>,
 }
 
 /// What is not forgotten, as it was at a moment.
@@ -33,7 +34,7 @@ impl<K: Eq + Hash> RateLimit<K> {
         RateLimit {
             burst: f64::from(burst),
             every,
-            by_whom: Mutex::new(RecentEntries::new(MAX_TRACKED_CLIENTS)),
+            by_whom: Mutex::new(LruCache::new(MAX_TRACKED_CLIENTS)),
         }
     }
 
@@ -77,7 +78,7 @@ impl<K: Eq + Hash> RateLimit<K> {
 
     fn check_among(
         &self,
-        by_whom: &mut RecentEntries<K, Bucket>,
+        by_whom: &mut LruCache<K, Bucket>,
         whom: &K,
         now: Instant,
     ) -> Result<(), Error> {
@@ -91,13 +92,15 @@ impl<K: Eq + Hash> RateLimit<K> {
         })
     }
 
-    fn count_among(&self, by_whom: &mut RecentEntries<K, Bucket>, whom: K, now: Instant) {
+    fn count_among(&self, by_whom: &mut LruCache<K, Bucket>, whom: K, now: Instant) {
         match by_whom.get_mut(&whom) {
             Some(bucket) => {
                 bucket.n = self.left(*bucket, now) + 1.0;
                 bucket.at = now;
             }
-            None => by_whom.insert(whom, Bucket { n: 1.0, at: now }),
+            None => {
+                by_whom.insert(whom, Bucket { n: 1.0, at: now });
+            }
         }
     }
 
@@ -107,7 +110,7 @@ impl<K: Eq + Hash> RateLimit<K> {
         (bucket.n - forgotten).max(0.0)
     }
 
-    fn locked(&self) -> MutexGuard<'_, RecentEntries<K, Bucket>> {
+    fn locked(&self) -> MutexGuard<'_, LruCache<K, Bucket>> {
         self.by_whom.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -180,7 +183,7 @@ mod tests {
                 assert!(one().is_err());
             }
         }
-        assert!(limit.locked().len() <= 2 * MAX_TRACKED_CLIENTS);
+        assert!(limit.locked().len() <= MAX_TRACKED_CLIENTS);
     }
 
     #[test]

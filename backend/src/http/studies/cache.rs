@@ -7,7 +7,7 @@ use shared::study::Study;
 use shared::study::controls::StudyControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 
-use crate::cache::LruCache;
+use crate::cache::ComputedCache;
 use crate::error::{Error, run_blocking};
 use crate::http::content_coding::ContentCoding;
 use crate::pipeline;
@@ -32,10 +32,10 @@ const EXPORT_BYTES: usize = 256 << 20;
 /// Loads a study when it is first asked for, and again when it was made anew.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
-    studies: LruCache<Version, Arc<Study>>,
-    cards: LruCache<Version, StudySummary>,
-    overviews: LruCache<(Version, String), StudyOverview>,
-    exports: LruCache<(Version, ContentCoding), Bytes>,
+    studies: ComputedCache<Version, Arc<Study>>,
+    cards: ComputedCache<Version, StudySummary>,
+    overviews: ComputedCache<(Version, String), StudyOverview>,
+    exports: ComputedCache<(Version, ContentCoding), Bytes>,
 }
 
 /// Name and revision.
@@ -45,10 +45,10 @@ impl StudyCache {
     pub(in crate::http) fn new(folder: DataFolder) -> StudyCache {
         StudyCache {
             folder,
-            studies: LruCache::new(STUDIES),
-            cards: LruCache::new(CARDS),
-            overviews: LruCache::new(OVERVIEWS),
-            exports: LruCache::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
+            studies: ComputedCache::new(STUDIES),
+            cards: ComputedCache::new(CARDS),
+            overviews: ComputedCache::new(OVERVIEWS),
+            exports: ComputedCache::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
         }
     }
 
@@ -98,7 +98,7 @@ impl StudyCache {
         let key = (version(listed), coding);
         let file = self.exports.get_or_compute(key, make).await?;
         self.exports
-            .forget(|((name, revision), _)| *name == listed.name && *revision < listed.revision);
+            .remove_where(|((name, revision), _)| *name == listed.name && *revision < listed.revision);
         Ok(file)
     }
 
