@@ -97,8 +97,9 @@ impl StudyCache {
     ) -> Result<Bytes, Error> {
         let key = (version(listed), coding);
         let file = self.exports.get_or_compute(key, make).await?;
-        self.exports
-            .remove_where(|((name, revision), _)| *name == listed.name && *revision < listed.revision);
+        self.exports.remove_where(|((name, revision), _)| {
+            *name == listed.name && *revision < listed.revision
+        });
         Ok(file)
     }
 
