@@ -116,7 +116,7 @@ pub(crate) const POST: &str = "post";
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|it| {
         network_error(format!(
-            "The server answered in a format of another version ({it}). Reload the page."
+            "The server's response uses the format of another version ({it}). Reload the page."
         ))
     })
 }

@@ -65,7 +65,8 @@ impl IndexBuilder {
         if u32::try_from(self.forward.len()).is_err() {
             return Err(Error::out_of_range(
                 "collection",
-                "it has more than 4,294,967,295 terms; index it in parts",
+                "it has more than 4,294,967,295 term occurrences; split it and index the parts \
+                 separately",
             ));
         }
         self.forward.shrink_to_fit();

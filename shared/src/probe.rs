@@ -289,8 +289,8 @@ impl std::str::FromStr for Probe {
             return Ok(Probe::Axiom(Axiom::Formula(word.parse()?)));
         }
         let shown: String = word.chars().take(80).collect();
-        let others = "expected one of: all, ir_axioms or one of its axioms, a formula such as \
-             tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME";
+        let others = "all, ir_axioms or one of its axioms, a formula such as tfc1&lnc1, \
+             match:CONTROL:VARIABLE, a manipulation, transfer:NAME";
         let known = Axiom::ALL.iter().map(|it| it.slug().into_owned());
         let known = known.chain([others.to_owned()]);
         Err(Error::not_one_of("probes", shown, known))

@@ -126,20 +126,20 @@ impl Paper {
                  --table 3 --collection msmarco-doc --vectors FILE."
             }
             Paper::Abnirml => {
-                "The tables are not available; figures come from the paper's text and the \
-                 published code, under the numbers of the tables they belong to. Tables 1 and 2 \
-                 use the judged passages of TREC DL 2019, table 3 pairs from other data sets. \
-                 With your own copies: axioscope import FOLDER --to trecdl-2019; axioscope \
-                 reproduce abnirml --table 2 --collection trecdl-2019 --stopwords FILE --pairs \
-                 jfleg=FILE."
+                "The tables are not available; values come from the paper's text and the \
+                 published code and are shown under the numbers of the tables they belong to. \
+                 Tables 1 and 2 use the judged passages of TREC DL 2019; table 3 uses pairs \
+                 from other datasets. With your own copies: axioscope import FOLDER --to \
+                 trecdl-2019; axioscope reproduce abnirml --table 3 --collection trecdl-2019 \
+                 --stopwords FILE --transfer jfleg=FILE."
             }
             Paper::Padigela2019 => {
-                "Published for the 6,980 small development queries of MS MARCO passages with \
-                 the official 1,000 candidates each. With your own copy of passages, queries, \
-                 qrels and the candidates as a run: axioscope import FOLDER --to msmarco; \
-                 axioscope reproduce padigela2019 --table 2 --collection msmarco --pool \
-                 run:FILE:1000 --ranker MODEL. BM25 is compared with every other ranker of the \
-                 study."
+                "Published for the 6,980 queries of the small development set of MS MARCO \
+                 passages with the official 1,000 candidates each. With your own copy of \
+                 passages, queries, qrels and the candidates as a run: axioscope import FOLDER \
+                 --to msmarco; axioscope reproduce padigela2019 --table 2 --collection msmarco \
+                 --pool run:FILE:1000 --ranker MODEL. BM25 is compared with every other ranker \
+                 of the study."
             }
         }
     }
@@ -158,7 +158,10 @@ impl PaperTable {
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
             None => "none".to_owned(),
         };
-        let reason = format!("{} has tables {known} here", paper.name());
+        let reason = format!(
+            "only these tables of {} can be reproduced: {known}",
+            paper.name()
+        );
         Err(Error::out_of_range("table", reason))
     }
 
@@ -243,14 +246,17 @@ pub fn reproduce_table_from_runs(
 ) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let Some(counted) = asked.counted() else {
-        let reason = format!("{} compares no lists", asked.paper.name());
+        let reason = format!(
+            "{} does not compare runs; use a study instead",
+            asked.paper.name()
+        );
         return Err(Error::unsupported("paper", reason));
     };
     let ours = lists.iter().map(|it| StudyColumn::from_runs(it, counted));
     let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match lists.first() {
         Some(it) => format!(
-            "Ours: runs over {} of {} queries. Other collections give other values.",
+            "Ours: runs over collection {} with {} queries. Other collections give other values.",
             it.name,
             it.queries.len()
         ),

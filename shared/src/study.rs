@@ -243,7 +243,7 @@ impl StudyDefinition {
             return Err(Error::unsupported(
                 "format",
                 format!(
-                    "{} is not supported by this version, which reads format 1; update it",
+                    "{} is not supported by this version, which reads format 1; update Axioscope",
                     self.format
                 ),
             ));
@@ -252,7 +252,7 @@ impl StudyDefinition {
         check_visible("title", &self.title)?;
         check_visible("description", &self.description)?;
         if is_invisible(&self.title) {
-            let reason = "is empty, or holds only characters that are not seen: give one that is";
+            let reason = "is empty or contains only invisible characters; enter a visible title";
             return Err(Error::missing("title", reason));
         }
         if self.probes.is_empty() || self.variants.is_empty() {
@@ -312,7 +312,8 @@ pub fn validate_study_name(name: &str) -> Result<(), Error> {
     let shown: String = name.chars().take(80).collect();
     Err(Error::malformed(
         InvalidField::with_display("name", format!("name `{}`", shown.escape_debug())),
-        "a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen",
+        "a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a \
+         hyphen",
     ))
 }
 

@@ -79,7 +79,7 @@ impl ParameterGrid {
             }
             LexicalRanker::QueryLikelihood(_) => Err(Error::unsupported(
                 "ranker",
-                "the grid is over μ of Dirichlet smoothing; use bm25 or ql",
+                "only μ of Dirichlet smoothing can be tuned; use bm25, or ql without lambda",
             )),
         }
     }

@@ -132,7 +132,7 @@ fn check_word(field: InvalidField, word: &str, most: usize) -> Result<String, Er
         return Err(Error::missing(field, "is empty"));
     }
     if is_invisible(&kept) {
-        let reason = "holds only characters that are not seen: give one that is";
+        let reason = "contains only invisible characters; enter at least one visible character";
         return Err(Error::missing(field, reason));
     }
     check_length(field, &kept, most)?;

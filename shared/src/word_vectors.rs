@@ -72,7 +72,7 @@ impl WordVectors {
             ));
         }
         if vector.iter().any(|it| !it.is_finite()) {
-            return Err("a number is infinite or not a number".to_owned());
+            return Err("a value is infinite or NaN".to_owned());
         }
         let squares: f64 = vector.iter().map(|&it| f64::from(it) * f64::from(it)).sum();
         if squares == 0.0 {
@@ -368,7 +368,9 @@ impl<'de> Deserialize<'de> for WordVectors {
             .checked_mul(n_dims)
             .and_then(|it| it.checked_mul(8));
         if !bits.is_ascii() || n_digits != Some(bits.len()) {
-            return Err(wrong("numbers of words and vectors differ"));
+            return Err(wrong(
+                "the number of words does not match the number of vectors",
+            ));
         }
         let number = |at: usize| u32::from_str_radix(&bits[at * 8..(at + 1) * 8], 16);
         let numbers = (0..bits.len() / 8)

@@ -196,7 +196,7 @@ rankers = ["bm25", "ql"]"#;
     );
     let by_label = ["compare", "--study", "pair", "--a", "BM25", "--b", "1"];
     let by_label = home.run_with(&by_label).expect_success();
-    assert!(by_label.contains("RR@10 by answer type"), "{by_label}");
+    assert!(by_label.contains("RR@10 by question class"), "{by_label}");
     let by_spec = home
         .run("compare --study pair --a bm25 --b ql")
         .expect_success();

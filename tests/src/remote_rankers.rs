@@ -368,8 +368,8 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
         (format!("{pair}\tNaN"), "is not finite"),
         (format!("{pair}\tinf"), "is not finite"),
         (format!("{pair}\tx"), "is not a number"),
-        (pair.to_owned(), "2 columns where there should be 3"),
-        (format!("{last}\n{last}"), "has a score for query"),
+        (pair.to_owned(), "2 columns , expected 3"),
+        (format!("{last}\n{last}"), "already has a score for query"),
     ] {
         let line = n + row.lines().count() - 1;
         let error = refused(row);

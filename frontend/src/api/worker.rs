@@ -250,8 +250,8 @@ fn spawn_worker() -> Result<RunningWorker, ErrorResponse> {
     let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(|event: ErrorEvent| {
         event.prevent_default();
         let why = format!(
-            "The background worker stopped ({}). It may run out of memory less easily with less \
-             data.",
+            "The background worker stopped ({}). It may have run out of memory. Reload the page \
+             and use less data.",
             event.message()
         );
         CLIENT.with(|crew| crew.terminate(&WorkerResponse::Failed(worker_problem(&why))));

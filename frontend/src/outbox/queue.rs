@@ -172,7 +172,7 @@ impl EventQueue {
             self.problem = None;
             self.n_failed = 0;
         } else {
-            let reason = "the server did not say what became of all that was sent";
+            let reason = "the server did not confirm every action that was sent";
             then.retry_after_ms =
                 Some(self.next_retry_ms(DeliveryProblem::Server(reason.to_owned())));
         }

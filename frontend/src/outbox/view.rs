@@ -173,7 +173,7 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
     }
     if status.n_other_people > 0 {
         let who = format!(
-            "{} by another person in this browser",
+            "{} by another person waiting in this browser",
             count_actions(status.n_other_people)
         );
         words.push(("verdict quiet out", who));

@@ -138,7 +138,7 @@ fn Symbols() -> impl IntoView {
         ("c(w,d)", "number of occurrences of a term in a document"),
         (
             "Σ(d)",
-            "number of occurrences of all query terms in a document",
+            "total number of occurrences of the query terms in a document",
         ),
         (
             "Γ(d)",
@@ -232,7 +232,8 @@ fn Formulas() -> impl IntoView {
         ("a & b", "the document that both prefer"),
         (
             "a % b % c",
-            "the document that at least half of them prefer, and more of them than the other",
+            "the document that at least half of them prefer, if more of them prefer it than the \
+             other document",
         ),
         (
             "a + b, a - b",
@@ -261,8 +262,8 @@ fn Formulas() -> impl IntoView {
                 "A formula that combines axioms can be used wherever an axiom can: in a study \
                  file, on the command line, in the Workbench and in the Playground. "
                 <code>"tfc1 & (prox1 | tp)"</code>
-                " prefers the document with more query terms, provided that they also stand \
-                 closer together. Operators bind from strongest to weakest: signs, " <code>"* / %"</code> ", "
+                " prefers the document with more query terms, provided that they are also \
+                 closer together. Operators from highest to lowest precedence: signs, " <code>"* / %"</code> ", "
                 <code>"+ -"</code> ", " <code>"&"</code> ", " <code>"|"</code> ", "
                 <code>"if"</code> "."
             </p>
@@ -356,8 +357,8 @@ const PAPERS: [CitedPaper; 5] = [
         authors: "Sean MacAvaney et al.",
         title: "ABNIRML: Analyzing the Behavior of Neural IR Models",
         venue: "TACL 2022",
-        about: "tests that are not axioms: measured pairs, manipulated documents, transferred \
-             data sets",
+        about: "behavioral tests, which are not axioms: measure-and-match, manipulations, \
+             dataset transfer",
     },
     CitedPaper {
         authors: "Harshith Padigela, Hamed Zamani and W. Bruce Croft",
@@ -408,8 +409,8 @@ fn License() -> impl IntoView {
                 <dd>{env!("CARGO_PKG_LICENSE")} ", version " {env!("CARGO_PKG_VERSION")}</dd>
                 <dt>"Demo collection"</dt>
                 <dd>
-                    "512 passages, 64 queries and their grades, written for Axioscope and dedicated
-                    to the public domain (CC0 1.0)"
+                    "512 passages, 64 queries and their relevance judgments, written for \
+                     Axioscope and dedicated to the public domain (CC0 1.0)"
                 </dd>
                 <dt>"Your documents"</dt>
                 <dd>

@@ -171,8 +171,8 @@ fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
         <p class="ahead">
             {format!(
                 "No query can be compared: {unranked} not ranked by both rankers, and {without} \
-                 without a document of grade {} or higher. Use all queries, or lower the \
-                 minimum relevant grade.",
+                 no document of grade {} or higher. Use all queries, or lower the minimum \
+                 relevant grade.",
                 found.min_relevant_grade,
             )}
         </p>

@@ -119,14 +119,14 @@ fn FiguresView(
             id="preconditions"
             name="Why pairs are rejected"
             said="For each precondition: the share of candidate pairs that fail it, the share \
-                 that fail only this, and the median shortfall."
+                 that fail only this one, and the median shortfall."
             drawing=None
             table=table("preconditions")
         />
         <FigureSection
             id="tokenization"
-            name="With another analyzer"
-            said="Share of instances that survive another analyzer."
+            name="Instances with another analyzer"
+            said="Share of instances that still meet all preconditions with another analyzer."
             drawing=None
             table=table("tokenization")
         />

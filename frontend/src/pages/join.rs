@@ -79,10 +79,10 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
         JoinPageState::NoServer => view! {
             <h1>"Join"</h1>
             <p class="ahead">
-                "There is no server here: this page comes from a static host, and stores \
+                "Joining needs a server, and this page comes from a static host, which stores \
                  nothing. "
                 <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
-                " works here as well."
+                " works without a server."
             </p>
         }
         .into_any(),
@@ -143,8 +143,8 @@ fn NoInvitation(
         (Some(person), role) => view! { <Account person role again/> }.into_any(),
         (None, AccessRole::Operator) => view! {
             <p class="lead">
-                "You are the operator of this server. Choose a name to record your decisions \
-                 under it."
+                "You are the operator of this server. Choose a name under which your decisions \
+                 are recorded."
             </p>
             <JoinForm token=None name=None/>
             {who.csrf_token.map(|_| view! { <SignOutHere again/> })}
@@ -157,8 +157,8 @@ fn NoInvitation(
             </p>
             <SignInForm/>
             <p class="note">
-                "The server operator uses the link printed at the server's start, or enters the \
-                 operator token on the page "
+                "The server operator uses the link printed when the server starts, or enters \
+                 the operator token on the page "
                 <a href=PageRoute::Operator.href()>"Models and jobs"</a> "."
             </p>
         }

@@ -176,7 +176,7 @@ fn RankerAnalysis(
             of="inside-"
             id="correlations"
             name="Correlation with idf"
-            said="Next to the correlations that the paper reports for ColBERT."
+            said="Shown next to the correlations that Formal et al. (2021) report for ColBERT."
             drawing=None
             table=Some(correlations)
         />

@@ -41,8 +41,8 @@ pub(crate) fn Operator() -> impl IntoView {
         ModelListState::Loading => view! { <p class="note" role="status">"Loading"</p> }.into_any(),
         ModelListState::NoServer => view! {
             <p class="ahead">
-                "There is no server here: this page comes from a static host. Run "
-                <code>"axioscope serve"</code> " to use models and jobs."
+                "Models and jobs need a server, and this page comes from a static host. Run "
+                <code>"axioscope serve"</code> " to use them."
             </p>
         }
         .into_any(),

@@ -44,10 +44,11 @@ pub(crate) fn Reproductions() -> impl IntoView {
     view! {
         <h1>"Reproductions"</h1>
         <p class="lead">
-            "The tables of four papers, cell by cell: as published, from the authors' code \
-             where known, and from a study, for each variant or for each ranker next to BM25. \
-             Where a published number is wrong, a pair of figures shows it. For ABNIRML, whose \
-             tables are not available, figures come from its text."
+            "The tables of four papers, cell by cell: the published value, the value of the \
+             authors' code where known, and the value of a study, for each variant or for each \
+             ranker compared with BM25. Where a published value is wrong, a pair of values \
+             shows the error. For ABNIRML, whose tables are not available, the published values \
+             come from the paper's text."
         </p>
         <Choices choice studies/>
         <ResourceView answer=replayed until="Computing" shown/>

@@ -241,7 +241,7 @@ fn StudyCard(
                     <span>{number_format::plural(card.n_queries, "query", "queries")}</span>
                     <span>{number_format::plural(card.n_docs, "document", "documents")}</span>
                     <span>{number_format::day(&card.created)}</span>
-                    <span class="hash" title="Hash of the instances">
+                    <span class="hash" title="Instance hash">
                         {number_format::short_hash(&card.instances_hash)}
                     </span>
                     {(!card.is_published).then(|| view! { <span>"not published"</span> })}
@@ -335,8 +335,8 @@ fn Legend(sample: LegendExample) -> impl IntoView {
     let shown = format::fraction(fraction);
     let label = format!(
         "How to read a cell: {ranker} on {axiom} is {shown}. The number is the fraction of \
-         pairs that the ranker orders as the axiom predicts; the dot shows its position between \
-         0 and 1; the tick in the middle is chance (.5)."
+         instances that the ranker orders as the axiom predicts; the dot shows its position \
+         between 0 and 1; the tick in the middle is chance (.5)."
     );
     let step = number_format::color_step(fraction);
     let fill = format!("var(--{})", STEPS[(step + 5) as usize]);
@@ -358,7 +358,7 @@ fn Legend(sample: LegendExample) -> impl IntoView {
                 <text class="name" x="100" y="22" text-anchor="middle">{axiom}</text>
                 <text class="name" x="36" y="86" text-anchor="end">{ranker}</text>
                 <path class="axis" d="M160 72h16M160 109h16M100 134v16"></path>
-                <text x="183" y="69">"of all pairs are ordered"</text>
+                <text x="183" y="69">"of all instances are ordered"</text>
                 <text x="183" y="84">"as the axiom predicts"</text>
                 <text x="183" y="113">"position between 0 and 1"</text>
                 <text x="100" y="165" text-anchor="middle">"chance"</text>

@@ -98,8 +98,8 @@ pub(crate) fn AttentionMaps(
             id="attention"
             name
             note="Attention weights of one layer between query and document tokens; darker is \
-                 higher, the frame marks the maximum. Attention shows where a layer looks, not \
-                 why the score is what it is."
+                 higher, and the frame marks the maximum. Attention weights do not explain the \
+                 score."
             header=move || view! { <ExportButtons of="attention" svg csv/> }
         >
             {form}

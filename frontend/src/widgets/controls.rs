@@ -311,7 +311,10 @@ fn variant_description(mode: AxiomVariant) -> &'static str {
         AxiomVariant::Fixed => "As defined here",
         AxiomVariant::PaperRennings2019 => "As published in Rennings, Moraes & Hauff (ECIR 2019)",
         AxiomVariant::PaperCamara2020 => "As published in Câmara & Hauff (ECIR 2020)",
-        AxiomVariant::Code => "As implemented by Câmara & Hauff",
+        AxiomVariant::Code => {
+            "As implemented by the authors (Câmara & Hauff, or ir_axioms for \
+             its own axioms)"
+        }
     }
 }
 
@@ -319,7 +322,7 @@ fn instance_filter_label(only: InstanceSubset) -> &'static str {
     match only {
         InstanceSubset::All => "all",
         InstanceSubset::Untruncated => "not truncated",
-        InstanceSubset::WithRelevant => "relevant only",
+        InstanceSubset::WithRelevant => "with a relevant document",
     }
 }
 

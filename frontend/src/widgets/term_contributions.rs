@@ -342,7 +342,7 @@ pub(crate) fn figure(
         margin: 16.0,
         alt_text: "Contribution of each query term to each ranker's margin".to_owned(),
         description: format!(
-            "Bars show {} of the contributions; bars of one ranker share a scale.",
+            "Bars show the difference in contributions, {}; bars of one ranker share a scale.",
             difference_name(claim.kind())
         ),
         marks,

@@ -73,7 +73,7 @@ fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     });
     let pairs: Vec<String> = pairs.collect();
     format!(
-        "{name}, sum of best matches {}: {}.",
+        "{name}, sum of best-match cosines {}: {}.",
         format::score(match_sum(matches), 2),
         pairs.join(", ")
     )
@@ -170,7 +170,7 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
 pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let mut table = report::ReportTable::new(name, "Best match of each query token")
         .with_text_columns("document | query token | best match")
-        .with_number_columns("its position | cosine");
+        .with_number_columns("match position | cosine");
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query_tokens.iter().zip(&it.cosines) {
             let Some((at, cosine)) = best_match(row) else {
@@ -236,7 +236,7 @@ mod tests {
     fn each_piece_of_the_query_counts_its_best_match() {
         assert_eq!(
             sentence("Document 1", &matches()),
-            "Document 1, sum of best matches 1.23: ice → ice .93, age → ice .30."
+            "Document 1, sum of best-match cosines 1.23: ice → ice .93, age → ice .30."
         );
         let table = best_matches(&[matches()], "best");
         assert_eq!(table.rows.len(), 2);
@@ -252,7 +252,7 @@ mod tests {
         };
         assert_eq!(
             sentence("Document 1", &empty),
-            "Document 1, sum of best matches 0.00: ."
+            "Document 1, sum of best-match cosines 0.00: ."
         );
         assert!(figure("Document 1", &empty).marks.len() >= 2);
     }

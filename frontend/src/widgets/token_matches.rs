@@ -164,7 +164,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
             <h2 id="tokens">{format!("Token matches of {}", ranker.label)}</h2>
             <p class="note">
                 "Similarity of each query token to each document token; darker is more similar, \
-                 the frame marks the best match, which counts" {note}
+                 and the frame marks the best match, which is added to the score" {note}
             </p>
             <ExportButtons of="tokens" table=as_table turn svg csv/>
         </header>

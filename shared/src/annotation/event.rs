@@ -282,7 +282,7 @@ impl AnnotationEvent {
         }
         let n_replaced = self.action.replaces().len();
         if n_replaced > MAX_REPLACED_EVENTS {
-            let found = format!("names {n_replaced} events");
+            let found = format!("lists {n_replaced} events");
             let most = MAX_REPLACED_EVENTS;
             return Err(FieldError::TooMany { found, max: most }.for_field("replaces"));
         }
@@ -295,7 +295,10 @@ impl AnnotationEvent {
             AnnotationAction::Skipped(it) => {
                 it.note = check_note(&it.note)?;
                 if it.reason == SkipReason::Other && it.note.is_empty() {
-                    return Err(Error::missing("note", "enter why you skip the item"));
+                    return Err(Error::missing(
+                        "note",
+                        "enter why you are skipping the item",
+                    ));
                 }
             }
             AnnotationAction::Reported(it) => {

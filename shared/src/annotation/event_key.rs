@@ -33,7 +33,7 @@ impl FromStr for EventKey {
         let is_digit = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
         let sound = text.len() == 32 && text.bytes().all(is_digit);
         let bits = sound.then(|| u128::from_str_radix(text, 16).ok()).flatten();
-        let reason = "must be 128 random bits as 32 digits of 0-9 and a-f";
+        let reason = "must be 128 random bits, written as 32 hexadecimal digits (0-9, a-f)";
         bits.map(EventKey)
             .ok_or_else(|| Error::malformed("key", reason))
     }

@@ -117,13 +117,13 @@ pub fn draw_sample(
     seed: u64,
 ) -> Result<Vec<SampledCandidate>, Error> {
     if frame.is_empty() {
-        let reason = "the study has no instance that the task asks for";
+        let reason = "the study has no instances that match the task";
         return Err(Error::missing("probes", reason));
     }
     let strata = strata(frame, design);
     if n < strata.len() {
         let reason = format!(
-            "{n} items cannot cover {} strata; ask for more",
+            "{n} items cannot cover {} strata; increase the number of items",
             strata.len()
         );
         return Err(Error::out_of_range("n_items", reason));

@@ -219,7 +219,7 @@ fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
         rows: found.by_annotator.iter().map(row).collect(),
         notes: vec![
             "Current decisions without training items. Time per item excludes pauses. Drift: \
-             last third of an annotator's decisions minus the first third, in gold accuracy and \
+             last third of an annotator’s decisions minus the first third, in gold accuracy and \
              in agreement with others. Intervals: Wilson’s for shares, Newcombe’s for \
              differences, 95 %."
                 .to_owned(),
@@ -274,8 +274,8 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
         notes: vec![
             "Hájek’s estimate over all instances that could be drawn: each item has weight 1/π. \
              The consensus on an item is its adjudication, or the preference with the most \
-             votes; split votes have no consensus. 95 % intervals in brackets are over other \
-             samples: percentile bootstrap over queries."
+             votes; split votes have no consensus. 95 % intervals in brackets: percentile \
+             bootstrap over queries."
                 .to_owned(),
         ],
         ..table
@@ -298,14 +298,15 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         cells.push(weighted(line.share_reason_matters));
         cells
     };
-    let table = ReportTable::new("said", "Human judgments, in items")
+    let table = ReportTable::new("said", "Human judgments (number of items)")
         .with_text_columns("probe")
         .with_number_columns("items | prefer one | equal | split | cannot say | open")
         .with_estimate_columns("reason matters");
     ReportTable {
         rows: estimate_rows(found).into_iter().map(row).collect(),
         notes: vec![
-            "Counts are items; the share for “reason matters” is weighted by 1/π.".to_owned(),
+            "Counts are numbers of items; the share for “reason matters” is weighted by 1/π."
+                .to_owned(),
         ],
         ..table
     }
@@ -317,7 +318,7 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
         each.flat_map(move |(pair, it)| {
             let ways = [
                 ("all", it.agreement),
-                ("neither side is “equal”", it.without_ties),
+                ("without “equal”", it.without_ties),
                 ("by vote", it.by_vote),
             ];
             let (name, pair) = (name.clone(), pair.clone());
@@ -327,13 +328,13 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     let table = ReportTable::new("details", "All estimates")
         .with_text_columns("probe | compared | unit")
         .with_estimate_columns("agreement")
-        .with_number_columns("with other annotators | items | queries | effective items");
+        .with_number_columns("annotators resampled | items | queries | effective items");
     ReportTable {
         rows: rows.collect(),
         notes: vec![
-            "The first interval is over other samples, the second over other samples and other \
-             annotators (pigeonhole bootstrap). Effective items: (Σ 1/π)² / Σ (1/π)², the \
-             number of equally weighted items with the same precision."
+            "The first interval resamples queries; the second resamples queries and annotators \
+             (pigeonhole bootstrap). Effective items: (Σ 1/π)² / Σ (1/π)², the number of \
+             equally weighted items with the same precision."
                 .to_owned(),
         ],
         ..table

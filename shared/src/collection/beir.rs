@@ -130,9 +130,9 @@ impl<'a> Field<'a> {
             Field::Missing | Field::Null => Ok(None),
             Field::Text(text) => Ok(Some(text)),
             Field::Whole(digits) => Err(format!(
-                "`{name}` is the number {digits}, expected a text in quotes"
+                "`{name}` is the number {digits}; expected a string in quotes"
             )),
-            Field::Other(kind) => Err(format!("`{name}` is {kind}, expected a text in quotes")),
+            Field::Other(kind) => Err(format!("`{name}` is {kind}; expected a string in quotes")),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Field<'a> {
         match self {
             Field::Whole(digits) => {
                 warnings.push(format!(
-                    "`{name}` is a number, taken as the text {}",
+                    "`{name}` is a number; it is read as the string {}",
                     quote_text(&digits)
                 ));
                 Field::Text(digits.into())
@@ -193,7 +193,7 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Field<'de>, E> {
-        Ok(Field::Other("a number that is not whole, or too large"))
+        Ok(Field::Other("a number that is too large or not an integer"))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Field<'de>, E> {

@@ -80,8 +80,8 @@ pub fn read_pairs(
         let group = row.group.take().filter(|it| !it.trim().is_empty());
         let mut warnings = RowWarnings::new();
         if row.doc_group.is_some() {
-            let way_out = "pairs of one source have the same `group`";
-            warnings.push(format!("`doc_group` is passed over: {way_out}"));
+            let way_out = "give pairs from the same source the same `group`";
+            warnings.push(format!("`doc_group` is ignored: {way_out}"));
         }
         match row {
             Row {

@@ -157,7 +157,7 @@ impl<'a> LineReader<'a> {
     fn stopped(&self, reason: std::io::Error) -> Error {
         Error::file(
             self.name,
-            format!("reading stopped in line {}: {reason}", self.line),
+            format!("reading stopped at line {}: {reason}", self.line),
         )
     }
 }
@@ -193,7 +193,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         format!(
-            "byte {} of the line (0x{:02X}) is not UTF-8; save the file as UTF-8",
+            "byte {} of the line (0x{:02X}) is not valid UTF-8; save the file as UTF-8",
             at + 1,
             bytes[at]
         )

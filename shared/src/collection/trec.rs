@@ -35,15 +35,16 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
             (Some(Layout::Beir), _) => {
                 return Err(expected(
                     &columns,
-                    "3: query, document, grade, as in the first line",
+                    "3: query, document, grade, because the first line is `query-id corpus-id \
+                     score`",
                 ));
             }
             (None | Some(Layout::Trec), &[query, _, doc, grade]) => (query, doc, grade),
             (None | Some(Layout::Trec), _) => {
                 return Err(expected(
                     &columns,
-                    "4: query, 0, document, grade (or 3 below the first line \
-                     `query-id corpus-id score`)",
+                    "4: query, 0, document, grade (or 3 if the first line is `query-id \
+                     corpus-id score`)",
                 ));
             }
         };
@@ -115,7 +116,7 @@ pub fn read_labelled_run(
         }
         let row = RunRow::parse(text)?;
         let grade = row.label.ok_or_else(|| {
-            "6 columns where 7 are expected: the last is the grade of the document".to_owned()
+            "6 columns, expected 7: the last is the grade of the document".to_owned()
         })?;
         let grade = whole(grade, "grade")?;
         row.take(line, &mut run, &mut seen)?;
@@ -298,7 +299,8 @@ impl<'a> RunRow<'a> {
             .insert(self.doc, line)
             .map_err(|first| {
                 format!(
-                    "document {} is ranked for query {} in line {first}, and that line is kept",
+                    "document {} is already ranked for query {} in line {first}; the first line \
+                     is kept",
                     quote_text(self.doc),
                     quote_text(self.query)
                 )
@@ -323,7 +325,7 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
         _ => {
             return Err(expected(
                 &columns,
-                "3 (query, document, score) or the 6 of a run",
+                "3 (query, document, score) or 6 as in a TREC run",
             ));
         }
     };
@@ -337,7 +339,7 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
     {
         None => Ok(()),
         Some(before) => Err(format!(
-            "document {} has a score for query {} already, {before}: keep one of the two",
+            "document {} already already has a score for query {} ({before}); remove one of the two rows",
             quote_text(doc),
             quote_text(query)
         )),
@@ -349,7 +351,7 @@ fn judge(qrels: &mut Qrels, query: &str, doc: &str, grade: i32) -> Result<(), St
     check_id(doc)?;
     if let Some(before) = qrels.grade(query, doc) {
         return Err(format!(
-            "document {} is judged for query {} already, and that grade, {before}, is kept",
+            "document {} is already judged for query {}; the first grade ({before}) is kept",
             quote_text(doc),
             quote_text(query)
         ));
@@ -371,7 +373,7 @@ fn finite(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(score) if score.is_finite() => Ok(score),
         Ok(_) => Err(format!(
-            "the score {} is not finite: leave the row out, or give it a number",
+            "the score {} is not finite: remove the row or give it a finite score",
             quote_text(text)
         )),
         Err(_) => Err(format!("the score {} is not a number", quote_text(text))),
@@ -381,7 +383,7 @@ fn finite(text: &str) -> Result<f64, String> {
 fn expected(columns: &[&str], what: &str) -> String {
     let n = columns.len();
     format!(
-        "{n} {} where there should be {what}",
+        "{n} {}, expected {what}",
         if n == 1 { "column" } else { "columns" }
     )
 }

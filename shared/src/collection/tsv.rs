@@ -38,8 +38,8 @@ pub fn read_documents(
         match columns[..] {
             [id, _url, title, body] => Ok(doc(id, title, body)),
             _ => Err(format!(
-                "{} of 4 columns: a row is a document's id, its address, its title and its body, \
-                 with tabs between",
+                "the column count is {}; expected 4: a row is a document's id, its URL, its \
+                 title and its body, separated by tabs",
                 columns.len()
             )),
         }

@@ -208,7 +208,7 @@ mod tests {
             (r#"{"1": {"0": "a", "0": "b"}}"#, "already used"),
             (r#"{"1": ["a"]}"#, "an object of passages in article 1"),
             (r#"{"1": {"0": "a"}"#, "EOF"),
-            (r#"{"1 2": {"0": "a"}}"#, "white space"),
+            (r#"{"1 2": {"0": "a"}}"#, "whitespace"),
         ] {
             let error = read_passages("p.json", file.as_bytes(), &mut |_| ())
                 .unwrap_err()

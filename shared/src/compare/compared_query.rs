@@ -74,7 +74,7 @@ pub fn compare_query(
     asking: &ComparisonOptions,
     query: &str,
 ) -> Result<ComparedQuery, Error> {
-    let unknown = || Error::not_found("query that both rankers rank", query);
+    let unknown = || Error::not_found("query ranked by both rankers", query);
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
     let asked = ResolvedComparisonOptions {

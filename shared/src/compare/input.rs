@@ -132,8 +132,8 @@ impl Study {
                 FieldError::IndexOutOfRange { items: members, n }.for_field("pair")
             }),
             RankerRef::Run(_) => {
-                let reason = "runs are compared with runs, on the Workbench or by \
-                              `axioscope compare --collection`; choose two rankers of the study";
+                let reason = "a run can only be compared with another run, in the Workbench or \
+                     with `axioscope compare --collection`; choose two rankers of the study";
                 Err(Error::unsupported("pair", reason))
             }
         };

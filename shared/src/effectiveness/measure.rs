@@ -89,7 +89,7 @@ impl FromStr for Measure {
                     .and_then(|it| i32::try_from(it).ok())
                     .ok_or_else(|| {
                         refuse(
-                            "the brackets must contain the minimum relevant grade, at least \
+                            "the parentheses must contain the minimum relevant grade, at least \
                              1: AP(rel=2)",
                         )
                     })
@@ -251,9 +251,9 @@ mod tests {
             measure `nDCG@0`: "@" must be followed by a rank of at least 1, as in nDCG@10
             measure `nDCG@+5`: "@" must be followed by a rank of at least 1, as in nDCG@10
             measure `nDCG(rel=2)@10`: nDCG uses grades as gains and takes no minimum grade: nDCG@10
-            measure `AP(rel=0)`: the brackets must contain the minimum relevant grade, at least 1: AP(rel=2)
-            measure `AP(rel=2`: the brackets must contain the minimum relevant grade, at least 1: AP(rel=2)
-            measure `AP(2)`: the brackets must contain the minimum relevant grade, at least 1: AP(rel=2)
+            measure `AP(rel=0)`: the parentheses must contain the minimum relevant grade, at least 1: AP(rel=2)
+            measure `AP(rel=2`: the parentheses must contain the minimum relevant grade, at least 1: AP(rel=2)
+            measure `AP(2)`: the parentheses must contain the minimum relevant grade, at least 1: AP(rel=2)
             measure ``: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
             measure `nDCG@99999999999`: "@" must be followed by a rank of at least 1, as in nDCG@10
         "#]].assert_eq(&told);

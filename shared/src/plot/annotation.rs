@@ -51,7 +51,7 @@ pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
     });
     let groups: Vec<Group> = groups.collect();
     let detail = "1 is perfect agreement; 0 is chance agreement for κ and α. Lines are 95 % \
-         intervals over queries; numbers of items in brackets.";
+         intervals over queries; numbers of items in parentheses.";
     draw("Inter-annotator agreement", detail, &groups)
 }
 
@@ -73,8 +73,8 @@ pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -
                 .collect(),
         });
     let groups: Vec<Group> = groups.collect();
-    let detail = "Thick lines: 95 % intervals over other samples. Thin lines: over other \
-         samples and other annotators. Numbers of items in brackets.";
+    let detail = "Thick lines: 95 % intervals that resample queries. Thin lines: 95 % intervals \
+         that resample queries and annotators. Numbers of items in parentheses.";
     draw("Agreement with annotators", detail, &groups)
 }
 

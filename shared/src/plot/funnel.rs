@@ -63,7 +63,7 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
         height: y,
         margin: 8.0,
         alt_text: format!(
-            "Instances left of all candidates. {}",
+            "Instances found among all candidates. {}",
             said.collect::<Vec<_>>().join("; ")
         ),
         description: "Logarithmic scale: each power of ten has the same length.".to_owned(),

@@ -119,7 +119,7 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
         ),
         description: format!(
             "Upper bars: {}; lower bars: {}. Lines are 95 % intervals over queries; numbers of \
-             queries in brackets.",
+             queries in parentheses.",
             names[0], names[1]
         ),
         marks,

@@ -37,7 +37,7 @@ impl HeatmapCount {
             HeatmapCount::Instances => "Instances",
             HeatmapCount::WithRelevant => "with a relevant document",
             HeatmapCount::BothOrders => "in both orders",
-            HeatmapCount::SampledShare => "share kept by the cap",
+            HeatmapCount::SampledShare => "share kept",
         }
     }
 
@@ -58,7 +58,7 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     for (kind, name) in [
         (RankerKind::Lexical, "Lexical"),
         (RankerKind::Neural, "Neural"),
-        (RankerKind::Remote, "Services"),
+        (RankerKind::Remote, "Remote"),
         (RankerKind::ScoreFile, "Uploaded scores"),
     ] {
         let rankers = overview.rows.iter().enumerate();

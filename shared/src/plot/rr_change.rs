@@ -89,7 +89,7 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
         margin: 8.0,
         alt_text: format!(
             "Difference in RR@10, {} minus {}: better on {} queries, equal on {}, worse on {}; \
-             1 on {}",
+             from 0 to 1 on {}",
             names[1],
             names[0],
             format::count(it.n_better),
@@ -193,7 +193,7 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         let [low, high] = mean.interval.map(|it| y.position(it));
         marks.push(FigureMark::Group {
             title: format!(
-                "Top {}: {} shared, {} with none",
+                "Top {}: {} shared on average, {} with no shared document",
                 at + 1,
                 format::score(mean.value, 2),
                 queries(*n_apart)

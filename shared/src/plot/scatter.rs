@@ -60,7 +60,7 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
         let values = point.map(format::fraction);
         marks.push(FigureMark::Group {
             title: format!(
-                "{name}: {} {}, axioms {}",
+                "{name}: {} {}, mean fraction {}",
                 scatter.measure, values[0], values[1]
             ),
             marks: vec![

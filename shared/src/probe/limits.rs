@@ -223,8 +223,8 @@ impl AxiomVariant {
             ("code", DefinitionSource::Camara2020) => Ok(AxiomVariant::Code),
             ("code", DefinitionSource::Rennings2019) => Err(Error::unsupported(
                 "mode",
-                "`rennings2019` has no mode `code`, since its extraction scripts were not \
-                 published; take `fixed` or `paper`",
+                "`rennings2019` has no variant `code`, because its extraction scripts were not \
+                 published; use `fixed` or `paper`",
             )),
             (other, _) => Err(Error::not_one_of(
                 "mode",

@@ -138,7 +138,7 @@ impl LookupTables {
                 continue;
             }
             let Some((wrong, right)) = row.split_once('\t') else {
-                let reason = "lacks a tab between a misspelt word and the right one";
+                let reason = "lacks a tab between a misspelled word and its correct spelling";
                 return Err(Error::Line {
                     file: file.to_owned(),
                     line: line as u64 + 1,

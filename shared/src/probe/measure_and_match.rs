@@ -362,7 +362,11 @@ impl FromStr for MeasureAndMatch {
             .strip_prefix("match:")
             .and_then(|it| it.split_once(':'));
         let Some((control, variable)) = parts else {
-            return Err(refuse("is written as match:length:relevance".to_owned()));
+            return Err(refuse(
+                "must have the form match:CONTROL:VARIABLE, for example \
+                 match:length:relevance"
+                    .to_owned(),
+            ));
         };
         let (control, tolerance) = match control.split_once('~') {
             None => (control, ControlTolerance::default()),
@@ -384,11 +388,14 @@ impl FromStr for MeasureAndMatch {
         };
         if tolerance != ControlTolerance::default() && matching.control == Measurement::TermCounts {
             return Err(refuse(
-                "vectors are equal or different; omit the tolerance".to_owned(),
+                "term-count vectors are either equal or different; omit the tolerance with \
+                 control tf"
+                    .to_owned(),
             ));
         }
         if !matching.is_possible() {
-            let reason = "texts that are equal in the control are equal in the variable";
+            let reason = "documents that are equal in the control are always equal in the \
+                 variable; choose another variable";
             return Err(refuse(reason.to_owned()));
         }
         Ok(matching)

@@ -161,7 +161,7 @@ impl std::str::FromStr for PoolSpec {
             _ => Err(Error::invalid_value(
                 field(),
                 word,
-                "a number of documents, 1 or more",
+                "a number of documents of at least 1",
             )),
         };
         match spec.split_once(':') {
@@ -175,7 +175,7 @@ impl std::str::FromStr for PoolSpec {
             },
             Some((kind @ ("run" | "rank"), rest)) => {
                 let Some((what, k)) = rest.rsplit_once(':') else {
-                    return Err(refuse(format!("lacks the depth: {kind}:…:100")));
+                    return Err(refuse(format!("has no depth; write {kind}:…:100")));
                 };
                 let k = count(k)?;
                 Ok(match kind {
@@ -236,11 +236,11 @@ mod tests {
         let says = |spec: &str| spec.parse::<PoolSpec>().unwrap_err().to_string();
         assert_eq!(
             says("rank:bm25:0"),
-            "pool rank:bm25:0: `0` is not a number of documents, 1 or more"
+            "pool rank:bm25:0: `0` is not a number of documents of at least 1"
         );
         assert_eq!(
             says("run:BM25.run"),
-            "pool run:BM25.run: lacks the depth: run:…:100"
+            "pool run:BM25.run: has no depth; write run:…:100"
         );
     }
 }

@@ -51,7 +51,7 @@ impl FromStr for TransferName {
         let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
-            let reason = format!("must be 1 to {LONGEST} lower-case letters, digits and hyphens");
+            let reason = format!("must have 1 to {LONGEST} lowercase letters, digits or hyphens");
             return Err(Error::malformed(
                 InvalidField::with_display("transfers", format!("transfer set `{shown}`")),
                 reason,

@@ -74,7 +74,7 @@ impl std::str::FromStr for QueryLikelihood {
             }
             Err(Error::out_of_range(
                 InvalidField::with_display("ranker", setting),
-                "must be above 0: without smoothing ln(0) is no score",
+                "must be above 0; without smoothing, a missing query term has score ln(0)",
             ))
         };
         match parse_parameters(spec, &["mu", "lambda"])?.as_slice() {
@@ -87,7 +87,7 @@ impl std::str::FromStr for QueryLikelihood {
             }),
             _ => Err(Error::conflict(
                 InvalidField::with_display("ranker", "ql"),
-                "set mu (Dirichlet) or lambda (Jelinek-Mercer)",
+                "set either mu (Dirichlet) or lambda (Jelinek–Mercer), not both",
             )),
         }
     }
@@ -157,7 +157,7 @@ mod tests {
         let says = |spec: &str| spec.parse::<LexicalRanker>().unwrap_err().to_string();
         assert_eq!(
             says("ql:mu=0"),
-            "ql mu: must be above 0: without smoothing ln(0) is no score"
+            "ql mu: must be above 0; without smoothing, a missing query term has score ln(0)"
         );
         assert_eq!(
             says("ql:lambda=2"),
@@ -165,7 +165,7 @@ mod tests {
         );
         assert_eq!(
             says("ql:mu=1,lambda=1"),
-            "ql: set mu (Dirichlet) or lambda (Jelinek-Mercer)"
+            "ql: set either mu (Dirichlet) or lambda (Jelinek–Mercer), not both"
         );
     }
 }

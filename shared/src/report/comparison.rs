@@ -93,7 +93,7 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     let mut table = head(found, "queries", "all queries")
         .with_text_columns("query id | query")
         .with_number_columns("tokens")
-        .with_text_columns("answer type")
+        .with_text_columns("question class")
         .with_columns(ColumnKind::Number, measures)
         .with_number_columns("shared in top 10");
     let both =
@@ -134,16 +134,16 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
 pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
         Hypothesis::QueryTermBias => {
-            format!("{first} has more query tokens in its top ten than {second}")
+            format!("{first} has more query tokens in its top 10 than {second}")
         }
         Hypothesis::QueryTermBiasHurts => {
-            format!("the more query tokens {first} has in its top ten, the lower its RR@10")
+            format!("the more query tokens {first} has in its top 10, the lower its RR@10")
         }
         Hypothesis::MoreNovelTerms => {
-            format!("{second} has more novel terms in its top ten than {first}")
+            format!("{second} has more novel terms in its top 10 than {first}")
         }
         Hypothesis::LongerQueries => {
-            format!("{second} gains more on {first} for longer queries")
+            format!("the RR@10 gain of {second} over {first} grows with query length")
         }
     }
 }
@@ -163,7 +163,8 @@ pub fn published_result(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
         Hypothesis::QueryTermBias => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
         Hypothesis::QueryTermBiasHurts => {
-            "from the lowest bucket to the highest MRR@10 falls by 34.5 % for BM25, 16.7 % for BERT"
+            "MRR@10 falls by 34.5 % for BM25 and 16.7 % for BERT from the lowest to the highest \
+             bucket"
         }
         Hypothesis::MoreNovelTerms => "FNT .88 and .90, BERT higher on 85.85 % of queries",
         Hypothesis::LongerQueries => {
@@ -198,17 +199,17 @@ pub fn length_label(length: &QueryLengthGroup) -> String {
 
 /// A type of answer, or that there is none.
 pub fn answer_type_label(answer: Option<AnswerType>) -> &'static str {
-    answer.map_or("no type", AnswerType::name)
+    answer.map_or("no class", AnswerType::name)
 }
 
 /// A change in RR in words.
 pub fn rr_change_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
-        RrChangeKind::ZeroToOne => format!("{second} first, {first} not in top ten"),
+        RrChangeKind::ZeroToOne => format!("{second} at rank 1, {first} not in top 10"),
         RrChangeKind::Better => format!("{second} better"),
         RrChangeKind::Equal => "equal".to_owned(),
         RrChangeKind::Worse => format!("{first} better"),
-        RrChangeKind::OneToZero => format!("{first} first, {second} not in top ten"),
+        RrChangeKind::OneToZero => format!("{first} at rank 1, {second} not in top 10"),
     }
 }
 
@@ -222,7 +223,7 @@ fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
     let mut notes = vec![
         comparison_summary(found),
         format!(
-            "From {} {}. Tokens: {}.",
+            "Source: {}, hash {}. Tokens: {}.",
             found.name, found.content_hash, found.analyzer
         ),
     ];
@@ -297,7 +298,7 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
 
 fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
-    let mut table = head(found, "fractions", "what the top ten contain")
+    let mut table = head(found, "fractions", "what the top 10 documents contain")
         .with_text_columns("measure")
         .with_columns(ColumnKind::Estimate, rankers)
         .with_number_columns("difference | 95 % interval")

@@ -48,7 +48,7 @@ pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
 fn head(figures: &StudyFigures, name: &str, what: &str) -> ReportTable {
     ReportTable {
         notes: vec![format!(
-            "Instances {}, variant {}{}, from study {}.",
+            "Instance hash {}, variant {}{}, from study {}.",
             figures.instances_hash,
             figures.variant.name(),
             of_split(&figures.options.controls),
@@ -88,9 +88,10 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
     };
     table.rows = figures.funnels.iter().map(row).collect();
     table.notes.push(
-        "Ordered pairs (TFC2: triples; LNC2: documents with a number of repetitions) of the \
-         candidate pools. Original: the axiom as first stated, for queries of one or two terms. \
-         Instances are counted before any cap."
+        "Candidates are ordered pairs (TFC2: triples; LNC2: documents with a number of \
+         repetitions) from the candidate pools. Original: the axiom as first stated, for \
+         queries of one or two terms. Instances are counted before the maximum per query is \
+         applied."
             .to_owned(),
     );
     table
@@ -104,7 +105,7 @@ fn premises(figures: &StudyFigures) -> ReportTable {
         "why pairs are rejected, by precondition",
     )
     .with_text_columns("axiom | precondition | bound")
-    .with_number_columns("fail it | fail only this | median shortfall | of");
+    .with_number_columns("fail | fail only this | median shortfall | candidates");
     for funnel in &figures.funnels {
         table
             .rows
@@ -139,8 +140,8 @@ pub fn precondition_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
     let label = precondition::precondition_label(missed.quantity, missed.relation);
     match missed.quantity {
-        MeasuredQuantity::TermCountLead { .. } => format!("{label}, for every query term"),
-        MeasuredQuantity::TermGainChange { .. } => format!("{label}, for every query term"),
+        MeasuredQuantity::TermCountLead { .. } => format!("{label} every query term"),
+        MeasuredQuantity::TermGainChange { .. } => format!("{label} every query term"),
         _ => label,
     }
 }
@@ -157,7 +158,7 @@ fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {
 /// How the instances fare under other analysers.
 fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let first = figures.audits.first()?;
-    let what = "do instances survive another analyzer";
+    let what = "instances that survive another analyzer";
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenization", what)
         .with_text_columns("analyzer")
@@ -191,7 +192,7 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
     if compared.n_tests == 0 {
         return None;
     }
-    let what = format!("rankers against {}", reference.label);
+    let what = format!("rankers compared with {}", reference.label);
     let mut table = head(figures, "compared", &what)
         .with_text_columns("ranker | axiom")
         .with_number_columns(

@@ -44,7 +44,7 @@ fn correlations(found: &LateInteractionAnalysis) -> ReportTable {
         ));
     }
     let table = head(found, "correlations", &found.header.ranker.label)
-        .with_text_columns("idf and")
+        .with_text_columns("correlation of idf with")
         .with_number_columns("r")
         .with_estimate_columns("interval")
         .with_number_columns("points | r in the paper");
@@ -72,13 +72,15 @@ fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<T
 
 fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
     let mut notes = vec![
-        "Importance: τ_AP between the candidate pool as ranked and as ranked without the term; \
-         low is important; the original ranking is the reference. ΔES: highest cosine where a \
-         token matches itself minus that where it does not."
+        "Importance: τ_AP between the ranking of the candidate pool and the ranking without the \
+         term; a low value means important; the original ranking is the reference. ΔES: mean of \
+         the highest cosine of a query token where it matches itself minus the mean where it \
+         matches another token."
             .to_owned(),
         format!(
-            "Spectral ratio: the first singular value of all vectors of a token divided by \
-             their sum, for tokens with at least {} vectors; not centered.",
+            "Spectral ratio: the largest singular value of the vectors of a token divided by \
+             the sum of their singular values, for tokens with at least {} vectors; the vectors \
+             are not centered.",
             found.header.min_occurrences
         ),
         format!(
@@ -89,8 +91,8 @@ fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
             found.header.collection,
             found.header.pool
         ),
-        "In the paper: ColBERT on 400 queries of TREC DL 2019 and 2020, without markers and \
-         without [MASK]."
+        "In the paper (Formal, Piwowarski & Clinchant, ECIR 2021): ColBERT on 400 queries of \
+         TREC DL 2019 and 2020, without marker tokens and [MASK] tokens."
             .to_owned(),
     ];
     notes.extend(found.header.ranker.note.clone());
@@ -108,8 +110,8 @@ fn words(found: &LateInteractionAnalysis) -> ReportTable {
     let table = head(found, "terms", "terms")
         .with_text_columns("term | tokens")
         .with_number_columns(
-            "queries | idf | importance | swapped reference | symmetric | ΔES | exact match | \
-             other query term",
+            "queries | idf | importance | importance, swapped reference | importance, symmetric \
+             | ΔES | exact match | other query term",
         )
         .with_text_columns("others");
     let row = |it: &WordStatistics| {
@@ -139,8 +141,8 @@ fn pieces(found: &LateInteractionAnalysis) -> ReportTable {
     let table = head(found, "tokens", "tokens")
         .with_text_columns("token")
         .with_number_columns(
-            "idf | ΔES | positions | vectors | spectral ratio | before \
-             fine-tuning",
+            "idf | ΔES | query positions | document vectors | spectral ratio | spectral ratio \
+             before fine-tuning",
         );
     let row = |it: &TokenStatistics| {
         vec![

@@ -22,22 +22,24 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
             "equally many query terms".to_owned()
         }
         (MeasuredQuantity::QueryTermOccurrenceLead { a, b }, _) => {
-            format!("more query terms in {b} than in {a}")
+            format!("more query terms in document {b} than in document {a}")
         }
-        (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => "equally many".to_owned(),
-        (MeasuredQuantity::TermCountLead { .. }, _) => "no fewer".to_owned(),
-        (MeasuredQuantity::TermGainChange { .. }, _) => "equal steps of".to_owned(),
+        (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => {
+            "equal count of".to_owned()
+        }
+        (MeasuredQuantity::TermCountLead { .. }, _) => "no lower count of".to_owned(),
+        (MeasuredQuantity::TermGainChange { .. }, _) => "equal steps in the count of".to_owned(),
         (MeasuredQuantity::DifferingTermCounts, _) => {
             "query terms with different counts".to_owned()
         }
         (MeasuredQuantity::UnpairedDifferingTerms, _) => {
-            "of these without a rarer partner".to_owned()
+            "query terms with different counts that are in no swapped pair".to_owned()
         }
         (MeasuredQuantity::OneExtraTerms, _) => {
-            "words with one more occurrence in document 2".to_owned()
+            "non-query terms with one more occurrence in document 2".to_owned()
         }
-        (MeasuredQuantity::OneExtraSharedTerms, _) => "shared words with one more occurrence in \
-             document 2"
+        (MeasuredQuantity::OneExtraSharedTerms, _) => "shared non-query terms with one more \
+             occurrence in document 2"
             .to_owned(),
         (MeasuredQuantity::Coverage { text }, _) => format!(
             "distinct query terms in document \
@@ -51,39 +53,44 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
             "equally many distinct query terms".to_owned()
         }
         (MeasuredQuantity::NonQueryTermExcess { others, terms }, _) => {
-            format!("more other words in {others} than query terms in {terms}")
+            format!(
+                "more non-query terms in document {others} than query terms in document \
+                 {terms}"
+            )
         }
         (MeasuredQuantity::NonQueryTermLead { a, b }, _) => {
-            format!("more other words in {b} than in {a}")
+            format!("more non-query terms in document {b} than in document {a}")
         }
         (MeasuredQuantity::SimilarityLead { near, .. }, _) => {
-            format!("other words of document {near} closer to the query by")
+            format!("non-query terms of document {near} closer to the query by")
         }
-        (MeasuredQuantity::Similarity, _) => "cosine of the other words".to_owned(),
-        (MeasuredQuantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
-        (MeasuredQuantity::RelativeLengthGap, _) => "length difference, share".to_owned(),
-        (MeasuredQuantity::RelativeOccurrenceGap, _) => "query-term difference, share".to_owned(),
+        (MeasuredQuantity::Similarity, _) => "cosine of the non-query terms".to_owned(),
+        (MeasuredQuantity::Dissimilarity, _) => "1 − cosine of the non-query terms".to_owned(),
+        (MeasuredQuantity::RelativeLengthGap, _) => "relative length difference".to_owned(),
+        (MeasuredQuantity::RelativeOccurrenceGap, _) => "relative difference in query-term \
+             occurrences"
+            .to_owned(),
         (MeasuredQuantity::RelativeCountGap, _) => {
-            "largest difference of a query term, share".to_owned()
+            "largest relative difference in the count of a query term".to_owned()
         }
-        (MeasuredQuantity::RelativeScoreGap, _) => "BM25 difference, share".to_owned(),
+        (MeasuredQuantity::RelativeScoreGap, _) => "relative BM25 difference".to_owned(),
         (MeasuredQuantity::RelativeIdfGap, _) => {
-            "idf difference within the query, share".to_owned()
+            "relative idf difference within the query".to_owned()
         }
-        (MeasuredQuantity::SharedQueryTerms, _) => "shared query terms, at least".to_owned(),
+        (MeasuredQuantity::SharedQueryTerms, _) => "shared query terms".to_owned(),
         (MeasuredQuantity::SharedQueryTermsIfAll, _) => {
-            "query terms, if both documents have all".to_owned()
+            "query terms shared, if both documents have all of them".to_owned()
         }
         (MeasuredQuantity::AxiomLead { axiom }, _) => lead(axiom).to_owned(),
         (MeasuredQuantity::AxiomPreference { axiom }, _) => {
             format!("preference of {}", axiom.name())
         }
-        (MeasuredQuantity::FormulaValue, _) => "the formula".to_owned(),
+        (MeasuredQuantity::FormulaValue, _) => "axiom formula".to_owned(),
         (MeasuredQuantity::MeasurementGap { measure }, _) => {
             format!("difference in {}", measure.slug())
         }
         (MeasuredQuantity::MeasurementLead { measure }, _) => {
-            format!("document 1 larger in {} by", measure.slug())
+            format!("{} larger in document 1 by", measure.slug())
         }
     }
 }
@@ -98,7 +105,7 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
              term"
         }
         IrAxiomsAxiom::Lnc1IrAxioms => "shorter by (terms)",
-        IrAxiomsAxiom::TfLnc => "occurrences of a term beyond equal length without it",
+        IrAxiomsAxiom::TfLnc => "more occurrences of a query term at equal length without it",
         IrAxiomsAxiom::Lb1 => "has a query term that the other lacks",
         IrAxiomsAxiom::Reg => "more of the least similar term",
         IrAxiomsAxiom::AntiReg => "more of the most similar term",
@@ -106,16 +113,15 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
         IrAxiomsAxiom::And | IrAxiomsAxiom::LenAnd => "has all query terms",
         IrAxiomsAxiom::MAnd | IrAxiomsAxiom::LenMAnd => "more distinct query terms",
         IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv => {
-            "vocabulary overlap with the query lower, \
-             Jaccard"
+            "lower vocabulary overlap with the query (Jaccard)"
         }
-        IrAxiomsAxiom::Prox1 => "fewer words between first occurrences",
-        IrAxiomsAxiom::Prox2 => "first occurrences earlier, in total",
-        IrAxiomsAxiom::Prox3 => "query phrase earlier",
-        IrAxiomsAxiom::Prox4 => "tighter grouping of all terms",
-        IrAxiomsAxiom::Prox5 => "mean span smaller",
-        IrAxiomsAxiom::Stmc1IrAxioms => "mean cosine of words with the query higher",
-        IrAxiomsAxiom::Stmc2IrAxioms => "query term in place of its most similar word",
+        IrAxiomsAxiom::Prox1 => "fewer terms between first occurrences",
+        IrAxiomsAxiom::Prox2 => "earlier first occurrences in total",
+        IrAxiomsAxiom::Prox3 => "earlier query phrase",
+        IrAxiomsAxiom::Prox4 => "tighter grouping of all query terms",
+        IrAxiomsAxiom::Prox5 => "smaller mean span",
+        IrAxiomsAxiom::Stmc1IrAxioms => "higher mean cosine of terms with the query",
+        IrAxiomsAxiom::Stmc2IrAxioms => "query term instead of its most similar term",
     }
 }
 

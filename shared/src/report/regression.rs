@@ -50,7 +50,10 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     let by_query = ReportTable::new("queries", "What changed, by query")
         .with_text_columns("query id | query")
         .with_number_columns("gained | lost");
-    let title = format!("Instances whose verdict changed, the largest {MAX_CHANGED_INSTANCES}");
+    let title = format!(
+        "Instances whose verdict changed: the {MAX_CHANGED_INSTANCES} with the \
+         largest change of margin"
+    );
     let moved = ReportTable::new("moved", title)
         .with_text_columns("axiom | variant | query id | documents | first")
         .with_number_columns("margin")
@@ -132,7 +135,7 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
         }
         let before = format::fraction(it.expected.fraction);
         let now = it.actual.map_or("nothing".to_owned(), format::fraction);
-        let said = escape(&format!("{now} where the baseline has {before}"));
+        let said = escape(&format!("fraction {now}, baseline {before}"));
         let _ = writeln!(out, ">\n    <failure message=\"{said}\"/>\n  </testcase>");
     }
     out.push_str("</testsuite>\n");

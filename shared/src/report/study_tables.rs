@@ -62,7 +62,10 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
         .clone()
         .map(|it| fraction(it.qrels_cell.as_ref()))
         .collect();
-    rows.push(row("relevance, where grades differ", agreement));
+    rows.push(row(
+        "relevance judgments on instances with different grades",
+        agreement,
+    ));
     let counts = probes
         .clone()
         .map(|it| TableValue::Count(it.n_instances))
@@ -88,7 +91,7 @@ fn cells(overview: &StudyOverview) -> ReportTable {
             "p | p (Holm) | smallest detectable difference from .5 | fraction \
              without truncated documents",
         )
-        .with_text_columns("instances hash | fingerprint");
+        .with_text_columns("instance hash | fingerprint");
     for OverviewRow { ranker, cells, .. } in &overview.rows {
         for (column, cell) in overview.columns.iter().zip(cells) {
             let mut row = vec![
@@ -215,9 +218,7 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
         .map(|(way, labels)| format!("{}: computed {way}.", labels.join(", ")))
         .collect();
     notes.push(
-        "A verdict is changed if the instance is satisfied, tied or violated under the other \
-         condition and was something else in the run."
-            .to_owned(),
+        "A verdict is changed if it differs between the run and the other condition.".to_owned(),
     );
     notes.extend(table.notes);
     (!rows.is_empty()).then_some(ReportTable {
@@ -282,7 +283,7 @@ fn kind(kind: RankerKind) -> &'static str {
 fn dials(dials: &StudyControls) -> String {
     let mut turned = String::new();
     if let Some(delta) = dials.length_tolerance {
-        turned += &format!(", length difference up to {delta} terms");
+        turned += &format!(", length tolerance δ {delta} terms");
     }
     if let Some(width) = dials.tie_threshold {
         turned += &format!(", tie threshold {width}");
@@ -308,7 +309,7 @@ fn short(hash: &str) -> String {
 
 fn same_instances(overview: &StudyOverview) -> String {
     format!(
-        "Instances {}, variant {}{}, from study {}.",
+        "Instance hash {}, variant {}{}, from study {}.",
         overview.instances_hash,
         overview.variant.name(),
         of_split(&overview.controls),
@@ -328,12 +329,12 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
             env!("CARGO_PKG_VERSION")
         ),
         format!(
-            "Instances {}, variant {}{dials}.",
+            "Instance hash {}, variant {}{dials}.",
             overview.instances_hash,
             overview.variant.name()
         ),
         format!(
-            "Collection {}: {} documents, {} terms; {} queries, {} query–document pairs.",
+            "Collection hash {}: {} documents, {} terms; {} queries, {} query-document pairs.",
             overview.collection_hash,
             count(overview.totals.n_docs),
             count(overview.totals.n_terms),
@@ -393,9 +394,10 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         false => String::new(),
     };
     format!(
-        "Limits: δ {gap} terms, min_terms {min_terms}, {cap}; LNC2 repeats {repeat_from} to \
-         {repeat_to} times up to {repeated_terms} terms (variant paper: up to {filled_terms}, \
-         variant code: documents up to {fillable_terms}).{shares}"
+        "Limits: length tolerance δ {gap} terms, at least {min_terms} query-term occurrences, \
+         {cap}; LNC2 repeats {repeat_from} to {repeat_to} times up to {repeated_terms} terms \
+         (variant paper: up to {filled_terms}, variant code: documents up to \
+         {fillable_terms}).{shares}"
     )
 }
 

@@ -189,13 +189,13 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
             | :-- | --: | --: | --: |
             | BM25 | .93 [.93, .94] | 1.00 [1.00, 1.00] | .51 |
             | &lt;script>\|%&amp; \_mean | .5 [.4, .6] | – | – |
-            | relevance, where grades differ | .79 [.70, .86] | – | – |
+            | relevance judgments on instances with different grades | .79 [.70, .86] | – | – |
             | instances | 14,057 | 9,785 | – |
             | with a relevant document | 4,685 | 3,261 | – |
 
             - Study tiny, mined 20 November 2026 by Axioscope 0.1.0, reported by Axioscope 0.1.0.
             - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, variant fixed.
-            - Collection c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104: 480 documents, 52,000 terms; 60 queries, 3,000 query–document pairs.
+            - Collection c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104: 480 documents, 52,000 terms; 60 queries, 3,000 query-document pairs.
             - Candidate pool group; analyzer: alnum, no stop words removed, porter.
             - Limits: δ 10 terms, min\_terms 1, all instances kept; LNC2 repeats 2 to 4 times up to 240 terms (variant paper: up to 512, variant code: documents up to 256).
             - Fractions are over instances; brackets hold the 95 % interval of a percentile bootstrap over queries (10,000 draws, seed 42). p: test against .5 with Holm's correction for 3 tests. Ties are reported separately; they agree with the axiom only if the expected preference allows them.
@@ -255,7 +255,7 @@ fn axioms_and_rankers_have_a_table_each() {
             | &lt;script>\|%&amp; \_mean | in f16 | 128 | 1.2e-3 | 1.900 | 400 | 3 | .01 |
 
             - &lt;script>\|%&amp; \_mean: computed on cpu in f32.
-            - A verdict is changed if the instance is satisfied, tied or violated under the other condition and was something else in the run.
+            - A verdict is changed if it differs between the run and the other condition.
             - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, variant fixed, from study tiny.
         "#]],
     );

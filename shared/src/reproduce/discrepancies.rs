@@ -19,7 +19,7 @@ use crate::study::overview::{OverviewCell, StudyOverview};
 
 /// Said of fractions of axioms.
 const FRACTION_NOTE: &str = "Fractions count a tie as agreement only if the expected preference \
-     allows it; two numbers that should be equal differ by ties at most.";
+     allows it; two numbers that should be equal differ at most by ties.";
 
 /// Said of effects.
 const EFFECT_NOTE: &str = "An effect is (positive − negative) / n. Our reproduction of the \
@@ -48,11 +48,11 @@ pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -
         Paper::Abnirml => EFFECT_NOTE,
         Paper::Padigela2019 => GROUP_NOTE,
     };
-    let title = "Known errors, shown by pairs of figures";
+    let title = "Known errors, each shown by two values";
     let table = ReportTable::new("defects", title)
-        .with_text_columns("claim | first figure")
+        .with_text_columns("error | first quantity")
         .with_number_columns("value")
-        .with_text_columns("second figure")
+        .with_text_columns("second quantity")
         .with_number_columns("value");
     ReportTable {
         rows: defects.rows,
@@ -210,7 +210,7 @@ impl<'a> DiscrepancyRows<'a> {
             ),
         );
         self.add(
-            "One of the columns nDCG and MRR of table 3 is mislabeled: the same number stands \
+            "One of the columns nDCG and MRR of table 3 is mislabeled: the same number appears \
              for two rankers",
             (
                 "QL, MRR".to_owned(),
@@ -258,13 +258,13 @@ impl<'a> DiscrepancyRows<'a> {
              instances, many in both orders, so that every ranker scores near one half",
             ("share of all ordered pairs".to_owned(), share(kept, pairs)),
             (
-                "of these in both orders".to_owned(),
+                "share of these instances in both orders".to_owned(),
                 share(both, instances.len() as u64),
             ),
         );
         for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Lnc1), [code, fixed]) {
             self.add(
-                "LNC1 by that code, and as defined here",
+                "LNC1 in the published code and as defined here",
                 fraction(format!("{ranker}, variant code"), one.micro_average.value),
                 fraction("fixed", other.micro_average.value),
             );
@@ -313,7 +313,7 @@ impl<'a> DiscrepancyRows<'a> {
             (
                 match &r {
                     Some(it) => format!(
-                        "r of the printed table, interval [{:.2}, {:.2}]",
+                        "r from the published table, interval [{:.2}, {:.2}]",
                         it.r.interval[0], it.r.interval[1]
                     ),
                     None => "r from the published table".to_owned(),

@@ -75,8 +75,9 @@ impl Baseline {
     pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<BaselineCheck>, Error> {
         if self.instances_hash != now.instances_hash {
             let reason = format!(
-                "the baseline has instances {:.12}, the study {:.12}; fractions over different \
-                 instances are not comparable; write a new baseline or recreate the study",
+                "the baseline has instance hash {:.12}, the study {:.12}; fractions over \
+                 different instances are not comparable; write a new baseline or recreate the \
+                 study",
                 self.instances_hash, now.instances_hash
             );
             return Err(Error::conflict("baseline", reason));

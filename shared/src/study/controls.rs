@@ -58,7 +58,7 @@ impl StudyControls {
         if study.definition.variants.contains(&mode) {
             return Ok(mode);
         }
-        Err(Error::not_found("mode of this study", mode.name()))
+        Err(Error::not_found("variant of this study", mode.name()))
     }
 
     /// Two sides of a claim closer than this tie.

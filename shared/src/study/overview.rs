@@ -438,7 +438,7 @@ impl Study {
         let mut remarks = Vec::new();
         if self.n_docs_without_text > 0 {
             remarks.push(format!(
-                "{} documents of the pool are not in the collection and were left out",
+                "{} documents of the candidate pool are not in the collection and are omitted",
                 self.n_docs_without_text
             ));
         }
@@ -455,13 +455,13 @@ impl Study {
         }
         if let Some(words) = &self.word_vectors {
             remarks.push(format!(
-                "{}; STMC2 counts documents as similar from a cosine of {}",
+                "{}; STMC2 counts documents with a cosine of at least {} as similar",
                 words.info, self.definition.limits.min_similarity
             ));
         }
         for it in self.scores.iter().filter(|it| it.n_missing() > 0) {
             remarks.push(format!(
-                "{}: {} pairs unscored",
+                "{}: {} pairs without a score",
                 it.ranker.label,
                 it.n_missing()
             ));

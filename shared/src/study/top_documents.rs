@@ -50,8 +50,11 @@ impl Study {
     /// The first texts of the pool of a query, by its place, under the ranker with a fingerprint.
     pub fn top_documents(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
         let (Some(asked), Some(pool)) = (self.queries.get(query), self.pools.get(query)) else {
-            let what = format!("query of this study (it has {})", self.queries.len());
-            return Err(Error::not_found(&what, format!("number {query}")));
+            let what = format!(
+                "query of this study (it has {}, counted from 0)",
+                self.queries.len()
+            );
+            return Err(Error::not_found(&what, format!("{query}")));
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);

@@ -12,7 +12,7 @@ impl Study {
     /// Reads a study from the file that [`Study`] is written to as JSON. `file` names it in
     /// the error.
     pub fn from_json(file: &str, text: &str) -> Result<Study, Error> {
-        let way_out = "add a file that was downloaded or exported as a study";
+        let way_out = "add a study file that was downloaded or exported from Axioscope";
         let study: Study = serde_json::from_str(text).map_err(|it| {
             Error::file(
                 file,
@@ -33,7 +33,7 @@ impl Study {
         ok(self.format == 1, "its format is not 1")?;
         for &text in &self.study_docs {
             let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
-            let body = body.ok_or("a text belongs to a document that is missing")?;
+            let body = body.ok_or("a derived document refers to a document that is missing")?;
             let times = match text {
                 StudyDocument::Original { .. } => 1,
                 StudyDocument::Repeated { times, .. } => times,

@@ -212,7 +212,7 @@ pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
     .flatten()
     .collect();
     let what = match what.is_empty() {
-        true => "nothing about their settings".to_owned(),
+        true => "none in their settings".to_owned(),
         false => what.join(", "),
     };
     let StudyDefinition { name, .. } = one;

@@ -71,7 +71,7 @@ impl Study {
         if let Some((first, _)) = missing.next() {
             let n_missing = missing.count() + 1;
             return refuse(format!(
-                "{n_missing} of the {n} documents of this study are missing, the first is {}; \
+                "{n_missing} of the {n} documents of this study are missing; the first is {}; \
                  add the whole corpus",
                 first.id
             ));
@@ -81,8 +81,8 @@ impl Study {
         if let Some((first, _)) = other.find(differs) {
             let n_other = other.filter(differs).count() + 1;
             return refuse(format!(
-                "{n_other} of {n} documents have a different text than in the study, the first \
-                 is {}; add the same version of the corpus",
+                "{n_other} of {n} documents differ in text from the study; the first is {}; add \
+                 the same version of the corpus",
                 first.id
             ));
         }

@@ -79,8 +79,8 @@ impl WordpieceVocabulary {
         all: Vec<String>,
     ) -> Result<WordpieceVocabulary, Error> {
         if !all.iter().any(|it| it == UNKNOWN_TOKEN) {
-            let reason = "it has no piece `[UNK]`; a WordPiece vocabulary has one piece a line, \
-                          as vocab.txt of a BERT model";
+            let reason = "has no token `[UNK]`; a WordPiece vocabulary has one token per line, \
+                 like vocab.txt of a BERT model";
             return Err(Error::file(file, reason));
         }
         Ok(WordpieceVocabulary::held(file, case, all))
@@ -118,7 +118,7 @@ impl WordpieceVocabulary {
             lowercase: Option<bool>,
         }
         let read: Tokenizer = serde_json::from_str(text).map_err(|it| {
-            let reason = format!("it is no tokenizer.json of a WordPiece model: {it}");
+            let reason = format!("is not a tokenizer.json of a WordPiece model: {it}");
             Error::file(file, reason)
         })?;
         let case = match read.normalizer.and_then(|it| it.lowercase) {

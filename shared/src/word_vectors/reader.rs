@@ -55,7 +55,7 @@ pub fn read_word_vectors(
     if vectors.is_empty() {
         return Err(Error::file(
             name,
-            "no row is a word followed by numbers; add a GloVe or word2vec file",
+            "no line has a word followed by numbers; add a GloVe or word2vec file",
         ));
     }
     Ok((vectors, reading))
@@ -246,7 +246,7 @@ mod tests {
                 "4: `c` is not a number",
                 "5: a vector of zeros has no direction",
                 "6: the word already has a vector, which is kept",
-                "7: a number is infinite or not a number",
+                "7: a value is infinite or NaN",
             ]
         );
     }

@@ -33,9 +33,9 @@ fn a_broken_row_costs_itself_alone() {
             refused: c/corpus.jsonl, line 3: not a JSON object: a row is one JSON object, as in {"_id": "7", "text": "a text"}
             refused: c/corpus.jsonl, line 4: `_id` is missing
             refused: c/corpus.jsonl, line 5: the id is empty
-            refused: c/corpus.jsonl, line 6: id `d1` already used in line 1; that row is kept
+            refused: c/corpus.jsonl, line 6: id `d1` is already used in line 1; the first row is kept
             rows refused and left out: 8
-            warning: c/corpus.jsonl, line 8: `_id` is a number, taken as the text `5`
+            warning: c/corpus.jsonl, line 8: `_id` is a number; it is read as the string `5`
             warning: c/corpus.jsonl, line 9: the document is empty
             rows read with a warning: 2
         "#]],
@@ -75,9 +75,9 @@ fn bytes_that_are_no_text_cost_their_row() {
         &home,
         "import c --to c",
         expect![[r#"
-            refused: c/corpus.jsonl, line 3: byte 27 of the line (0xE9) is not UTF-8; save the file as UTF-8
+            refused: c/corpus.jsonl, line 3: byte 27 of the line (0xE9) is not valid UTF-8; save the file as UTF-8
             refused: c/corpus.jsonl, line 5: id `d\u{0}5` contains a control character (U+0000); remove it
-            refused: c/corpus.jsonl, line 6: id `d\u{202e}6` contains a bidirectional control (U+202E); remove it
+            refused: c/corpus.jsonl, line 6: id `d\u{202e}6` contains a bidirectional control character (U+202E); remove it
             refused: c/corpus.jsonl, line 7: broken JSON at byte 24, control character (\u0000-\u001F) found while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
             rows refused and left out: 4
             warning: c/corpus.jsonl, line 4: the text contains NUL characters; they are kept; the text contains bidirectional control characters (U+202E); they are kept and the displayed text may differ from the analyzed text
@@ -126,7 +126,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         expect![[r#"
         left out, since they need word vectors (--vectors FILE): stmc1, stmc2, stmc3
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
-        refused: c/qrels.tsv, line 5: 2 columns where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
+        refused: c/qrels.tsv, line 5: 2 columns , expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
         rows refused and left out: 2
         qrels: not in the collection: 1 query (q9), 1 document (d9)
         refused: c/runs/a.run, line 4: the score `x` is not a number
@@ -140,7 +140,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         &home,
         &MINE.replace("all", "run:none.run:10"),
         expect![[r#"
-            c/runs/none.run: every row was refused, the first in line 1: 2 columns where there should be 6: query, Q0, document, rank, score, tag; give a TREC run
+            c/runs/none.run: every row was refused, the first in line 1: 2 columns , expected 6: query, Q0, document, rank, score, tag; give a TREC run
         "#]],
     );
     home.write(
@@ -152,7 +152,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         "eval c/qrels.tsv c/runs/a.run -m AP",
         expect![[r#"
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
-        refused: c/qrels.tsv, line 5: 2 columns where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
+        refused: c/qrels.tsv, line 5: 2 columns , expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
         refused: c/runs/a.run, line 4: the score `x` is not a number
         rows refused and left out: 3
     "#]],
@@ -175,25 +175,25 @@ fn a_score_that_is_no_number_is_an_error() {
         (
             "q1 d1 1\nq1 d2 NaN\n",
             expect![[r#"
-            s.tsv, line 2: the score `NaN` is not finite: leave the row out, or give it a number
+            s.tsv, line 2: the score `NaN` is not finite: remove the row or give it a finite score
         "#]],
         ),
         (
             "q1 d1 -inf\n",
             expect![[r#"
-            s.tsv, line 1: the score `-inf` is not finite: leave the row out, or give it a number
+            s.tsv, line 1: the score `-inf` is not finite: remove the row or give it a finite score
         "#]],
         ),
         (
             "q1 Q0 d1 1 infinity x\n",
             expect![[r#"
-            s.tsv, line 1: the score `infinity` is not finite: leave the row out, or give it a number
+            s.tsv, line 1: the score `infinity` is not finite: remove the row or give it a finite score
         "#]],
         ),
         (
             "q1 d1 1e999\n",
             expect![[r#"
-            s.tsv, line 1: the score `1e999` is not finite: leave the row out, or give it a number
+            s.tsv, line 1: the score `1e999` is not finite: remove the row or give it a finite score
         "#]],
         ),
         (
@@ -205,13 +205,13 @@ fn a_score_that_is_no_number_is_an_error() {
         (
             "q1 d1 1\nq1 d1 2\n",
             expect![[r#"
-            s.tsv, line 2: document `d1` has a score for query `q1` already, 1: keep one of the two
+            s.tsv, line 2: document `d1` already has a score for query `q1` already, 1); remove one of the two rows
         "#]],
         ),
         (
             "q1 d1\n",
             expect![[r#"
-            s.tsv, line 1: 2 columns where there should be 3 (query, document, score) or the 6 of a run
+            s.tsv, line 1: 2 columns , expected 3 (query, document, score) or 6 as in a TREC run
         "#]],
         ),
     ] {
@@ -252,10 +252,10 @@ fn damaged_archives_end_the_command() {
         refused
     });
     expect![[r#"
-        c/corpus.jsonl.gz: reading stopped in line 2: the gzip archive is cut off, copy it again
-        c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is damaged, copy it again
-        c/corpus.jsonl.zst: reading stopped in line 1: the zstd archive is cut off, copy it again
-        c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is cut off, copy it again
+        c/corpus.jsonl.gz: reading stopped at line 2: the gzip archive is cut off, copy it again
+        c/corpus.jsonl.gz: reading stopped at line 1: the gzip archive is damaged, copy it again
+        c/corpus.jsonl.zst: reading stopped at line 1: the zstd archive is cut off, copy it again
+        c/corpus.jsonl.gz: reading stopped at line 1: the gzip archive is cut off, copy it again
     "#]]
     .assert_eq(&refused.concat());
 }
@@ -274,7 +274,7 @@ fn an_archive_that_never_ends_is_not_unpacked_to_its_end() {
         &home,
         MINE,
         expect![[r#"
-            c/corpus.jsonl.gz: reading stopped in line 1: the first 327 kB expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
+            c/corpus.jsonl.gz: reading stopped at line 1: the first 327 kB expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
         "#]],
     );
 }

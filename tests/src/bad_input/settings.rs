@@ -50,8 +50,8 @@ fn settings_out_of_their_range_are_refused() {
     ];
     let refused = lines.map(|line| refusal(&home, &line));
     expect![[r#"
-        pool rank:bm25:0: `0` is not a number of documents, 1 or more
-        pool run:a.run:0: `0` is not a number of documents, 1 or more
+        pool rank:bm25:0: `0` is not a number of documents of at least 1
+        pool run:a.run:0: `0` is not a number of documents of at least 1
         pool everything: is not one of run:FILE:K, rank:RANKER:K, group, judged, all
         pool group: no query has a `doc_group`; use rank:bm25:100 or provide the groups
         pool judged: the collection has no qrels; use rank:bm25:100 or add qrels
@@ -59,12 +59,12 @@ fn settings_out_of_their_range_are_refused() {
         delta: `ten` is not a number of terms, 0 or more, or inf
         min-terms: `-1` is not a number of terms, 0 or more
         per_query: must be at least 1, or be omitted
-        probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, expected one of: all, ir_axioms or one of its axioms, a formula such as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME
+        probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, a formula such as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, transfer:NAME
         stmc1: needs word vectors: add a GloVe or word2vec file
-        c/queries.jsonl: no row is a word followed by numbers; add a GloVe or word2vec file
+        c/queries.jsonl: no line has a word followed by numbers; add a GloVe or word2vec file
         mode: `loose` is none of `fixed`, `paper`, `code`
         none.txt: No such file or directory (os error 2); give none, en-function, or a text file with one word a line
-        ql mu: must be above 0: without smoothing ln(0) is no score
+        ql mu: must be above 0; without smoothing, a missing query term has score ln(0)
         ql mu: `-1` is not a number of at least 0
         ql lambda: `1.5` is not a number from 0 to 1
         bm25 k1: `-1` is not a number of at least 0
@@ -76,7 +76,7 @@ fn settings_out_of_their_range_are_refused() {
         delta-score: must be a finite number, 0 or more
         delta-score: must be a finite number, 0 or more
         top: must be at least 1
-        top: `-1` is not a number of documents, 1 or more
+        top: `-1` is not a number of documents of at least 1
         there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
         there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
         eval: give QRELS and RUN, or RUN alone with --labels-in-run
@@ -99,7 +99,7 @@ fn names_that_would_leave_the_data_folder_are_refused() {
         (
             "import c --to ../../c",
             expect![[r#"
-            name `../../c`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+            name `../../c`: a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a hyphen
         "#]],
         ),
         (
@@ -111,19 +111,19 @@ fn names_that_would_leave_the_data_folder_are_refused() {
         (
             "study check ../../etc",
             expect![[r#"
-            name `../../etc`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+            name `../../etc`: a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a hyphen
         "#]],
         ),
         (
             "study export ../small --out out",
             expect![[r#"
-            name `../small`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+            name `../small`: a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a hyphen
         "#]],
         ),
         (
             "report /etc/passwd",
             expect![[r#"
-            name `/etc/passwd`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+            name `/etc/passwd`: a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a hyphen
         "#]],
         ),
     ] {
@@ -149,7 +149,7 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[("name", "../small")]),
             expect![[r#"
-            name `../small`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+            name `../small`: a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a hyphen
         "#]],
         ),
         (
@@ -159,7 +159,7 @@ fn a_study_file_that_is_not_one_is_refused() {
               |
             6 | pool = "rank:bm25:0"
               |        ^^^^^^^^^^^^^
-            pool rank:bm25:0: `0` is not a number of documents, 1 or more
+            pool rank:bm25:0: `0` is not a number of documents of at least 1
         "#]],
         ),
         (
@@ -171,7 +171,7 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[]).replace("\"ql\"", "\"ql:mu=0\""),
             expect![[r#"
-            ql mu: must be above 0: without smoothing ln(0) is no score
+            ql mu: must be above 0; without smoothing, a missing query term has score ln(0)
         "#]],
         ),
         (
@@ -203,7 +203,7 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[]).replace("format = 1", "format = 2"),
             expect![[r#"
-                format: 2 is not supported by this version, which reads format 1; update it
+                format: 2 is not supported by this version, which reads format 1; update Axioscope
             "#]],
         ),
         (

@@ -107,7 +107,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river bank&text1=the river bank&text2=a bank by the river");
         until_stands(tab, "TP", "applies");
-        let field = "Further axioms, for example: prox1, tfc1 & tp";
+        let field = "Further axioms and axiom formulas, for example: prox1, tfc1 & tp";
         tab.fill(field, "prox1, prox1 & tp, m_and");
         until_stands(tab, "PROX1", "applies");
         until_stands(tab, "prox1&tp", "applies");

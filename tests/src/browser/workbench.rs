@@ -88,7 +88,7 @@ fn pairs_of_texts_become_transfer_sets() {
         tab.upload(PICKER, &[&corpus, &queries, &short, &corrected]);
         wait_for_files(tab, 4);
         create_study(tab);
-        let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
+        let study = tab.download(&files.path(""), "Download study (JSON)", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
         let behaviours = study.definition.behavioral_tests();
         let behaviours: Vec<_> = behaviours.map(|it| it.slug().into_owned()).collect();
@@ -143,7 +143,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.wait_for_address("/workbench");
         create_study(tab);
 
-        let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
+        let study = tab.download(&files.path(""), "Download study (JSON)", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
         assert_eq!(
             (study.queries.len(), study.totals.n_docs, study.scores.len()),

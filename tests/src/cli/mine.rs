@@ -206,7 +206,7 @@ fn a_preset_without_published_code_has_no_mode_code() {
         .expect_failure()
         + "\n";
     expect![[r#"
-        mode: `rennings2019` has no mode `code`, since its extraction scripts were not published; take `fixed` or `paper`
+        mode: `rennings2019` has no variant `code`, because its extraction scripts were not published; use `fixed` or `paper`
     "#]].assert_eq(&refused);
     assert!(home.files().is_empty());
 }

@@ -126,7 +126,7 @@ fn a_report_comes_in_five_formats() {
         | BM25 | 1.00 [1.00, 1.00] | .5 [.0, 1.0] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 | 1.00 | 1.00 | .27 |
         | QL | .95 [.91, 1.00] | .5 [.0, 1.0] | .8 [.5, 1.0] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 | 1.00 | 1.00 | .27 |
         | own | .7 [.0, 1.0] | 1.0 [.0, 1.0] | – | – | – | – | .86 | 1.00 | 1.00 | .40 |
-        | relevance, where grades differ | 1.00 [1.00, 1.00] | .0 [.0, 1.0] | – | 1.0 [.0, 1.0] | – | 1.00 [1.00, 1.00] | – | – | – | – |
+        | relevance judgments on instances with different grades | 1.00 [1.00, 1.00] | .0 [.0, 1.0] | – | 1.0 [.0, 1.0] | – | 1.00 [1.00, 1.00] | – | – | – | – |
         | instances | 22 | 4 | 4 | 3 | 45 | 4 | – | – | – | – |
         | with a relevant document | 15 | 4 | 0 | 1 | 12 | 3 | – | – | – | – |
     "#]]
@@ -174,7 +174,7 @@ fn a_report_comes_in_five_formats() {
         .expect_success();
     assert_ne!(other, report("csv"));
     let refused = home.run("report small --variant paper").expect_failure();
-    expect!["there is no mode of this study named `paper`"].assert_eq(&refused);
+    expect!["there is no variant of this study named `paper`"].assert_eq(&refused);
 }
 
 fn first_lines(text: &str, n: usize) -> String {

@@ -122,7 +122,7 @@ fn ManipulationExamples() -> impl IntoView {
             <dd class="document">{TEXT}</dd>
         </dl>
         <p class="note">
-            "The effect of each manipulation on this document: " <ins>"added"</ins> ", "
+            "Changes that each manipulation makes to this document: " <ins>"added"</ins> ", "
             <del>"removed"</del>
             ", " <span class="moved">"moved"</span>
             ". Sentences and words of other documents come from “" {NON_RELEVANT_TEXT} "”"

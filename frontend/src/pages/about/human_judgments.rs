@@ -18,12 +18,12 @@ pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
             <dl class="facts-of">
                 <dt>"Sampling designs"</dt>
                 <dd>
-                    "Uniform: every instance has the same probability. By probe: equally many \
-                     per probe, or in proportion to its size. By margin: with r = |margin| / \
-                     median |margin|, probabilities in proportion to ⅛ + 1/(1 + r) for close \
-                     calls and ⅛ + r/(1 + r) for clear ones. Disagreement first: a share of the \
-                     items comes from instances on which the axiom and a ranker, or two \
-                     rankers, disagree. Every instance can be drawn."
+                    "Uniform: every instance has the same probability. By probe: the same \
+                     number per probe, or in proportion to its size. By margin: with r = \
+                     |margin| / median |margin|, probabilities in proportion to ⅛ + 1/(1 + r) \
+                     for close calls and ⅛ + r/(1 + r) for clear ones. Disagreement first: a \
+                     share of the items comes from instances on which the axiom and a ranker, \
+                     or two rankers, disagree. Every instance can be drawn."
                 </dd>
                 <dt>"π"</dt>
                 <dd>
@@ -33,8 +33,8 @@ pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
                 <dt>"Consensus"</dt>
                 <dd>
                     "The curator's adjudication of an item, or otherwise the preference with \
-                     the most votes. If two preferences have equally many votes, the item is \
-                     split and has no consensus. "
+                     the most votes. If two preferences have the same number of votes, the item \
+                     is split and has no consensus. "
                     <i>"Cannot say"</i>
                     " is an answer but not a vote. An annotator with contradictory answers on \
                      an item has no vote on it. Training and gold items are not part of any \
@@ -45,8 +45,8 @@ pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
                     "Axiom and annotators, ranker and annotators, axiom and relevance \
                      judgments. “Equal” agrees with an expected preference that allows a tie; \
                      it agrees with a ranker whose scores are tied. The same numbers are also \
-                     reported over items on which neither side says “equal”, and over single \
-                     votes instead of majorities."
+                     reported over items on which neither side says “equal”, and over \
+                     individual votes instead of majorities."
                 </dd>
             </dl>
             <p>
@@ -75,8 +75,8 @@ pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
                 <dt>"Cohen’s κ"</dt>
                 <dd>
                     "Between two annotators: (p_o − p_e) / (1 − p_e), with the observed \
-                     agreement p_o and the agreement p_e expected from how often each uses each \
-                     answer (Educational and Psychological Measurement, 1960)."
+                     agreement p_o and the agreement p_e expected from how often each annotator \
+                     uses each answer (Educational and Psychological Measurement, 1960)."
                 </dd>
                 <dt>"Fleiss’ κ"</dt>
                 <dd>
@@ -96,7 +96,7 @@ pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
                 "κ and α are 1 for perfect agreement and 0 for chance agreement. They are \
                  undefined if everyone always gives the same answer. Intervals are percentile \
                  bootstraps over queries. Gold accuracy has Wilson’s interval; drift, the last \
-                 third of an annotator's decisions minus the first third, has Newcombe’s."
+                 third of an annotator’s decisions minus the first third, has Newcombe’s."
             </p>
         </Section>
     }

@@ -15,15 +15,15 @@ pub(super) fn VariantsHelp() -> impl IntoView {
         <Section id="modes" name="Variants of an axiom">
             <p>
                 "The papers contain misprints in their axioms, and the authors' code deviates \
-                 from the text. An axiom therefore has up to four variants, and every result \
+                 from the papers. An axiom therefore has up to four variants, and every result \
                  states which one it uses."
             </p>
             <dl class="facts-of">
                 <dt>"fixed"</dt>
                 <dd>
-                    "as defined here: length difference tested on both sides, idf different \
-                     where the axiom needs it, and no pair that is an instance in both orders. \
-                     Start with this one."
+                    "as defined here: the length difference is tested in both directions, idf \
+                     must differ where the axiom requires it, and no pair is an instance in \
+                     both orders. Start with this one."
                 </dd>
                 <dt>"paper 2019"</dt>
                 <dd>"as published in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
@@ -31,7 +31,7 @@ pub(super) fn VariantsHelp() -> impl IntoView {
                 <dd>"as published in Câmara & Hauff (ECIR 2020)."</dd>
                 <dt>"code 2020"</dt>
                 <dd>
-                    "as implemented by Câmara & Hauff, including defects, so that their figures \
+                    "as implemented by Câmara & Hauff, including defects, so that their results \
                      can be reproduced; for the axioms of ir_axioms, as implemented in release \
                      1.2.5. The code of the 2019 paper was not published."
                 </dd>
@@ -95,8 +95,8 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
                 </dd>
                 <dt>"Truncation"</dt>
                 <dd>
-                    "Truncated documents are counted. Where it matters, the fraction without \
-                     them is also shown."
+                    "The number of truncated documents is reported. Where it matters, the \
+                     fraction without them is also shown."
                 </dd>
                 <dt>"Hash"</dt>
                 <dd>

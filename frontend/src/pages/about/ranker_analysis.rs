@@ -45,8 +45,8 @@ pub(super) fn LateInteractionHelp() -> impl IntoView {
         <Section id="inside" name="Late interaction">
             <p>
                 "A late-interaction model sums, over the query tokens, the highest cosine with \
-                 any document token. This shows which tokens decide a score, following Formal, \
-                 Piwowarski & Clinchant (ECIR 2021):"
+                 any document token. The analysis shows which tokens decide a score, following \
+                 Formal, Piwowarski & Clinchant (ECIR 2021):"
             </p>
             <p class="formula">"S(d) = Σ_i max_j cos(q_i, d_j)"</p>
             <dl class="facts-of">
@@ -74,7 +74,7 @@ pub(super) fn LateInteractionHelp() -> impl IntoView {
                 " on a study's page shows them with their correlation with idf, next to those \
                  of the paper, and matches any query with its top documents token by token. For \
                  a cross-encoder, the Playground and the instance page show the attention \
-                 weights of one layer: where it looks, not why."
+                 weights of one layer. They show which tokens the model attends to, not why."
             </p>
         </Section>
     }

@@ -24,7 +24,7 @@ pub(crate) fn WorkedExample(
     if probe.needs_vectors() {
         return view! {
             <p class="note">
-                "Concerns the meaning of words and needs word vectors: "
+                "This axiom concerns the meaning of words and needs word vectors: "
                 <code>"axioscope mine --vectors FILE"</code> " reads GloVe and word2vec files."
             </p>
         }

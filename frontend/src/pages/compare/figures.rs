@@ -28,8 +28,8 @@ pub(super) fn ComparisonFigures(
     let buckets = part(
         "buckets",
         "Reciprocal rank by FQT in the top ten",
-        "Queries are grouped by each ranker's own FQT. A ranker that query tokens mislead falls \
-         with FQT.",
+        "Queries are grouped by each ranker's own FQT. If query tokens mislead a ranker, its \
+         reciprocal rank falls as FQT rises.",
         selectable_figure(group_bars::draw_rr_by_fqt(&found), buckets, scene),
     );
     let lengths = found.query_lengths.iter().map(|it| it.n_tokens);
@@ -53,8 +53,8 @@ pub(super) fn ComparisonFigures(
     let overlap = part(
         "overlap",
         "Overlap of the rankings",
-        "Documents among the first i of both rankings. Click a dot to list the queries with no \
-         overlap.",
+        "Number of documents in the top i of both rankings. Click a dot to list the queries \
+         with no overlap.",
         selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
     let answers = found.answer_types.iter();
@@ -79,7 +79,7 @@ pub(super) fn ComparisonFigures(
     view! {
         {part(
             "fractions",
-            "What the top ten contain",
+            "Contents of the top ten",
             "Reciprocal rank, query tokens (FQT) and novel terms (FNT) in the top ten.",
             None,
         )}

@@ -92,7 +92,10 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
             let edge = |at: usize| FQT_EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
             let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
-            format!("FQT of {} from {from} to {to}.", name(*side))
+            format!(
+                "Queries with an FQT of {} from {from} to {to}.",
+                name(*side)
+            )
         }
         QuerySelection::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
             format!("Queries with more than {MAX_QUERY_LENGTH} tokens.")
@@ -119,14 +122,14 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
         },
         QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
         QuerySelection::Disjoint { depth } => {
-            format!("Queries with no shared document among the first {depth}.")
+            format!("Queries with no shared document in the top {depth}.")
         }
         QuerySelection::HigherFraction { fraction, side } => {
             let word = match fraction {
                 TopFraction::QueryTokens => "FQT",
                 TopFraction::NovelTerms => "FNT",
             };
-            format!("{word} is higher for {}.", name(*side))
+            format!("Queries on which {word} is higher for {}.", name(*side))
         }
     }
 }
@@ -149,7 +152,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
     });
     let mut heads = vec![ColumnHeading::text("query")];
     heads.extend(measures);
-    heads.push(ColumnHeading::number(format!("shared, of top {MAX_DEPTH}")));
+    heads.push(ColumnHeading::number(format!("shared in top {MAX_DEPTH}")));
     let part = move || scene.view.get().page;
     let shown = move || {
         let from = part() * ROWS;

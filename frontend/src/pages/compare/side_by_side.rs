@@ -104,7 +104,7 @@ fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
     });
     let tops = tops.collect_view();
     let relevant = relevant.map(|top| {
-        let name = "Relevant".to_owned();
+        let name = "Relevant document".to_owned();
         view! { <Document top name rr=None terms=terms.clone()/> }
     });
     view! {

@@ -48,10 +48,10 @@ pub(super) fn InstanceDocuments(
             .into_any();
         }
         true => {
-            "Each query term has its own underline and tint; violet is the rarest. The two \
-             closest terms are framed."
+            "Each query term has its own underline and tint; violet marks the rarest term. The \
+             two closest terms are framed."
         }
-        false => "Each query term has its own underline and tint; violet is the rarest.",
+        false => "Each query term has its own underline and tint; violet marks the rarest term.",
     };
     view! {
         <div class="docs" class:three=kind.arity() == 3>{all}</div>
@@ -107,7 +107,7 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
         (Probe::Manipulation(_), _) => return "original document",
         (Probe::Transfer(_), 0) => return "first of the pair",
         (Probe::Transfer(_), _) => return "second of the pair",
-        (Probe::MeasureAndMatch(_), 0) => return "larger in the measure",
+        (Probe::MeasureAndMatch(_), 0) => return "larger value of the measure",
         (Probe::MeasureAndMatch(_), _) => return "",
         _ => {}
     }
@@ -116,8 +116,8 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
         (ClaimKind::NotLower, 0) => "should not score lower",
         (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, _) => "",
         (ClaimKind::DiminishingGain, 0) => "fewest query terms",
-        (ClaimKind::DiminishingGain, 1) => "one step more",
-        (ClaimKind::DiminishingGain, _) => "two steps more",
+        (ClaimKind::DiminishingGain, 1) => "more query terms",
+        (ClaimKind::DiminishingGain, _) => "most query terms",
     }
 }
 
@@ -139,10 +139,10 @@ fn truncation_note(shown: &InstanceDetails, at: usize) -> Option<String> {
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
         [] => None,
-        [one] => Some(format!("{one} truncated it")),
+        [one] => Some(format!("truncated by {one}")),
         all => {
             let n = format::count(all.len() as u64);
-            Some(format!("{n} rankers truncated it"))
+            Some(format!("truncated by {n} rankers"))
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     let says = match shown.claim.kind() {
         ClaimKind::Higher => "document 1 should score higher",
         ClaimKind::NotLower => "document 1 should not score lower",
-        ClaimKind::Different => "the two scores differ",
+        ClaimKind::Different => "the two scores should differ",
         ClaimKind::DiminishingGain => "the second step should gain less than the first",
     };
     format!("{name} predicts that {says}")
@@ -63,18 +63,18 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             match (extra_terms_text(shown, 1, 0), extra_terms_text(shown, 2, 1)) {
                 (Some(first), Some(second)) if first == second => {
                     format!(
-                        "From document 1 to 2, and from document 2 to 3, the increase is \
-                         {first}"
+                        "Document 2 contains {first} than document 1, and document 3 contains \
+                         {first} than document 2"
                     )
                 }
-                _ => "Each step adds equally many query terms".to_owned(),
+                _ => "Each step adds the same number of query terms".to_owned(),
             }
         }
         Probe::Axiom(Axiom::Mtdc) => {
             match (extra_terms_text(shown, 0, 1), extra_terms_text(shown, 1, 0)) {
                 (Some(first), Some(second)) => format!(
-                    "Document 1 contains {first}, document 2 {second}, and the terms of \
-                     document 1 are rarer"
+                    "Document 1 contains {first}, document 2 contains {second}, and the terms \
+                     of document 1 are rarer"
                 ),
                 _ => "Document 1 contains the rarer query terms".to_owned(),
             }
@@ -84,7 +84,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             let terms = if same {
                 "Both documents contain the same query terms"
             } else {
-                "The documents differ"
+                "The documents differ in their query term counts"
             };
             match length_difference(shown) {
                 gap if gap > 0 => format!("{terms}, and document 2 is {} longer", terms_text(gap)),
@@ -123,7 +123,8 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             shown,
             "Document 2 repeats query terms more often, but the other words of document 1 are \
              semantically closer to the query",
-            "The other words of document 1 are semantically farther from the query",
+            "The other words of document 1 are semantically farther from the query than those \
+             of document 2",
         ),
         Probe::Manipulation(it) => {
             let about = it.description().statement.trim_end_matches('.');
@@ -133,23 +134,23 @@ fn difference_clause(shown: &InstanceDetails) -> String {
             )
         }
         Probe::Transfer(it) => format!(
-            "Documents 1 and 2 are a pair from the set {}",
+            "Documents 1 and 2 are a pair from the transfer set {}",
             it.name.as_str()
         ),
         Probe::MeasureAndMatch(it) => format!(
-            "Both documents are equal in {}, and document 1 is larger in {}",
+            "Both documents have the same {}, and document 1 has the larger {}",
             it.control.slug(),
             it.variable.slug()
         ),
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => match shown.preconditions.last() {
             Some(last) => format!(
-                "The formula prefers document 1 to document 2 ({}: {})",
+                "The axiom prefers document 1 to document 2 ({}: {})",
                 precondition::precondition_label(last.quantity, last.relation),
                 last.value.map_or(format::MISSING.to_owned(), |it| {
                     precondition::value_label(last.quantity, it)
                 })
             ),
-            None => "The formula prefers document 1 to document 2".to_owned(),
+            None => "The axiom prefers document 1 to document 2".to_owned(),
         },
     }
 }
@@ -266,13 +267,13 @@ pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> 
             format!("The scores of {name} differ by {by}.")
         }
         (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, Outcome::Tied) => {
-            return format!("{name} gives both the same score.");
+            return format!("The scores of {name} are tied.");
         }
         (ClaimKind::DiminishingGain, Outcome::Satisfied) => {
-            format!("{name} gives the second step {by} less.")
+            format!("With {name}, the second step gains {by} less than the first.")
         }
         (ClaimKind::DiminishingGain, Outcome::Violated) => {
-            format!("{name} gives the second step {by} more.")
+            format!("With {name}, the second step gains {by} more than the first.")
         }
         (ClaimKind::DiminishingGain, Outcome::Tied) => {
             return format!("{name} gives both steps the same gain.");
@@ -431,7 +432,7 @@ mod tests {
         let pair = of("transfer:fluency");
         assert_eq!(
             instance_sentence(&pair),
-            "Documents 1 and 2 are a pair from the set fluency. Positive: the ranker prefers document 1."
+            "Documents 1 and 2 are a pair from the transfer set fluency. Positive: the ranker prefers document 1."
         );
         let by = |margin: f64, outcome| {
             let verdict = Some(Verdict { outcome, margin });
@@ -489,6 +490,6 @@ mod tests {
             by(-0.17, Outcome::Violated),
             "BM25 scores document 1 lower by 0.17. “glaciers” contributes most to the difference: −0.33."
         );
-        assert_eq!(by(0.0, Outcome::Tied), "BM25 gives both the same score.");
+        assert_eq!(by(0.0, Outcome::Tied), "BM25 are tied.");
     }
 }

@@ -112,7 +112,7 @@ fn result_text(premise: &MeasuredPrecondition) -> String {
     if !premise.quantity.is_counted() {
         let word = if value > bound { "too high" } else { "too low" };
         let by = value_label(premise.quantity, (value - bound).abs());
-        return format!("by {by} {word}");
+        return format!("{word} by {by}");
     }
     match premise.relation {
         BoundRelation::MoreThan => format!("{} too few", format_count(bound - value + 1.0)),

@@ -34,7 +34,7 @@ pub(super) fn SimilarWords(
         ColumnHeading::text("Document"),
         ColumnHeading::number("mean over its words"),
         ColumnHeading::text("most similar to the query"),
-        ColumnHeading::number("with a vector"),
+        ColumnHeading::number("words with a vector"),
     ];
     view! {
         <Section id="like-words" name="Words similar to the query" header>

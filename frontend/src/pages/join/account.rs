@@ -146,7 +146,10 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     });
     let label = match has_password {
         true => {
-            format!("New password, at least {MIN_PASSWORD_LENGTH} characters (blank removes it)")
+            format!(
+                "New password, at least {MIN_PASSWORD_LENGTH} characters (leave blank to \
+                 remove the password)"
+            )
         }
         false => format!("Password, at least {MIN_PASSWORD_LENGTH} characters"),
     };

@@ -157,7 +157,8 @@ fn TopDocumentList(
     let order = match scored {
         true => format!("The top {} of {of}, ranked by this ranker.", texts.len()),
         false => format!(
-            "The study has no scores of this ranker: the first {} of {of}, in candidate order.",
+            "The study has no scores from this ranker. These are the first {} of {of}, in \
+             candidate pool order.",
             texts.len()
         ),
     };

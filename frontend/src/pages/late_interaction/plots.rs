@@ -58,8 +58,7 @@ pub(super) fn Plots(
     let header = || {
         view! {
             <p class="note">
-                "Select a point, or a row of the term table: the term is highlighted in all \
-                 plots."
+                "Select a point or a row of the term table to highlight the term in all plots."
                 <span class="unseen">
                     " Points can be selected with a pointer only; the table offers the same \
                      selection."

@@ -64,16 +64,16 @@ pub(super) fn TermDetails(
                 <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
                 <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
                 <div>
-                    <dt>"importance, swapped reference"</dt><dd>{of(word.importance_reversed)}</dd>
+                    <dt>"importance (ranking without the term as reference)"</dt><dd>{of(word.importance_reversed)}</dd>
                 </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
-                <div><dt>"matches itself"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
+                <div><dt>"exact match"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
                 <div>
-                    <dt>"matches another query term"</dt>
+                    <dt>"match with another query term"</dt>
                     <dd>{format::fraction(word.other_query_token_share)}</dd>
                 </div>
             </dl>
-            <p class="note">"Otherwise its most frequent matches:"</p>
+            <p class="note">"Its most frequent matches with other tokens:"</p>
             <ul class="words">{soft}</ul>
             <p class="note">{n_queries}</p>
             <ul class="notes">{asked}</ul>
@@ -108,7 +108,7 @@ fn QueryLinks(
                 data-noscroll=""
                 on:click=|_| scroll_to_documents()
             >
-                "Its documents"
+                "Show its documents"
                 <span class="unseen">": " {query}</span>
             </a>
         </li>

@@ -69,7 +69,7 @@ pub(super) fn TermImportanceTable(
         "importance",
         "ΔES",
         "exact match",
-        "other query term",
+        "match with another query term",
     ];
     let heads =
         std::iter::once(ColumnHeading::text("word")).chain(heads.map(ColumnHeading::number));

@@ -39,7 +39,7 @@ pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     view! {
         <Section
             id="health"
-            name="Score check"
+            name="Model health check"
             note="Each model rescores a fixed pair; its score must not change."
         >
             {body}

@@ -48,7 +48,8 @@ fn NoModels() -> impl IntoView {
     view! {
         <p class="ahead">"This server has no neural models; BM25 and QL need none."</p>
         <p class="note">
-            "Start it with a model folder or a model name on the hub, which is then downloaded: "
+            "Start it with a model folder, or with the name of a model on the Hugging Face Hub, \
+             which is then downloaded: "
             <code>"axioscope serve --model sentence-transformers/all-MiniLM-L6-v2"</code>
             ". To download it beforehand, use "
             <code>"axioscope models get"</code> "; to see its type, use "
@@ -149,7 +150,7 @@ fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
 fn ModelDetails(held: ModelStatus) -> impl IntoView {
     let from = match held.source {
         ModelSource::Folder { name } => format!("folder {name}"),
-        ModelSource::Hub { name } => format!("hub, {name}"),
+        ModelSource::Hub { name } => format!("Hugging Face Hub, {name}"),
     };
     match held.state {
         ModelState::Unloaded | ModelState::Failed { .. } => view! {

@@ -74,8 +74,8 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
         <Section
             id="invite"
             name="Invite a person"
-            note="The link works once. Whoever opens it chooses a name, and a password to sign \
-                 in on other devices."
+            note="The link works once. The person who opens it chooses a name and, optionally, \
+                 a password to sign in on other devices."
         >
             <form class="form inviting" on:submit=send>
                 <SelectField label="Person" choose=move |no: String| {
@@ -96,7 +96,8 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
                     inputmode="numeric"
                     mistake=InputError { id: "wrong-hours".to_owned(), reason: wrong }
                 />
-                <TextField label="Note (curators only)" text=note placeholder="whom it is for"/>
+                <TextField label="Note (curators only)" text=note placeholder="who the \
+                     invitation is for"/>
                 <div class="btns">
                     <button class="btn main" type="submit" disabled=move || board.is_busy.get()>
                         "Create link"

@@ -64,7 +64,7 @@ fn InvitationRow(
 ) -> impl IntoView {
     let what = Revoke::Invitation { no: invited.id };
     let name = match &whom {
-        Some(name) => format!("{name}, again"),
+        Some(name) => format!("{name} (invited again)"),
         None => format!("New {}", invited.role.name()),
     };
     let label = name.clone();
@@ -74,7 +74,7 @@ fn InvitationRow(
             <div class="told">
                 <h3>{name}</h3>
                 <p class="facts">
-                    <span>"until " {format_minute(invited.expires_ms)}</span>
+                    <span>"valid until " {format_minute(invited.expires_ms)}</span>
                     {(!invited.note.is_empty())
                         .then(|| view! { <span dir="auto">{invited.note}</span> })}
                 </p>
@@ -143,11 +143,11 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
                     {somebody
                         .is_revoked
                         .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
-                    <span>"since " {format_day(somebody.joined_ms)}</span>
+                    <span>"joined " {format_day(somebody.joined_ms)}</span>
                     <span>"last seen " {format_minute(somebody.last_seen_ms)}</span>
                     <span>{plural(u64::from(somebody.n_sessions), "session", "sessions")}</span>
                     <span>
-                        {if somebody.person.has_password { "with password" } else { "no password" }}
+                        {if somebody.person.has_password { "has password" } else { "no password" }}
                     </span>
                 </p>
             </div>

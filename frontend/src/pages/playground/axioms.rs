@@ -281,7 +281,7 @@ fn claim_text(claim: Claim<u32>) -> String {
         Claim::Different { a, b } => format!("applies: {} and {} should differ", name(a), name(b)),
         Claim::DiminishingGain { few, more, most } => {
             format!(
-                "applies: the gain from {} to {} should exceed the next gain, to {}",
+                "applies: the gain from {} to {} should exceed the subsequent gain to {}",
                 name(few),
                 name(more),
                 name(most)

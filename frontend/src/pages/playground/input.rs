@@ -178,7 +178,12 @@ impl PlaygroundSettings {
             stopwords: match self.analyzer.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
-                other => return Err(format!("`{other}` is not one of none, en-function")),
+                other => {
+                    return Err(format!(
+                        "`{other}` is not a stop list; use none or \
+                     en-function"
+                    ));
+                }
             },
             stemmer: self
                 .analyzer
@@ -368,7 +373,7 @@ fn parse_integer(text: &str, or: &str) -> Result<u32, String> {
     let text = text.trim();
     let said = if text.is_empty() { "blank" } else { text };
     text.parse()
-        .map_err(|_| format!("`{said}` is not a whole number of at least 0{or}"))
+        .map_err(|_| format!("`{said}` is not valid: enter a whole number of at least 0{or}"))
 }
 
 #[cfg(test)]
@@ -435,7 +440,7 @@ mod tests {
         );
         assert_eq!(
             wrong[0].reason,
-            "`-3` is not a whole number of at least 0, or inf for no limit"
+            "`-3` is not valid: enter a whole number of at least 0, or inf for no limit"
         );
     }
 

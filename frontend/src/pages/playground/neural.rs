@@ -46,7 +46,7 @@ pub(super) fn NeuralRankers(
         <Section
             id="neural"
             name="Neural rankers"
-            note="Scored when you pause. Documents are sent to this server."
+            note="Scored when you stop typing. Documents are sent to this server."
         >
             <ResourceView answer=server until="Checking for a server" shown/>
         </Section>

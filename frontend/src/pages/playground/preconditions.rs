@@ -106,23 +106,27 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
     };
     match measured.quantity {
         MeasuredQuantity::LengthGap { a, b } => {
-            format!("length difference of {} and {}", text(a), text(b))
+            format!("length difference between {} and {}", text(a), text(b))
         }
         MeasuredQuantity::LengthLead { a, b } => {
             format!("length of {} minus length of {}", text(b), text(a))
         }
         MeasuredQuantity::Length { text: it } => format!("length of {}", text(it)),
         MeasuredQuantity::QueryTermOccurrences { text: it } => {
-            format!("query terms in {}", text(it))
+            format!("query-term occurrences in {}", text(it))
         }
         MeasuredQuantity::QueryTermOccurrenceLead { a, b } => {
-            format!("query terms, {} minus {}", text(b), text(a))
+            format!("query-term occurrences, {} minus {}", text(b), text(a))
         }
         MeasuredQuantity::TermCountLead { term: it } => {
             format!("{}, {} minus {}", term(it), text(1), text(2))
         }
-        MeasuredQuantity::TermGainChange { term: it } => format!("change of step of {}", term(it)),
-        MeasuredQuantity::DifferingTermCounts => "terms with different counts".to_owned(),
+        MeasuredQuantity::TermGainChange { term: it } => format!(
+            "difference between count \
+             steps of {}",
+            term(it)
+        ),
+        MeasuredQuantity::DifferingTermCounts => "query terms with different counts".to_owned(),
         MeasuredQuantity::UnpairedDifferingTerms => "of them not in a rare–common pair".to_owned(),
         MeasuredQuantity::OneExtraTerms => format!("words with one more occurrence in {}", text(2)),
         MeasuredQuantity::OneExtraSharedTerms => format!(
@@ -130,17 +134,21 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
              in {}",
             text(2)
         ),
-        MeasuredQuantity::Coverage { text: it } => format!("distinct terms in {}", text(it)),
+        MeasuredQuantity::Coverage { text: it } => format!("distinct query terms in {}", text(it)),
         MeasuredQuantity::TermDistanceLead { near, far } => {
-            format!("distance, {} minus {}", text(far), text(near))
+            format!(
+                "smallest query-term distance, {} minus {}",
+                text(far),
+                text(near)
+            )
         }
         MeasuredQuantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
         MeasuredQuantity::CoverageLead { a, b } => {
-            format!("distinct terms, {} minus {}", text(b), text(a))
+            format!("distinct query terms, {} minus {}", text(b), text(a))
         }
         MeasuredQuantity::NonQueryTermExcess { others, terms } => {
             format!(
-                "other words in {} minus query terms in {}",
+                "other words in {} minus query-term occurrences in {}",
                 text(others),
                 text(terms)
             )
@@ -151,8 +159,14 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
         MeasuredQuantity::SimilarityLead { near, far } => {
             format!("cosine with the query, {} minus {}", text(near), text(far))
         }
-        MeasuredQuantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
-        MeasuredQuantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
+        MeasuredQuantity::Similarity => {
+            format!("cosine of the other words in {} and {}", text(1), text(2))
+        }
+        MeasuredQuantity::Dissimilarity => format!(
+            "1 − cosine of the other words in {} and {}",
+            text(1),
+            text(2)
+        ),
         other => precondition::precondition_label(other, measured.relation),
     }
 }
@@ -160,10 +174,10 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
 fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: &str) -> String {
     let n = format::count(n);
     match (measured.quantity, measured.relation) {
-        (MeasuredQuantity::TermGainChange { .. }, _) => format!("equal steps, {n} terms"),
+        (MeasuredQuantity::TermGainChange { .. }, _) => format!("equal count steps, {n} terms"),
         (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
         (_, BoundRelation::AtLeast | BoundRelation::MoreThan | BoundRelation::AtMost) => {
-            format!("{first} not fewer than {second}, {n} terms")
+            format!("count in {first} at least that in {second}, {n} terms")
         }
     }
 }
@@ -187,7 +201,7 @@ fn result_text(row: &PreconditionRow) -> String {
         _ if measured.holds() => format!("{value}, {asked}"),
         Some(value_found) => {
             format!(
-                "{value}, {asked}: {}",
+                "{value}, must be {asked}: {}",
                 shortfall_text(measured, value_found, bound)
             )
         }
@@ -319,7 +333,7 @@ mod tests {
             MeasuredQuantity::LengthGap { a: 1, b: 2 },
             Some(12.0),
             BoundRelation::AtMost,
-            ["length difference of B and A", "12, at most 10: 2 too many"],
+            ["length difference between B and A", "12, at most 10: 2 too many"],
         );
         check(
             MeasuredQuantity::TermCountLead { term: 0 },

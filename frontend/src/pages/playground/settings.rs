@@ -27,7 +27,7 @@ pub(super) fn AnalysisSettings(
         move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
             view! { <FormNumberField form field label text/> }
         };
-    let further = "Further axioms, for example: prox1, tfc1 & tp";
+    let further = "Further axioms and axiom formulas, for example: prox1, tfc1 & tp";
     view! {
         <section class="section reading-bar" aria-label="Analysis settings">
             <CollectionSelect desk/>
@@ -189,7 +189,7 @@ pub(super) fn variant_label(mode: AxiomVariant) -> (&'static str, &'static str) 
         ),
         AxiomVariant::Code => (
             "code 2020",
-            "as implemented by the authors: Câmara & Hauff, or ir_axioms for its axioms",
+            "as implemented by the authors (Câmara & Hauff, or ir_axioms for its own axioms)",
         ),
     }
 }

@@ -85,8 +85,8 @@ async fn load() -> Result<TasksPageData, Error> {
 
 /// What reviewing is.
 const INTRODUCTION: &str = "An axiom predicts which of two documents a good ranker should score \
-     higher. Whether it holds for real documents is for people to judge: one query, two \
-     documents, which one answers it better?";
+     higher. Annotators judge whether the axiom holds for real documents: given a query and two \
+     documents, they choose the document that answers the query better.";
 
 /// Whoever has no account, or no server to have one on.
 #[component]

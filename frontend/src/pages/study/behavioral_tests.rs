@@ -92,7 +92,7 @@ pub(crate) fn BehavioralTests(
             name="Behavioral tests"
             class="section behaviours"
             note="Which of two documents each ranker prefers. There is no right answer. The \
-                 score is the share of samples with a positive difference minus the share with \
+                 effect is the share of samples with a positive difference minus the share with \
                  a negative one."
             header=move || view! { <ExportButtons of="behaviours" csv/> }
         >

@@ -82,7 +82,7 @@ pub(super) fn ExportDialog(
                         disabled=move || waits.get()
                         on:click=whole
                     >
-                        "Study, JSON"
+                        "Study (JSON)"
                     </button>
                     <span class="note" role="status">
                         {move || match waits.get() {

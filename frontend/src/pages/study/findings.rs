@@ -108,11 +108,11 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
         } => {
             let (more, less) = (label(*more), label(*less));
             let gist = if fraction_of_less.interval[1] < 0.5 {
-                format!("{less} contradicts {probe}, {more} agrees with it.")
+                format!("{less} contradicts {probe}; {more} agrees with it.")
             } else if fraction_of_less.interval[0] > 0.5 {
                 format!("{more} agrees with {probe} far more often than {less}.")
             } else {
-                format!("{more} agrees with {probe}, {less} is at chance level.")
+                format!("{more} agrees with {probe}; {less} is at chance level.")
             };
             let rest = format!(
                 "{more} agrees with the axiom in {} of the instances, {less} in {}.",

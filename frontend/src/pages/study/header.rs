@@ -103,7 +103,7 @@ pub(super) fn StudyHeader(
                     <span>{plural(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
                     <span>{format::date(&it.created)}</span>
-                    <span class="hash" title="Hash of the instances">
+                    <span class="hash" title="Instance hash">
                         {format::short_hash(&it.instances_hash)}
                     </span>
                 </p>
@@ -126,7 +126,7 @@ pub(super) fn StudyHeader(
         </div>
         <details class="made">
             <summary>
-                "Details: candidates " {it.pool.to_string()} ", " {gap} ", "
+                "Details: candidate pool " {it.pool.to_string()} ", " {gap} ", "
                 {it.analyzer.clone()}
             </summary>
             <ul class="note">{made} {remarks}</ul>

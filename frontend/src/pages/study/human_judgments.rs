@@ -111,8 +111,8 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
         let make = curates.then(|| view! { <a class="btn" href=href>"Create review task"</a> });
         view! {
             <p class="note">
-                "How often axiom, rankers and relevance judgments agree with annotators, \
-                 estimated over all instances of a task. " <a href=about.clone()>"How this is computed"</a>
+                "How often the axiom, the rankers and the relevance judgments agree with \
+                 annotators, estimated over all instances of a task. " <a href=about.clone()>"How this is computed"</a>
             </p>
             {make}
         }

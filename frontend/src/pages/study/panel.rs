@@ -483,7 +483,7 @@ fn CellFacts(
     };
     let over_queries = format::estimate(&cell.macro_average);
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
-        view! { <dt>"In both orders"</dt> <dd>{format::count(it.n_both_orders)}</dd> }
+        view! { <dt>"Instances in both orders"</dt> <dd>{format::count(it.n_both_orders)}</dd> }
     });
     let unscored = (cell.tally.unscored > 0).then(|| {
         let asked = format::fraction(cell.scored_fraction());

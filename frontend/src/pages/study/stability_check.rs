@@ -43,8 +43,8 @@ fn summary(overview: &StudyOverview) -> String {
     let worst = ranged.map(|it| it.max_difference / it.score_range);
     let worst = worst.fold(0.0, f64::max);
     format!(
-        "Reproducibility: rescoring moved scores by at most {} of their range and changed {} of \
-         {} verdicts",
+        "Score stability check: rescoring moved scores by at most {} of their range and changed \
+         {} of {} verdicts",
         format::magnitude(worst),
         format::count(n_changed),
         format::count(n_verdicts)

@@ -75,7 +75,7 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
             </fieldset>
             <AxiomFields form/>
             <fieldset class="form">
-                <legend>"Candidates and limits"</legend>
+                <legend>"Candidate pool and limits"</legend>
                 <PoolFields bench form/>
                 {limits}
             </fieldset>
@@ -331,7 +331,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
             <FormTextField
                 form
                 field=StudyField::FurtherAxioms
-                label="Further axioms and formulas, for example: prox1, tfc1 & tp"
+                label="Further axioms and axiom formulas, for example: prox1, tfc1 & tp"
                 text=|it| &mut it.further_axioms
             />
         </fieldset>
@@ -341,11 +341,12 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
             <FieldErrorMessage form field=StudyField::Variants/>
         </fieldset>
         <fieldset>
-            <legend>"Tokenization audit"</legend>
+            <legend>"Analyzer audit"</legend>
             <div class="checks">
                 <FormCheckbox
                     form
-                    label="Share of instances that survive other analyzers"
+                    label="Compute the share of instances that remain instances under other \
+                         analyzers"
                     on=|it| &mut it.has_tokenization_audit
                 />
             </div>
@@ -364,9 +365,12 @@ fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
 fn variant_label(mode: AxiomVariant) -> &'static str {
     match mode {
         AxiomVariant::Fixed => "as defined here",
-        AxiomVariant::PaperRennings2019 => "as published, Rennings et al. 2019",
-        AxiomVariant::PaperCamara2020 => "as published, Câmara & Hauff 2020",
-        AxiomVariant::Code => "as implemented by the authors, Câmara & Hauff 2020",
+        AxiomVariant::PaperRennings2019 => "as published in Rennings, Moraes & Hauff (ECIR 2019)",
+        AxiomVariant::PaperCamara2020 => "as published in Câmara & Hauff (ECIR 2020)",
+        AxiomVariant::Code => {
+            "as implemented by the authors (Câmara & Hauff, or ir_axioms for \
+             its own axioms)"
+        }
     }
 }
 
@@ -395,7 +399,7 @@ fn PoolFields(
     let field = StudyField::Pool;
     view! {
         <label class="field" class:error=move || form.reason(field).is_some()>
-            <span class="label">"Candidates for each query"</span>
+            <span class="label">"Candidate pool of each query"</span>
             <select aria-describedby=field.id() on:change:target=chosen>{options}</select>
             {move || (!ranked.get()).then(|| view! { <FieldErrorMessage form field/> })}
         </label>

@@ -330,7 +330,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
                             <p class="note" role="status">
                                 "The connection was lost; the job continues, and the page \
                                  reconnects "
-                                "again."
+                                "automatically."
                             </p>
                         }
                     })

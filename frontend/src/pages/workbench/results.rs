@@ -122,7 +122,7 @@ fn StudyLinks() -> impl IntoView {
     view! {
         <div class="btns">
             <a class="btn main" href=href>"Open the study"</a>
-            <button class="btn" type="button" on:click=export>"Download the study, JSON"</button>
+            <button class="btn" type="button" on:click=export>"Download study (JSON)"</button>
             <span class="note">"Stored in this browser until you clear the Workbench."</span>
         </div>
         <OptionalErrorMessage error=failed/>

@@ -241,7 +241,7 @@ fn stage_label(stage: WorkerStage) -> &'static str {
         WorkerStage::Index => "Indexing",
         WorkerStage::Manipulate => "Manipulating",
         WorkerStage::Mine => "Mining",
-        WorkerStage::Audit => "Tokenization audit",
+        WorkerStage::Audit => "Analyzer audit",
         WorkerStage::Score => "Scoring",
         WorkerStage::CountCooccurrences => "Counting co-occurrences",
         WorkerStage::TrainVectors => "Training",

@@ -138,7 +138,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
                 <summary>"Train word vectors on these documents"</summary>
                 <p class="note">
                     "Trains GloVe vectors in this browser, for the axioms STMC1, STMC2 and \
-                     STMC3. Tokens follow "
+                     STMC3. The tokenizer is the one in "
                     "the settings."
                 </p>
                 <div class="form">

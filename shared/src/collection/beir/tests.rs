@@ -66,10 +66,10 @@ fn numbers_for_ids_are_taken_as_their_digits() {
         expect![[r#"
             "7" "" "a" Some("12")
             "-7" "" "b" None
-            refused: c.jsonl, line 4: `_id` is a number that is not whole, or too large, expected a text in quotes
-            refused: c.jsonl, line 5: `_id` is a number that is not whole, or too large, expected a text in quotes
-            warned: c.jsonl, line 2: `_id` is a number, taken as the text `7`; `doc_group` is a number, taken as the text `12`
-            warned: c.jsonl, line 3: `_id` is a number, taken as the text `-7`
+            refused: c.jsonl, line 4: `_id` is a number that is too large or not an integer; expected a string in quotes
+            refused: c.jsonl, line 5: `_id` is a number that is too large or not an integer; expected a string in quotes
+            warned: c.jsonl, line 2: `_id` is a number; it is read as the string `7`; `doc_group` is a number; it is read as the string `12`
+            warned: c.jsonl, line 3: `_id` is a number; it is read as the string `-7`
         "#]],
     );
 }
@@ -118,17 +118,17 @@ fn wrong_types_are_named() {
         {"_id": "d1", "text": "a", "doc_group": ["g"]}
         "#,
         expect![[r#"
-            refused: c.jsonl, line 2: `_id` is an array, expected a text in quotes
-            refused: c.jsonl, line 3: `_id` is an object, expected a text in quotes
-            refused: c.jsonl, line 4: `_id` is true or false, expected a text in quotes
+            refused: c.jsonl, line 2: `_id` is an array; expected a string in quotes
+            refused: c.jsonl, line 3: `_id` is an object; expected a string in quotes
+            refused: c.jsonl, line 4: `_id` is true or false; expected a string in quotes
             refused: c.jsonl, line 5: `_id` is missing
             refused: c.jsonl, line 6: `_id` is missing
             refused: c.jsonl, line 7: `text` is missing
             refused: c.jsonl, line 8: `text` is missing
-            refused: c.jsonl, line 9: `text` is the number 5, expected a text in quotes
-            refused: c.jsonl, line 10: `text` is an array, expected a text in quotes
-            refused: c.jsonl, line 11: `title` is a number that is not whole, or too large, expected a text in quotes
-            refused: c.jsonl, line 12: `doc_group` is an array, expected a text in quotes
+            refused: c.jsonl, line 9: `text` is the number 5; expected a string in quotes
+            refused: c.jsonl, line 10: `text` is an array; expected a string in quotes
+            refused: c.jsonl, line 11: `title` is a number that is too large or not an integer; expected a string in quotes
+            refused: c.jsonl, line 12: `doc_group` is an array; expected a string in quotes
         "#]],
     );
 }
@@ -151,11 +151,11 @@ fn an_id_is_whole_and_comes_once() {
             "d2" "" "other" None
             "<script>alert(1)</script>" "<b>" "<script>alert(2)</script>" None
             "../../etc/passwd" "" "../../etc/passwd" None
-            refused: c.jsonl, line 3: id `d1` already used in line 1; that row is kept
+            refused: c.jsonl, line 3: id `d1` is already used in line 1; the first row is kept
             refused: c.jsonl, line 4: the id is empty
             refused: c.jsonl, line 5: id `two words` contains white space (U+0020); remove it
             refused: c.jsonl, line 6: id `nul\u{0}` contains a control character (U+0000); remove it
-            refused: c.jsonl, line 7: id `turned\u{202e}` contains a bidirectional control (U+202E); remove it
+            refused: c.jsonl, line 7: id `turned\u{202e}` contains a bidirectional control character (U+202E); remove it
         "#]],
     );
 }
@@ -217,7 +217,7 @@ fn bytes_that_are_no_text_cost_their_row() {
     corpus(
         b"{\"_id\": \"d1\", \"text\": \"\xFF\"}\n{\"_id\": \"d2\", \"text\": \"\0\"}\n",
         expect![[r#"
-            refused: c.jsonl, line 1: byte 24 of the line (0xFF) is not UTF-8; save the file as UTF-8
+            refused: c.jsonl, line 1: byte 24 of the line (0xFF) is not valid UTF-8; save the file as UTF-8
             refused: c.jsonl, line 2: broken JSON at byte 24, control character (\u0000-\u001F) found while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
         "#]],
     );

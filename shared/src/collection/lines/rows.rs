@@ -57,7 +57,7 @@ impl FirstOccurrences {
         check_id(id)?;
         self.insert(id, line).map_err(|first| {
             format!(
-                "id {} already used in line {first}; that row is kept",
+                "the id {} is already used in line {first}; the first row is kept",
                 quote_text(id)
             )
         })
@@ -78,20 +78,20 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
     if id.len() > ID_BYTES {
         let n_bytes = id.len();
         return Err(format!(
-            "the id {} has {n_bytes} bytes, at most {ID_BYTES} are allowed",
+            "the id {} has {n_bytes} bytes; at most {ID_BYTES} are allowed",
             quote_text(id)
         ));
     }
     let kind = |it: char| match it {
-        it if it.is_whitespace() => Some("white space"),
+        it if it.is_whitespace() => Some("whitespace"),
         it if it.is_control() => Some("a control character"),
-        it if is_bidi_control(it) => Some("a bidirectional control"),
+        it if is_bidi_control(it) => Some("a bidirectional control character"),
         _ => None,
     };
     match id.chars().find_map(|it| Some((it, kind(it)?))) {
         None => Ok(()),
         Some((it, kind)) => Err(format!(
-            "id {} contains {kind} (U+{:04X}); remove it",
+            "the id {} contains {kind} (U+{:04X}); remove it",
             quote_text(id),
             it as u32
         )),

@@ -97,7 +97,7 @@ fn a_line_that_is_not_utf8_costs_itself() {
         b"fine\ncaf\xE9\nfine again\n",
         expect![[r#"
             1 fine
-            2 ! byte 4 of the line (0xE9) is not UTF-8; save the file as UTF-8
+            2 ! byte 4 of the line (0xE9) is not valid UTF-8; save the file as UTF-8
             3 fine again
         "#]],
     );
@@ -198,19 +198,19 @@ fn a_cut_off_archive_says_where() {
         expect![[r#"
         1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 
         2 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 
-        corpus.txt: reading stopped in line 3: the gzip archive is cut off, copy it again
+        corpus.txt: reading stopped at line 3: the gzip archive is cut off, copy it again
     "#]],
     );
     check(
         cut(zstd(&four_lines())),
         expect![[r#"
-        corpus.txt: reading stopped in line 1: the zstd archive is cut off, copy it again
+        corpus.txt: reading stopped at line 1: the zstd archive is cut off, copy it again
     "#]],
     );
     check(
         &BY_THE_PROGRAM[..BY_THE_PROGRAM.len() - 1],
         expect![[r#"
-        corpus.txt: reading stopped in line 1: the zstd archive is cut off, copy it again
+        corpus.txt: reading stopped at line 1: the zstd archive is cut off, copy it again
     "#]],
     );
 }
@@ -251,7 +251,7 @@ fn a_checksum_that_does_not_fit_is_damage() {
         expect![[r#"
         1 one
         2 two
-        corpus.txt: reading stopped in line 3: the gzip archive is damaged, copy it again
+        corpus.txt: reading stopped at line 3: the gzip archive is damaged, copy it again
     "#]],
     );
     check(
@@ -260,21 +260,21 @@ fn a_checksum_that_does_not_fit_is_damage() {
         1 one
         2 two
         3 three three three three three three
-        corpus.txt: reading stopped in line 4: the zstd archive is damaged, copy it again
+        corpus.txt: reading stopped at line 4: the zstd archive is damaged, copy it again
     "#]],
     );
     check(
         [gzip(b"one\n"), b"two\n".to_vec()].concat(),
         expect![[r#"
         1 one
-        corpus.txt: reading stopped in line 2: the gzip archive is cut off, copy it again
+        corpus.txt: reading stopped at line 2: the gzip archive is cut off, copy it again
     "#]],
     );
     check(
         [zstd(b"one\n"), b"two and three\n".to_vec()].concat(),
         expect![[r#"
             1 one
-            corpus.txt: reading stopped in line 2: the zstd archive is damaged, copy it again
+            corpus.txt: reading stopped at line 2: the zstd archive is damaged, copy it again
         "#]],
     );
 }
@@ -285,13 +285,13 @@ fn a_bomb_is_defused() {
     check(
         gzip(&one_line),
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the first 65 kB expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
+            corpus.txt: reading stopped at line 1: the first 65 kB expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
         "#]],
     );
     check(
         zstd(&one_line),
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the first 2253 bytes expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
+            corpus.txt: reading stopped at line 1: the first 2253 bytes expand to 67 MB, more than 200 times as much; if you trust the file, decompress it first
         "#]],
     );
 
@@ -308,13 +308,13 @@ fn a_bomb_is_defused() {
     check(
         &gzip(lines.as_bytes()),
         expect![
-            "corpus.txt: reading stopped in line 1: the first 58 bytes expand to 1700 bytes, over 4 times as much; if you trust the file, decompress it first"
+            "corpus.txt: reading stopped at line 1: the first 58 bytes expand to 1700 bytes, over 4 times as much; if you trust the file, decompress it first"
         ],
     );
     check(
         lines.repeat(2).as_bytes(),
         expect![
-            "corpus.txt: reading stopped in line 1: there are more than 3000 bytes, split the file"
+            "corpus.txt: reading stopped at line 1: there are more than 3000 bytes, split the file"
         ],
     );
     check(lines.as_bytes(), expect!["100 a line of a bomb"]);
@@ -330,21 +330,21 @@ fn a_zstd_frame_may_not_ask_for_much() {
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0x00, 18 << 3, 1, 0, 0],
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 268 MB, more than the allowed 134 MB; recompress it without `--long`
+            corpus.txt: reading stopped at line 1: the zstd archive needs a window of 268 MB, more than the allowed 134 MB; recompress it without `--long`
         "#]],
     );
     // A single segment of 4 GB, of which there is nothing.
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0, 0, 0, 0xFF, 1, 0, 0],
         expect![[r#"
-            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 4278 MB, more than the allowed 134 MB; recompress it without `--long`
+            corpus.txt: reading stopped at line 1: the zstd archive needs a window of 4278 MB, more than the allowed 134 MB; recompress it without `--long`
         "#]],
     );
     // Dictionary 7.
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0x01, 0, 7, 1, 0, 0],
         expect![[r#"
-        corpus.txt: reading stopped in line 1: the zstd archive was packed with a dictionary, pack it again without
+        corpus.txt: reading stopped at line 1: the zstd archive was packed with a dictionary, pack it again without
     "#]],
     );
 }
@@ -372,7 +372,7 @@ fn a_zstd_block_may_not_hold_more_than_a_block() {
     check(
         frame.concat(),
         expect![[r#"
-        corpus.txt: reading stopped in line 1: the zstd archive is damaged, copy it again
+        corpus.txt: reading stopped at line 1: the zstd archive is damaged, copy it again
     "#]],
     );
 }
@@ -429,15 +429,15 @@ fn a_source_that_fails_is_told_from_damage() {
     let plain = four_lines();
     check(
         &plain,
-        expect!["corpus.txt: reading stopped in line 3: the disk went away"],
+        expect!["corpus.txt: reading stopped at line 3: the disk went away"],
     );
     check(
         &gzip(&plain),
-        expect!["corpus.txt: reading stopped in line 2: the disk went away"],
+        expect!["corpus.txt: reading stopped at line 2: the disk went away"],
     );
     check(
         &zstd(&plain),
-        expect!["corpus.txt: reading stopped in line 1: the disk went away"],
+        expect!["corpus.txt: reading stopped at line 1: the disk went away"],
     );
     check(b"", expect!["corpus.txt: the disk went away"]);
 }
@@ -483,7 +483,7 @@ fn ids_are_whole_words() {
         id `a b` contains white space (U+00A0); remove it
         id `nul\u{0}` contains a control character (U+0000); remove it
         id `\u{1b}[31m` contains a control character (U+001B); remove it
-        id `\u{202e}gpj.exe` contains a bidirectional control (U+202E); remove it"#]]
+        id `\u{202e}gpj.exe` contains a bidirectional control character (U+202E); remove it"#]]
     .assert_eq(&reasons);
     assert_eq!(check_id(&"é".repeat(256)), Ok(()));
     expect![

@@ -32,7 +32,7 @@ fn passages_have_an_id_and_a_text() {
             "2" "" ""
             "../../x" "" "<script>"
             refused: collection.tsv, line 4: no tab: a row is a passage's id, a tab and the passage
-            refused: collection.tsv, line 5: id `0` already used in line 1; that row is kept
+            refused: collection.tsv, line 5: id `0` is already used in line 1; the first row is kept
             refused: collection.tsv, line 6: the id is empty
             refused: collection.tsv, line 7: id `a b` contains white space (U+0020); remove it
             warned: collection.tsv, line 3: the document is empty
@@ -50,7 +50,7 @@ fn documents_have_four_columns() {
         expect![[r#"
             "D1" "A title" "A body\twith a tab"
             "D2" "" ""
-            refused: docs.tsv, line 3: 3 of 4 columns: a row is a document's id, its address, its title and its body, with tabs between
+            refused: docs.tsv, line 3: 3 ; expected 4: a row is a document's id, its URL, its title and its body, separated by tabs
             warned: docs.tsv, line 2: the document is empty
         "#]],
     );
@@ -65,7 +65,7 @@ fn plain_lines_are_numbered_as_in_an_editor() {
         "1" "" "first passage"
         "3" "" "  third, indented"
         "5" "" "fifth\0"
-        refused: notes.txt, line 4: byte 1 of the line (0xFF) is not UTF-8; save the file as UTF-8
+        refused: notes.txt, line 4: byte 1 of the line (0xFF) is not valid UTF-8; save the file as UTF-8
         warned: notes.txt, line 5: the text contains NUL characters; they are kept
     "#]],
     );

@@ -21,8 +21,8 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     formula: "c(w,d1) = c(w,d2) for every w in Q, Σ(d1) ≥ 1, |d1| < |d2| ⇒ S(d1) ≥ S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; Câmara & Hauff, ECIR 2020",
     known_issues: "The published code of Câmara & Hauff never rejects a pair because of its \
-         query terms, so that nearly every ordered pair is an instance in both orders and every \
-         ranker scores near .50.",
+         query terms, so nearly every pair is an instance in both orders and every ranker \
+         scores near .50.",
     example: &["river bank", "river bank", "river bank of mud"],
 };
 

@@ -26,9 +26,9 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
               df(a) < df(b), counts swapped, c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q) ⇒ S(d1) ≥ S(d2)",
     source: "Shi et al. 2005 after Fang, Tao & Zhai, SIGIR 2004; defined as in Rennings, Moraes \
          & Hauff, ECIR 2019",
-    known_issues: "As published by Câmara & Hauff, two conditions contradict each other; their \
-         code uses 1/cf as idf, and an early version kept only pairs whose lengths differ by \
-         more than δ. Terms with equal idf make both orders instances.",
+    known_issues: "As published by Câmara & Hauff, two preconditions contradict each other; \
+         their code uses 1/cf as idf, and an early version kept only pairs whose lengths differ \
+         by more than δ. Terms with equal idf make both orders instances.",
     example: &[
         "glacier valley",
         "glacier glacier valley",

@@ -20,7 +20,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     statement: "Of two documents with equally many distinct query terms, the one whose other \
          words are semantically closer to the query scores higher.",
     formula: "cover(d1) = cover(d2), cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) > S(d2)",
-    source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
+    source: "Fang & Zhai, SIGIR 2006; defined as in Câmara & Hauff, ECIR 2020",
     known_issues: "The published code of Câmara & Hauff is inverted: it uses a distance as a \
          similarity and prefers the less similar document, so that its .49 for QL and .50 for \
          BERT are, up to ties, one minus the agreement with the axiom.",

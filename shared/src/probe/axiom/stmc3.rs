@@ -23,7 +23,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
          the other one repeats query terms more often.",
     formula: "cover(d1) = cover(d2), ||d1| − |d2|| ≤ δ, Σ(d2) > Σ(d1), \
               cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) ≥ S(d2)",
-    source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
+    source: "Fang & Zhai, SIGIR 2006; defined as in Câmara & Hauff, ECIR 2020",
     known_issues: "Câmara & Hauff state the opposite preference. Their code counts non-query \
          terms in place of query terms and prefers the less similar document.",
     example: &[],

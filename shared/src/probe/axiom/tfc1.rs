@@ -20,9 +20,9 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
          higher.",
     formula: "||d1| − |d2|| ≤ δ, c(w,d1) ≥ c(w,d2) for every w in Q, Σ(d1) > Σ(d2) \
               ⇒ S(d1) > S(d2)",
-    source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
-    known_issues: "Both papers print the length condition without the absolute value. With an \
-         idf that becomes negative for frequent terms, BM25 violates this axiom by design: \
+    source: "Fang, Tao & Zhai, SIGIR 2004; defined as in Rennings, Moraes & Hauff, ECIR 2019",
+    known_issues: "Both papers print the length precondition without the absolute value. With \
+         an idf that becomes negative for frequent terms, BM25 violates this axiom by design: \
          Rennings' .73 needs that idf.",
     example: &["river bank", "river bank river", "river bank mud"],
 };

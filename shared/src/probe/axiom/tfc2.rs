@@ -19,7 +19,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
          second step gains less than the first.",
     formula: "gaps ≤ δ, 0 < Σ(d1) < Σ(d2) < Σ(d3), c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2) for \
               every w in Q ⇒ S(d2) − S(d1) > S(d3) − S(d2)",
-    source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
+    source: "Fang, Tao & Zhai, SIGIR 2004; defined as in Rennings, Moraes & Hauff, ECIR 2019",
     known_issues: "It compares three documents, so libraries that compare only two cannot \
          express it. Lengths may differ by δ, which can outweigh the small gains.",
     example: &[

@@ -21,8 +21,8 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     short_title: "closer terms",
     statement: "Of two documents with at least two query terms each, the one in which two of \
          them are closer together scores higher.",
-    formula: "both hold ≥ 2 distinct query terms, Γ(d1) < Γ(d2) ⇒ S(d1) > S(d2)",
-    source: "Tao & Zhai, SIGIR 2007; read as in Câmara & Hauff, ECIR 2020",
+    formula: "both contain ≥ 2 distinct query terms, Γ(d1) < Γ(d2) ⇒ S(d1) > S(d2)",
+    source: "Tao & Zhai, SIGIR 2007; defined as in Câmara & Hauff, ECIR 2020",
     known_issues: "The published code of Câmara & Hauff is inverted: its .39 for QL and .41 for \
          BERT are, up to ties, one minus the agreement with the axiom. Neither length nor term \
          frequency is controlled.",

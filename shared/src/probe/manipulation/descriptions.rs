@@ -24,7 +24,7 @@ fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
         short_title: "manipulation",
         statement,
         formula: "d1 = edited copy of d2: S(d1) − S(d2)",
-        source: "Text manipulation after MacAvaney et al., ABNIRML, TACL 2022",
+        source: "Manipulation, MacAvaney et al., ABNIRML, TACL 2022",
         known_issues: "In the published code, the sign is reversed for the tables, tokens are \
              joined by single spaces, and prepositions overwrite other words because character \
              positions are used as token positions.",

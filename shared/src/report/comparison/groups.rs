@@ -72,11 +72,11 @@ pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
 pub(super) fn answers(found: &RankerComparison) -> ReportTable {
     let answers = found.answer_types.iter();
     let rows = answers.map(|it| both_row(answer_type_label(it.answer_type), &it.mrr));
-    let what = ["answers", "RR@10 by answer type", "type"];
+    let what = ["answers", "RR@10 by question class", "type"];
     let mut table = grouped(found, what, rows.collect());
     table.notes.push(
-        "Answer types by our own rules, after Li and Roth (COLING 2002): abbreviation, \
-         location, description, human, numeric, entity."
+        "Question classes of Li and Roth (COLING 2002), assigned by our own rules: \
+         abbreviation, location, description, human, numeric, entity."
             .to_owned(),
     );
     table
@@ -119,8 +119,8 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
     });
     table.rows = rows.collect();
     table.notes.push(
-        "Queries with one ranker first and the other not in the top ten are included in \
-         “better”."
+        "Queries where one ranker has a relevant document at rank 1 and the other has none in \
+         its top 10 are also counted as “better”."
             .to_owned(),
     );
     table
@@ -130,7 +130,7 @@ pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "overlap", "shared documents")
         .with_number_columns("top i")
         .with_estimate_columns("MUR")
-        .with_number_columns("queries with none shared");
+        .with_number_columns("queries with no shared document");
     let means = found
         .top_overlap
         .means

@@ -63,10 +63,10 @@ fn words_name_the_two_rankers() {
     .map(|it| format!("{} {}\n", it.name(), hypothesis_statement(it, names)))
     .concat();
     expect![[r#"
-        H1 BM25 has more query tokens in its top ten than BERT
-        H2 the more query tokens BM25 has in its top ten, the lower its RR@10
-        H3 BERT has more novel terms in its top ten than BM25
-        H4 BERT gains more on BM25 for longer queries
+        H1 BM25 has more query tokens in its top 10 than BERT
+        H2 the more query tokens BM25 has in its top 10, the lower its RR@10
+        H3 BERT has more novel terms in its top 10 than BM25
+        H4 BERT gains more on BM25 grows with query length
     "#]]
     .assert_eq(&told);
     let found = fixture::found();

@@ -24,7 +24,7 @@ impl<'a> DiscrepancyRows<'a> {
         self.add(
             "The README shows two outputs of one run with the same score and different outcomes",
             (
-                "T5 on JFLEG, neutral, first".to_owned(),
+                "neutral pairs, T5 on JFLEG, first output".to_owned(),
                 TableValue::Count(877),
             ),
             ("second".to_owned(), TableValue::Count(749)),
@@ -47,8 +47,8 @@ impl<'a> DiscrepancyRows<'a> {
                 continue;
             };
             self.add(
-                "Its command line sets no δ for any test, so that the smallest difference \
-                 counts: samples without an effect",
+                "The command line of the published code sets no δ for any test, so any \
+                 difference counts as an effect: share of neutral samples",
                 (format!("{name}, δ 0"), TableValue::Fraction(zero)),
                 ("δ tuned".to_owned(), TableValue::Fraction(width)),
             );
@@ -75,14 +75,15 @@ impl<'a> DiscrepancyRows<'a> {
         for &variable in WalkVariable::ALL {
             let samples = neighbor_walk::count(&queries, variable);
             self.add(
-                "Documents of equal TF are searched among neighbors in an order by the sum of \
-                 TF; others with the same sum lie between them",
+                "Documents with equal TF are searched only among neighbors in a list sorted by \
+                 the sum of TF; documents with the same sum but different TF can lie between \
+                 them",
                 (
                     format!("{} | TF{of}, samples found", variable.name()),
                     TableValue::Count(samples.n_found),
                 ),
                 (
-                    "existing samples".to_owned(),
+                    "samples that exist".to_owned(),
                     TableValue::Count(samples.n_pairs),
                 ),
             );
@@ -127,7 +128,7 @@ impl<'a> DiscrepancyRows<'a> {
              position: words are overwritten",
             (format!("words lost{of}"), TableValue::Count(found.n_lost)),
             (
-                "by ours".to_owned(),
+                "with our code".to_owned(),
                 TableValue::Count(found.n_lost_by_ours),
             ),
         );
@@ -164,7 +165,7 @@ impl<'a> DiscrepancyRows<'a> {
                     "Identical pairs are kept, although they are neutral for every ranker",
                     (
                         format!(
-                            "{}, {}, {} identical pairs as neutral",
+                            "{}, {}, with {} identical pairs counted as neutral",
                             named(&asked.ranker),
                             probe.name(),
                             kept.n_identical
@@ -195,10 +196,10 @@ impl<'a> DiscrepancyRows<'a> {
                 "The filter for words shared by query and document lowercases only the query: \
                  names never match",
                 (
-                    format!("{name}, pairs kept by their filter"),
+                    format!("{name}, pairs kept by the authors' filter"),
                     TableValue::Count(pairs.n_kept_by_authors),
                 ),
-                ("by ours".to_owned(), TableValue::Count(pairs.n_kept)),
+                ("with our code".to_owned(), TableValue::Count(pairs.n_kept)),
             );
         }
     }

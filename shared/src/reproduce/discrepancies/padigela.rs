@@ -59,7 +59,7 @@ impl DiscrepancyRows<'_> {
             "Queries are grouped by each ranker's own FQT, so that a bucket holds different \
              queries per ranker, and the decrease between buckets is not over the same queries",
             (
-                "BERT, printed queries of the last bucket".to_owned(),
+                "BERT, published number of queries in the last bucket".to_owned(),
                 TableValue::Count(bert[last].1),
             ),
             ("BM25".to_owned(), TableValue::Count(bm25[last].1)),
@@ -78,7 +78,8 @@ impl DiscrepancyRows<'_> {
                 continue;
             };
             self.add(
-                "Decrease of RR@10 from the lowest to the highest non-empty bucket, by FQT of",
+                "Decrease of RR@10 from the lowest to the highest non-empty bucket, with \
+                 queries grouped by the FQT of",
                 (format!("{name} itself"), three(own)),
                 ("BM25".to_owned(), three(other)),
             );
@@ -86,16 +87,19 @@ impl DiscrepancyRows<'_> {
     }
 
     fn ends(&mut self) {
-        let what = "The decrease is measured between the first and the last group only: \
-             compared with the lowest group it is different";
+        let what = "The decrease is measured only between the first and the last group; the \
+             decrease to the lowest group is larger";
         for (ranker, side) in RANKERS {
             for (by, means) in [("FQT", bucket_means(side)), ("length", lengths(side))] {
                 let [to_last, to_lowest] = falls(&means);
                 if to_lowest > to_last {
                     self.add(
                         what,
-                        (format!("{ranker} by {by}, to the last"), three(to_last)),
-                        ("to the lowest".to_owned(), three(to_lowest)),
+                        (
+                            format!("{ranker} by {by}, decrease to the last group"),
+                            three(to_last),
+                        ),
+                        ("decrease to the lowest group".to_owned(), three(to_lowest)),
                     );
                 }
             }
@@ -105,17 +109,14 @@ impl DiscrepancyRows<'_> {
     fn types(&mut self) {
         let n_typed: u64 = types(ComparedRanker::First).iter().map(|it| it.1).sum();
         self.add(
-            "Table 6 leaves out the queries whose type its rules do not know",
-            (
-                "Table 6 omits queries of unknown answer type".to_owned(),
-                TableValue::Count(n_typed),
-            ),
-            ("of table 2".to_owned(), TableValue::Count(N_FOUND)),
+            "Table 6 omits queries of unknown question class",
+            ("queries in table 6".to_owned(), TableValue::Count(n_typed)),
+            ("queries in table 2".to_owned(), TableValue::Count(N_FOUND)),
         );
         for (ranker, side) in RANKERS {
             self.add(
-                "Queries of unknown type are easier: the mean over table 6 is lower than over \
-                 table 2",
+                "Queries of unknown question class are easier: the mean over table 6 is lower \
+                 than over table 2",
                 (
                     format!("{ranker}, mean of table 6"),
                     three(mean_of(&types(side))),
@@ -124,12 +125,16 @@ impl DiscrepancyRows<'_> {
             );
         }
         self.add(
-            "The type that is called BERT's best and BM25's worst has almost no queries",
+            "The question class that the paper calls BERT's best and BM25's worst has almost no \
+             queries",
             (
                 "queries of ABBR".to_owned(),
                 TableValue::Count(types(ComparedRanker::First)[0].1),
             ),
-            ("of all types".to_owned(), TableValue::Count(n_typed)),
+            (
+                "queries of all classes".to_owned(),
+                TableValue::Count(n_typed),
+            ),
         );
     }
 
@@ -138,7 +143,7 @@ impl DiscrepancyRows<'_> {
             "No p-value is 0. The test is a paired t test; the randomization test shown here \
              makes no distributional assumption",
             (
-                "FQT and FNT, printed p".to_owned(),
+                "FQT and FNT, published p".to_owned(),
                 TableValue::Score {
                     value: 0.0,
                     digits: 1,
@@ -316,14 +321,11 @@ mod tests {
         check("BERT, printed queries of the last", ["344", "1,345"]);
         check("BERT by FQT, to the last", ["0.167", "0.208"]);
         check("BM25 by length, to the last", ["0.333", "0.370"]);
-        check(
-            "Table 6 omits queries of unknown answer type",
-            ["4,105", "5,738"],
-        );
+        check("queries in table 6", ["4,105", "5,738"]);
         check("BM25, mean of table 6", ["0.203", "0.215"]);
         check("BERT, mean of table 6", ["0.434", "0.445"]);
         check("queries of ABBR", ["9", "4,105"]);
-        check("FQT and FNT, printed p", ["0.0", "1.0e-4"]);
+        check("FQT and FNT, published p", ["0.0", "1.0e-4"]);
         // BM25 by FQT and BERT by length are lowest where they end.
         assert!(!rows(None).iter().any(|it| it[0].starts_with("BM25 by FQT")));
     }

@@ -26,8 +26,8 @@ pub(super) fn GuidelinesPanel(
     let sheet = work.sheet();
     let guidelines = match sheet.guidelines.trim() {
         "" => view! {
-            <p>"Which document would a person with this query rather read? Judge the content, \
-                 not the style. If both are equally good, or neither helps, choose “Equal”."</p>
+            <p>"Which document answers the query better? Judge the content, not the style. If \
+                 both are equally good, or neither helps, choose “Equal”."</p>
         }
         .into_any(),
         _ => view! { <Markdown text=sheet.guidelines/> }.into_any(),
@@ -53,7 +53,7 @@ pub(super) fn GuidelinesPanel(
         >
             <h2 id=GUIDE tabindex="-1">"Guidelines"</h2>
             {guidelines}
-            <h3>"Everyone"</h3>
+            <h3>"Overall progress"</h3>
             <Progress label="All annotators" done=share/>
             <p>{everybody} " " {sides}</p>
             <RecentActions work/>

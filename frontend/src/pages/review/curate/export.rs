@@ -26,7 +26,8 @@ const FILES: [ExportFile; 4] = [
         ending: "jsonl",
         kind: "application/x-ndjson",
         word: "JSONL",
-        said: "Every event with its history, item, π and status, one per line.",
+        said: "Every event with its history, item, inclusion probability π and status, one per \
+             line.",
     },
     ExportFile {
         format: TaskExportFormat::Csv,

@@ -61,7 +61,7 @@ pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
         DisputeReason::SelfConflict => "annotator contradicts themselves",
         DisputeReason::Split => "split",
         DisputeReason::Outvoted => "one annotator outvoted",
-        DisputeReason::CannotSay => "nobody can tell",
+        DisputeReason::CannotSay => "all answers: cannot say",
         DisputeReason::Reported => "reported",
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
 pub(super) fn event_status_label(of: EventStatus) -> &'static str {
     match of {
         EventStatus::Active => "current",
-        EventStatus::Conflict => "conflicts with another",
+        EventStatus::Conflict => "conflicts with another event",
         EventStatus::Replaced => "replaced",
         EventStatus::Undone => "undone",
         EventStatus::Excluded => "excluded with its annotator",
@@ -96,7 +96,10 @@ pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
         ItemRole::Sampled {
             inclusion_probability: probability,
         } => {
-            format!("sampled with π {}", format::fraction(*probability))
+            format!(
+                "sampled with inclusion probability π = {}",
+                format::fraction(*probability)
+            )
         }
     }
 }
@@ -113,7 +116,7 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
         SamplingDesign::Uniform => "every instance with the same probability".to_owned(),
         SamplingDesign::StratifiedByProbe {
             allocation: Allocation::Equal,
-        } => "equally many per probe".to_owned(),
+        } => "the same number per probe".to_owned(),
         SamplingDesign::StratifiedByProbe {
             allocation: Allocation::Proportional,
         } => "in proportion to the instances of each probe".to_owned(),
@@ -140,7 +143,10 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
                     format!("{first} and {}", ranker_label(rankers, second))
                 }
             };
-            format!("{} from disagreements of {between}", format::percent(share))
+            format!(
+                "{} from disagreements between {between}",
+                format::percent(share)
+            )
         }
     }
 }
@@ -165,7 +171,12 @@ pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
         InstanceSubset::Untruncated => said.push("documents not truncated".to_owned()),
         InstanceSubset::WithRelevant => said.push("with a relevant document".to_owned()),
     }
-    said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
+    said.extend(
+        dials
+            .split
+            .as_ref()
+            .map(|it| format!("queries of split {it}")),
+    );
     if let Some(at) = of.ranker {
         let name = ranker_label(rankers, at);
         let outcome = of.outcome.map(|it| verdict::outcome_label(Some(it)));
@@ -199,7 +210,7 @@ mod tests {
                 },
                 &rankers
             ),
-            "70 % from disagreements of axiom and BM25"
+            "70 % from disagreements between axiom and BM25"
         );
         assert_eq!(selection_text(&TaskFilter::default(), &rankers), "all");
         let close = TaskFilter {

@@ -120,7 +120,7 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
             false => task.tags.join(", "),
         };
         let drawn = format!(
-            "{} of {}, over {}",
+            "{} from {}, over {}",
             plural(made.n_sampled_items.into(), "item", "items"),
             plural(made.n_candidates, "instance", "instances"),
             plural(made.n_queries.into(), "query", "queries")
@@ -129,7 +129,7 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
             ("Sample", drawn),
             ("Items per probe", probes.join(", ")),
             (
-                "Which instances",
+                "Instance filter",
                 labels::selection_text(&task.filter, &rankers),
             ),
             (
@@ -139,7 +139,7 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
             ("Annotators per item", task.annotators_per_item.to_string()),
             ("Training items", made.n_training_items.to_string()),
             ("Gold items", gold),
-            ("What annotators see", shows.to_owned()),
+            ("Annotator view", shows.to_owned()),
             ("Tags", tags),
             ("Random seed", task.seed.to_string()),
         ];
@@ -184,7 +184,7 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
     };
     let said = move || match (changed.get(), saved.get()) {
         (true, _) => "not saved",
-        (false, true) => "saved; annotators see it when they open the next page",
+        (false, true) => "saved; annotators see it when they next load the page",
         (false, false) => "",
     };
     view! {

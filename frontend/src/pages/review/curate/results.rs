@@ -61,7 +61,8 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
                     of="review-"
                     id="details"
                     name="All estimates"
-                    said="Three ways of counting, with their numbers of items."
+                    said="Each agreement over all items, over items without “equal”, and over \
+                         single votes."
                     table=table("details")
                 />
             </details>

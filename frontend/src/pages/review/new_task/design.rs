@@ -73,7 +73,7 @@ fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
 #[component]
 fn AllocationField(form: NewTaskForm) -> impl IntoView {
     const SHARES: &[(Allocation, &str, &str)] = &[
-        (Allocation::Equal, "equal", "equally many per probe"),
+        (Allocation::Equal, "equal", "the same number per probe"),
         (
             Allocation::Proportional,
             "proportional",
@@ -100,7 +100,7 @@ fn MarginFields(form: NewTaskForm) -> impl IntoView {
         <RankerField form label="Ranker"/>
         <FormSelect
             form=form.fields
-            label="Prefer"
+            label="Preferred instances"
             options=CALLS
             value=|it| &mut it.margin_preference
         />

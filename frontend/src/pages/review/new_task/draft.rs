@@ -41,17 +41,21 @@ impl DesignKind {
             "uniform",
             "uniform: every instance with the same probability",
         ),
-        (DesignKind::ByProbe, "by-probe", "by probe"),
-        (DesignKind::ByMargin, "by-margin", "by margin of a ranker"),
+        (DesignKind::ByProbe, "by-probe", "stratified by probe"),
+        (
+            DesignKind::ByMargin,
+            "by-margin",
+            "weighted by margin of a ranker",
+        ),
         (
             DesignKind::AxiomRankerDisagreement,
             "axiom-ranker",
-            "disagreements of axiom and ranker first",
+            "disagreements between axiom and ranker first",
         ),
         (
             DesignKind::RankerDisagreement,
             "rankers",
-            "disagreements of two rankers first",
+            "disagreements between two rankers first",
         ),
     ];
 }

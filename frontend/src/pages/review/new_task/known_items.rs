@@ -105,7 +105,8 @@ pub(super) fn KnownItems(
             <FieldErrorMessage form=form.fields field/>
             <div class="form adds" role="group" aria-label=format!("Add to {name}")>
                 <TextField
-                    label="Instance address, or for example: tfc1 fixed 12"
+                    label="Instance address, or probe, variant and number (for example tfc1 \
+                         fixed 12)"
                     text=address
                     mistake=InputError { id: id.clone(), reason: wrong.into() }
                     on:keydown=move |event| {
@@ -116,7 +117,7 @@ pub(super) fn KnownItems(
                     }
                 />
                 <SelectField
-                    label="Correct answer, in the order of the instance page"
+                    label="Correct answer (documents numbered as on the instance page)"
                     choose=move |word: String| {
                     let found = AnnotatorAnswer::ALL.iter().find(|it| it.name() == word);
                     answer.set(found.copied().unwrap_or(AnnotatorAnswer::First));

@@ -94,7 +94,12 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         0 => None,
         n => Some(f64::from(made.n_sampled_items) / n as f64),
     };
-    let chance = chance.map(|it| format!("{} of them are drawn on average", percent(it)));
+    let chance = chance.map(|it| {
+        format!(
+            "{} of the possible instances are drawn on average",
+            percent(it)
+        )
+    });
     let rows = made.probes.iter().map(|(probe, n)| {
         view! {
             <tr>
@@ -112,7 +117,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
             </p>
             <p>
                 <b class="run-now">{count(made.n_candidates)}</b>
-                <span class="note">"possible"</span>
+                <span class="note">"possible instances"</span>
             </p>
             <p>
                 <b class="run-now">{count(u64::from(made.n_queries))}</b>

@@ -29,7 +29,7 @@ pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
             <FieldErrorMessage form=form.fields field=TaskField::Probes/>
         </fieldset>
         <fieldset>
-            <legend>"Which instances"</legend>
+            <legend>"Instance filter"</legend>
             {move || form.study.read().is_some().then(|| view! { <InstanceFilters form/> })}
         </fieldset>
     }
@@ -120,7 +120,7 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
         <div class="form">
             <RankerSelect
                 form
-                label="Filter by a ranker's outcome"
+                label="Filter by a ranker's verdict"
                 none="no filter"
                 get=|it| it.ranker.clone()
                 set=|it, word| {
@@ -136,7 +136,7 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
             <Show when=move || has_ranker.get()>
                 <FormSelect
                     form=form.fields
-                    label="Outcome"
+                    label="Verdict"
                     options=OUTCOMES
                     value=|it| &mut it.outcome
                 />

@@ -169,7 +169,7 @@ fn GridCellView(
 fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
     let [low, high] = effect.score.interval.map(format::signed);
     let mut said = format!(
-        "{at}: score {}, 95 % interval {low} to {high}, {} samples of {} queries",
+        "{at}: effect {}, 95 % interval {low} to {high}, {} samples of {} queries",
         format::signed(effect.score.value),
         format::count(effect.n_scored()),
         format::count(effect.n_queries),

@@ -39,7 +39,7 @@ impl BehavioralTestKind {
         match self {
             BehavioralTestKind::MeasureAndMatch => "Measure and match",
             BehavioralTestKind::Manipulation => "Manipulations",
-            BehavioralTestKind::DatasetTransfer => "Transfer sets",
+            BehavioralTestKind::DatasetTransfer => "Dataset transfer",
         }
     }
 
@@ -47,15 +47,16 @@ impl BehavioralTestKind {
     pub(super) fn description(self) -> &'static str {
         match self {
             BehavioralTestKind::MeasureAndMatch => {
-                "Two documents of a query that are equal in the row and differ in the column. \
-                 Positive: the ranker prefers the one with the larger value."
+                "Two documents of a query that are equal in the row's measurement and differ in \
+                 the column's. Positive: the ranker prefers the one with the larger value."
             }
             BehavioralTestKind::Manipulation => {
                 "A document against an edited copy. Positive: the ranker prefers the edited copy."
             }
             BehavioralTestKind::DatasetTransfer => {
-                "Document pairs from another task. Positive: the ranker prefers the first \
-                 document; in a symmetric set, the two scores differ."
+                "Document pairs from a dataset made for another purpose. Positive: the ranker \
+                 prefers the first document. In a symmetric set, positive means that the two \
+                 scores differ."
             }
         }
     }

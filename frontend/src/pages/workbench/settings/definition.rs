@@ -264,7 +264,7 @@ fn parse_integer<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Resu
         Ok(value) if !small => Ok(value),
         _ if text.is_empty() => Err(format!("enter a whole number of at least {least}{or}")),
         _ => Err(format!(
-            "`{text}` is not a whole number of at least {least}{or}"
+            "`{text}` is not valid: enter a whole number of at least {least}{or}"
         )),
     }
 }
@@ -318,13 +318,13 @@ mod tests {
         assert_eq!(wrong[0].field, StudyField::Pool);
         assert_eq!(
             wrong[0].reason,
-            "`0` is not a number of documents, 1 or more"
+            "`0` is not a number of documents of at least 1"
         );
         let wrong = refused(|it| it.length_tolerance = "-3".to_owned());
         assert_eq!(wrong[0].field, StudyField::LengthTolerance);
         assert_eq!(
             wrong[0].reason,
-            "`-3` is not a whole number of at least 0, or inf for no limit"
+            "`-3` is not valid: enter a whole number of at least 0, or inf for no limit"
         );
         let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
         assert_eq!(wrong[0].field, StudyField::Ranker(1));

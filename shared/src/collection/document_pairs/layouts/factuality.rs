@@ -127,11 +127,11 @@ fn parse(text: &str) -> Result<AnswerRow, String> {
     }
     let answer = match &row.answers[..] {
         [one] if n_tokens(one) == 0 => {
-            return Err(format!("the answer {} has no word", quote_text(one)));
+            return Err(format!("the answer {} contains no words", quote_text(one)));
         }
         [one] if one.len() > ANSWER_BYTES => {
             return Err(format!(
-                "the answer {} has {} bytes, at most {ANSWER_BYTES} are allowed",
+                "the answer {} has {} bytes; at most {ANSWER_BYTES} are allowed",
                 quote_text(one),
                 one.len()
             ));
@@ -170,8 +170,8 @@ impl Question {
         match same {
             true => Ok(asked),
             false => Err(format!(
-                "{} has another question, other answers or another type than in line {}: `_id` is \
-                 that of the question",
+                "{} has a different question, answers or type than in line {}: rows with the \
+                 same `_id` must share them",
                 quote_text(&row.id),
                 self.line
             )),

@@ -99,7 +99,7 @@ pub fn align(
         let sentence = match source.check(at) {
             Ok(it) => it,
             Err(reason) => {
-                let reason = format!("{reason}; its references are left out");
+                let reason = format!("{reason}; its references are skipped");
                 reading.refuse_row(source.name(), line, reason);
                 continue;
             }
@@ -150,8 +150,8 @@ pub fn count_aligned_lines(
         Some(other) => Err(Error::file(
             other.name(),
             format!(
-                "{} lines, but {} has {n_filled}: lines of the same number belong together, so \
-                 take both files from one download",
+                "the line count is {}, but that of {} is {n_filled}: lines with the same number \
+                 must correspond, so use files from the same download",
                 other.filled(),
                 source.name()
             ),

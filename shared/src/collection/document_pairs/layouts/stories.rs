@@ -143,7 +143,7 @@ fn xsum(lines: &[String]) -> Result<Parts, Refused> {
         match text.is_empty() {
             true => Err((
                 line,
-                format!("nothing stands behind `[SN]{}[SN]`", SECTIONS[place]),
+                format!("there is no text after `[SN]{}[SN]`", SECTIONS[place]),
             )),
             false => Ok(text),
         }
@@ -164,7 +164,7 @@ fn cnndm(lines: &[String]) -> Result<Parts, Refused> {
     }
     let highlights: Vec<String> = blocks.map(text_of).filter(|it| !it.is_empty()).collect();
     if highlights.is_empty() {
-        let reason = "no line `@highlight` with a text behind it: a story has one at least";
+        let reason = "no `@highlight` line is followed by text: a story has at least one";
         return Err((lines.len() as u64, reason.to_owned()));
     }
     Ok(Parts {
@@ -233,7 +233,7 @@ mod tests {
         refused(
             StoryLayout::Xsum,
             first.as_bytes(),
-            "line 7: nothing stands behind `[SN]FIRST-SENTENCE[SN]`",
+            "line 7: there is no text after `[SN]FIRST-SENTENCE[SN]`",
         );
         let twice = format!("{SUMMARY}[SN]TITLE[SN]\r\n");
         refused(

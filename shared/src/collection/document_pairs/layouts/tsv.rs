@@ -84,7 +84,7 @@ pub fn read_wikiturk(
         let mut warnings = RowWarnings::new();
         for (number, text) in simple.iter().enumerate() {
             if text.is_empty() {
-                warnings.push(format!("simplification {number} is empty, and left out"));
+                warnings.push(format!("simplification {number} is empty and is skipped"));
                 continue;
             }
             found.pairs.push(DocumentPair {
@@ -105,14 +105,16 @@ pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Con
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
-        words: "5 columns or more: a row of `biased.full` has a revision, two sentences in \
-                pieces, the biased and the neutral one",
+        words: "at least 5 columns: a row of `biased.full` has a revision id, the biased and \
+             the neutral sentence as tokens, and both sentences as plain text",
     };
     read_table(name, bytes, progress, layout, |found, _, cells| {
         let [revision, _, _, biased, neutral] = cells;
         check_id(revision)?;
-        let [neutral, biased] =
-            filled([("the neutral text", neutral), ("the biased text", biased)])?;
+        let [neutral, biased] = filled([
+            ("the neutral sentence", neutral),
+            ("the biased sentence", biased),
+        ])?;
         let number = of_revision.entry(revision.to_owned()).or_default();
         found.pairs.push(DocumentPair {
             id: format!("{revision}:{number}"),
@@ -147,7 +149,7 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
         match cells.first_chunk() {
             Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),
             Some(_) | None => Err(format!(
-                "{} of {}, with tabs between",
+                "the column count is {}; expected {}, separated by tabs",
                 cells.len(),
                 layout.words
             )),

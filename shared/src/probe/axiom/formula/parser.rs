@@ -45,7 +45,7 @@ impl std::str::FromStr for AxiomFormula {
             OperandKind::Even => {
                 return Err(reader.wrong(
                     "the whole formula prefers no document: the product of two preferences only \
-                     says whether they agree; multiply by a third",
+                     says whether they agree; multiply it by a third preference",
                 ));
             }
             OperandKind::Number => {
@@ -176,7 +176,7 @@ impl FormulaParser<'_> {
         let mut n = 1_u8;
         while self.take(sign) {
             if kind != OperandKind::Preference || part(self)? != OperandKind::Preference {
-                return Err(self.wrong(&format!("`{sign}` must stand between two preferences")));
+                return Err(self.wrong(&format!("`{sign}` must be between two preferences")));
             }
             n = n.saturating_add(1);
         }
@@ -225,7 +225,7 @@ impl FormulaParser<'_> {
                     self.at += 1;
                     if kind != OperandKind::Preference || self.signed()? != OperandKind::Preference
                     {
-                        return Err(self.wrong("`%` must stand between two preferences"));
+                        return Err(self.wrong("`%` must be between two preferences"));
                     }
                     votes = votes.saturating_add(1);
                 }
@@ -289,7 +289,10 @@ impl FormulaParser<'_> {
             let fits = whole.filter(|it| *it <= f64::from(u16::MAX));
             let Some(hundredths) = fits else {
                 self.at = before;
-                return Err(self.wrong("a number must be between 0 and 655.35, in hundredths"));
+                return Err(self.wrong(
+                    "a number must be between 0 and 655.35 and have at most \
+                     two decimal places",
+                ));
             };
             self.push(Op::Number(libm::round(hundredths) as u16));
             return Ok(OperandKind::Number);
@@ -302,8 +305,8 @@ impl FormulaParser<'_> {
             self.at = before;
             return Err(self.wrong(match named {
                 Some(_) => {
-                    "TFC2 and LNC2 do not compare two documents of a candidate pool and can \
-                     only stand alone"
+                    "TFC2 and LNC2 do not compare two documents of a candidate pool and cannot \
+                     be combined with other axioms"
                 }
                 None => "expected the name of an axiom",
             }));

@@ -14,8 +14,8 @@ pub(super) const REG: ProbeDescription = ProbeDescription {
               S(d1) > S(d2)",
     source: REGULARIZATION_SOURCE,
     known_issues: "Similarity is that of word vectors; the package uses WordNet or fastText. It \
-         divides counts by document length, and its length condition is never applied (variant \
-         code).",
+         divides counts by document length, and its length precondition is never applied \
+         (variant code).",
     example: &[],
 };
 
@@ -39,9 +39,9 @@ pub(super) const ASPECT_REG: ProbeDescription = ProbeDescription {
     formula: "idf equal over Q (10 %), more clusters of {w ∈ Q: cos above its mean} with a term in \
               d1 than in d2 ⇒ S(d1) > S(d2)",
     source: REGULARIZATION_SOURCE,
-    known_issues: "The package only tests whether a document covers any aspect, which every \
-         query term does (variant code), and its clusters depend on the iteration order of a \
-         set.",
+    known_issues: "The package only tests whether a document covers any aspect, for which any \
+         query term suffices (variant code), and its clusters depend on the iteration order of \
+         a set.",
     example: &[],
 };
 
@@ -99,7 +99,7 @@ pub(super) const LEN_DIV: ProbeDescription = ProbeDescription {
     name: "LEN-DIV",
     statement: "Like DIV, for two equally long documents.",
     formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
-    known_issues: "Like DIV, except for length.",
+    known_issues: "The issues of DIV apply, except the one about length.",
     example: &["river bank", "river bank mud sand", "river bank mud mud"],
     ..DIV
 };
@@ -111,9 +111,9 @@ pub(super) const STMC1: ProbeDescription = ProbeDescription {
          the query scores higher.",
     formula: "mean cos(t, w) over t ∈ d1, w ∈ Q above that over d2 ⇒ S(d1) > S(d2)",
     source: "Fang & Zhai, SIGIR 2006; as in ir_axioms",
-    known_issues: "Query terms count among the words of a document, so that it mostly repeats \
-         M-AND. Means that differ by at most 1e-12 are equal in every variant; in the package, \
-         rounding decides.",
+    known_issues: "Query terms count among the words of a document, so this axiom mostly \
+         repeats M-AND. Means that differ by at most 1e-12 are equal in every variant; in the \
+         package, rounding decides.",
     example: &[],
 };
 

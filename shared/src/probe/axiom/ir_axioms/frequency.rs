@@ -10,8 +10,8 @@ pub(super) const TFC1: ProbeDescription = ProbeDescription {
     formula: "|d1| ≈ |d2| (10 %), Σ c(w,Q)·c(w,d1) > Σ c(w,Q)·c(w,d2) by more than 10 % ⇒ \
               S(d1) > S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; as in ir_axioms",
-    known_issues: "The package divides counts by document length, and its length condition is \
-         never applied (variant code). A rarer term may be traded for a more common one.",
+    known_issues: "The package divides counts by document length, and its length precondition \
+         is never applied (variant code). A rarer term may be traded for a more common one.",
     example: &["river bank", "river bank river mud", "river bank mud mud"],
 };
 
@@ -21,12 +21,12 @@ pub(super) const TFC3: ProbeDescription = ProbeDescription {
     statement: "Of two equally long documents with equally many occurrences of two equally rare \
          terms, the one that contains both scores higher than the one that contains only one of \
          them.",
-    formula: "|d1| ≈ |d2| (10 %), idf(a) ≈ idf(b) (10 %), c(a,d1), c(b,d1) > 0, \
-              {c(a,d2), c(b,d2)} = {c(a,d1) + c(b,d1), 0}, for more such pairs than the other \
-              way round ⇒ S(d1) > S(d2)",
+    formula: "|d1| ≈ |d2| (10 %), idf(a) ≈ idf(b) (10 %), c(a,d1), c(b,d1) > 0, {c(a,d2), \
+         c(b,d2)} = {c(a,d1) + c(b,d1), 0}, for more such pairs than the other way around ⇒ \
+         S(d1) > S(d2)",
     source: "Fang, Tao & Zhai, SIGIR 2004; as in ir_axioms",
-    known_issues: "The package divides counts by document length, and its length condition is \
-         never applied (variant code).",
+    known_issues: "The package divides counts by document length, and its length precondition \
+         is never applied (variant code).",
     example: &["river bank", "river bank mud", "river river mud"],
 };
 
@@ -86,8 +86,8 @@ pub(super) const TF_LNC: ProbeDescription = ProbeDescription {
 pub(super) const LB1: ProbeDescription = ProbeDescription {
     name: "LB1",
     short_title: "extra query term",
-    statement: "Of two documents with about the same score, the one with a query term that the \
-         other lacks scores higher, if the other has no query term that it lacks.",
+    statement: "Of two documents with about the same score, the one that contains all query \
+         terms of the other and at least one more scores higher.",
     formula: "BM25(d1) ≈ BM25(d2) (10 %), some w ∈ Q in d1 alone, none in d2 alone ⇒ \
               S(d1) > S(d2)",
     source: "Lv & Zhai, CIKM 2011; as in ir_axioms",

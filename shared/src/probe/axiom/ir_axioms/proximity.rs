@@ -55,7 +55,7 @@ pub(super) const PROX4: ProbeDescription = ProbeDescription {
     name: "PROX4",
     short_title: "closest grouping",
     statement: "Of two documents with all query terms, the one with fewer other words in its \
-         tightest grouping of them scores higher; if equal, the one with more such groupings.",
+         closest grouping of them scores higher; if equal, the one with more such groupings.",
     formula: "all w ∈ Q in both, at least two, (other words in the closest grouping, − number of \
               such groupings) smaller in d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
@@ -72,7 +72,7 @@ pub(super) const PROX5: ProbeDescription = ProbeDescription {
     formula: "all w ∈ Q in both, at least two, mean of max − min over all groupings smaller in \
               d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
-    known_issues: "Groupings as in PROX4.",
+    known_issues: "Groupings are defined as in PROX4.",
     example: PROX1.example,
 };
 
