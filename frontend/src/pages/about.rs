@@ -250,7 +250,7 @@ fn Formulas() -> impl IntoView {
         ),
         (
             "a if undecided(b), a if decided(b)",
-            "only if b has no preference, or has one",
+            "only if b has no preference; only if b has one",
         ),
     ];
     let rows = OPERATORS.iter().map(|(written, said)| {
