@@ -219,7 +219,10 @@ mod tests {
         ] {
             for checked in [check_person_name(it), check_title(it), check_tag(it)] {
                 let error = checked.unwrap_err().to_string();
-                assert!(error.contains("not seen"), "{it:?}: {error}");
+                assert!(
+                    error.contains("only invisible characters"),
+                    "{it:?}: {error}"
+                );
             }
             assert!(is_invisible(it), "{it:?}");
             assert_eq!(check_note(it).unwrap(), "");

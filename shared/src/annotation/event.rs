@@ -373,7 +373,7 @@ mod tests {
                 reason: other,
                 note,
             }),
-            "why you skip",
+            "why you are skipping",
         );
         refused(
             AnnotationAction::Reported(ProblemReport { item, note: blank }),

@@ -478,7 +478,10 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         study.compare_rankers(&asking).unwrap_err().to_string()
     };
     assert!(refused([RankerRef::Ranker(0), RankerRef::Ranker(9)]).contains("2 rankers"));
-    assert!(refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())]).contains("runs"));
+    assert!(
+        refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())])
+            .contains("with another run")
+    );
     // Without texts the lists are still there.
     let bare = study.without_texts().compare_rankers(&all).unwrap();
     assert!(bare.has_withheld_texts);

@@ -526,7 +526,7 @@ mod tests {
             ("match:tf~1:length", "omit the tolerance"),
             ("match:length~x:tf", "not a tolerance"),
             ("match:size:tf", "none of relevance"),
-            ("match:length", "is written as"),
+            ("match:length", "must have the form"),
         ]);
     }
 }

@@ -342,7 +342,7 @@ mod tests {
             "transfer:abcdefghijklmnopqrstuvwxyz",
         ] {
             let error = word.parse::<DatasetTransfer>().unwrap_err().to_string();
-            assert!(error.contains("lower-case letters"), "{error}");
+            assert!(error.contains("lowercase letters"), "{error}");
         }
     }
 }

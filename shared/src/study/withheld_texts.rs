@@ -165,7 +165,7 @@ mod tests {
         other[2].text += " bed";
         let error = bare.restore_texts(&other).unwrap_err().to_string();
         assert!(
-            error.contains("a different text") && error.contains(&docs[2].id),
+            error.contains("differ in text") && error.contains(&docs[2].id),
             "{error}"
         );
         bare.restore_texts(&docs).unwrap();

@@ -413,7 +413,7 @@ mod tests {
             said,
             [
                 "Document 1 contains “valleys” one more time and is 8 terms longer, so TFC1 predicts that document 1 should score higher.",
-                "Document 1 contains “glaciers” one more time, document 2 “valleys” one more time, and the terms of document 1 are rarer, so M-TDC predicts that document 1 should not score lower.",
+                "Document 1 contains “glaciers” one more time, document 2 contains “valleys” one more time, and the terms of document 1 are rarer, so M-TDC predicts that document 1 should not score lower.",
                 "Both documents contain the same query terms, and document 2 is 1 term longer, so LNC1 predicts that document 1 should not score lower.",
                 "Document 1 is document 2 repeated 3 times, so LNC2 predicts that document 1 should not score lower.",
                 "The two closest query terms are 1 term apart in document 1 and 12 apart in document 2, so TP predicts that document 1 should score higher.",
@@ -490,6 +490,6 @@ mod tests {
             by(-0.17, Outcome::Violated),
             "BM25 scores document 1 lower by 0.17. “glaciers” contributes most to the difference: −0.33."
         );
-        assert_eq!(by(0.0, Outcome::Tied), "BM25 are tied.");
+        assert_eq!(by(0.0, Outcome::Tied), "The scores of BM25 are tied.");
     }
 }

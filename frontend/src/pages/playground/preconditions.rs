@@ -333,19 +333,25 @@ mod tests {
             MeasuredQuantity::LengthGap { a: 1, b: 2 },
             Some(12.0),
             BoundRelation::AtMost,
-            ["length difference between B and A", "12, at most 10: 2 too many"],
+            [
+                "length difference between B and A",
+                "12, must be at most 10: 2 too many",
+            ],
         );
         check(
             MeasuredQuantity::TermCountLead { term: 0 },
             Some(-2.0),
             BoundRelation::AtLeast,
-            ["“glaciers”, B minus A", "−2, at least 1: 3 too few"],
+            ["“glaciers”, B minus A", "−2, must be at least 1: 3 too few"],
         );
         check(
             MeasuredQuantity::QueryTermOccurrenceLead { a: 2, b: 1 },
             Some(0.0),
             BoundRelation::MoreThan,
-            ["query terms, B minus A", "0, more than 0: 1 too few"],
+            [
+                "query-term occurrences, B minus A",
+                "0, must be more than 0: 1 too few",
+            ],
         );
     }
 
@@ -356,7 +362,7 @@ mod tests {
             None,
             BoundRelation::MoreThan,
             [
-                "distance, A minus B",
+                "smallest query-term distance, A minus B",
                 "a document has fewer than two query terms, must be more than 0",
             ],
         );
@@ -389,7 +395,10 @@ mod tests {
                 PreconditionRow::Single(term(1, -1.0))
             ]
         );
-        assert_eq!(label(&found[0], &names()), "B not fewer than A, 2 terms");
+        assert_eq!(
+            label(&found[0], &names()),
+            "count in B at least that in A, 2 terms"
+        );
         assert_eq!(
             rows(&[term(0, 1.0)]),
             [PreconditionRow::Single(term(0, 1.0))]

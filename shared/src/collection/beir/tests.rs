@@ -151,11 +151,11 @@ fn an_id_is_whole_and_comes_once() {
             "d2" "" "other" None
             "<script>alert(1)</script>" "<b>" "<script>alert(2)</script>" None
             "../../etc/passwd" "" "../../etc/passwd" None
-            refused: c.jsonl, line 3: id `d1` is already used in line 1; the first row is kept
+            refused: c.jsonl, line 3: the id `d1` is already used in line 1; the first row is kept
             refused: c.jsonl, line 4: the id is empty
-            refused: c.jsonl, line 5: id `two words` contains white space (U+0020); remove it
-            refused: c.jsonl, line 6: id `nul\u{0}` contains a control character (U+0000); remove it
-            refused: c.jsonl, line 7: id `turned\u{202e}` contains a bidirectional control character (U+202E); remove it
+            refused: c.jsonl, line 5: the id `two words` contains whitespace (U+0020); remove it
+            refused: c.jsonl, line 6: the id `nul\u{0}` contains a control character (U+0000); remove it
+            refused: c.jsonl, line 7: the id `turned\u{202e}` contains a bidirectional control character (U+202E); remove it
         "#]],
     );
 }

@@ -479,11 +479,11 @@ fn ids_are_whole_words() {
     .join("\n");
     expect![[r#"
         the id is empty
-        id `two words` contains white space (U+0020); remove it
-        id `a b` contains white space (U+00A0); remove it
-        id `nul\u{0}` contains a control character (U+0000); remove it
-        id `\u{1b}[31m` contains a control character (U+001B); remove it
-        id `\u{202e}gpj.exe` contains a bidirectional control character (U+202E); remove it"#]]
+        the id `two words` contains whitespace (U+0020); remove it
+        the id `a b` contains whitespace (U+00A0); remove it
+        the id `nul\u{0}` contains a control character (U+0000); remove it
+        the id `\u{1b}[31m` contains a control character (U+001B); remove it
+        the id `\u{202e}gpj.exe` contains a bidirectional control character (U+202E); remove it"#]]
     .assert_eq(&reasons);
     assert_eq!(check_id(&"é".repeat(256)), Ok(()));
     expect![

@@ -32,9 +32,9 @@ fn passages_have_an_id_and_a_text() {
             "2" "" ""
             "../../x" "" "<script>"
             refused: collection.tsv, line 4: no tab: a row is a passage's id, a tab and the passage
-            refused: collection.tsv, line 5: id `0` is already used in line 1; the first row is kept
+            refused: collection.tsv, line 5: the id `0` is already used in line 1; the first row is kept
             refused: collection.tsv, line 6: the id is empty
-            refused: collection.tsv, line 7: id `a b` contains white space (U+0020); remove it
+            refused: collection.tsv, line 7: the id `a b` contains whitespace (U+0020); remove it
             warned: collection.tsv, line 3: the document is empty
         "#]],
     );
@@ -50,7 +50,7 @@ fn documents_have_four_columns() {
         expect![[r#"
             "D1" "A title" "A body\twith a tab"
             "D2" "" ""
-            refused: docs.tsv, line 3: 3 ; expected 4: a row is a document's id, its URL, its title and its body, separated by tabs
+            refused: docs.tsv, line 3: the column count is 3; expected 4: a row is a document's id, its URL, its title and its body, separated by tabs
             warned: docs.tsv, line 2: the document is empty
         "#]],
     );

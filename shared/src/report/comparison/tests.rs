@@ -66,7 +66,7 @@ fn words_name_the_two_rankers() {
         H1 BM25 has more query tokens in its top 10 than BERT
         H2 the more query tokens BM25 has in its top 10, the lower its RR@10
         H3 BERT has more novel terms in its top 10 than BM25
-        H4 BERT gains more on BM25 grows with query length
+        H4 the RR@10 gain of BERT over BM25 grows with query length
     "#]]
     .assert_eq(&told);
     let found = fixture::found();

@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn without_delta_the_least_difference_counts() {
-        for pair in two_pairs("Its command line") {
+        for pair in two_pairs("The command line") {
             let [TableValue::Fraction(zero), TableValue::Fraction(tuned)] = pair else {
                 panic!("{pair:?}");
             };

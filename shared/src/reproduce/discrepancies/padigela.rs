@@ -318,9 +318,12 @@ mod tests {
     fn printed_numbers_are_set_against_each_other() {
         check("BM25, mean of table 2's buckets", ["0.1765", "0.1767"]);
         check("BERT, mean of table 2's buckets", ["0.3660", "0.3653"]);
-        check("BERT, printed queries of the last", ["344", "1,345"]);
-        check("BERT by FQT, to the last", ["0.167", "0.208"]);
-        check("BM25 by length, to the last", ["0.333", "0.370"]);
+        check(
+            "BERT, published number of queries in the last",
+            ["344", "1,345"],
+        );
+        check("BERT by FQT, decrease to the last", ["0.167", "0.208"]);
+        check("BM25 by length, decrease to the last", ["0.333", "0.370"]);
         check("queries in table 6", ["4,105", "5,738"]);
         check("BM25, mean of table 6", ["0.203", "0.215"]);
         check("BERT, mean of table 6", ["0.434", "0.445"]);

@@ -268,7 +268,7 @@ mod tests {
         let error = align("dev", &source, &short, PreferredSide::Reference).unwrap_err();
         let error = error.to_string();
         assert!(
-            error.starts_with("dev.ref1: 1 lines, but dev.src has 2"),
+            error.starts_with("dev.ref1: the line count is 1, but that of dev.src is 2"),
             "{error}"
         );
         // A blank line at the end is no sentence.

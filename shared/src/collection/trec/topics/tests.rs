@@ -65,8 +65,8 @@ and more </top>
             "1" "first"
             refused: topics.txt, line 2: the query is empty
             refused: topics.txt, line 3: the id is empty
-            refused: topics.txt, line 4: id `1` is already used in line 1; the first row is kept
-            refused: topics.txt, line 5: id `1 2` contains white space (U+0020); remove it
+            refused: topics.txt, line 4: the id `1` is already used in line 1; the first row is kept
+            refused: topics.txt, line 5: the id `1 2` contains whitespace (U+0020); remove it
             refused: topics.txt, line 6: byte 33 of the line (0xE9) is not valid UTF-8; save the file as UTF-8
         "#]],
     );
@@ -82,8 +82,8 @@ fn topics_may_be_a_table() {
             "6" "nul \0"
             refused: topics.txt, line 3: no tab: a row is a query's id, a tab and its text
             refused: topics.txt, line 4: the query is empty
-            refused: topics.txt, line 5: id `1` is already used in line 1; the first row is kept
-            refused: topics.txt, line 6: id `q 5` contains white space (U+0020); remove it
+            refused: topics.txt, line 5: the id `1` is already used in line 1; the first row is kept
+            refused: topics.txt, line 6: the id `q 5` contains whitespace (U+0020); remove it
             warned: topics.txt, line 7: the text contains NUL characters; they are kept
         "#]],
     );

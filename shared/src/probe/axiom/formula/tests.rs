@@ -35,7 +35,7 @@ fn a_formula_that_means_nothing_says_where_and_why() {
         ("2 * 3", "prefers no document"),
         ("tfc1 / tp", "must be a number other than 0"),
         ("tfc1 / 0", "must be a number other than 0"),
-        ("tfc1 & lnc2", "can only stand alone"),
+        ("tfc1 & lnc2", "cannot be combined"),
         (
             "tfc1 & nothing",
             "character 8: expected the name of an axiom",
@@ -43,7 +43,7 @@ fn a_formula_that_means_nothing_says_where_and_why() {
         ("tfc1 & (tp", "expected `)`"),
         ("tfc1 tp", "expected an operator"),
         ("tfc1 if near", "`if` must be followed by"),
-        ("0.001 * tfc1", "in hundredths"),
+        ("0.001 * tfc1", "at most two decimal places"),
         ("", "is none of"),
         (&deep, "too many nested parentheses"),
         (&"tfc1&".repeat(60), "expected the name of an axiom"),

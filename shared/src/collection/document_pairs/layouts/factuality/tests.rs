@@ -134,7 +134,7 @@ fn rows_that_cannot_be_used_are_refused() {
         (3, "in line 1"),
         (4, "`PERSON`, `GPE`, `LOC`, `NORP`, `ORG`"),
         (5, "`passage` is empty"),
-        (6, "has no word"),
+        (6, "contains no words"),
         (7, "201 bytes"),
         (8, "EOF"),
     ] {
