@@ -173,7 +173,7 @@ fn RankerAnalysis(
             </div>
         </div>
         <FigureSection
-            of="inside-"
+            of="late-interaction-"
             id="correlations"
             name="Correlation with idf"
             said="Shown next to the correlations that Formal et al. (2021) report for ColBERT."

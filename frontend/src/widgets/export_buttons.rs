@@ -34,7 +34,7 @@ pub(crate) fn ExportButtons(
         }
     });
     let svg = svg.map(|svg| {
-        let label = format!("Save the {of} as SVG");
+        let label = format!("Save {of} as SVG");
         view! {
             <button
                 class="btn bare"
@@ -46,7 +46,7 @@ pub(crate) fn ExportButtons(
             </button>
         }
     });
-    let label = format!("Save the {of} as CSV");
+    let label = format!("Save {of} as CSV");
     view! {
         <span class="takes">
             {table}

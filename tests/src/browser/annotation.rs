@@ -158,7 +158,7 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=agreement", task.0));
     tab.wait_for_text("Inter-annotator agreement");
     readability::expect_readable(tab, "agreement");
-    let button = "Save the Inter-annotator agreement as CSV";
+    let button = "Save Inter-annotator agreement as CSV";
     let table = tab.download(&home.path(""), button, "review-agreement.csv");
     let all = |name: &str, by_hand: f64| {
         let found = number(&table, "all", name);
@@ -169,9 +169,9 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     all("Fleiss’ κ", FLEISS);
     all("α nominal", ALPHA);
     all("α ordinal", ALPHA_ORDINAL);
-    let button = "Save the Each two people as CSV";
+    let button = "Save Pairs of annotators as CSV";
     let table = tab.download(&home.path(""), button, "review-pairs.csv");
-    assert_eq!(column(&table, "Ann", "and"), "Ben");
+    assert_eq!(column(&table, "Ann", "annotator 2"), "Ben");
     let found = number(&table, "Ann", "Cohen’s κ");
     assert!((found - COHEN).abs() < 5e-5, "{found}");
 

@@ -38,7 +38,7 @@ rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
 
 /// Four plots, that of before fine-tuning among them.
 const SHOWN: &str = "return document.querySelectorAll('.plots svg.drawing').length === 4
-    && document.querySelectorAll('#words').length === 1";
+    && document.querySelectorAll('#terms').length === 1";
 
 /// The word is told of, its row is marked, and it is named in plots.
 const RIVER: &str = "return document.querySelector('#term')?.textContent === 'river'
@@ -64,7 +64,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.wait_until("the word", RIVER);
         tab.wait_for_text("1 query contains it");
 
-        tab.click(AriaRole::Link, "Its documents: river bank");
+        tab.click(AriaRole::Link, "Show its documents: river bank");
         tab.wait_for_address("/study/tiny/inside?word=river&query=0");
         tab.wait_for_text("The top 10 of 12 candidate documents, ranked by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
@@ -133,16 +133,19 @@ fn plots_have_tables_and_files() {
         tab.click(AriaRole::Button, "Table");
         tab.wait_until("the plots", SHOWN);
         let take = |button: &str, name: &str| tab.download(folder.path(), button, name);
-        let svg = take("Save the Importance as SVG", "inside-importance.svg");
+        let svg = take("Save Importance as SVG", "late-interaction-importance.svg");
         assert!(
             svg.starts_with("<svg") && svg.contains("<title>river: idf"),
             "{svg}"
         );
-        let csv = take("Save the Exact matches as CSV", "inside-exact.csv");
-        assert!(csv.contains("word,idf,ΔES"), "{csv}");
-        let csv = take("Save the Spectra as CSV", "inside-spectra.csv");
+        let csv = take("Save Exact matches as CSV", "late-interaction-exact.csv");
+        assert!(csv.contains("term,idf,ΔES"), "{csv}");
+        let csv = take("Save Spectra as CSV", "late-interaction-spectra.csv");
         assert!(csv.contains("before fine-tuning"), "{csv}");
-        let csv = take("Save the With idf as CSV", "inside-correlations.csv");
+        let csv = take(
+            "Save Correlation with idf as CSV",
+            "late-interaction-correlations.csv",
+        );
         assert!(csv.contains("0.667"), "{csv}");
     });
 }

@@ -84,7 +84,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
 
         tab.wait_for_text("0 of 2 loaded");
         see_in_row(tab, "own:bi", "own:bi: has no model.safetensors");
-        see_in_row(tab, "own:bi", "from the folder own");
+        see_in_row(tab, "own:bi", "folder own");
         see_in_row(tab, "Short", "done");
         see_in_row(tab, "Short", "all 8 pairs scored");
         // Whoever opened the folder first, it is told of the folder or of the use.

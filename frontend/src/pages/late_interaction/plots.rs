@@ -48,7 +48,7 @@ pub(super) fn Plots(
         let (said, table) = (points.correlation_text(), Some(points.table(id)));
         view! {
             <FigureSection
-                of="inside-" id name said table
+                of="late-interaction-" id name said table
                 drawing=Some(selectable_plot(points, named, pick))
             />
         }
@@ -72,7 +72,7 @@ pub(super) fn Plots(
                 {part("importance", "Importance", importance, of_word, pick)}
                 {part("exact", "Exact matches", delta_es, of_word, pick)}
                 <FigureSection
-                    of="inside-"
+                    of="late-interaction-"
                     id="spectra"
                     name="Spectra"
                     said=spectra

@@ -23,7 +23,11 @@ pub(super) fn TermImportanceTable(
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let csv = Callback::new(move |()| {
-        download::save_text("inside-words.csv", "text/csv", &report::to_csv(&table));
+        download::save_text(
+            "late-interaction-terms.csv",
+            "text/csv",
+            &report::to_csv(&table),
+        );
     });
     let sought = RwSignal::new(String::new());
     let all = RwSignal::new(false);

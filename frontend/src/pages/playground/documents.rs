@@ -172,7 +172,7 @@ fn DocumentField(
                     <button
                         class="btn bare"
                         type="button"
-                        aria-label=format!("Undo (Ctrl Z) in document {name}")
+                        aria-label=format!("Undo Ctrl Z in document {name}")
                         disabled=move || !has_past.get()
                         on:click=move |_| {
                             undo.run(HistoryStep::Back);

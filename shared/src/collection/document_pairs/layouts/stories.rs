@@ -267,7 +267,7 @@ mod tests {
         refused(
             StoryLayout::Cnndm,
             b"It rained.\n\n@highlight\n",
-            "line 3: no line `@highlight`",
+            "line 3: no `@highlight` line",
         );
         refused(StoryLayout::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
     }
