@@ -72,7 +72,7 @@ rankers = ["bm25", "ql"]"#;
     let first: serde_json::Value = serde_json::from_str(corpus.lines().next().unwrap()).unwrap();
     let told = home.read("studies/bare.json");
     assert!(
-        !told.contains(first["document"].as_str().unwrap()),
+        !told.contains(first["text"].as_str().unwrap()),
         "a text is told"
     );
     let half = corpus.lines().take(100).collect::<Vec<_>>().join("\n");

@@ -10,7 +10,7 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
         tab.wait_for_text("Why does a ranker rank the way it does?");
         tab.wait_for_text("1 study, 2 rankers");
         let card = tab.text("a.card");
-        for fact in ["64 queries", "512 texts", "instances", "BM25", "TFC1"] {
+        for fact in ["64 queries", "512 documents", "instances", "BM25", "TFC1"] {
             assert!(card.contains(fact), "{fact} in {card}");
         }
         tab.click(AriaRole::Link, "Glaciers, bread and bridges");

@@ -189,7 +189,7 @@ fn bring_scores(tab: &BrowserTab, files: &Files, pairs: &str) {
             "{}\t{}\t{}\n",
             query.unwrap(),
             text.unwrap(),
-            pair["document"].to_string().len()
+            pair["text"].to_string().len()
         )
     });
     let scores = files.write("mine.tsv", &rows.collect::<String>());
@@ -269,7 +269,7 @@ fn what_texts_say_is_never_markup() {
     const SCRIPT: &str = "<script>alert(1)</script>";
     const IMAGE: &str = "<img/src=x/onerror=alert(2)>";
     let row = |id: &str, title: &str, text: &str| {
-        format!("{}\n", json!({"_id": id, "title": title, "document": text}))
+        format!("{}\n", json!({"_id": id, "title": title, "text": text}))
     };
     let files = Files::new();
     let corpus = row(SCRIPT, IMAGE, "river ferry river and a lamp on the wall")
@@ -281,7 +281,7 @@ fn what_texts_say_is_never_markup() {
         )
         .as_str();
     let corpus = files.write("<img src=x onerror=alert(3)>.jsonl", &corpus);
-    let query = json!({"_id": SCRIPT, "document": format!("river ferry {IMAGE}")});
+    let query = json!({"_id": SCRIPT, "text": format!("river ferry {IMAGE}")});
     let queries = files.write("queries.jsonl", &format!("{query}\n"));
     with_tab(demo_site::origin(), |tab| {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
