@@ -339,7 +339,7 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
     {
         None => Ok(()),
         Some(before) => Err(format!(
-            "document {} already already has a score for query {} ({before}); remove one of the two rows",
+            "document {} already has a score for query {} ({before}); remove one of the two rows",
             quote_text(doc),
             quote_text(query)
         )),

@@ -64,7 +64,8 @@ pub(super) fn TermDetails(
                 <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
                 <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
                 <div>
-                    <dt>"importance (ranking without the term as reference)"</dt><dd>{of(word.importance_reversed)}</dd>
+                    <dt>"importance (ranking without the term as reference)"</dt>
+                    <dd>{of(word.importance_reversed)}</dd>
                 </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
                 <div><dt>"exact match"</dt><dd>{format::fraction(word.exact_share)}</dd></div>

@@ -187,7 +187,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
     scores(
         b"q1 d1 1\nq1 1\n",
         expect![
-            "a.tsv, line 2: 2 columns , expected 3 (query, document, score) or 6 as in a TREC run"
+            "a.tsv, line 2: 2 columns, expected 3 (query, document, score) or 6 as in a TREC run"
         ],
     );
     scores(
