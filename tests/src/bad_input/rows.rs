@@ -205,7 +205,7 @@ fn a_score_that_is_no_number_is_an_error() {
         (
             "q1 d1 1\nq1 d1 2\n",
             expect![[r#"
-            s.tsv, line 2: document `d1` already has a score for query `q1` already, 1); remove one of the two rows
+            s.tsv, line 2: document `d1` already has a score for query `q1` (1); remove one of the two rows
         "#]],
         ),
         (

@@ -73,7 +73,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         let heat = "return document.querySelectorAll('.strip svg.drawing').length === 1
             && document.querySelectorAll('table.asked [aria-current=true]').length === 1";
         tab.wait_until("the heat map", heat);
-        tab.wait_for_text("sum of best matches");
+        tab.wait_for_text("sum of best-match cosines");
         readability::expect_readable(tab, "inside");
         tab.reload();
         tab.wait_until("the heat map", heat);

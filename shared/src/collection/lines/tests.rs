@@ -308,7 +308,7 @@ fn a_bomb_is_defused() {
     check(
         &gzip(lines.as_bytes()),
         expect![
-            "corpus.txt: reading stopped at line 1: the first 58 bytes expand to 1700 bytes, over 4 times as much; if you trust the file, decompress it first"
+            "corpus.txt: reading stopped at line 1: the first 58 bytes expand to 1700 bytes, more than 4 times as much; if you trust the file, decompress it first"
         ],
     );
     check(
@@ -487,7 +487,7 @@ fn ids_are_whole_words() {
     .assert_eq(&reasons);
     assert_eq!(check_id(&"é".repeat(256)), Ok(()));
     expect![
-        "the id `éééééééééééééééééééééééééééééééééééééééé…` has 514 bytes, at most 512 are allowed"
+        "the id `éééééééééééééééééééééééééééééééééééééééé…` has 514 bytes; at most 512 are allowed"
     ]
     .assert_eq(&check_id(&"é".repeat(257)).unwrap_err());
 }

@@ -181,7 +181,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
     scores(
         b"q1 d1 1\nq1 d1 1\n",
         expect![
-            "a.tsv, line 2: document `d1` already has a score for query `q1` already, 1); remove one of the two rows"
+            "a.tsv, line 2: document `d1` already has a score for query `q1` (1); remove one of the two rows"
         ],
     );
     scores(
@@ -198,7 +198,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
     );
     scores(
         b"q1 d1 1\nq1 d\0 1\n",
-        expect![[r#"a.tsv, line 2: id `d\u{0}` contains a control character (U+0000); remove it"#]],
+        expect![[r#"a.tsv, line 2: the id `d\u{0}` contains a control character (U+0000); remove it"#]],
     );
 }
 
