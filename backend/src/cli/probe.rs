@@ -186,8 +186,8 @@ pub(crate) struct ScoreArgs {
     /// Instance file from `mine`; its pairs are scored
     #[arg(long, value_name = "FILE.parquet", required_unless_present = "pairs")]
     instances: Option<PathBuf>,
-    /// A file of `pairs`: JSON lines with query_id and text_id, or these as the first two columns
-    /// below their names
+    /// Pair file from `pairs`: JSON lines with query_id and text_id, or TSV with a header row and
+    /// these as the first two columns
     #[arg(long, value_name = "FILE.jsonl|FILE.tsv", conflicts_with = "instances")]
     pairs: Option<PathBuf>,
     /// Ranker: bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, or a model folder or
@@ -197,7 +197,7 @@ pub(crate) struct ScoreArgs {
     /// Output file: query id, document id, score
     #[arg(long, value_name = "FILE.tsv", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
-    /// Print as JSON what a remote ranker would be sent; send nothing
+    /// Print the requests to a remote ranker as JSON without sending them
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -22,9 +22,9 @@ use crate::store::DataFolder;
 /// Holds the command-line arguments of `axioscope serve`.
 #[derive(clap::Args)]
 pub(crate) struct ServeArgs {
-    /// Address to listen on. Every client is a visitor, also on loopback. Writing and costly
-    /// actions are reserved for the operator, who signs in by the link printed at each start, and
-    /// for invited people. Programs send the operator's token.
+    /// Address to listen on. Every client is a visitor, even on loopback. Writing and costly
+    /// actions are reserved for invited people and for the operator, who signs in with the link
+    /// printed at each start. Programs authenticate with the operator token.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
     /// Public URL of the server (https://HOST) behind a reverse proxy. The operator's link uses it,
@@ -44,8 +44,8 @@ pub(crate) struct ServeArgs {
     )]
     trusted_proxy: Vec<IpNet>,
     /// Treat every local client as the operator; for tests. Every program, user and proxy on this
-    /// machine that adds no forwarding header then has full access. Forwarded requests stay
-    /// visitors.
+    /// machine that adds no forwarding header then has full access. Clients of forwarded requests
+    /// are still visitors.
     #[arg(long, conflicts_with_all = ["public_url", "trusted_proxy"])]
     no_auth_on_loopback: bool,
     /// Create and publish the demo study if it does not exist
@@ -110,7 +110,7 @@ enum ModelsCommand {
         /// Model folders or hub names instead of the default model
         model: Vec<String>,
     },
-    /// Download a model from the hub into its cache
+    /// Download a model from the Hugging Face Hub into the local cache
     Get {
         /// Hub name, for example sentence-transformers/all-MiniLM-L6-v2, optionally with @REVISION
         name: String,

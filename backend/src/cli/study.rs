@@ -42,7 +42,7 @@ enum StudyCommand {
     Run {
         /// Definition file, for example study.toml
         file: PathBuf,
-        /// Replace a finished study of the same name with another definition
+        /// Replace a finished study that has the same name and a different definition
         #[arg(long)]
         replace: bool,
     },
@@ -54,7 +54,7 @@ enum StudyCommand {
     /// Verify the files of a study and mine its instances again, or compare its cells with a
     /// baseline; exit code 3 if they differ or a cell has dropped
     Check(baseline::StudyCheckArgs),
-    /// List the instances whose verdict differs between two rankers, of one study or two
+    /// List the instances whose verdict differs between two rankers of one study or of two studies
     Diff(baseline::StudyDiffArgs),
     /// Publish a study to visitors
     Publish {
@@ -78,8 +78,8 @@ enum StudyCommand {
         #[arg(long)]
         without_texts: bool,
     },
-    /// Export a study as a data set: instances and scores (Parquet), preconditions (JSON lines),
-    /// texts and a data card
+    /// Export a study as a dataset: instances and scores (Parquet), preconditions (JSON lines),
+    /// document texts and a dataset card
     Dataset {
         /// Name of the study
         name: String,

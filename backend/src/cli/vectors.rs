@@ -34,7 +34,7 @@ pub(crate) struct VectorsArgs {
     /// Number of training epochs
     #[arg(long, value_name = "N", default_value = "25")]
     epochs: String,
-    /// Random seed of the initialization and the order of training
+    /// Random seed of the initialization and the training order
     #[arg(long, default_value_t = GloveSettings::default().seed)]
     seed: u64,
     /// Print one JSON object

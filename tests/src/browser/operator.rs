@@ -171,7 +171,7 @@ fn a_host_of_files_has_no_models_and_says_so() {
         tab.open("/");
         tab.click(AriaRole::Link, "Models and jobs");
         tab.wait_for_address("/operator");
-        tab.wait_for_text("There is no server here: this page comes from a static host");
+        tab.wait_for_text("Models and jobs need a server, and this page comes from a static host.");
     });
 }
 

@@ -103,7 +103,7 @@ pub(crate) struct StudyDiffArgs {
     /// Second ranker: its spec or label
     #[arg(long)]
     to: String,
-    /// Study of the second ranker, if it differs; it must have the same instances
+    /// Study of the second ranker, if it is another study; it must have the same instances
     #[arg(long, value_name = "NAME")]
     other_study: Option<String>,
     /// Print JSON

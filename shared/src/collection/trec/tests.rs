@@ -198,7 +198,9 @@ fn one_wrong_score_is_the_end_of_the_file() {
     );
     scores(
         b"q1 d1 1\nq1 d\0 1\n",
-        expect![[r#"a.tsv, line 2: the id `d\u{0}` contains a control character (U+0000); remove it"#]],
+        expect![[
+            r#"a.tsv, line 2: the id `d\u{0}` contains a control character (U+0000); remove it"#
+        ]],
     );
 }
 
