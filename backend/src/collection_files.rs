@@ -37,13 +37,13 @@ pub(crate) struct LoadedCollection {
 /// How a corpus is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CorpusLayout {
-    /// One JSON object a line: `_id`, `title`, `text`.
+    /// One JSON object per line: `_id`, `title`, `text`.
     Beir,
     /// `pid<TAB>passage`, as MS MARCO distributes passages.
     Passages,
     /// `docid<TAB>url<TAB>title<TAB>body`, as MS MARCO distributes documents.
     Documents,
-    /// One passage a line; its id is the line's number.
+    /// One passage per line; its id is the line number.
     Plain,
     /// `document_passages.json` with train.tsv, dev.tsv and test.tsv, as WikiPassageQA is
     /// distributed.
@@ -53,18 +53,18 @@ pub(crate) enum CorpusLayout {
 /// Files that are not where [`load_collection`] looks for them.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct CollectionFileArgs {
-    /// The corpus, if it is not `corpus.jsonl` of the folder
+    /// Corpus file, if it is not `corpus.jsonl` in the folder
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
-    /// How the corpus is laid out; without it a folder of BEIR, MS MARCO, TREC Deep Learning or
-    /// WikiPassageQA is known by the names of its files
+    /// Layout of the corpus; without this flag, folders of BEIR, MS MARCO, TREC Deep Learning and
+    /// WikiPassageQA are recognized by their file names
     #[arg(long, value_enum)]
     pub layout: Option<CorpusLayout>,
-    /// The queries, if they are not `queries.jsonl` of the folder; `.tsv` is `qid<TAB>text`,
-    /// anything else that is not JSON is read as TREC topics
+    /// Query file, if it is not `queries.jsonl` in the folder; a `.tsv` file has lines
+    /// `qid<TAB>text`; any other file that is not JSON is read as TREC topics
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
-    /// The judgements, if they are not `qrels.tsv` of the folder
+    /// Relevance judgments (qrels) file, if it is not `qrels.tsv` in the folder
     #[arg(long, value_name = "FILE")]
     pub qrels: Option<PathBuf>,
 }
