@@ -117,9 +117,9 @@ fn ManipulationExamples() -> impl IntoView {
     view! {
         <dl class="case">
             <dt>"query"</dt>
-            <dd class="document">{QUERY}</dd>
+            <dd class="text">{QUERY}</dd>
             <dt>"document"</dt>
-            <dd class="document">{TEXT}</dd>
+            <dd class="text">{TEXT}</dd>
         </dl>
         <p class="note">
             "Changes that each manipulation makes to this document: " <ins>"added"</ins> ", "

@@ -254,7 +254,7 @@ fn DocumentMatches(
                 <b>"Document 1"</b>
                 <span class="hash">{first.id}</span>
             </header>
-            <p class="document" dir="auto">{text.clone()}</p>
+            <p class="text" dir="auto">{text.clone()}</p>
             {cut}
         </article>
         <TokenMatchesSection name specs query texts=vec![text]/>

@@ -315,7 +315,7 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
         match entry.state {
             FileState::Reading(_) => None,
             FileState::Failed(reason) => Some(
-                view! { <div class="rows refused" role="alert"><p>{reason}</p></div> }.into_any(),
+                view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any(),
             ),
             FileState::Read(FileSummary {
                 report: reading, ..
@@ -382,7 +382,7 @@ fn RejectedRows(
         }
     });
     view! {
-        <div class="rows refused" class:taken=then.is_empty()>
+        <div class="refused" class:taken=then.is_empty()>
             <table>
                 <caption><b>{what}</b> " in " {file} {then}</caption>
                 <tbody>{first.iter().map(row).collect_view()}</tbody>
