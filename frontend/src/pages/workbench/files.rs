@@ -314,9 +314,9 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
             .with(|it| it.iter().find(|it| it.name == name).cloned())?;
         match entry.state {
             FileState::Reading(_) => None,
-            FileState::Failed(reason) => Some(
-                view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any(),
-            ),
+            FileState::Failed(reason) => {
+                Some(view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any())
+            }
             FileState::Read(FileSummary {
                 report: reading, ..
             }) => {
