@@ -54,7 +54,7 @@ struct Speed {
 }
 
 impl JobQueue {
-    /// The jobs in `store`. Nothing is worked on before [`work`] runs.
+    /// The jobs in `store`. Nothing is worked on before [`run_worker`] runs.
     pub(crate) fn new(folder: DataFolder, store: Store, models: Arc<ModelRegistry>) -> JobQueue {
         JobQueue {
             folder,

@@ -11,10 +11,10 @@
 //! be seen or that turns the direction of what follows is refused there, and so is a text of which
 //! nothing can be seen. In a note and in a reason, which stand alone, such characters are left out.
 //!
-//! [`AnnotationTask::validated`]: crate::review::task::Task::checked
-//! [`AnnotationEvent::validated`]: crate::review::event::Event::checked
-//! [`StudyDefinition::check`]: crate::study::Definition::check
-//! [`validate_study_name`]: crate::study::check_name
+//! [`AnnotationTask::validated`]: crate::annotation::task::AnnotationTask::validated
+//! [`AnnotationEvent::validated`]: crate::annotation::event::AnnotationEvent::validated
+//! [`StudyDefinition::check`]: crate::study::StudyDefinition::check
+//! [`validate_study_name`]: crate::study::validate_study_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};

@@ -26,9 +26,9 @@ pub(crate) struct TaskRow {
     pub no: TaskId,
     /// As it was made, with the guidelines of now.
     pub task: AnnotationTask,
-    /// [`Listed::state_hash`] of its study when it was made.
+    /// [`StudyEntry::state_hash`] of its study when it was made.
     ///
-    /// [`Listed::state_hash`]: crate::store::studies::Listed::state_hash
+    /// [`StudyEntry::state_hash`]: crate::store::studies::StudyEntry::state_hash
     pub study_hash: String,
     pub state: TaskStatus,
     /// Whether everybody sees its results who sees its study.
