@@ -208,7 +208,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     };
     for (variable, met, all) in EXPECTED_WALK_COUNTS {
         let of = format!("{variable} | TF");
-        assert_eq!(counts("Documents of equal TF", &of), [met, all]);
+        assert_eq!(counts("Documents with equal TF", &of), [met, all]);
         assert!(met < all);
     }
     // All vectors of a query would have to be equal; that is an example.

@@ -259,7 +259,7 @@ fn wrong_requests_are_the_callers_fault() {
         post(ScoreDocumentsRequest::PATH, vec![b' '; (16 << 20) + 1]),
         (413, "too-large"),
     );
-    let score = |n: usize| json!({"ranker": "none", "query": "a", "texts": vec!["a"; n]});
+    let score = |n: usize| json!({"model": "none", "query": "a", "documents": vec!["a"; n]});
     is(
         post(ScoreDocumentsRequest::PATH, score(0).to_string().into()),
         (422, "setting"),
@@ -270,7 +270,7 @@ fn wrong_requests_are_the_callers_fault() {
     );
     let job = |pairs: Value| {
         let job = json!({
-            "ranker": "none", "title": "", "queries": ["a"], "texts": ["b"], "pairs": pairs,
+            "model": "none", "title": "", "queries": ["a"], "documents": ["b"], "pairs": pairs,
         });
         post(CreateJobRequest::PATH, job.to_string().into())
     };

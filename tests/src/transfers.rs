@@ -144,7 +144,7 @@ fn both_directions_of_formality_have_the_titles_of_their_questions() {
     home.write("Family/tune/informal.qids", "_\n");
     home.expect_refused(
         "transfer gyafc Family --queries titles.tsv --to out.jsonl",
-        "informal.qids: 1 lines",
+        "informal.qids: the line count is 1",
     );
 }
 
@@ -307,5 +307,5 @@ fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
     assert!(!home.path("o").exists());
     assert!(home.read("jfleg/dev/dev.ref1").starts_with("For years"));
     home.write("jfleg/dev/dev.ref2", "one line\n");
-    home.expect_refused("transfer jfleg jfleg --to o", "dev.ref2: 1 lines, but");
+    home.expect_refused("transfer jfleg jfleg --to o", "dev.ref2: the line count is 1");
 }

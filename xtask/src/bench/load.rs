@@ -77,7 +77,7 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
     rank(server, &texts[..1])?.json()?;
     let studies = server.get("/api/studies", "{}")?;
     let name = studies[0]["name"].as_str().context("no study")?;
-    let look = json!({"study": name, "dials": {}}).to_string();
+    let look = json!({"study": name, "controls": {}}).to_string();
     server.get("/api/study", &look)?;
     let until = Instant::now() + Duration::from_secs(SECONDS);
     std::thread::scope(|scope| {
@@ -192,10 +192,10 @@ fn large_job(
     let spec = models.iter().filter_map(|it| it["spec"].as_str());
     let spec = spec.into_iter().find(|it| it.ends_with(":late"));
     let job = json!({
-        "ranker": spec.context("no late interaction")?,
+        "model": spec.context("no late interaction")?,
         "title": "100,000 pairs",
         "queries": queries,
-        "texts": texts,
+        "documents": texts,
         "pairs": pairs,
     });
     let start = Instant::now();

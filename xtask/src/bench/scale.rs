@@ -205,12 +205,12 @@ fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     let server = BenchServer::start(&mut serve)?;
     let asks = [
         r#""sort":"query""#,
-        r#""sort":"margin-up""#,
-        r#""sort":"margin-down","outcome":"violated""#,
-        r#""sort":"closest""#,
-        r#""sort":"closest","outcome":"satisfied","margin_from":0.5"#,
-        r#""sort":"query","query":"w1""#,
-        r#""sort":"margin-up","offset":5000000"#,
+        r#""sort":"margin-ascending""#,
+        r#""sort":"margin-descending","outcome":"violated""#,
+        r#""sort":"absolute-margin""#,
+        r#""sort":"absolute-margin","outcome":"satisfied","min_margin":0.5"#,
+        r#""sort":"query","query_filter":"w1""#,
+        r#""sort":"margin-ascending","offset":5000000"#,
         r#""sort":"query","offset":9000000"#,
     ];
     let mut times = Vec::new();
@@ -218,10 +218,10 @@ fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     for round in 0..3 {
         for ask in asks {
             let listing = format!(
-                r#"{{"dials":{{"mode":"code"}},"axiom":"lnc1","ranker":{},"limit":100,{ask}}}"#,
+                r#"{{"controls":{{"variant":"code"}},"probe":"lnc1","ranker":{},"limit":100,{ask}}}"#,
                 round % 2
             );
-            let asked = format!(r#"{{"study":"large","listing":{listing}}}"#);
+            let asked = format!(r#"{{"study":"large","filter":{listing}}}"#);
             let start = Instant::now();
             let page = server.get("/api/instances", &asked)?;
             // The first one loads the study.
