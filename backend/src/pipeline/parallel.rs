@@ -19,7 +19,7 @@ pub(crate) struct ParallelExecutor {
 }
 
 impl ShardExecutor for ParallelExecutor {
-    /// The error of reporting progress, which does not occur here.
+    /// The error type of this crate.
     type Error = Error;
 
     fn shards_at_once(&self, stage: StudyStage) -> usize {
