@@ -9,7 +9,7 @@ use shared::api::people::AccessRole;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     // Errors that the caller can correct.
-    /// A setting, a name or a file that cannot be taken.
+    /// A setting, a name or a file that is invalid.
     #[error(transparent)]
     Input(#[from] shared::error::Error),
 

@@ -38,7 +38,7 @@ impl RerankProtocol {
     }
 }
 
-/// Which scores are requested.
+/// Which scores are requested from the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RemoteScoreKind {
     /// The scores of the model, before they are mapped to values from 0 to 1.

@@ -8,7 +8,6 @@
 //! If a commit fails, none of its events is added to the state in memory. The database may have
 //! them nevertheless, for example if the connection broke after the commit. Before the next write
 //! to such a task, the writer therefore reads its new events from the database.
-//! a connection breaks in the middle, is looked up before anything else is written to that task.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -84,7 +84,7 @@ pub(super) enum AccessLevel {
     Annotator,
     /// Curators and operators.
     Curator,
-    /// Operators only.
+    /// Operators, without a rate limit.
     Operator,
 }
 

@@ -198,7 +198,7 @@ impl ReturnTexts {
 /// What to do with texts that are longer than the model's input.
 #[derive(Clone, Copy)]
 enum TruncationPolicy {
-    /// Truncate the end.
+    /// Truncate the end of the text.
     End,
     /// Reject the request.
     Nothing,

@@ -20,7 +20,7 @@ const ARTIFACT: &str = "artifact.metadata";
 /// File with declarations that the other files of a model do not contain.
 pub(super) const RANKER: &str = "ranker.toml";
 
-/// Names the configuration file that every model has.
+/// The configuration file that every model has.
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const FILES: [&str; 3] = [CONFIG, "tokenizer.json", "model.safetensors"];
 

@@ -24,7 +24,7 @@ pub(super) enum PassageStrategy {
     /// One input from the beginning, truncated at the model's limit.
     #[default]
     Truncate,
-    /// Several passages.
+    /// Passages of a fixed number of words.
     Passages(PassageSettings),
 }
 

@@ -493,7 +493,7 @@ impl TokenizedBatch {
     }
 }
 
-/// A tokenized document.
+/// The tokenized passages of a document.
 pub(super) struct TokenizedDocument {
     /// The tokenized passages, at least one.
     pub(super) passages: Vec<TokenizedText>,

@@ -28,11 +28,11 @@ use crate::vocabulary;
 pub(crate) enum FinishedStudyPolicy {
     /// Keep it and return an error.
     Keep,
-    /// Replace it.
+    /// Replace it by the new study.
     Replace,
 }
 
-/// A study to create.
+/// A study to create, with its collection.
 pub(crate) struct NewStudy {
     pub(crate) definition: StudyDefinition,
     /// The whole collection; the definition says how many queries are used.
