@@ -15,7 +15,7 @@ use crate::error::{DatabaseName, Error};
 use crate::store::postgres::{PostgresAddress, VARIABLE};
 use crate::store::{DataFolder, postgres, sqlite};
 
-/// Which database is used: a SQLite file or a PostgreSQL server.
+/// Which database is used: an SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DatabaseConfig {
     /// The path of an SQLite file.
@@ -67,7 +67,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// Configures a new connection.
+    /// Applies the settings of the database to a new connection.
     pub(super) async fn set_up(&self, connection: &mut AnyConnection) -> sqlx::Result<()> {
         match self {
             DatabaseConfig::Sqlite(_) => sqlite::set_up(connection).await,

@@ -14,7 +14,7 @@ use shared::score::rescoring::RescoringRecord;
 use shared::score::{RankerInfo, RankerKind};
 use sqlx::AssertSqlSafe;
 
-/// A job to create.
+/// A job to create, with its planned batches.
 #[derive(Debug)]
 pub(crate) struct NewJob {
     pub id: String,

@@ -47,7 +47,7 @@ pub(super) struct BackupTable {
 /// Which rows of a table are backed up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BackedUpRows {
-    /// All rows.
+    /// All rows of the table.
     All,
     /// The rows that satisfy an SQL condition.
     Where(&'static str),
