@@ -13,8 +13,8 @@ const MAX_PAIRS: usize = 5_000_000;
 const MAX_BYTES_OF_A_TEXT: usize = 1 << 20;
 const MAX_BYTES_OF_A_TITLE: usize = 500;
 
-/// Returns an error if a request is too large, refers to missing queries or documents, or has a
-/// pair twice.
+/// Returns an error if a request is too large, has a query, document or pair twice, or if a pair
+/// refers to a missing query or document.
 pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
     at_most("documents", job.documents.len(), MAX_TEXTS)?;
