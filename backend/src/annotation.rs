@@ -1,11 +1,12 @@
-//! What people say of instances, kept: tasks in memory, events on the disk before anybody is told.
+//! Annotation tasks in memory and in the database. An event is confirmed to its sender only after
+//! it has been committed.
 //!
-//! ```text
-//! request → desk: task, items, log, promises → writer: one commit for all who wait → desk, reply
-//! ```
+//! A request reads the task state (task, items, log, leases) and hands what has to be stored to the
+//! log writer. The log writer commits all waiting requests in one transaction, updates the task
+//! states and replies.
 //!
-//! What follows from a log is computed by `shared::annotation`; here it is loaded, kept and handed
-//! out.
+//! This module loads, stores and serves tasks; `shared::annotation` computes what follows from a
+//! log.
 
 pub(crate) mod task_state;
 mod counts;
@@ -33,23 +34,23 @@ use crate::store::Store;
 use crate::store::annotation_tasks::{NewTask, TaskRow};
 use crate::store::studies::{StudyEntry, state_hash};
 
-/// States of logs of which agreement and results are kept.
+/// Number of log states whose agreement reports and results are cached.
 const STATES_KEPT: usize = 64;
 
-/// All review tasks of a store.
+/// Gives access to all annotation tasks of a store.
 #[derive(Clone)]
 pub(crate) struct AnnotationTasks(Arc<Parts>);
 
 struct Parts {
     store: Store,
     writer: LogWriter,
-    /// Those that somebody asked for. None goes while the server runs.
+    /// The tasks that have been requested since the server started. None is removed.
     desks: RwLock<BTreeMap<TaskId, Arc<TaskState>>>,
-    /// One task is read at a time, and by one.
+    /// Held while a task is loaded, so that no task is loaded twice.
     opening: tokio::sync::Mutex<()>,
-    /// By how many events there were.
+    /// Agreement reports by task and number of events.
     agreements: ComputedCache<(TaskId, usize), Arc<AgreementReport>>,
-    /// The same, and by the revision of the study.
+    /// Results by task, number of events and revision of the study.
     results: ComputedCache<(TaskId, usize, i64), Arc<TaskResults>>,
 }
 
@@ -57,12 +58,12 @@ struct Parts {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventSender {
     pub person: PersonId,
-    /// What they may do.
+    /// The role of the person, which determines which events are accepted.
     pub role: ActorRole,
 }
 
 impl AnnotationTasks {
-    /// The tasks in `store`, and the one who writes there.
+    /// Creates the tasks of `store` and starts the log writer for it.
     pub(crate) fn new(store: Store) -> AnnotationTasks {
         AnnotationTasks(Arc::new(Parts {
             writer: LogWriter::start(store.clone()),
@@ -74,20 +75,20 @@ impl AnnotationTasks {
         }))
     }
 
-    /// Every task, the newest first.
+    /// Returns every task, newest first.
     pub(crate) async fn all(&self) -> Result<Vec<Arc<TaskState>>, Error> {
         let mut desks = Vec::new();
         for task in self.0.store.review_tasks().await? {
             match self.task_state(task).await {
                 Ok(desk) => desks.push(desk),
-                // One damaged task does not hide the others.
+                // One damaged task must not hide the others.
                 Err(error) => tracing::error!("review task {}: {error}", task.0),
             }
         }
         Ok(desks)
     }
 
-    /// One task, read when somebody first asks for it.
+    /// Returns the state of a task, which is loaded at the first call.
     pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<TaskState>, Error> {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
@@ -102,16 +103,16 @@ impl AnnotationTasks {
         Ok(desk)
     }
 
-    /// Makes a task of what was drawn, as a draft.
+    /// Creates a task from drawn items, in the status draft.
     pub(crate) async fn create(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
         let task = self.0.store.add_review_task(new).await?;
         self.task_state(task).await
     }
 
-    /// Changes what is said of a task.
+    /// Changes the status, the guidelines or the visibility of the results of a task.
     pub(crate) async fn update(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
         let desk = self.task_state(asked.task).await?;
-        // Nobody else changes it or hands out items meanwhile.
+        // While this is held, nobody else changes the task or leases items.
         let turn = desk.turn.lock().await;
         let mut row = (*desk.row()).clone();
         if let Some(state) = asked.status {
@@ -135,7 +136,7 @@ impl AnnotationTasks {
         Ok(desk)
     }
 
-    /// The next items for somebody, promised.
+    /// Leases the next items to a person and returns them.
     pub(crate) async fn assign_items(
         &self,
         desk: &Arc<TaskState>,
@@ -156,7 +157,8 @@ impl AnnotationTasks {
         Ok(promised)
     }
 
-    /// Keeps what somebody did, event by event. What it calls kept or known is on the disk.
+    /// Stores the events of a person and returns one outcome per event. Events with the outcome
+    /// `Stored` or `Duplicate` are in the database.
     pub(crate) async fn append_events(
         &self,
         desk: &Arc<TaskState>,
@@ -178,7 +180,7 @@ impl AnnotationTasks {
                         reason: it.to_string(),
                     }),
             };
-            // None stands for one that the writer has yet to see.
+            // `None` marks an event whose outcome the log writer determines.
             outcomes.push(checked.as_ref().err().cloned());
             sound.extend(checked.map(|event| LogEntry {
                 person: sender.person,
@@ -200,7 +202,7 @@ impl AnnotationTasks {
         Ok(of_each.flatten().collect())
     }
 
-    /// How far a task is.
+    /// Returns how far the annotators of a task have come.
     pub(crate) async fn progress(&self, desk: &Arc<TaskState>) -> Result<TaskProgress, Error> {
         let desk = desk.clone();
         run_blocking("counting progress", move || {
@@ -225,7 +227,8 @@ impl AnnotationTasks {
         self.0.agreements.get_or_compute(key, compute).await
     }
 
-    /// What came out of a task. The study is asked for only where its instances are the task's.
+    /// Returns the results of a task. The study is loaded only if its instances and texts are still
+    /// those that the task was drawn from.
     pub(crate) async fn results(
         &self,
         desk: &Arc<TaskState>,
@@ -264,7 +267,7 @@ impl AnnotationTasks {
             .await
         };
         let found = self.0.results.get_or_compute(key, compute).await?;
-        // These may change without an event.
+        // These two values may change without an event.
         Ok(TaskResults {
             status: row.state,
             is_public: row.results_public,
@@ -272,7 +275,8 @@ impl AnnotationTasks {
         })
     }
 
-    /// The adjudication queue: drawn items, and of the others those that somebody reported.
+    /// Returns the adjudication queue: items drawn from the study with disagreements, and training
+    /// and gold items that somebody reported.
     pub(crate) async fn disputes(&self, desk: &Arc<TaskState>) -> Result<Vec<Dispute>, Error> {
         let desk = desk.clone();
         run_blocking("looking for disagreements", move || {
@@ -293,7 +297,8 @@ impl AnnotationTasks {
     }
 }
 
-/// Refuses what only an open task does, where the texts are still those that were drawn.
+/// Returns an error unless the task is open and the study still has the instances and texts that
+/// the task was drawn from.
 pub(crate) fn check_open(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
     let row = desk.row();
     let reason = match row.state {
@@ -305,12 +310,12 @@ pub(crate) fn check_open(desk: &TaskState, listed: &StudyEntry) -> Result<(), Er
     Err(Error::Conflict { reason })
 }
 
-/// Refuses to show texts of another state of the study than the task was drawn from.
+/// Returns an error if the study has changed since the task was drawn from it.
 pub(crate) fn check_current(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
     check_hash(&desk.row(), &listed.state_hash())
 }
 
-/// The same of a study as it was loaded, which may be later than what is listed.
+/// Same as [`check_current`], but for the loaded study, which may be newer than its list entry.
 pub(crate) fn check_texts(row: &TaskRow, study: &Study) -> Result<(), Error> {
     check_hash(row, &state_hash(study))
 }
@@ -328,7 +333,7 @@ fn check_hash(row: &TaskRow, found: &str) -> Result<(), Error> {
     Err(Error::Conflict { reason })
 }
 
-/// The time by the clock of the server, in milliseconds since 1970.
+/// Returns the time of the server's clock in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     clock::now_ms() as u64
 }

@@ -1,4 +1,4 @@
-//! Values that were computed, for as long as they are asked for.
+//! A cache of computed values.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,8 @@ use tokio::sync::OnceCell;
 
 use crate::error::Error;
 
-/// The values that were used last. Whoever asks for one that is being computed waits for it.
+/// A least-recently-used cache. Callers that request a value while it is being computed wait for
+/// it.
 pub(crate) struct ComputedCache<K, V> {
     max_weight: usize,
     weigh: fn(&V) -> usize,
@@ -21,8 +22,8 @@ impl<K: Eq + Hash, V: Clone> ComputedCache<K, V> {
         ComputedCache::weighed(max_values, usize::MAX, |_| 0)
     }
 
-    /// Creates a cache that holds at most so many values, of at most such a weight together. The
-    /// value that was used last stays, whatever its weight.
+    /// Creates a cache that holds at most `max_values` values with a total weight of at most
+    /// `max_weight`. The most recently used value stays even if it is heavier.
     pub(crate) fn weighed(
         max_values: usize,
         max_weight: usize,
@@ -35,7 +36,7 @@ impl<K: Eq + Hash, V: Clone> ComputedCache<K, V> {
         }
     }
 
-    /// Returns the value of a key, computed if it is missing. A failure is not kept.
+    /// Returns the value of a key, which is computed if it is missing. Errors are not cached.
     pub(crate) async fn get_or_compute(
         &self,
         key: K,
@@ -47,17 +48,17 @@ impl<K: Eq + Hash, V: Clone> ComputedCache<K, V> {
         Ok(value)
     }
 
-    /// Returns the value of a key, if it is there.
+    /// Returns the value of a key if it is cached, and marks it as used.
     pub(crate) fn get(&self, key: &K) -> Option<V> {
         self.locked().get(key)?.get().cloned()
     }
 
-    /// Removes the values of some keys.
+    /// Removes the values of all keys for which `is_over` returns true.
     pub(crate) fn remove_where(&self, is_over: impl Fn(&K) -> bool) {
         self.locked().retain(|key, _| !is_over(key));
     }
 
-    /// Removes what was used longest ago, until the rest is light enough.
+    /// Removes the least recently used values until the total weight is within the limit.
     fn remove_overweight(&self) {
         let mut values = self.locked();
         let weights = values.iter().filter_map(|(_, it)| it.get().map(self.weigh));
@@ -69,7 +70,7 @@ impl<K: Eq + Hash, V: Clone> ComputedCache<K, V> {
         }
     }
 
-    /// The place of a value, which is thereby used.
+    /// Returns the cell of a key and marks it as used.
     fn cell(&self, key: K) -> Arc<OnceCell<V>> {
         let mut values = self.locked();
         if let Some(cell) = values.get(&key) {

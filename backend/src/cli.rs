@@ -1,4 +1,4 @@
-//! The command line: the stages of the pipeline as subcommands, in its order.
+//! The command line. Its subcommands follow the stages of the pipeline.
 
 mod collection;
 mod compute;
@@ -131,12 +131,12 @@ impl Cli {
     }
 }
 
-/// How a command ended, if not in an error.
+/// The outcome of a command that did not fail. It determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandOutcome {
-    /// All done.
+    /// The command has finished; exit code 0.
     Done,
-    /// A check found a difference.
+    /// A check found a difference; exit code 3.
     DifferenceFound,
 }
 
@@ -146,14 +146,14 @@ fn print_json(value: &impl serde::Serialize) {
     println!("{json}");
 }
 
-/// What a collection is called where people read: its folder's name, not where that lies.
+/// Returns the display name of a collection: the name of its folder, without the path.
 fn called(collection: &str) -> Cow<'_, str> {
     let folder = Path::new(collection).file_name();
     folder.map_or(collection.into(), |it| it.to_string_lossy())
 }
 
-/// Reads a collection, with its first so many queries if that is asked for, and says on standard
-/// error what its readers had to say.
+/// Loads a collection, restricted to its first `n_queries` queries if given, and prints the
+/// warnings of its readers on standard error.
 fn load(
     collection: &str,
     data: &Path,
@@ -166,8 +166,8 @@ fn load(
     Ok(loaded)
 }
 
-/// Names on standard error the members of groups that are not mined without word vectors, and the
-/// setting that brings these.
+/// Lists on standard error the probes that were skipped because they need word vectors, and the
+/// setting that provides these vectors.
 fn tell_left_out(left_out: &[Probe], setting: &str) {
     if !left_out.is_empty() {
         let slugs: Vec<_> = left_out.iter().map(|it| it.slug()).collect();
@@ -176,7 +176,7 @@ fn tell_left_out(left_out: &[Probe], setting: &str) {
     }
 }
 
-/// Says on standard error what the readers of a collection had to say.
+/// Prints the warnings of the readers of a collection and its unknown ids on standard error.
 fn tell_reading(loaded: &LoadedCollection) {
     collection_files::print_reader_warnings(&loaded.report);
     for (what, unknown) in loaded.unknown_ids.iter().filter(|it| !it.1.is_empty()) {

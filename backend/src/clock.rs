@@ -1,6 +1,7 @@
-//! The clock of this machine. What depends on the time takes it as a number, so that tests can too.
+//! The clock of this machine. Code that depends on the time takes it as a number, so that tests can
+//! set it.
 
-/// Milliseconds since 1970, before which a clock is wrong.
+/// Returns the time in milliseconds since 1970, or 0 if the clock is set to an earlier time.
 pub(crate) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond().max(0)
 }

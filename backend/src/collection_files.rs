@@ -1,11 +1,10 @@
-//! Collections from disk: a folder as it is distributed, or one that was imported.
+//! Collections on disk: folders in the layout of a distribution, and imported collections.
 //!
 //! ```text
 //! corpus.jsonl[.gz|.zst]  queries.jsonl[…]  qrels.tsv[…]  runs/*.run[…]
 //! ```
 //!
-//! What is wrong with a row is told and the row left out; what is wrong with a file as a
-//! whole is an error.
+//! Rows with errors are reported and left out. A file that cannot be read at all is an error.
 
 mod distributions;
 pub(crate) mod transfer_sets;
@@ -21,20 +20,20 @@ use crate::error::Error;
 use crate::progress::ProgressBar;
 use crate::store::{DataFolder, checksum, cleanup};
 
-/// A collection with what its readers had to say.
+/// A collection with the report of its readers.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedCollection {
-    /// Queries, documents, judgements.
+    /// The queries, documents and relevance judgments.
     pub collection: Collection,
-    /// Rows taken, refused and warned about, over all files.
+    /// Counts of rows read, refused and warned about, over all files.
     pub report: ReadReport,
-    /// What a file names and is not there, with what the file holds: `qrels`.
+    /// Ids that a file (`qrels`, `splits`) contains but the collection does not.
     pub unknown_ids: Vec<(&'static str, UnknownIds)>,
-    /// Where it lies; runs are looked up in its `runs/`.
+    /// The folder of the collection; run files are looked up in its `runs/`.
     pub folder: PathBuf,
 }
 
-/// How a corpus is laid out.
+/// The layout of a corpus file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CorpusLayout {
     /// One JSON object per line: `_id`, `title`, `text`.
@@ -50,7 +49,7 @@ pub(crate) enum CorpusLayout {
     Wikipassageqa,
 }
 
-/// Files that are not where [`load_collection`] looks for them.
+/// Files with other names than those that [`load_collection`] looks for.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct CollectionFileArgs {
     /// Corpus file, if it is not `corpus.jsonl` in the folder
@@ -69,12 +68,12 @@ pub(crate) struct CollectionFileArgs {
     pub qrels: Option<PathBuf>,
 }
 
-/// A collection by the name it was imported under, or a folder.
+/// Loads a collection by the name of its import or by its folder.
 pub(crate) fn load_collection(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
     load_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
 }
 
-/// Where a collection lies. The files of one that was imported are verified.
+/// Returns the folder of a collection. The checksums of an imported collection are verified.
 fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     if shared::study::validate_study_name(named).is_ok() {
         let imported = data.join("collections").join(named);
@@ -94,7 +93,7 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     })
 }
 
-/// Reads the files of a folder.
+/// Reads the collection files of a folder.
 pub(crate) fn load_folder(
     folder: &Path,
     files: &CollectionFileArgs,
@@ -149,8 +148,8 @@ pub(crate) fn load_folder(
     Ok(loaded)
 }
 
-/// Copies a collection into the data folder under a name: what was read, as BEIR files with their
-/// checksums. It appears whole or not at all, and one that it replaces stays until then.
+/// Copies a collection into the data folder as BEIR files with checksums, and returns its folder.
+/// The new folder replaces an existing one only when it is complete.
 pub(crate) fn import(
     loaded: &LoadedCollection,
     name: &str,
@@ -166,7 +165,7 @@ pub(crate) fn import(
     Ok(target)
 }
 
-/// Writes a collection as BEIR files into a folder that is there.
+/// Writes a collection as BEIR files into an existing folder.
 pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Error> {
     write_lines(
         &at.join("corpus.jsonl"),
@@ -188,8 +187,8 @@ pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Er
     Ok(())
 }
 
-/// A run by its path, or by its name in the collection's `runs/`. One whose rows are all refused
-/// is no run.
+/// Reads a run by its path, or by its name in the `runs/` of the collection. Returns an error if
+/// every row is refused.
 pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), Error> {
     let path = locate(file, folder)?;
     let (run, reading) = read_with_progress(&path, |name, bytes, progress| {
@@ -207,8 +206,8 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), E
     }
 }
 
-/// A file that is absolute, relative to the working directory, in the collection's `runs/` or in
-/// its folder; with or without `.gz` or `.zst`.
+/// Finds a file by its absolute path, or relative to the working directory, to the `runs/` of the
+/// collection or to its folder, with or without `.gz` or `.zst`.
 pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [
         PathBuf::from(file),
@@ -225,7 +224,7 @@ pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     })
 }
 
-/// Says on standard error what a reader had to say.
+/// Prints refused rows and warnings on standard error: at most five of each, and their number.
 pub(crate) fn print_reader_warnings(reading: &ReadReport) {
     let shown = 5;
     for it in reading.refused.iter().take(shown) {
@@ -250,7 +249,7 @@ pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, ReadReport), Error> {
     })
 }
 
-/// Calls `take` with each line of a file and its number; every line is needed.
+/// Calls `take` with the number and text of each nonempty line of a file. Stops at the first error.
 pub(crate) fn for_each_line(
     path: &Path,
     mut take: impl FnMut(u64, &str) -> Result<(), Error>,
@@ -274,7 +273,7 @@ pub(crate) fn for_each_line(
     Ok(())
 }
 
-/// Calls a reader with a file's name, its bytes and a bar for what has been read.
+/// Calls a reader with the name of a file, the open file and a callback for its progress bar.
 pub(crate) fn read_with_progress<T>(
     path: &Path,
     read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
@@ -314,7 +313,7 @@ fn read_queries(path: &Path) -> Result<(Vec<Query>, ReadReport), Error> {
     })
 }
 
-/// The file of a name in a folder, packed or not.
+/// Finds a file in a folder, compressed or not.
 fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     let found = packed(&folder.join(name))
         .into_iter()
@@ -325,7 +324,8 @@ fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// The path with the ending that is there, or as it was given.
+/// Returns the path with the suffix under which the file exists (none, `.gz` or `.zst`), or the
+/// path as given if there is no such file.
 fn as_it_lies(path: &Path) -> PathBuf {
     let there = packed(path).into_iter().find(|it| it.exists());
     there.unwrap_or_else(|| path.to_owned())
@@ -360,7 +360,7 @@ fn query_line(query: &Query) -> String {
     })
 }
 
-/// A document or query of BEIR.
+/// A document or query in the format of BEIR.
 #[derive(serde::Serialize)]
 struct Line<'a> {
     #[serde(rename = "_id")]
@@ -378,7 +378,7 @@ fn json_line(line: &Line<'_>) -> String {
     serde_json::to_string(line).expect("texts alone")
 }
 
-/// Writes a file line by line.
+/// Writes lines to a file, which is created or replaced.
 pub(crate) fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
     use std::io::Write;
     let way_out = "make room, or take another folder by `--data`";

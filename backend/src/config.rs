@@ -1,4 +1,4 @@
-//! What was typed → what is meant, checked once.
+//! Command-line values that are parsed and checked.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -15,22 +15,22 @@ use crate::models::ModelRegistry;
 use crate::remote_ranker::RemoteRanker;
 use crate::vocabulary;
 
-/// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, an address, a model's folder or
-/// name.
+/// A ranker as given on the command line or in a study file: `bm25:…`, `ql:…`, `scores:FILE`, the
+/// URL of a remote ranker, or a model folder or name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RankerSpec {
-    /// A formula over term counts.
+    /// A lexical ranker: BM25 or query likelihood.
     Lexical(LexicalRanker),
-    /// A file of scores.
+    /// The path of a score file.
     Scores(String),
-    /// A model, with what it is used for.
+    /// A model folder or hub name, optionally with the kind of use, such as `:cross`.
     Model(String),
-    /// A ranker behind an address.
+    /// A remote ranker with its URL.
     Remote(RemoteRanker),
 }
 
 impl RankerSpec {
-    /// As [`shared::score::RankerInfo::spec`] will have it.
+    /// Returns the name that [`shared::score::RankerInfo::spec`] has for this ranker.
     pub(crate) fn name(&self, models: &ModelRegistry) -> String {
         match self {
             RankerSpec::Lexical(it) => it.to_string(),
@@ -50,7 +50,7 @@ impl RankerSpec {
 impl FromStr for RankerSpec {
     type Err = Error;
 
-    /// Reads a ranker; the names of formulas and `scores` in any case.
+    /// Parses a ranker. `bm25`, `ql` and `scores` are not case-sensitive.
     fn from_str(spec: &str) -> Result<RankerSpec, Error> {
         let name = spec.split(':').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
@@ -66,15 +66,17 @@ impl FromStr for RankerSpec {
     }
 }
 
-/// Where the texts of Câmara & Hauff end, in pieces: `max_document_len` of their published code.
+/// Length in WordPiece tokens at which Câmara & Hauff truncate documents: `max_document_len` of
+/// their published code.
 const CAMARA_2020_PIECES: u32 = 500;
 
-/// A named set of limits, analyser and pool.
+/// The limits, analyzer and candidate pool of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PaperPreset {
-    /// Rennings, Moraes & Hauff, ECIR 2019
+    /// Rennings, Moraes & Hauff, ECIR 2019: Porter2 stemmer
     Rennings2019,
-    /// Câmara & Hauff, ECIR 2020: WordPiece tokens, the first 500 of a document
+    /// Câmara & Hauff, ECIR 2020: WordPiece tokens of the default model, the first 500 of a
+    /// document
     Camara2020,
 }
 
@@ -82,23 +84,21 @@ pub(crate) enum PaperPreset {
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnalyzerArgs {
     /// Tokenizer: alnum ([a-z0-9]+, lowercased), unicode (UAX 29 words), or wordpiece:FOLDER|FILE
-    /// (subwords of a model's vocabulary) [default: alnum; preset camara2020: wordpiece of the
-    /// default model]
+    /// (subwords of a model's vocabulary) [default: alnum]
     #[arg(long)]
     tokenizer: Option<Tokenizer>,
-    /// Truncate documents to the first N tokens [preset camara2020: 500]
+    /// Truncate documents to the first N tokens
     #[arg(long, value_name = "N")]
     first_tokens: Option<u32>,
     /// Stop words: none, en-function, or a file with one word per line [default: none]
     #[arg(long, value_name = "none|en-function|FILE")]
     stopwords: Option<String>,
-    /// Stemmer: none, porter or porter2 [default: porter, with wordpiece none; preset rennings2019:
-    /// porter2]
+    /// Stemmer: none, porter or porter2 [default: porter; none with wordpiece]
     #[arg(long)]
     stemmer: Option<Stemmer>,
 }
 
-/// What is looked for, and within which bounds.
+/// The arguments that select probes, limits and candidate pools.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MiningArgs {
     /// Axioms, measure-and-match tests, manipulations and groups of them, comma-separated. tfc1,
@@ -108,7 +108,7 @@ pub(crate) struct MiningArgs {
     /// % div'. match: the measure-and-match tests of ABNIRML; match:all: all measurements;
     /// match:CONTROL:VARIABLE: one test, such as match:tf:length. manipulations: all document
     /// manipulations, or one, such as reverse-words or typos; they are counted here and scored in a
-    /// study. Axioms that need word vectors and have none are listed on standard error.
+    /// study. Axioms that need word vectors are listed on standard error if none are given.
     #[arg(long, default_value = "all", value_name = "LIST", verbatim_doc_comment)]
     probes: String,
     /// Axiom variant: fixed (as defined here), paper (as printed) or code (as implemented by the
@@ -134,7 +134,7 @@ pub(crate) struct MiningArgs {
     /// Maximum number of instances of an axiom per query, sampled with --seed
     #[arg(long, value_name = "N")]
     per_query: Option<u32>,
-    /// Random seed of that sample
+    /// Random seed of the sample that --per-query draws
     #[arg(long, default_value_t = Limits::STANDARD.seed)]
     seed: u64,
     #[command(flatten)]
@@ -143,16 +143,16 @@ pub(crate) struct MiningArgs {
 
 /// What the mining arguments resolve to: settings, word vectors and skipped axioms.
 pub(crate) struct MiningInput {
-    /// What is mined.
+    /// The probes, limits, analyzer and candidate pool.
     pub settings: MiningSettings,
-    /// A file of word vectors.
+    /// The file of word vectors.
     pub vectors: Option<String>,
-    /// Members of the given groups that are not mined, since they need word vectors.
+    /// Probes of the requested groups that are not mined, since they need word vectors.
     pub skipped: Vec<Probe>,
 }
 
 impl MiningArgs {
-    /// Reads the arguments over those of the preset.
+    /// Combines the arguments with the preset; arguments override it.
     pub(crate) fn resolve(&self) -> Result<MiningInput, Error> {
         let (source, mut limits, pool) = match self.preset {
             Some(PaperPreset::Rennings2019) => (
@@ -206,7 +206,7 @@ impl MiningArgs {
 }
 
 impl AnalyzerArgs {
-    /// Whether any of it was given.
+    /// Returns whether any of the arguments was given.
     pub(crate) fn is_given(&self) -> bool {
         self.tokenizer.is_some()
             || self.stopwords.is_some()
@@ -214,13 +214,13 @@ impl AnalyzerArgs {
             || self.first_tokens.is_some()
     }
 
-    /// The file of the stop list, if it is one.
+    /// Returns the file of the stop list, if a file was given.
     pub(crate) fn stopwords_file(&self) -> Option<&str> {
         let given = self.stopwords.as_deref();
         given.filter(|it| !matches!(*it, "none" | "en-function"))
     }
 
-    /// With these in the place of what was not typed.
+    /// Fills in a tokenizer and a stemmer where none was given.
     pub(crate) fn with_defaults(&self, tokenizer: Tokenizer, stemmer: Stemmer) -> AnalyzerArgs {
         AnalyzerArgs {
             tokenizer: self.tokenizer.clone().or(Some(tokenizer)),
@@ -229,7 +229,7 @@ impl AnalyzerArgs {
         }
     }
 
-    /// Reads the arguments over those of a preset.
+    /// Builds the analyzer from the arguments and the preset; arguments override it.
     pub(crate) fn resolve(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
         let stopwords = match self.stopwords.as_deref() {
             None | Some("none") => Stopwords::None,
@@ -263,7 +263,7 @@ impl AnalyzerArgs {
     }
 }
 
-/// A count that is typed.
+/// Parses a number. The error names the setting and the allowed values.
 pub(crate) fn parse_count<T: FromStr>(
     setting: &str,
     value: &str,
@@ -273,7 +273,7 @@ pub(crate) fn parse_count<T: FromStr>(
     parsed.map_err(|_| InputError::invalid_value(setting, value, allowed).into())
 }
 
-/// The width of a tie that is typed.
+/// Parses `--delta-score`: the tie threshold ε, a finite number that is at least 0.
 pub(crate) fn parse_tie_threshold(value: &str) -> Result<f64, Error> {
     let width: f64 = parse_count("delta-score", value, "a number, 0 or more")?;
     if width.is_finite() && width >= 0.0 {

@@ -1,4 +1,4 @@
-//! The demo collection and its study, carried inside the program.
+//! The demo collection and the demo study, which are embedded in the program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -47,8 +47,8 @@ const TRANSFERS: [(&str, &str); 6] = [
 ];
 const STUDY: &str = include_str!("../../demo/study.toml");
 
-/// Makes and publishes the demo study with the formulas, unless it is stored already. Returns what
-/// is left to do for its neural rankers, which takes minutes.
+/// Creates and publishes the demo study with its lexical rankers, unless it is stored already.
+/// Returns the remaining work for its neural rankers, which takes minutes; `None` if it has none.
 pub(crate) fn create_demo_study(
     folder: &DataFolder,
     models: &Arc<ModelRegistry>,
@@ -90,7 +90,7 @@ pub(crate) fn create_demo_study(
     }))
 }
 
-/// What the demo study lacks of its neural rankers.
+/// The scores and late-interaction analyses of neural rankers that the demo study still lacks.
 pub(crate) struct PendingDemoScores {
     study: Study,
     is_new: bool,
@@ -99,8 +99,9 @@ pub(crate) struct PendingDemoScores {
 }
 
 impl PendingDemoScores {
-    /// Adds it in a thread of its own, which ends with the process. The next start goes on where it
-    /// was interrupted. What is returned hears of the end, if there was anything to tell.
+    /// Computes what is missing in a thread of its own, which ends with the process; the next start
+    /// continues where it was interrupted. The returned receiver gets a message at the end, unless
+    /// nothing was missing.
     pub(crate) fn score_in_background(self) -> oneshot::Receiver<()> {
         if self.study.n_unscored_rankers() > 0 {
             eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
@@ -112,14 +113,15 @@ impl PendingDemoScores {
                 eprintln!("the neural rankers of the demo study are not complete: {error}");
             }
             if !matches!(added, Ok(0)) {
-                // The server may have ended.
+                // The receiver is gone if the server has stopped.
                 let _ = told.send(());
             }
         });
         lines_below
     }
 
-    /// Returns how many rankers were scored.
+    /// Scores the missing rankers, analyzes the late-interaction rankers, and returns how many
+    /// rankers were scored.
     fn add(mut self) -> Result<usize, Error> {
         let (folder, models) = (&self.folder, &self.models);
         let n_added = pipeline::complete_study(&mut self.study, &folder.demo()?, folder, models)?;
@@ -134,10 +136,11 @@ impl PendingDemoScores {
         Ok(n_added)
     }
 
-    /// Looks into the rankers of the study that compare piece by piece: all of them if they were
-    /// scored anew, those that were not looked into otherwise.
+    /// Analyzes the late-interaction rankers of the study: all of them if scores are new, otherwise
+    /// only those without an analysis.
     fn look_inside(&self, is_new: bool) -> Result<(), Error> {
-        /// The least vectors of a piece whose spectrum is taken, as of the command.
+        /// Minimum number of vectors of a token for its spectrum, as in `axioscope
+        /// late-interaction`.
         const FLOOR: u64 = 10;
 
         let definition = &self.study.definition;
@@ -176,7 +179,7 @@ impl PendingDemoScores {
     }
 }
 
-/// The folder with the pairs of texts.
+/// Writes the files of the transfer sets and returns the folder of the demo.
 fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
     let demo = folder.demo()?;
     let transfer = demo.join("transfer");

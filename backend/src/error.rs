@@ -1,41 +1,41 @@
-//! What can go wrong, by who can do something about it.
+//! All errors of the backend, ordered by who can correct the cause.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use shared::api::people::AccessRole;
 
-/// Why a command or a request was not done.
+/// An error of a command or a request. Its message says what happened and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    // Whoever asked.
-    /// A setting, a name or a file that cannot be taken.
+    // Errors that the caller can correct.
+    /// A setting, a name or a file that is invalid.
     #[error(transparent)]
     Input(#[from] shared::error::Error),
 
-    /// A request that is no JSON.
+    /// A request that is not JSON.
     #[error("{place} is not JSON: {reason}")]
     InvalidJson { place: &'static str, reason: String },
 
-    /// A request whose JSON is not what this path takes.
+    /// A request whose JSON does not have the fields of the endpoint.
     #[error("{place}: {reason}")]
     UnexpectedJson { place: &'static str, reason: String },
 
-    /// A collection that is neither imported nor a folder.
+    /// A collection that was not imported, with no folder of that name.
     #[error(
         "there is no collection named `{named}`, and no such folder; `axioscope import FOLDER \
          --to NAME` brings one in"
     )]
     CollectionNotFound { named: String },
 
-    /// A file that is not where it is looked for.
+    /// A file that was not found.
     #[error(
         "there is no `{file}` (nor packed as .gz or .zst), also not in {}",
         looked_in.display()
     )]
     FileNotFound { file: String, looked_in: PathBuf },
 
-    /// More than is taken at once.
+    /// A request that exceeds a limit on the number of items.
     #[error("{found} {what} are too many; {most} at most, so send less at once")]
     TooLarge {
         what: &'static str,
@@ -43,25 +43,25 @@ pub(crate) enum Error {
         most: u64,
     },
 
-    /// A request of too many bytes.
+    /// A request body with too many bytes.
     #[error(
         "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review and of \
          whoever is not an operator, 64 KiB for what is said of people; send less at once"
     )]
     BodyTooLarge,
 
-    /// A request whose body does not come.
+    /// A request body that arrives too slowly.
     #[error("the body of the request comes too slowly; send it again, or less at once")]
     BodyTimeout,
 
-    /// A request for an answer in no coding that there is.
+    /// A request that refuses every available content coding.
     #[error(
         "the header `Accept-Encoding` refuses every coding that there is; name `br` or `gzip` in \
          it, or do not refuse `identity`"
     )]
     NotAcceptableCoding,
 
-    /// A request that only the operator may make.
+    /// A request without the operator's credentials, to an endpoint for the operator.
     #[error(
         "this is for the operator: open the link that the server printed when it started, or send \
          the operator's token as `Authorization: Bearer TOKEN`; the server printed it at its first \
@@ -69,72 +69,72 @@ pub(crate) enum Error {
     )]
     NeedsToken,
 
-    /// A token that is not that of the link which the server printed, or not any more.
+    /// A token that is not that of the current operator link, or was used already.
     #[error(
         "this link lets in nobody: it works once, until the server ends; the server prints a new \
          one each time it starts"
     )]
     OperatorLinkExpired,
 
-    /// A request of a visitor that is for people with a role.
+    /// A request of a visitor to an endpoint that needs a role.
     #[error("this needs you to be signed in; /join lets you in, or the link of an invitation")]
     NeedsSession,
 
-    /// A request that is kept under a name, of an operator without one.
+    /// A request of an operator without a name, for which a name is stored.
     #[error("this is kept under a name, and you have none yet; choose one at /join")]
     NeedsNamedPerson,
 
-    /// A request of somebody whose role is not enough.
+    /// A request of a person whose role is not sufficient.
     #[error("this is for a {} and you are none, your role is {}", least.name(), role.name())]
     InsufficientRole { role: AccessRole, least: AccessRole },
 
-    /// A token that no invitation has.
+    /// A token that belongs to no invitation.
     #[error(
         "there is no such invitation; see that the link is whole, or ask whoever invited you for \
          another"
     )]
     InvitationNotFound,
 
-    /// An invitation that cannot be used any more.
+    /// An invitation that was used, was withdrawn or has expired.
     #[error("{over}")]
     InvitationClosed { over: InvitationClosedReason },
 
-    /// A name that somebody else has.
+    /// A name that another person has.
     #[error(
         "`{name}` is somebody's name already; take another, or, if it is you, sign in with your \
          password or ask a curator for a link that lets you in again"
     )]
     NameTaken { name: String },
 
-    /// A name and a password that do not belong together; which of them is wrong is not said.
+    /// A wrong name or a wrong password. The message does not say which.
     #[error(
         "there is nobody of this name with this password; if you have none or forgot it, ask a \
          curator for a link that lets you in again"
     )]
     InvalidCredentials,
 
-    /// A request that came by a way that is not trusted.
+    /// A request that may be forged, for example from a page of another site.
     #[error("{reason}")]
     UntrustedRequest { reason: String },
 
-    /// No such path, or not by this method.
+    /// A path that does not exist.
     #[error("there is nothing at {method} {path}; /api/docs lists what there is")]
     PathNotFound { method: String, path: String },
 
-    /// The path is there, but takes another method.
+    /// A path that does not support the method of the request.
     #[error("{path} does not take {method}; /api/docs says what it takes")]
     MethodNotAllowed { method: String, path: String },
 
-    /// One visitor asks too often.
+    /// A client that has exceeded a rate limit.
     #[error("too many requests; try again in {retry_after_s} s")]
     RateLimited { retry_after_s: u64 },
 
-    /// Something that cannot be done as things stand.
+    /// A request that conflicts with the current state.
     #[error("{reason}")]
     Conflict { reason: String },
 
-    // Everybody at once.
-    /// More requests to score texts than wait for their turn, of all or of one address.
+    // Errors due to the load of all callers.
+    /// Too many requests to score texts are waiting, in total or from one client.
     #[error(
         "too many requests to score texts wait already ({most} at most, {most_of_one} of one \
          address); try again in {retry_after_s} s"
@@ -145,22 +145,22 @@ pub(crate) enum Error {
         retry_after_s: u64,
     },
 
-    /// All places are taken.
+    /// A concurrency limit of the server is reached.
     #[error("the server is busy with {what}; try again in {retry_after_s} s")]
     ServerBusy {
         what: &'static str,
         retry_after_s: u64,
     },
 
-    /// What people did could not be written down.
+    /// Annotations that could not be stored.
     #[error(
         "nothing of this was kept: {reason}; send it again in {retry_after_s} s, as it is: what \
          comes twice is kept once"
     )]
     NotSaved { reason: String, retry_after_s: u64 },
 
-    // Whoever runs it.
-    /// A file or folder that cannot be read or written.
+    // Errors that the operator of the server can correct.
+    /// A file or folder that could not be read or written.
     #[error("{}: {source}; {way_out}", path.display())]
     File {
         path: PathBuf,
@@ -168,22 +168,22 @@ pub(crate) enum Error {
         way_out: &'static str,
     },
 
-    /// A second server on the same data.
+    /// A data folder that another process uses.
     #[error(
         "{} is in use by another axioscope; stop that one, or take another folder by `--data`",
         path.display()
     )]
     DataFolderInUse { path: PathBuf },
 
-    /// A second server on the same database, from another data folder.
+    /// A database that a server with another data folder uses.
     #[error("{at}: another axioscope works on its jobs; stop that one, or {}", at.another())]
     DatabaseInUse { at: DatabaseName },
 
-    /// A server of a database that does not answer.
+    /// A database server that does not respond.
     #[error("{at}: {reason}; start the server, or correct `DATABASE_URL`")]
     DatabaseUnreachable { at: DatabaseName, reason: String },
 
-    /// A server of a database that refuses what it is asked.
+    /// A database server that refuses access or a query.
     #[error("{at}: {reason}; {way_out}")]
     DatabaseAccessDenied {
         at: DatabaseName,
@@ -191,7 +191,7 @@ pub(crate) enum Error {
         way_out: &'static str,
     },
 
-    /// A server of a database of an early version.
+    /// A database server whose version is too old.
     #[error("{at}: PostgreSQL {found} is too old; {oldest} or later is needed")]
     DatabaseServerTooOld {
         at: DatabaseName,
@@ -199,15 +199,15 @@ pub(crate) enum Error {
         oldest: i64,
     },
 
-    /// The database cannot grow.
+    /// A database that cannot grow because the disk is full.
     #[error("{at}: the disk is full; make room and start again, nothing is lost")]
     DiskFull { at: DatabaseName },
 
-    /// The database cannot be written.
+    /// A database that is read-only.
     #[error("{at}: cannot be written; {}", at.rights())]
     DatabaseReadOnly { at: DatabaseName },
 
-    /// The database of a later version.
+    /// A database that a later version of Axioscope has created.
     #[error(
         "{at}: made by a later version of axioscope (layout {found}, this one knows {known}); \
          update axioscope, or {}",
@@ -219,46 +219,46 @@ pub(crate) enum Error {
         known: i64,
     },
 
-    /// Any other failure of the database.
+    /// Any other error of the database.
     #[error("{at}: {source}")]
     Database {
         at: DatabaseName,
         source: sqlx::Error,
     },
 
-    /// The database cannot be brought to the layout of this version.
+    /// A database that could not be migrated to the layout of this version.
     #[error("{at}: {source}; restore it from a copy, or {}", at.another())]
     Migration {
         at: DatabaseName,
         source: sqlx::migrate::MigrateError,
     },
 
-    /// What was stored is not what is read.
+    /// Stored data that is damaged.
     #[error("{what} is damaged: {reason}")]
     CorruptData { what: String, reason: String },
 
-    /// A model that is not there, or not whole.
+    /// A model that does not exist or is incomplete.
     #[error("model {model}: {reason}")]
     ModelNotFound { model: String, reason: String },
 
-    /// A file of a model that cannot be had.
+    /// A file of a model that is missing or could not be downloaded.
     #[error("model {model}: {reason} ({here})")]
     ModelFileNotFound {
         model: String,
-        /// Without folders of this machine.
+        /// The message for clients, without paths of this machine.
         reason: String,
-        /// Where it was looked for on this machine.
+        /// The place on this machine where the file was expected.
         here: String,
     },
 
-    /// A model that cannot be loaded or cannot compute.
+    /// A model that could not be loaded or could not compute.
     #[error("model {model}: {source}")]
     Model {
         model: String,
         source: neural::Error,
     },
 
-    /// A ranker behind an address that does not score.
+    /// A remote ranker that returned an error or no scores.
     #[error("{address}: {batch}: {reason}")]
     RemoteRanker {
         address: String,
@@ -266,34 +266,34 @@ pub(crate) enum Error {
         reason: String,
     },
 
-    /// The server does not score as it should.
+    /// A health check that failed.
     #[error("not healthy: {reason}")]
     Unhealthy { reason: String },
 
-    /// An address that cannot be listened on.
+    /// An address on which the server cannot listen.
     #[error("cannot listen on {address}: {source}; choose another by `--listen`")]
     Listen {
         address: std::net::SocketAddr,
         source: std::io::Error,
     },
 
-    // We.
-    /// A part of the program panicked.
+    // Errors in the program.
+    /// A panic in a part of the program.
     #[error("{what} failed by a fault in axioscope; the log says more")]
     Panicked { what: &'static str },
 }
 
-/// A database as messages name it.
+/// The name of a database in error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DatabaseName {
-    /// The file of SQLite.
+    /// The path of an SQLite file.
     File(PathBuf),
-    /// Host, port and name on a server of PostgreSQL, without a password.
+    /// Host, port and name of a PostgreSQL database, without the password.
     Server(String),
 }
 
 impl DatabaseName {
-    /// The name without folders and machines that are nobody's business.
+    /// Returns a name without paths and host names, which clients must not see.
     fn public_name(&self) -> String {
         match self {
             DatabaseName::File(file) => {
@@ -304,7 +304,7 @@ impl DatabaseName {
         }
     }
 
-    /// What somebody may do who cannot use this one.
+    /// Returns the advice for using another database.
     fn another(&self) -> &'static str {
         match self {
             DatabaseName::File(_) => "take another folder by `--data`",
@@ -312,7 +312,7 @@ impl DatabaseName {
         }
     }
 
-    /// What somebody does who cannot write.
+    /// Returns the advice if the database is read-only.
     fn rights(&self) -> &'static str {
         match self {
             DatabaseName::File(_) => {
@@ -334,14 +334,14 @@ impl fmt::Display for DatabaseName {
     }
 }
 
-/// Why an invitation cannot be used any more.
+/// The reason why an invitation can no longer be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InvitationClosedReason {
-    /// Somebody did.
+    /// The invitation was used.
     Used,
-    /// Whoever made it took it back.
+    /// The person who created the invitation, or an operator, withdrew it.
     Withdrawn,
-    /// Its time is over.
+    /// The invitation has expired.
     Expired,
 }
 
@@ -363,7 +363,8 @@ impl fmt::Display for InvitationClosedReason {
 }
 
 impl Error {
-    /// For `map_err` of what the operating system says about a file or folder.
+    /// Converts an I/O error of a file or folder. `way_out` says what the user can do. For use with
+    /// `map_err`.
     pub(crate) fn file(path: &Path, way_out: &'static str) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::File {
@@ -373,13 +374,13 @@ impl Error {
         }
     }
 
-    /// For `map_err` of a model's answer.
+    /// Converts an error of a model. For use with `map_err`.
     pub(crate) fn model(model: &str) -> impl FnOnce(neural::Error) -> Error {
         let model = model.to_owned();
         move |source| Error::Model { model, source }
     }
 
-    /// The message without the folders of this machine, which are nobody's business.
+    /// Returns the message for clients, without paths of this machine.
     pub(crate) fn public_message(&self) -> String {
         let whole = self.to_string();
         let path = match self {
@@ -415,7 +416,8 @@ impl Error {
     }
 }
 
-/// Runs what keeps a core busy off the async threads.
+/// Runs CPU-bound or blocking work off the async threads. Returns an error that names `what` if it
+/// panics.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,

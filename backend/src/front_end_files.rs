@@ -1,6 +1,7 @@
-//! The front end inside the binary: what trunk put into `dist/`, or nothing.
+//! The files of the front end, embedded in the binary: what trunk wrote to `dist/`; none if it was
+//! not built.
 
-/// Files by their path below `dist/`.
+/// The embedded files, by their path in `dist/`.
 #[derive(rust_embed::RustEmbed)]
 #[folder = "../dist"]
 #[allow_missing = true]

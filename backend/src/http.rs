@@ -1,6 +1,7 @@
-//! The server: studies to read, texts to score, jobs to run, and the pages.
+//! The web server: the HTTP API, the pages, health checks and background jobs.
 //!
-//! [`endpoints`] lists what there is; the routes and the OpenAPI document are made from it.
+//! [`endpoints`] lists the endpoints of the API. Routes and the OpenAPI document are derived from
+//! it.
 
 mod endpoints;
 mod access;
@@ -48,31 +49,32 @@ use crate::store::{DataFolder, DatabaseConfig, Store};
 
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
 
-/// After a signal to end, requests that are under way have so long.
+/// Time that requests in progress have to finish after a signal to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// What `axioscope serve` was told.
+/// The settings of `axioscope serve`.
 pub(crate) struct ServerSettings {
     /// The data folder.
     pub data: PathBuf,
-    /// Where to listen.
+    /// The address and port to listen on.
     pub listen: SocketAddr,
-    /// How it is reached from there, and by whom.
+    /// How clients reach the server, and which proxies are trusted.
     pub exposure: NetworkExposure,
-    /// The models that score.
+    /// The models that are available for scoring.
     pub models: Arc<ModelRegistry>,
-    /// The operator's token.
+    /// Whether to create a new operator token.
     pub token: OperatorTokenPolicy,
-    /// Hears once when work in the background has put the last of its lines below the link.
+    /// Gets a message when background work has printed its last line, so that the operator link is
+    /// printed again below it.
     pub lines_below: Option<oneshot::Receiver<()>>,
 }
 
-/// Which token the operator has.
+/// Whether the operator keeps the existing token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperatorTokenPolicy {
-    /// The one that was printed at the first start.
+    /// Keep the token of the first start; create one if there is none.
     Keep,
-    /// A new one; the one before no longer counts, nor do sessions that links began.
+    /// Create a new token. The old token and all sessions of the operator end.
     Renew,
 }
 
@@ -104,8 +106,8 @@ impl std::ops::Deref for AppState {
     }
 }
 
-/// Serves until the process is told to end. Prints the address, the operator's token at the first
-/// start, and each time a link that lets the operator in.
+/// Runs the server until the process is told to stop. Prints the address, the operator token when
+/// it is created, and at each start a link that signs in the operator.
 pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
@@ -166,13 +168,13 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         () = serving => {}
         () = overdue => tracing::warn!("ending with requests under way"),
     }
-    // The batch at hand is not lost if this takes too long: it is done again at the next start.
+    // An interrupted batch is not lost: it is computed again at the next start.
     let _ = tokio::time::timeout(SHUTDOWN_GRACE, worker).await;
     store.close().await;
     Ok(())
 }
 
-/// Everything that is answered, for a server or a test.
+/// Builds the router with all endpoints, pages and middleware.
 fn router(app: AppState) -> Router {
     let outer = app.clone();
     let compressing = app.clone();
@@ -193,7 +195,8 @@ fn router(app: AppState) -> Router {
         .with_state(app)
 }
 
-/// Returns what is kept of the operator's token, and makes one if somebody needs it.
+/// Returns the hash of the operator token. Creates and prints a token if there is none or a new one
+/// is requested; with `--no-auth-on-loopback` none is needed.
 async fn operator(
     store: &Store,
     exposure: &NetworkExposure,
@@ -214,8 +217,8 @@ async fn operator(
     Ok(Some(TokenHash::of(&token)))
 }
 
-/// Prints where the server is and, as the last line, the link that lets the operator in. Returns
-/// the link and this line.
+/// Prints the address of the server and, as the last line, the operator link. Returns the link and
+/// this line.
 fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorLink, String) {
     println!("Axioscope is at http://{address}/");
     if exposure.no_auth_on_loopback {
@@ -235,7 +238,8 @@ fn announce(exposure: &NetworkExposure, address: SocketAddr) -> (OperatorLink, S
     (link, line)
 }
 
-/// Writes the line of the link again when other lines stand below it, unless the link is used up.
+/// Prints the operator link again after background work has printed other lines below it, unless
+/// the link was used.
 async fn announce_again(
     app: AppState,
     link_line: String,
@@ -243,7 +247,7 @@ async fn announce_again(
     mut out: impl Write,
 ) {
     if lines_below.await.is_ok() && app.operator_link.is_open() {
-        // Whoever has closed standard output does not read it.
+        // Standard output may be closed.
         let _ = writeln!(out, "{link_line}");
     }
 }
@@ -254,8 +258,8 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
         .map_err(|source| Error::Listen { address, source })
 }
 
-/// Loads the models before somebody waits for them, each with its usual use first: what one from
-/// the hub can be used for is known when its files are here.
+/// Loads all models at startup, so that no request has to wait for it. The usual kind of each model
+/// comes first; other kinds of hub models are known only after their files have been downloaded.
 async fn warm_up(models: Arc<ModelRegistry>) {
     let load = async |spec: String| {
         let models = models.clone();

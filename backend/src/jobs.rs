@@ -1,9 +1,9 @@
-//! Long work: unique pairs that a model scores, queued, watched, cancelled and taken up again.
+//! Jobs: large scoring tasks that run in the background, and can be watched, canceled and resumed.
 //!
-//! A job's batches are planned and stored when it is made. Each is scored and committed by
-//! itself, so that after a crash the batches that are left run unchanged and the result has
-//! the bits of an undisturbed run. For the same reason a pair is scored even if the score
-//! store knows it: a score depends on its batch by rounding.
+//! The batches of a job are planned and stored when the job is created. Each batch is scored and
+//! committed separately. After a crash the remaining batches run unchanged, so that the scores have
+//! the same bits as without interruption. For the same reason a pair is scored even if the score
+//! store has it already: rounding depends on the batch.
 
 mod request;
 mod worker;
@@ -23,27 +23,27 @@ use crate::store::{DataFolder, Store};
 
 pub(crate) use worker::{run_worker, wait_for_shutdown};
 
-/// Jobs that wait or run at once, at most.
+/// Maximum number of jobs that are queued or running.
 const MAX_UNFINISHED: usize = 100;
 
-/// Steps that somebody who watches may lag behind before some are left out.
+/// Number of changes that a slow watcher may lag behind before it misses some.
 const STEPS_KEPT: usize = 256;
 
-/// All jobs of a data folder.
+/// The jobs of a data folder.
 #[derive(Clone)]
 pub(crate) struct JobQueue {
     folder: DataFolder,
     store: Store,
     models: Arc<ModelRegistry>,
     steps: broadcast::Sender<Job>,
-    /// There may be something to do.
+    /// Wakes the worker when a job may be ready.
     wake: Arc<Notify>,
     speeds: Arc<Mutex<BTreeMap<String, Speed>>>,
-    /// Jobs whose failure could not be written down, as on a full disk, with the reason.
+    /// Jobs whose failure could not be stored, for example on a full disk, with the reason.
     stuck: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
-/// How fast a job goes in this run.
+/// The speed of a job since this process started to work on it.
 #[derive(Debug, Clone, Copy)]
 struct Speed {
     since: Instant,
@@ -54,7 +54,11 @@ struct Speed {
 }
 
 impl JobQueue {
+<<<<<<< HEAD
     /// The jobs in `store`. Nothing is worked on before [`run_worker`] runs.
+=======
+    /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_worker`] runs.
+>>>>>>> b2c1112efbcffeedf34e573b3791a2c173ffa15e
     pub(crate) fn new(folder: DataFolder, store: Store, models: Arc<ModelRegistry>) -> JobQueue {
         JobQueue {
             folder,
@@ -67,7 +71,8 @@ impl JobQueue {
         }
     }
 
-    /// Checks, plans and queues a job.
+    /// Checks, plans and queues a job. Returns an error if 100 jobs are unfinished or the request
+    /// is invalid.
     pub(crate) async fn create(&self, asked: CreateJobRequest) -> Result<Job, Error> {
         let n_unfinished = self.store.unfinished_jobs().await?.len();
         if n_unfinished >= MAX_UNFINISHED {
@@ -107,23 +112,23 @@ impl JobQueue {
         Ok(jobs.into_iter().map(|it| self.as_it_stands(it)).collect())
     }
 
-    /// One job as it stands.
+    /// Returns a job with its current state and speed.
     pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
         Ok(self.as_it_stands(self.store.job(id).await?))
     }
 
-    /// Every step of every job from now on.
+    /// Subscribes to the changes of all jobs from now on.
     pub(crate) fn steps(&self) -> broadcast::Receiver<Job> {
         self.steps.subscribe()
     }
 
-    /// Stops a job after the batch that is being scored. One that has ended stays as it is.
+    /// Cancels a job after the current batch. A finished job is left unchanged.
     pub(crate) async fn cancel(&self, id: &str) -> Result<Job, Error> {
         self.store.cancel_job(id).await?;
         self.told(id).await
     }
 
-    /// Goes on with a job that was stopped. One that is under way or done stays as it is.
+    /// Resumes a job that was canceled or has failed. Other jobs are left unchanged.
     pub(crate) async fn resume(&self, id: &str) -> Result<Job, Error> {
         self.store.resume_job(id).await?;
         self.stuck
@@ -134,7 +139,7 @@ impl JobQueue {
         self.told(id).await
     }
 
-    /// What a job has scored until now.
+    /// Returns the scores that a job has computed so far.
     pub(crate) async fn scores(&self, id: &str) -> Result<JobScoresResponse, Error> {
         let job = self.store.job(id).await?;
         let mut scores = vec![None; job.n_pairs as usize];
@@ -153,20 +158,20 @@ impl JobQueue {
         })
     }
 
-    /// How many jobs wait or run.
+    /// Returns the number of jobs that are queued or running.
     pub(crate) async fn n_unfinished(&self) -> Result<usize, Error> {
         Ok(self.store.unfinished_jobs().await?.len())
     }
 
-    /// Tells everybody who watches how a job stands.
+    /// Sends the current state of a job to all watchers and returns it.
     async fn told(&self, id: &str) -> Result<Job, Error> {
         let job = self.job(id).await?;
-        // An error says that nobody watches.
+        // There may be no watchers.
         let _ = self.steps.send(job.clone());
         Ok(job)
     }
 
-    /// Adds what the database does not know.
+    /// Adds the failure or speed of a job, which the database does not have.
     fn as_it_stands(&self, job: Job) -> Job {
         let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(problem) = stuck.get(&job.id).filter(|_| !job.state.is_finished()) {

@@ -1,4 +1,4 @@
-//! Axioscope's command line and server.
+//! The command line and server of Axioscope.
 
 mod config;
 mod clock;
@@ -28,7 +28,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     let level = tracing_subscriber::EnvFilter::try_from_env("AXIOSCOPE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,axioscope=info"));
-    // Told more, it writes out every byte that is sent, keys and tokens among them.
+    // At a more verbose level this crate logs all bytes that are sent, including keys and tokens.
     let quiet = "ureq_proto=info".parse().expect("this is a directive");
     let level = level.add_directive(quiet);
     tracing_subscriber::fmt()

@@ -1,12 +1,12 @@
-//! From a folder or a name on the hub, `OWNER/NAME` or `OWNER/NAME@REVISION`, to neural rankers,
-//! kept in memory once loaded.
+//! Loads neural rankers from a folder or from the Hugging Face Hub (`OWNER/NAME` or
+//! `OWNER/NAME@REVISION`) and keeps them in memory.
 //!
-//! An encoder gives a ranker for each [`neural::EmbeddingKind`]: `all-MiniLM-L6-v2:bi` and
-//! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
-//! classification head gives one, `NAME:cross`, as does a ColBERT, `NAME:colbert`, and a T5,
-//! `NAME:monot5`. `ranker.toml` in a folder says what it is where `config.json` cannot, as of an
-//! EPIC, `NAME:epic`. Without an ending the first of these is meant. `+maxp` and the like say how
-//! long texts are read: `passages`.
+//! An encoder provides a ranker for each [`neural::EmbeddingKind`]: `all-MiniLM-L6-v2:bi` and
+//! `all-MiniLM-L6-v2:late`; with a masked-language-model head also `NAME:splade`. A model with a
+//! classification head provides `NAME:cross`, a ColBERT `NAME:colbert` and a T5 `NAME:monot5`. A
+//! `ranker.toml` in the folder declares what `config.json` does not say, for example an EPIC model,
+//! `NAME:epic`. Without a suffix the first of these is used. Suffixes such as `+maxp` select how
+//! long documents are read, see `passages`.
 
 mod shared_encoding;
 mod stability;
@@ -45,20 +45,20 @@ pub(crate) use scoring::{
 };
 pub(crate) use shared_encoding::score_shared_encoding;
 
-/// Where a model is looked for when none is named.
+/// Folder of the default model, below the home folder.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
 
-/// A folder or a repository of the hub is not asked again so soon after it failed.
+/// Time after a failure to load before a model is tried again.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The models that somebody named, loaded when they are first used.
+/// The models that are available, each loaded on first use.
 pub(crate) struct ModelRegistry {
     places: Vec<ModelEntry>,
     computing: ComputeTarget,
-    /// By spec, read whole; another reading shares their weights.
+    /// Loaded rankers by spec, without passage suffix; rankers with passages share their weights.
     loaded: RwLock<BTreeMap<String, Arc<NeuralRanker>>>,
     failed: Mutex<BTreeMap<String, (Instant, String)>>,
-    /// What models from the hub can be used for, by name, since their small files were read.
+    /// The uses of hub models by name, known since their metadata files were read.
     settled: Mutex<BTreeMap<String, &'static [ModelUse]>>,
     /// Held while a model is loaded, so that none is loaded twice.
     loading: Mutex<()>,
@@ -66,7 +66,7 @@ pub(crate) struct ModelRegistry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ModelEntry {
-    /// The spec without its ending.
+    /// The spec without suffixes.
     name: String,
     source: Source,
 }
@@ -78,8 +78,9 @@ enum Source {
 }
 
 impl ModelRegistry {
-    /// Takes folders and names on the hub. With none, the variable `AXIOSCOPE_MODEL` counts,
-    /// or else the folder where `cargo xtask` puts the default model, if it is there.
+    /// Registers model folders and hub names. If none is given, uses the variable
+    /// `AXIOSCOPE_MODEL`, or else the folder into which `cargo xtask` puts the default model, if it
+    /// exists. Returns an error if two models have the same name.
     pub(crate) fn new(
         named: &[String],
         computing: impl Into<ComputeTarget>,
@@ -113,8 +114,8 @@ impl ModelRegistry {
         })
     }
 
-    /// As it is typed on the command line: a folder or a name on the hub, with or without an
-    /// ending, or the name of the default model.
+    /// Loads a ranker as given on the command line: a folder or hub name with or without suffixes,
+    /// or the name of the default model.
     pub(crate) fn open(
         spec: &str,
         computing: impl Into<ComputeTarget>,
@@ -136,26 +137,26 @@ impl ModelRegistry {
         }
     }
 
-    /// The names of all models, without endings.
+    /// Returns the names of all models, without suffixes.
     pub(crate) fn names(&self) -> Vec<String> {
         self.places.iter().map(|it| it.name.clone()).collect()
     }
 
-    /// The specs of all rankers, as far as the files of their models are here.
+    /// Returns the specs of all rankers, as far as the model files are available locally.
     pub(crate) fn specs(&self) -> Vec<String> {
         let each = self.places.iter();
         each.flat_map(|it| self.specs_of(it)).collect()
     }
 
-    /// Of every use of a model, read whole.
+    /// Returns the specs of all uses of a model, without passages.
     fn specs_of(&self, place: &ModelEntry) -> Vec<String> {
         let uses = self.uses(place).iter();
         uses.map(|&it| spec(&place.name, it, PassageStrategy::Truncate))
             .collect()
     }
 
-    /// What a model can be used for, the usual first. One of which nothing is known yet is taken
-    /// for an encoder.
+    /// Returns the uses of a model, the usual one first. A model without local metadata is assumed
+    /// to be an encoder.
     fn uses(&self, place: &ModelEntry) -> &'static [ModelUse] {
         let held = || match &place.source {
             Source::Folder(_) => None,
@@ -166,8 +167,9 @@ impl ModelRegistry {
             .unwrap_or(ModelUse::ENCODER)
     }
 
-    /// The same; none where the files that say it are not here or cannot be read, which is told
-    /// when the model is loaded. What the cache of the hub holds may not be all of them.
+    /// Returns the uses of a model, or `None` if its metadata is not available or cannot be read;
+    /// loading the model then reports the error. The hub cache may be incomplete, so it does not
+    /// count here.
     fn known_uses(&self, place: &ModelEntry) -> Option<&'static [ModelUse]> {
         match &place.source {
             Source::Folder(folder) => ModelMetadata::from_folder(folder)?.architectures(),
@@ -178,7 +180,7 @@ impl ModelRegistry {
         }
     }
 
-    /// What a model is used for whose small files are here.
+    /// Determines the use of a model from its metadata, and remembers the uses of hub models.
     fn settle(
         &self,
         place: &ModelEntry,
@@ -207,7 +209,7 @@ impl ModelRegistry {
         }
     }
 
-    /// A spec with the ending that is meant.
+    /// Completes a spec with the suffix of the usual use.
     pub(crate) fn full_spec(&self, wanted: &str) -> String {
         let ModelSpec {
             name,
@@ -219,13 +221,13 @@ impl ModelRegistry {
         used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
     }
 
-    /// The rankers that are loaded, each once however long texts are read.
+    /// Returns the loaded rankers, without variants for passages.
     pub(crate) fn loaded(&self) -> Vec<Arc<NeuralRanker>> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         loaded.values().cloned().collect()
     }
 
-    /// Which of [`ModelRegistry::specs`] could not be loaded, with what is wrong.
+    /// Returns the specs of [`ModelRegistry::specs`] that could not be loaded, with the reasons.
     pub(crate) fn load_failures(&self) -> Vec<(String, String)> {
         let specs = self.specs();
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -252,7 +254,8 @@ impl ModelRegistry {
         shared::error::Error::not_found("model", format!("{wanted}{among}")).into()
     }
 
-    /// A ranker by its spec. The first time this takes seconds, with a download minutes.
+    /// Returns a ranker by its spec. The first call takes seconds, or minutes if the model must be
+    /// downloaded.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<NeuralRanker>, Error> {
         let ModelSpec {
             model_use: used,
@@ -267,7 +270,7 @@ impl ModelRegistry {
         })
     }
 
-    /// A ranker that reads texts whole, loaded unless it is in memory.
+    /// Returns a ranker without passages and loads it if necessary.
     fn whole(
         &self,
         place: &ModelEntry,
@@ -282,7 +285,7 @@ impl ModelRegistry {
         if let Some(ranker) = loaded(&spec_of(used())) {
             return Ok(ranker);
         }
-        // Before anything is read or noted: whoever asks may ask for anything.
+        // Checked before anything is read or remembered, since clients may ask for any spec.
         if let Some(uses) = self.known_uses(place) {
             self.allowed(place, used(), uses)?;
         }
@@ -311,7 +314,7 @@ impl ModelRegistry {
                 failed().remove(&ranker.about.spec);
                 Ok(ranker)
             }
-            // It has no such use, which its files said only now.
+            // Only now have the metadata files shown that the model has no such use.
             Err(error @ Error::Input(_)) => Err(error),
             Err(error) => {
                 failed().insert(spec_of(used()), (Instant::now(), reason(&error)));
@@ -321,7 +324,7 @@ impl ModelRegistry {
     }
 }
 
-/// What is wrong with a model, without its name.
+/// Returns the reason why a model cannot be loaded, without its name.
 fn reason(error: &Error) -> String {
     match error {
         Error::ModelNotFound { reason, .. } | Error::ModelFileNotFound { reason, .. } => {
@@ -360,7 +363,8 @@ impl ModelEntry {
         }
     }
 
-    /// Used as `settle` says of its small files, sharing what it can with models of this place.
+    /// Loads the model for the use that `settle` derives from its metadata. Weights are shared with
+    /// `siblings`, rankers of the same model.
     fn load(
         &self,
         computing: ComputeTarget,
@@ -368,7 +372,7 @@ impl ModelEntry {
         settle: impl FnOnce(&ModelMetadata) -> Result<ModelUse, Error>,
     ) -> Result<NeuralRanker, Error> {
         let (files, used) = self.read(|said| {
-            // Not everything that is loaded asks for it.
+            // Checked here, since some uses load without `ranker.toml`.
             said.check().map_err(Error::model(&self.name))?;
             settle(said)
         })?;
@@ -380,7 +384,7 @@ impl ModelEntry {
         Ok(ranker.with_precision_label(computing.precision))
     }
 
-    /// The files, and what `first` made of the small ones before the others were read.
+    /// Reads the files of a model. `first` gets the metadata before the large files are read.
     fn read<T>(
         &self,
         first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
@@ -392,7 +396,7 @@ impl ModelEntry {
     }
 }
 
-/// A T5 that writes queries, with the name of its folder or repository.
+/// Loads a T5 model that generates queries, and returns it with its name.
 pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
     let place = ModelEntry::parse(named)?;
     let (files, ()) = place.read(|_| Ok(()))?;
@@ -400,7 +404,8 @@ pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> 
     Ok((place.name.clone(), model.map_err(Error::model(named))?))
 }
 
-/// The model that is meant when none is named: `AXIOSCOPE_MODEL`, or the default if it is there.
+/// Returns the model to use when none is given: `AXIOSCOPE_MODEL`, or the default model if it
+/// exists.
 pub(crate) fn default_model() -> Option<String> {
     let set = std::env::var("AXIOSCOPE_MODEL").ok();
     set.filter(|it| !it.is_empty()).or_else(default_folder)

@@ -1,12 +1,12 @@
-//! Valid files and requests in which something was changed, for every parser.
+//! Tests every parser with mutated files and requests.
 //!
-//! A parser may take such an input or refuse it. It neither panics nor takes more time or memory
-//! than [`MOST_TIME`] and [`MOST_MEMORY`]. [`PARSERS`] has one entry for each; a new parser is a
-//! new entry there. `cargo xtask test` gives each a fraction of a second. `AXIOSCOPE_FUZZ_SECONDS`
-//! says how many seconds each gets; `cargo xtask regress` runs it too. `AXIOSCOPE_FUZZ_PARSERS`
-//! names the parsers that are tried, with commas between them. Inputs are drawn from a seed, so
-//! that a longer run begins with those of a shorter one. With `--nocapture`, a line for each parser
-//! says how many inputs it has taken and refused.
+//! A parser may accept or reject such an input, but must neither panic nor need more time or memory
+//! than [`MOST_TIME`] and [`MOST_MEMORY`]. Each parser has an entry in [`PARSERS`]. In `cargo xtask
+//! test` each parser is tested for a fraction of a second; `AXIOSCOPE_FUZZ_SECONDS` sets the number
+//! of seconds, also for `cargo xtask regress`. `AXIOSCOPE_FUZZ_PARSERS` selects parsers by name,
+//! separated by commas. Inputs are drawn from a seed, so that a longer run starts with those of a
+//! shorter one. With `--nocapture`, the numbers of accepted and rejected inputs are printed for
+//! each parser.
 
 mod parsers;
 
@@ -19,32 +19,32 @@ use std::time::{Duration, Instant};
 
 use parsers::PARSERS;
 
-/// A parser takes no longer for an input, also in a debug build on a busy machine.
+/// Maximum time for one input, even in a debug build on a busy machine.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// The process never holds more bytes than this, with all parsers at work.
+/// Maximum memory of the process in bytes, with all parsers running.
 const MOST_MEMORY: u64 = 3 << 30;
 
-/// A mutated input has at most so many bytes.
+/// Maximum size of a mutated input in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// A parser with inputs that it takes.
+/// A parser with valid inputs.
 struct Parser {
-    /// Also the name of a file.
+    /// The name of the parser, also used as a file name.
     name: &'static str,
     seeds: Seeds,
-    /// Whether an input is taken.
+    /// Parses an input and returns whether it was accepted.
     takes: fn(&[u8]) -> bool,
 }
 
-/// How many mutated inputs a parser was given, and how many of them it took.
+/// Number of mutated inputs of a parser, and how many it accepted.
 #[derive(Default)]
 struct InputCounts {
     n_inputs: u64,
     n_taken: u64,
 }
 
-/// The valid inputs that the others are made from.
+/// The valid inputs that are mutated.
 enum Seeds {
     Texts(&'static [&'static str]),
     Made(fn() -> Vec<Vec<u8>>),
@@ -66,7 +66,7 @@ fn no_parser_panics_or_takes_more_than_its_bounds() {
     let time = Duration::from_secs_f64(seconds);
     let names = std::env::var("AXIOSCOPE_FUZZ_PARSERS").ok();
     let parsers = chosen_parsers(names.as_deref()).unwrap_or_else(|it| panic!("{it}"));
-    // What aborts the process is found there.
+    // If an input aborts the process, it can be found here.
     let folder = std::env::temp_dir().join("axioscope-mutated-input");
     fs::create_dir_all(&folder).unwrap();
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -94,7 +94,7 @@ fn no_parser_panics_or_takes_more_than_its_bounds() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The reader of Parquet files panics on some damaged pages.
+/// Checks that damaged Parquet files are errors: the Parquet reader panics on some damaged pages.
 #[test]
 fn any_bit_of_a_parquet_file_may_be_flipped() {
     for name in ["instances-parquet", "scores-parquet"] {
@@ -111,7 +111,7 @@ fn any_bit_of_a_parquet_file_may_be_flipped() {
     }
 }
 
-/// The parsers with these names, which have commas between them, or all without names.
+/// Returns the parsers with the given names, separated by commas, or all without names.
 fn chosen_parsers(names: Option<&str>) -> Result<Vec<&'static Parser>, String> {
     let Some(names) = names else {
         return Ok(PARSERS.iter().collect());
@@ -145,7 +145,8 @@ fn parsers_are_chosen_by_name() {
     }
 }
 
-/// Tries one parser for some time; how many inputs it was given, or what it did.
+/// Tests one parser for some time. Returns the number of inputs, or a message with the failing
+/// input.
 fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<InputCounts, String> {
     let seeds = parser.seeds.inputs();
     for seed in &seeds {
@@ -179,7 +180,7 @@ fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<InputCounts, 
     Ok(counts)
 }
 
-/// The most bytes that this process has held; none where the system does not say it.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|it| it.starts_with("VmHWM:"))?;
@@ -187,11 +188,11 @@ fn peak_memory() -> Option<u64> {
     Some(n_kib << 10)
 }
 
-/// Numbers drawn from a seed: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Random numbers from a seed: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 struct Dice(u64);
 
 impl Dice {
-    /// One for each name.
+    /// Creates a generator with a seed derived from a name.
     fn of(name: &str) -> Dice {
         let add = |sum: u64, it: u8| sum.wrapping_mul(31).wrapping_add(u64::from(it));
         Dice(name.bytes().fold(7, add))
@@ -205,7 +206,7 @@ impl Dice {
         it ^ (it >> 31)
     }
 
-    /// From 0 on, below `n`; 0 for 0.
+    /// Returns a number from 0 to `n` - 1; 0 if `n` is 0.
     fn below(&mut self, n: usize) -> usize {
         (self.draw() % n.max(1) as u64) as usize
     }
@@ -214,7 +215,7 @@ impl Dice {
         &of[self.below(of.len())]
     }
 
-    /// A range of some bytes, mostly a short one.
+    /// Returns a range within `n` bytes, usually a short one.
     fn range(&mut self, n: usize) -> std::ops::Range<usize> {
         let from = self.below(n + 1);
         let most = match self.below(4) {
@@ -225,7 +226,7 @@ impl Dice {
     }
 }
 
-/// Bytes and words that parsers have to think of.
+/// Bytes and words that parsers must handle.
 const WORDS: &[&[u8]] = &[
     b"\0",
     b"\xff",
@@ -256,7 +257,7 @@ const WORDS: &[&[u8]] = &[
     b"\"\"",
 ];
 
-/// In the place of a number.
+/// Replacements for numbers.
 const NUMBERS: &[&[u8]] = &[
     b"0",
     b"-1",
@@ -273,12 +274,12 @@ const NUMBERS: &[&[u8]] = &[
     b"18446744073709551616",
 ];
 
-/// Repeated to nest or to go on without end.
+/// Parts that are repeated many times, to nest deeply or to make long inputs.
 const REPEATED: &[&[u8]] = &[
     b"[", b"(", b"{\"a\":", b"-", b"a", b"a ", b"\n", b"tfc1&", b"<top>",
 ];
 
-/// One of the inputs with one to four changes.
+/// Returns one of the seeds with one to four changes.
 fn mutate(seeds: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     let mut input = dice.one(seeds).clone();
     for _ in 0..=dice.below(4) {
@@ -331,7 +332,7 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], dice: &mut Dice) {
     }
 }
 
-/// Where the numbers of an input stand.
+/// Returns the ranges of the numbers in an input.
 fn digits(input: &[u8]) -> Vec<std::ops::Range<usize>> {
     let mut found: Vec<std::ops::Range<usize>> = Vec::new();
     for (at, byte) in input.iter().enumerate() {

@@ -1,7 +1,8 @@
-//! One function for each stage: load, compute (over all cores), store, report progress.
+//! The stages of the pipeline: each function loads data, computes on all cores, stores the result
+//! and reports progress.
 //!
-//! A shard is a query; shards are computed in any order and put together in the order of
-//! queries, so threads change no bit.
+//! Work is divided by query. The parts are computed in any order and combined in the order of the
+//! queries, so that the number of threads does not change any bit.
 
 mod parallel;
 mod expand;
@@ -39,12 +40,12 @@ pub(crate) use study::{
     run_study, stored_study,
 };
 
-/// Analyses and indexes a collection.
+/// Analyzes and indexes a collection.
 pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     index_with(collection, IndexBuilder::new(analyzer.clone()))
 }
 
-/// As [`build_index`], with the tokens that word vectors are trained on.
+/// Same as [`build_index`], with the token sequences that word vectors are trained on.
 pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     let builder = IndexBuilder::new(analyzer.clone());
     index_with(collection, builder.with_tokens())
@@ -55,8 +56,8 @@ fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, E
     run_synchronously(preparation::index(&collection.docs, builder, &mut cores))
 }
 
-/// Returns the candidate pool of each query. What there is to say of its files is said where
-/// instances are mined.
+/// Returns the candidate pool of each query. Warnings about run files are printed when instances
+/// are mined, not here.
 pub(crate) fn candidate_pools(
     pool: &PoolSpec,
     collection: &Collection,
@@ -73,7 +74,7 @@ pub(crate) fn candidate_pools(
     Ok(queries.map(|query| pools.pool_of(query).0).collect())
 }
 
-/// Counts which words are neighbours, documents in parts on all cores.
+/// Counts the co-occurrences of words, in parts on all cores.
 pub(crate) fn count_neighbors(
     index: &Index,
     settings: GloveSettings,
@@ -91,7 +92,7 @@ pub(crate) fn count_neighbors(
     Ok(GloveTrainer::new(corpus, counted))
 }
 
-/// One page of the instances of a cell, on all cores.
+/// Returns one page of the instances of a cell. Computed on all cores.
 pub(crate) fn list_instances(
     study: &Study,
     listing: &InstanceListOptions,
@@ -111,7 +112,7 @@ pub(crate) fn list_instances(
     Ok(lister.build_page(&plan, picked))
 }
 
-/// The best `k` documents of each query.
+/// Returns the top `k` documents of each query.
 pub(crate) fn rank(
     collection: &Collection,
     index: &Index,
@@ -137,7 +138,7 @@ pub(crate) fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error
     files::load(folder, name)
 }
 
-/// The date in UTC: `2026-11-20`.
+/// Returns the current date in UTC, as in `2026-11-20`.
 pub(crate) fn today() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let days = since.map_or(0, |it| it.as_secs() / 86_400);

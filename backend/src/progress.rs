@@ -1,8 +1,8 @@
-//! How far a command is: a bar on a terminal, silence otherwise.
+//! Progress bars on standard error, if it is a terminal.
 
 use indicatif::{ProgressDrawTarget, ProgressStyle};
 
-/// One piece of work. It disappears when it is dropped.
+/// A progress bar. It disappears when it is dropped.
 pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
 impl ProgressBar {
@@ -33,7 +33,7 @@ impl ProgressBar {
     }
 
     fn new(name: &str, of: u64, template: &str) -> ProgressBar {
-        // `stderr` draws nothing where standard error is no terminal.
+        // Draws nothing if standard error is not a terminal.
         let bar = indicatif::ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.expect("the templates of this file are well formed"));

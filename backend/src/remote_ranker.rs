@@ -1,8 +1,8 @@
-//! Rankers behind an address: texts go out, numbers come back.
+//! Rankers behind an HTTP address.
 //!
-//! `http(s)://HOST[:PORT]/rerank` is asked as text-embeddings-inference is, `/v1/rerank` and
-//! `/v2/rerank` as Cohere, Jina, vLLM and infinity are. What else there is to say stands behind a
-//! `?`; the key stands in the variable [`API_KEY_VARIABLE`] and nowhere else.
+//! `http(s)://HOST[:PORT]/rerank` is called in the format of text-embeddings-inference,
+//! `/v1/rerank` and `/v2/rerank` in that of Cohere, which Jina, vLLM and infinity use as well.
+//! Options follow a `?`. The API key comes only from the environment variable [`API_KEY_VARIABLE`].
 
 mod spec;
 mod response;
@@ -15,15 +15,15 @@ use shared::score::{RankerInfo, RankerKind};
 pub(crate) use batches::RequestCost;
 pub(crate) use spec::RemoteRanker;
 
-/// The variable with the key, sent as `Authorization: Bearer KEY`.
+/// Environment variable with the API key, which is sent as `Authorization: Bearer KEY`.
 pub(crate) const API_KEY_VARIABLE: &str = "AXIOSCOPE_RERANK_KEY";
 
-/// How a service is asked and answers.
+/// The format of requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RerankProtocol {
-    /// `{query, texts}` to `[{index, score}]`.
+    /// `{query, texts}`, answered by `[{index, score}]`.
     Tei,
-    /// `{query, documents}` to `{results: [{index, relevance_score}]}`.
+    /// `{query, documents}`, answered by `{results: [{index, relevance_score}]}`.
     Cohere,
 }
 
@@ -38,17 +38,17 @@ impl RerankProtocol {
     }
 }
 
-/// Which numbers are asked for.
+/// Which scores are requested from the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RemoteScoreKind {
-    /// As the model gives them, before they are pressed between 0 and 1.
+    /// The scores of the model, before they are mapped to values from 0 to 1.
     Raw,
-    /// As the service gives them.
+    /// The scores that the service returns by default.
     ServerDefault,
 }
 
 impl RemoteRanker {
-    /// What is shown of it.
+    /// Returns the spec, label, description and fingerprint of the ranker.
     pub(crate) fn about(&self) -> RankerInfo {
         let shape = match self.protocol {
             RerankProtocol::Tei => "text-embeddings-inference",
@@ -74,8 +74,8 @@ impl RemoteRanker {
         }
     }
 
-    /// SHA-256 over what decides a score as far as can be known from here: address, shape, name
-    /// of the model, and which numbers are asked for.
+    /// Returns the SHA-256, in hex, of what is known to determine the scores: address, format,
+    /// model name, and the kind of scores.
     fn fingerprint(&self) -> String {
         let mut hasher = Sha256::new();
         let numbers = match self.numbers {

@@ -1,11 +1,11 @@
-//! From one thread to the asynchronous half of the program: database and network.
+//! The async runtime for commands that use the database or the network.
 
 use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::store::{DataFolder, DatabaseConfig, Store};
 
-/// For the commands that talk to the database or the network.
+/// Creates the async runtime of a command.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     let built = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -16,7 +16,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     ))
 }
 
-/// Opens the database for one piece of work.
+/// Opens the database, runs `work` with it, and closes it.
 pub(crate) fn with_store<T>(
     folder: &DataFolder,
     work: impl AsyncFnOnce(&Store) -> Result<T, Error>,

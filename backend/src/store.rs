@@ -1,20 +1,21 @@
-//! What lasts: the data folder and its database.
+//! Persistent data: the data folder and the database.
 //!
 //! ```text
-//! axioscope.db        studies, jobs, rankers, people, reviews, what the score store holds, unless
-//!                     a server of PostgreSQL has them
+//! axioscope.db        studies, jobs, rankers, people, annotations and the list of score files,
+//!                     unless a PostgreSQL server is used
 //! collections/NAME/   imported collections
-//! studies/NAME/       what a study holds
+//! studies/NAME/       files of a study
 //! scores/RANKER/      score store: columns of query hash, text hash, score
-//! drafts/             what services have scored for commands that did not end
+//! drafts/             scores of remote rankers for commands that have not finished
 //! ```
 //!
-//! Files come first and appear whole (written beside, then renamed), rows come second in one
-//! transaction. So a row never names a file that is not there. What a process that was killed has
-//! left half-written is removed when the folder is next opened by one alone.
+//! Files are written first, next to their final place, and then renamed, so that they appear
+//! complete or not at all. Database rows follow in one transaction. A row therefore never names a
+//! missing file. Incomplete files of killed processes are removed when the folder is next opened by
+//! a single process.
 
-/// A row whose columns have the names of its fields. `derive(FromRow)` does the same, but has sqlx
-/// and SQLite compiled a second time, for the compiler.
+/// Defines a row whose columns have the names of its fields. `derive(FromRow)` does the same, but
+/// compiles sqlx and SQLite a second time for the compiler.
 macro_rules! row {
     ($(#[$about:meta])* struct $row:ident { $($column:ident: $value:ty,)* }) => {
         $(#[$about])*
@@ -30,7 +31,7 @@ macro_rules! row {
     };
 }
 
-/// The migrations of a database, in order: files named by four digits and what they are about.
+/// Lists the migrations of a database in order. File names start with a number of four digits.
 macro_rules! migrator {
     ($folder:literal: $($file:literal)*) => {
         sqlx::migrate::Migrator::with_migrations(vec![$(
@@ -75,10 +76,10 @@ use crate::store::postgres::JobsAdvisoryLock;
 
 pub(crate) use database::DatabaseConfig;
 
-/// Connections that are open at once, at most.
+/// Maximum number of database connections.
 const CONNECTIONS: u32 = 4;
 
-/// The migration of a file `0001_start.sql`.
+/// Creates the migration of a file such as `0001_start.sql`.
 fn migration(name: &str, sql: &'static str) -> Migration {
     let (version, about) = name.split_once('_').expect("a number and a word");
     let version = version.parse().expect("a number");
@@ -96,12 +97,13 @@ fn migration(name: &str, sql: &'static str) -> Migration {
 #[derive(Debug, Clone)]
 pub(crate) struct DataFolder {
     root: PathBuf,
-    /// Locked as long as something may be half-written here; none in a folder that is not open.
+    /// A lock that is held while incomplete files may exist in the folder; `None` if the folder was
+    /// not opened.
     _in_use: Option<Arc<File>>,
 }
 
 impl DataFolder {
-    /// One that may not be there.
+    /// Returns a data folder that may not exist, without opening it.
     pub(crate) fn at(root: impl Into<PathBuf>) -> DataFolder {
         DataFolder {
             root: root.into(),
@@ -109,8 +111,7 @@ impl DataFolder {
         }
     }
 
-    /// Opens the folder; makes it with its parts where they are missing, and removes what
-    /// processes that were killed have left half-written.
+    /// Opens the folder, creates missing parts, and removes incomplete files of killed processes.
     pub(crate) fn open(root: impl Into<PathBuf>) -> Result<DataFolder, Error> {
         let mut folder = DataFolder::at(root);
         for part in ["collections", "studies", "scores"] {
@@ -124,24 +125,24 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// Where the database lies if no server has it.
+    /// Returns the path of the SQLite database.
     pub(crate) fn database(&self) -> PathBuf {
         self.root.join("axioscope.db")
     }
 
-    /// The folder of an imported collection.
+    /// Returns the folder of an imported collection. Returns an error if the name is invalid.
     pub(crate) fn collection(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("collections").join(name))
     }
 
-    /// The folder of a study.
+    /// Returns the folder of a study. Returns an error if the name is invalid.
     pub(crate) fn study(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("studies").join(name))
     }
 
-    /// Where files of the demo collection lie that a study names.
+    /// Returns the folder for files of the demo study, and creates it if necessary.
     pub(crate) fn demo(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("demo");
         let way_out = "the data folder must be one that can be written";
@@ -149,7 +150,7 @@ impl DataFolder {
         Ok(path)
     }
 
-    /// Where the scores of services lie until the command that asked for them has ended.
+    /// Returns the folder for the partial scores of remote rankers, and creates it if necessary.
     pub(crate) fn partial_scores(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("drafts");
         let way_out = "the data folder must be one that can be written";
@@ -157,7 +158,7 @@ impl DataFolder {
         Ok(path)
     }
 
-    /// A file of the score store.
+    /// Returns the path of a file of the score store.
     pub(crate) fn scores(&self, fingerprint: &str, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(fingerprint)?;
         validate_study_name(name)?;
@@ -168,8 +169,8 @@ impl DataFolder {
             .join(format!("{name}.parquet")))
     }
 
-    /// Keeps other processes that work from this folder, until the lock is dropped or the process
-    /// ends, however it ends: so whoever gets it may take up what another left.
+    /// Locks the folder for this process until the lock is dropped or the process ends. The process
+    /// that gets the lock may take over what another one has left.
     pub(crate) fn lock(&self) -> Result<DataFolderLock, Error> {
         let path = self.root.join("axioscope.lock");
         let way_out = "the data folder must be one that can be written";
@@ -189,8 +190,8 @@ impl DataFolder {
     }
 }
 
-/// Writes a file beside its place and moves it there, so that it appears whole or not at all.
-/// What is there and no file, as a pipe, is written as it comes.
+/// Writes a file next to its final place and renames it, so that it appears complete or not at all.
+/// An existing path that is not a regular file, such as a pipe, is written directly.
 pub(crate) fn write_atomically<E>(
     path: &Path,
     way_out: &'static str,
@@ -199,14 +200,14 @@ pub(crate) fn write_atomically<E>(
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    // As any other new file.
+    // The mode of other new files.
     write_with_mode(path, 0o666, way_out, write)
 }
 
-/// The mode of a file that its owner alone reads and writes.
+/// File mode of files that only their owner may read and write.
 pub(crate) const OWNER_ALONE: u32 = 0o600;
 
-/// Writes a file as [`write_atomically`] does, with a mode of Unix.
+/// Same as [`write_atomically`], with a Unix file mode.
 pub(crate) fn write_with_mode<E>(
     path: &Path,
     #[cfg_attr(not(unix), expect(unused_variables))] mode: u32,
@@ -235,20 +236,22 @@ where
     Ok(())
 }
 
-/// A data folder that no other process works in.
+/// The lock of a data folder, held by one process.
 pub(crate) struct DataFolderLock {
     _file: File,
 }
 
-/// The right to work on the jobs of a data folder and of a database.
+/// The lock for working on the jobs of a data folder and a database.
 pub(crate) struct JobsLock {
     _folder: DataFolderLock,
-    /// The file of SQLite lies in the folder; a server may have several folders.
+    /// The lock of a PostgreSQL database, which several data folders may share. An SQLite file is
+    /// locked with its folder.
     session: Option<JobsAdvisoryLock>,
 }
 
 impl JobsLock {
-    /// Makes sure that nobody else may work on the jobs; to be asked again and again.
+    /// Makes sure that this process still holds the lock; must be called regularly. Returns an
+    /// error if another process has taken it.
     pub(crate) async fn renew(&mut self) -> Result<(), Error> {
         match &mut self.session {
             Some(session) => session.renew().await,
@@ -257,7 +260,7 @@ impl JobsLock {
     }
 }
 
-/// The database of a data folder.
+/// Access to the database of a data folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     pool: AnyPool,
@@ -265,8 +268,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the database, makes a file that is not there, and brings it to the layout of this
-    /// version. One of a later version is left as it is.
+    /// Opens the database, creates an SQLite file if it does not exist, and applies missing
+    /// migrations. Returns an error if a later version has created it.
     pub(crate) async fn open(database: &DatabaseConfig) -> Result<Store, Error> {
         if let DatabaseConfig::Sqlite(file) = database {
             match file.exists() {
@@ -279,8 +282,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes the file of a new database. It appears with its tables or not at all, so that a file
-    /// with nothing in it is one that has lost them.
+    /// Creates the SQLite file of a new database. It appears with its tables or not at all. An
+    /// empty file has therefore lost its contents.
     async fn make(file: &Path) -> Result<(), Error> {
         const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
@@ -289,7 +292,7 @@ impl Store {
         let scratch = scratch.map_err(Error::file(folder, WAY_OUT))?;
         let beside = scratch.path().join("axioscope.db");
         let store = Store {
-            // Errors name the place that it is for.
+            // Error messages name the final path.
             database: DatabaseConfig::Sqlite(file.to_owned()),
             ..Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
         };
@@ -300,17 +303,17 @@ impl Store {
         let beside = tempfile::TempPath::try_from_path(beside);
         let beside = beside.map_err(Error::file(file, WAY_OUT))?;
         match beside.persist_noclobber(file) {
-            // Another process was faster.
+            // Another process has created the file in the meantime.
             Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(it) => Err(Error::file(file, WAY_OUT)(it.error)),
             Ok(()) => Ok(()),
         }
     }
 
-    /// Opens the database, whatever its layout.
+    /// Opens the database without migrating it.
     async fn connect(database: &DatabaseConfig) -> Result<Store, Error> {
         sqlx::any::install_default_drivers();
-        // A pool tries for half a minute before it says that it was in vain.
+        // The pool would retry for half a minute before it reports an error.
         let first = database.connect().await?;
         first.close().await.map_err(|it| database.error(it))?;
         let set_up = database.clone();
@@ -320,8 +323,8 @@ impl Store {
                 let database = set_up.clone();
                 Box::pin(async move { database.set_up(connection).await })
             })
-            // On a full disk SQLite ends a transaction by itself, sqlx cannot end it once more
-            // and takes the connection for one inside of a transaction from then on.
+            // On a full disk, SQLite ends a transaction by itself. sqlx cannot end it again and
+            // treats the connection as inside a transaction from then on.
             .before_acquire(|it, _| Box::pin(async move { Ok(!it.is_in_transaction()) }))
             .connect_lazy_with(database.options()?);
         Ok(Store {
@@ -330,7 +333,7 @@ impl Store {
         })
     }
 
-    /// Brings the database to a layout, forward only.
+    /// Migrates the database forward to a layout.
     async fn migrate(&self, layout: i64) -> Result<(), Error> {
         let at = &self.database;
         let known = at.latest_layout();
@@ -367,7 +370,7 @@ impl Store {
         }
     }
 
-    /// Takes the jobs for this process, beside a data folder that is its own.
+    /// Locks the jobs for this process, in addition to its data folder.
     pub(crate) async fn lock_jobs(&self, folder: DataFolderLock) -> Result<JobsLock, Error> {
         let session = match &self.database {
             DatabaseConfig::Sqlite(_) => None,
@@ -388,12 +391,12 @@ impl Store {
         Ok(())
     }
 
-    /// Writes out and closes; to be called once at the end.
+    /// Writes pending data and closes the database; called once at the end.
     pub(crate) async fn close(&self) {
         self.pool.close().await;
     }
 
-    /// A transaction that writes.
+    /// Begins a transaction that writes.
     async fn begin(&self) -> Result<Transaction<'static, Any>, Error> {
         let begun = self.pool.begin_with(self.database.begin()).await;
         begun.map_err(|it| self.failed(it))
@@ -404,8 +407,8 @@ impl Store {
     }
 }
 
-/// Places of values in SQL, `($1, $2), ($3, $4)` for two rows of two columns. sqlx's builder of
-/// queries for any database writes `?`, which PostgreSQL does not know.
+/// Formats SQL placeholders, for example `($1, $2), ($3, $4)` for two rows of two columns. The
+/// query builder of sqlx for any database writes `?`, which PostgreSQL does not support.
 fn places(n_rows: usize, n_columns: usize) -> String {
     let row = |row: usize| {
         let places = (1..=n_columns).map(|it| format!("${}", row * n_columns + it));
@@ -414,7 +417,7 @@ fn places(n_rows: usize, n_columns: usize) -> String {
     (0..n_rows).map(row).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a name can be one of a row. PostgreSQL does not even look for one with NUL.
+/// Returns whether a name can occur in the database. PostgreSQL rejects queries with NUL.
 fn may_be_stored(name: &str) -> bool {
     !name.contains('\0')
 }

@@ -1,4 +1,4 @@
-//! From the name of a vocabulary to its pieces.
+//! Loads the vocabularies of WordPiece tokenizers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary};
 use crate::error::Error;
 use crate::models;
 
-/// Files of a model's folder that hold a vocabulary, the one that says more first.
+/// Files of a model folder that contain a vocabulary, the more detailed one first.
 const FILES: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 
 const WAY_OUT: &str = "give a model's folder, its tokenizer.json, or a text file with one piece \
                        a line, as in wordpiece:models/bert/vocab.txt";
 
-/// Reads the vocabulary that an analyser names, if it names one.
+/// Loads the vocabulary that an analyzer names, if any.
 pub(crate) fn load_vocabulary(analyzer: &mut Analyzer) -> Result<(), Error> {
     if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer
         && pieces.is_empty()
@@ -25,7 +25,7 @@ pub(crate) fn load_vocabulary(analyzer: &mut Analyzer) -> Result<(), Error> {
     Ok(analyzer.check()?)
 }
 
-/// The vocabulary of the default model.
+/// Returns the vocabulary of the default model.
 pub(crate) fn default() -> Result<WordpieceVocabulary, Error> {
     let model = models::default_model().map(PathBuf::from);
     match model.as_deref().and_then(Path::file_name) {
@@ -45,7 +45,7 @@ fn read(named: &str) -> Result<WordpieceVocabulary, Error> {
     Ok(WordpieceVocabulary::read(named, &text)?)
 }
 
-/// The file to read for a folder, a file, or the name of the default model.
+/// Returns the file to read for a folder, a file, or the name of the default model.
 fn file_of(named: &str) -> PathBuf {
     let given = PathBuf::from(named);
     let default = models::default_model().map(PathBuf::from);

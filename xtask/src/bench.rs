@@ -1,6 +1,7 @@
-//! How fast, against whom: medians of alternating runs, as a table in `BENCHMARKS.md`.
+//! Benchmarks against other programs: medians of alternating runs, as a table in `BENCHMARKS.md`.
 //!
-//! Peers are installed into `target/bench/` and left out by name when they cannot be had.
+//! The other programs (peers) are installed into `target/bench/`. Those that are not available are
+//! listed as left out.
 
 mod peers;
 mod timing_process;
@@ -20,18 +21,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use table::{BenchTable, MachineInfo};
 
-/// Runs of each side, one after the other in turn.
+/// Number of runs of each program; the programs take turns.
 const RUNS: usize = 5;
 
 const PARTS: [&str; 7] = [
     "lexical", "scale", "parity", "page", "neural", "served", "review",
 ];
 
-/// Parts that are measured only when named: a GPU, and the same without one, where the figures mean
-/// nothing.
+/// Parts that run only when they are named: those for a GPU, and their rehearsal without one, whose
+/// figures mean nothing.
 const OPTIONAL_PARTS: [&str; 2] = ["cuda", "cuda-rehearsal"];
 
-/// Measures the named parts, or all that need no GPU; only a run of all is written down.
+/// Measures the named parts, or all that need no GPU. `BENCHMARKS.md` is written only if all parts
+/// were measured.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     let known = [PARTS.as_slice(), &OPTIONAL_PARTS].concat();
     if let Some(unknown) = args.iter().find(|it| !known.contains(&it.as_str())) {
@@ -76,15 +78,15 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Where everything is.
+/// The paths that benchmarks use.
 struct BenchContext<'a> {
     place: &'a ProjectPaths,
-    /// Peers, and what they are given.
+    /// The folder of the peers and their input.
     folder: PathBuf,
 }
 
 impl BenchContext<'_> {
-    /// `trecdl-passage`, below `AXIOSCOPE_DATA` or beside the checkout.
+    /// Returns the folder `trecdl-passage` in `AXIOSCOPE_DATA` or next to the checkout.
     fn collection(&self) -> Result<PathBuf> {
         let set = std::env::var_os("AXIOSCOPE_DATA").filter(|it| !it.is_empty());
         let data = set.map_or_else(|| self.place.root.join("../shared/data"), PathBuf::from);
@@ -95,17 +97,17 @@ impl BenchContext<'_> {
         Ok(folder)
     }
 
-    /// A script of ours, for a peer.
+    /// Returns the path of a script that runs a peer.
     fn script(&self, name: &str) -> PathBuf {
         self.place.root.join("xtask/bench").join(name)
     }
 
-    /// An example of the workspace, built in release.
+    /// Builds an example of the workspace in release mode and returns its path.
     fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
         self.example_with(package, name, &[])
     }
 
-    /// The same with further arguments for cargo.
+    /// Same as [`BenchContext::example`], with additional arguments for cargo.
     fn example_with(&self, package: &str, name: &str, more: &[&str]) -> Result<PathBuf> {
         let mut build = std::process::Command::new("cargo");
         build.args([
@@ -128,7 +130,7 @@ impl BenchContext<'_> {
     }
 }
 
-/// The middle of some numbers.
+/// Returns the median; of an even number of values the upper one.
 fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]

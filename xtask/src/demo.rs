@@ -1,7 +1,7 @@
-//! From a fresh clone to the demo study in a browser.
+//! Builds everything from a fresh clone and serves the demo study.
 //!
-//! The last line is the server's own: the link that makes a browser the operator's. It comes again
-//! when the neural rankers are scored, unless it was used.
+//! The last line of output is the operator link of the server. It is printed again when the neural
+//! rankers have been scored, unless it was used.
 
 use crate::paths::ProjectPaths;
 use crate::{dist, process, setup, web};
@@ -11,13 +11,14 @@ use std::net::TcpStream;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// Loopback, as everything that listens by default.
+/// The default address of the server, on loopback.
 const ADDRESS: &str = "127.0.0.1:8017";
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Sets up, builds, serves until the server ends. `args` go to `axioscope serve`.
+/// Sets up missing tools, builds everything and runs the server until it ends. `args` are passed to
+/// `axioscope serve`.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
-    // The two builds do not need each other: a debug program reads `dist/` when it is asked.
+    // The two builds are independent: a debug program reads `dist/` at run time.
     let (pages, model) = std::thread::scope(|threads| {
         let server = threads.spawn(|| dist::build_program(&[]));
         let pages = setup::web(place)
@@ -47,7 +48,7 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     })
 }
 
-/// What was asked for, and where to listen and to keep data if that was not.
+/// Adds the default address and data folder to the arguments, if they were not given.
 fn with_defaults(args: &[String]) -> Vec<String> {
     let mut all = args.to_vec();
     for (flag, value) in [("--listen", ADDRESS), ("--data", "axioscope-data")] {
@@ -58,7 +59,7 @@ fn with_defaults(args: &[String]) -> Vec<String> {
     all
 }
 
-/// The value of a flag, as `--flag value` or `--flag=value`.
+/// Returns the value of a flag, given as `--flag value` or `--flag=value`.
 fn value_of<'a>(flag: &str, args: &'a [String]) -> Option<&'a str> {
     let after = args
         .iter()
@@ -72,7 +73,7 @@ fn value_of<'a>(flag: &str, args: &'a [String]) -> Option<&'a str> {
     after.or_else(inside)
 }
 
-/// Whether what listens there has something at a path.
+/// Returns whether the server at an address responds to a path with status 200.
 pub(crate) fn answers(address: &str, path: &str) -> bool {
     let ask = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect(address)?;

@@ -1,10 +1,8 @@
-//! Server and pages while one works on them: built in a development profile, and built again when
-//! a file is saved.
+//! Runs the server and the pages during development, and builds them again when a file is saved.
 //!
-//! Trunk builds the pages, serves them and has the browser load what changed; requests below
-//! `/api` go on to the server. The pages that are built in `dist/` for other commands stay. The
-//! link that makes a browser the operator's leads to Trunk's pages, and is shown when they are
-//! there.
+//! Trunk builds and serves the pages and reloads them in the browser. It forwards requests below
+//! `/api` to the server. The pages in `dist/` for other commands are not touched. The operator link
+//! points to Trunk's pages and is printed when they are available.
 
 use crate::paths::ProjectPaths;
 use crate::setup::WebTools;
@@ -18,14 +16,14 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
-/// Where the pages are.
+/// Default address of the pages.
 const PAGES: &str = "127.0.0.1:8017";
-/// Where the server behind them is.
+/// Default address of the server behind the pages.
 const SERVER: &str = "127.0.0.1:8018";
 
-/// What the pages are made of, below the checkout.
+/// The sources of the pages, relative to the checkout.
 const PAGE_SOURCES: [&str; 3] = ["frontend", "shared/src", "demo"];
-/// What the server is made of.
+/// The sources of the server, relative to the checkout.
 const SERVER_SOURCES: [&str; 5] = [
     "backend/migrations",
     "backend/src",
@@ -34,10 +32,10 @@ const SERVER_SOURCES: [&str; 5] = [
     "shared/src",
 ];
 
-/// How often files are looked at.
+/// Interval at which files are checked for changes.
 const POLL: Duration = Duration::from_millis(300);
 
-/// Builds and serves until the pages' server ends.
+/// Builds and serves until the server of the pages ends.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let pages = take(&mut args, "--listen").unwrap_or_else(|| PAGES.to_owned());
@@ -48,12 +46,12 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     let url = format!("http://{pages}");
     let (said, lines) = channel();
     std::thread::spawn(move || {
-        // Passed on to the server, so that both are there.
+        // Trunk forwards this request to the server, so both are ready when it succeeds.
         while !demo::answers(&pages, "/api/about") {
             sleep(POLL);
         }
         println!("dev: Axioscope is at http://{pages}/ (Ctrl-C ends it)");
-        // What the server said meanwhile, and what it says from now on, with its link as the last.
+        // Prints the output of the server so far and from now on. Its operator link comes last.
         lines.iter().for_each(|it: String| println!("{it}"));
     });
     if other_server.is_none() {
@@ -68,7 +66,8 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     })
 }
 
-/// Takes a flag with its value, as `--flag value` or `--flag=value`, out of the arguments.
+/// Removes a flag with its value, given as `--flag value` or `--flag=value`, from the arguments and
+/// returns the value.
 fn take(args: &mut Vec<String>, flag: &str) -> Option<String> {
     if let Some(at) = args.iter().position(|it| it == flag)
         && at + 1 < args.len()
@@ -80,7 +79,7 @@ fn take(args: &mut Vec<String>, flag: &str) -> Option<String> {
     Some(args.remove(at)[flag.len() + 1..].to_owned())
 }
 
-/// A program that ends with this one.
+/// A child process that is killed when this is dropped.
 struct Running(Child);
 
 impl Running {
@@ -91,7 +90,7 @@ impl Running {
             .with_context(|| format!("could not start `{}`", process::command_line(command)))
     }
 
-    /// Starts a program and sends the lines of its standard output.
+    /// Starts a program and sends the lines of its standard output to `said`.
     fn start_with_lines(command: &mut Command, said: &Sender<String>) -> Result<Running> {
         let mut running = Running::start(command.stdout(Stdio::piped()))?;
         let said = said.clone();
@@ -107,7 +106,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // An error says that it has ended already.
+        // An error means that the process has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -119,7 +118,7 @@ fn serve_pages(
     pages: &str,
     server: &str,
 ) -> Result<Running> {
-    // Below the checkout, so that cargo finds the settings of `.cargo` from there.
+    // This folder is in the checkout, so that cargo finds the settings in `.cargo`.
     let folder = place.root.join("target/dev");
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     let file = folder.join("Trunk.toml");
@@ -131,13 +130,13 @@ fn serve_pages(
             .args(["serve", "--config"])
             .arg(&file)
             .env("CARGO_TARGET_DIR", &place.target)
-            // Trunk takes `NO_COLOR=1`, as everyone else sets it, for a malformed flag.
+            // Trunk rejects `NO_COLOR=1`, the usual value, as an invalid flag.
             .env_remove("NO_COLOR"),
     )
 }
 
-/// The settings of Trunk. The server compares the page's origin with the host that was asked: hence
-/// the headers.
+/// Returns the configuration of Trunk. It sets headers since the server compares the origin of the
+/// page with the requested host.
 fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
     let Some((host, port)) = pages.rsplit_once(':') else {
         bail!("`{pages}` is no address: take HOST:PORT");
@@ -156,8 +155,8 @@ fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
     ))
 }
 
-/// Builds and runs the server, and again after each change of its sources, while Trunk runs. What
-/// it prints goes to `said`.
+/// Builds and runs the server, and again after each change of its sources, until Trunk ends. The
+/// output of the server goes to `said`.
 fn serve_and_rebuild(
     place: &ProjectPaths,
     args: &[String],
@@ -170,7 +169,7 @@ fn serve_and_rebuild(
         let built = snapshot(&sources);
         match build_server(place) {
             Ok(program) => {
-                // The one before holds the data folder and the address.
+                // The previous server must release the data folder and the address first.
                 drop(server.take());
                 let mut serve = Command::new(program);
                 serve
@@ -187,7 +186,7 @@ fn serve_and_rebuild(
             }
             sleep(POLL);
         }
-        // A program that saves many files is given time to end.
+        // Wait until a program that saves many files has finished.
         let mut seen = snapshot(&sources);
         loop {
             sleep(POLL);
@@ -201,14 +200,15 @@ fn serve_and_rebuild(
 }
 
 fn build_server(place: &ProjectPaths) -> Result<PathBuf> {
-    // The whole workspace joins the features, as everywhere.
+    // The features of the whole workspace, as in all other builds.
     let build = ["build", "--locked", "--workspace", "--bin", "axioscope"];
     process::run(Command::new("cargo").args(build))?;
     let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
     Ok(place.target.join("debug").join(name))
 }
 
-/// Every file with the time of its last change; what vanishes meanwhile is left out.
+/// Returns every file with the time of its last change. Files that disappear in the meantime are
+/// left out.
 fn snapshot(folders: &[PathBuf]) -> Vec<(PathBuf, SystemTime)> {
     let mut found = Vec::new();
     let mut folders = folders.to_vec();

@@ -1,4 +1,4 @@
-//! SHA-256 of files and folders, to know what was fetched and what has changed.
+//! SHA-256 of files and folders, to verify downloads and to detect changes.
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
@@ -6,15 +6,15 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// SHA-256 of a file, in lower-case hexadecimal digits.
+/// Returns the SHA-256 of a file in lower-case hexadecimal digits.
 pub(crate) fn file(path: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     add_bytes(&mut hash, path)?;
     Ok(hex(hash))
 }
 
-/// SHA-256 over names and contents of all files in the folders, in the order of their paths;
-/// a path that does not exist counts as an empty folder.
+/// Returns the SHA-256 of names and contents of all files in the folders, in the order of their
+/// paths. A path that does not exist counts as an empty folder.
 pub(crate) fn files_below(paths: &[PathBuf]) -> Result<String> {
     let mut files = Vec::new();
     for path in paths {

@@ -1,4 +1,4 @@
-//! One release binary with the front end inside.
+//! Builds one release binary with the front end inside.
 
 use crate::paths::ProjectPaths;
 use crate::{digest, process, setup, web};
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::process::Command;
 
-/// Builds `dist/axioscope` in the target folder and says what it is.
+/// Builds `dist/axioscope` in the target folder, and prints its path, size and SHA-256.
 pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     let tools = setup::web(place)?;
     web::build(place, &tools, web::WebProfile::Release)?;
@@ -22,7 +22,7 @@ pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     Ok(())
 }
 
-/// Builds the server and command line with `flags` of `cargo build`.
+/// Builds the server and command line with additional flags for `cargo build`.
 pub(crate) fn build_program(flags: &[&str]) -> Result<()> {
     let mut build = Command::new("cargo");
     build.args([

@@ -1,4 +1,5 @@
-//! Everything that is run twice: demo, test, regress, tidy, bench, dist, setup, web.
+//! The development commands of the project: demo, dev, check, test, regress, tidy, bench, dist,
+//! setup, web.
 
 mod process;
 mod paths;

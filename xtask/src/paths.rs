@@ -1,21 +1,21 @@
-//! Where things are: the checkout, cargo's target folder, the user's cache.
+//! The paths of the project: the checkout, cargo's target folder, and the user's cache.
 
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// The folders every command works in.
+/// The folders that all commands use.
 pub(crate) struct ProjectPaths {
-    /// The checkout.
+    /// The root of the checkout.
     pub(crate) root: PathBuf,
-    /// Cargo's target folder: `CARGO_TARGET_DIR`, else `target/` in the checkout.
+    /// Cargo's target folder: `CARGO_TARGET_DIR`, or else `target/` in the checkout.
     pub(crate) target: PathBuf,
-    /// Tools and models, shared by all checkouts: `AXIOSCOPE_CACHE`, else `axioscope` in the
-    /// user's cache folder.
+    /// Folder for tools and models, shared by all checkouts: `AXIOSCOPE_CACHE`, or else `axioscope`
+    /// in the user's cache folder.
     pub(crate) cache: PathBuf,
 }
 
 impl ProjectPaths {
-    /// The checkout is the one whose `cargo xtask` this is.
+    /// Finds the folders of the checkout whose `cargo xtask` is running, and enters its root.
     pub(crate) fn find() -> Result<ProjectPaths> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
             .context("run this as `cargo xtask`, which says where the checkout is")?;
@@ -39,13 +39,13 @@ impl ProjectPaths {
         self.cache.join("tools")
     }
 
-    /// The server and command line, as built in the folder of a profile: `debug`, `release`.
+    /// Returns the path of the program in the build folder of a profile, `debug` or `release`.
     pub(crate) fn program(&self, profile: &str) -> PathBuf {
         let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
         self.target.join(profile).join(name)
     }
 
-    /// The built front end, which the backend embeds.
+    /// Returns the folder of the built front end, which the backend embeds.
     pub(crate) fn dist(&self) -> PathBuf {
         self.root.join("dist")
     }

@@ -1,12 +1,13 @@
-//! Other programs: found, run, listened to; a failure names the command line.
+//! Runs other programs. Error messages contain the command line.
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Takes away what `cargo run` says of this package. Build scripts that look at these variables
-/// (ring's does) would run again whenever cargo is called from here and from a shell in turn.
+/// Removes the variables that `cargo run` sets for this package. Build scripts that depend on them,
+/// such as ring's, would otherwise run again whenever cargo is called from here and from a shell in
+/// turn.
 fn without_cargo_environment(command: &mut Command) -> &mut Command {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -17,7 +18,7 @@ fn without_cargo_environment(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Runs to the end, with the terminal shared; anything but success is an error.
+/// Runs a program to its end, with the terminal shared. Returns an error unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = without_cargo_environment(command)
         .status()
@@ -28,8 +29,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What the program writes to standard output, trimmed; its complaints are dropped.
-/// `None` when it cannot be started or fails.
+/// Returns the trimmed standard output of a program; its standard error is discarded. `None` if the
+/// program cannot be started or fails.
 pub(crate) fn output_of(command: &mut Command) -> Option<String> {
     let output = command
         .stdin(Stdio::null())
@@ -42,7 +43,7 @@ pub(crate) fn output_of(command: &mut Command) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs to the end and gives each line of standard output to `listen`, which may print it.
+/// Runs a program to its end and passes each line of its standard output to `listen`.
 pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Result<ExitStatus> {
     let mut child = without_cargo_environment(command)
         .stdout(Stdio::piped())
@@ -62,7 +63,7 @@ pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Res
         .with_context(|| format!("waiting for `{}`", command_line(command)))
 }
 
-/// The program's file in the first of the folders that has it.
+/// Returns the path of a program in the first folder that contains it.
 pub(crate) fn find(program: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders
         .iter()
@@ -77,7 +78,7 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// The command as one would type it, for messages.
+/// Formats a command for messages, as it could be typed.
 pub(crate) fn command_line(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|arg| quoted(&arg.to_string_lossy())));

@@ -1,7 +1,8 @@
-//! What the other commands need: found where it is, else installed, else asked for by name.
+//! Finds the tools that other commands need, installs them if possible, and otherwise says what is
+//! missing.
 //!
-//! Everything that is installed goes to the user's cache (see [`ProjectPaths`]), so a second
-//! checkout finds it there; only the wasm target and the browser belong to the machine.
+//! Tools are installed into the user's cache (see [`ProjectPaths`]), so that other checkouts find
+//! them. Only the wasm target and the browser are installed for the whole machine.
 
 pub(crate) mod wasm;
 mod programs;
@@ -26,7 +27,8 @@ pub(crate) struct WebTools {
 }
 
 impl WebTools {
-    /// A program that sees the pinned tools before any others, and the compiler for wasm.
+    /// Returns a command that finds the pinned tools before any others, and uses the compiler for
+    /// wasm.
     pub(crate) fn command(&self, program: &str) -> Command {
         let program = process::find(program, &self.folders).unwrap_or_else(|| program.into());
         let mut command = Command::new(program);
@@ -37,7 +39,7 @@ impl WebTools {
         command
     }
 
-    /// `PATH` with the pinned tools in front.
+    /// Returns the value of `PATH` with the folder of the pinned tools first.
     pub(crate) fn search_path(&self) -> OsString {
         std::env::join_paths(&self.folders).expect("these folders came out of a PATH")
     }
@@ -66,7 +68,7 @@ pub(crate) fn run(place: &ProjectPaths) -> Result<()> {
     Ok(())
 }
 
-/// Finds or installs what builds the front end.
+/// Finds or installs the tools that build the front end.
 pub(crate) fn web(place: &ProjectPaths) -> Result<WebTools> {
     let compiler = wasm::get()?;
     programs::trunk(place)?;
@@ -76,12 +78,12 @@ pub(crate) fn web(place: &ProjectPaths) -> Result<WebTools> {
     Ok(WebTools { folders, compiler })
 }
 
-/// Whether a compiler for the browser is there already.
+/// Returns whether a compiler for wasm is installed.
 pub(crate) fn has_wasm() -> bool {
     wasm::find().is_some()
 }
 
-/// Finds or installs the program that runs the tests beside the code.
+/// Finds or installs the program that runs unit tests.
 pub(crate) fn nextest(place: &ProjectPaths) -> Result<PathBuf> {
     programs::nextest(place)
 }
@@ -91,12 +93,12 @@ pub(crate) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     programs::deny(place)
 }
 
-/// One line of progress.
+/// Prints one line of progress.
 fn say(what: &str) {
     println!("setup: {what}");
 }
 
-/// The number before the first point of what a program says about its version.
+/// Returns the major version from the output of `--version`.
 fn first_number(answer: &str) -> Option<u32> {
     answer
         .split_whitespace()

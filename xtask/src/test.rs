@@ -1,8 +1,8 @@
-//! Every check there is, in the order in which a mistake is found soonest.
+//! All checks of the project, in the order in which mistakes are found fastest.
 //!
-//! For this machine the workspace is always built as one selection of packages: cargo joins
-//! the features of what is selected, so any smaller selection would compile the dependencies
-//! again. For the same reason clippy for wasm uses the profile that the front end is built in.
+//! The workspace is always built as one selection of packages: cargo unifies the features of the
+//! selected packages, so that a smaller selection would compile the dependencies again. For the
+//! same reason clippy for wasm uses the build profile of the front end.
 
 pub(crate) mod check;
 mod dependency;
@@ -24,18 +24,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 
-/// Names the server of PostgreSQL to tests; `tests/src/postgres.rs` reads it.
+/// Variable with the address of the PostgreSQL server for tests, read by `tests/src/postgres.rs`.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 const WASM: &str = "wasm32-unknown-unknown";
-/// How long `backend/src/mutated_input.rs` tries each parser.
+/// Variable with the number of seconds for which `backend/src/mutated_input.rs` tests each parser.
 const FUZZ_SECONDS: &str = "AXIOSCOPE_FUZZ_SECONDS";
-/// What is compiled for this machine: the front end too, whose tests are of what it computes.
+/// The packages that are compiled for this machine, including the front end, whose logic has unit
+/// tests.
 const NATIVE: [&str; 1] = ["--workspace"];
-/// Those of them that may have test programs of their own.
+/// The packages that may have test programs in a `tests/` folder.
 const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
-/// Only these end-to-end tests, by parts of their names; `--skip PART` leaves some out.
+/// Variable that selects end-to-end tests by parts of their names; `--skip PART` excludes some.
 const NAMED_TESTS: &str = "AXIOSCOPE_TESTS";
-/// The end-to-end tests of the step `dev`, which the step `e2e` leaves out.
+/// Prefix of the end-to-end tests of the step `dev`, which the step `e2e` excludes.
 const DEV_TESTS: &str = "development::";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Step {
         Step::Dev,
     ];
 
-    /// The name on the command line, and what the step checks.
+    /// Returns the name on the command line and what the step checks.
     fn about(self) -> (&'static str, &'static str) {
         match self {
             Step::Fmt => ("fmt", "the code is formatted"),
@@ -103,13 +104,13 @@ impl Step {
         step.with_context(|| format!("there is no step `{name}`\n{}", list()))
     }
 
-    /// Whether tests run that skip what they have no dependency for.
+    /// Returns whether the step runs tests that are skipped without their dependencies.
     fn has_dependencies(self) -> bool {
         matches!(self, Step::Unit | Step::EndToEnd | Step::Dev)
     }
 }
 
-/// Runs the named steps, or all of them; stops at the first that fails.
+/// Runs the named steps, or all of them, and stops at the first failure.
 pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     if args.iter().any(|it| it == "--list") {
         print!("{}", list());
@@ -138,8 +139,8 @@ pub(crate) fn run(place: &ProjectPaths, args: &[String]) -> Result<ExitCode> {
     Ok(report.finish())
 }
 
-/// Long checks with the real model, or those whose names contain a word: nothing that they need
-/// may be absent.
+/// Runs long checks with the real model, or those whose names contain one of the words. All
+/// dependencies are required.
 pub(crate) fn regress(place: &ProjectPaths, words: &[String]) -> Result<ExitCode> {
     let tally = TestContext::new(place)?.regression_tests(words)?;
     println!("\n{}", tally.line());
@@ -154,8 +155,8 @@ fn list() -> String {
     Step::ALL.into_iter().map(line).collect()
 }
 
-/// Where steps run; what builds the front end, and a server of PostgreSQL, are looked for when a
-/// step first asks.
+/// The context in which steps run. The tools for the front end and a PostgreSQL server are looked
+/// up when a step first needs them.
 struct TestContext<'a> {
     place: &'a ProjectPaths,
     required: Vec<RequiredDependency>,
@@ -163,7 +164,7 @@ struct TestContext<'a> {
     database: Option<Found>,
 }
 
-/// A server of PostgreSQL, or none.
+/// The PostgreSQL server for tests, if available.
 enum Found {
     Server(PostgresServer),
     Absent,
@@ -185,7 +186,7 @@ impl<'a> TestContext<'a> {
             Step::Tidy => tidy::check(&self.place.root),
             Step::Deny => {
                 let mut deny = Command::new(setup::deny(self.place)?);
-                // It also reads the packages that only other systems compile.
+                // cargo-deny also reads packages that are compiled only on other systems.
                 process::run(&mut cargo(&["fetch", "--locked"]))?;
                 deny.args(["--offline", "--locked", "check", "--hide-inclusion-graph"])
                     .args(["bans", "licenses", "sources"]);
@@ -246,14 +247,14 @@ impl<'a> TestContext<'a> {
         Ok(self.tools.as_ref().expect("set above"))
     }
 
-    /// A file for what tests say that they skipped.
+    /// Creates the file in which tests record that they were skipped.
     fn skips(&self) -> Result<PathBuf> {
         let file = self.place.target.join("skipped-tests");
         fs::write(&file, "").with_context(|| format!("writing {}", file.display()))?;
         Ok(file)
     }
 
-    /// Says that tests have to do without a dependency, unless it is required.
+    /// Prints that a dependency is missing, or returns an error if it is required.
     fn skip_dependency(
         &self,
         dependency: RequiredDependency,
@@ -267,8 +268,8 @@ impl<'a> TestContext<'a> {
         Ok(())
     }
 
-    /// The address of a server of PostgreSQL; empty where there is none, and tests then say that
-    /// they ran on SQLite alone.
+    /// Returns the address of a PostgreSQL server; empty if there is none, and tests then run on
+    /// SQLite only.
     fn database(&mut self) -> Result<String> {
         if self.database.is_none() {
             let started =
@@ -287,14 +288,14 @@ impl<'a> TestContext<'a> {
         })
     }
 
-    /// The backend embeds `dist/` and does not compile without that folder.
+    /// Creates the folder `dist/`, without which the backend does not compile.
     fn dist_folder(&self) -> Result<()> {
         fs::create_dir_all(self.place.dist()).context("making dist/")
     }
 
-    /// Type-checks `neural` as it is built for NVIDIA's GPUs. A script stands in for the compiler
-    /// of their kernels: nothing can be linked, and what it leaves must not be taken for kernels by
-    /// another build, so the target folder is its own.
+    /// Type-checks `neural` with the feature for NVIDIA GPUs. A script replaces the compiler of the
+    /// kernels, so that nothing can be linked. The target folder is separate, so that other builds
+    /// do not take its output for real kernels.
     fn cuda(&self) -> Result<TestCounts> {
         let mut folders = vec![self.place.root.join("xtask/cuda")];
         folders.extend(process::search_path());
@@ -306,7 +307,7 @@ impl<'a> TestContext<'a> {
         check(cuda)
     }
 
-    /// Tests beside the code, of the named packages or of all. Each runs in a process of its own.
+    /// Runs the unit tests of the given packages or of all, each test in its own process.
     fn unit(&mut self, packages: Option<&BTreeSet<String>>) -> Result<TestCounts> {
         self.dist_folder()?;
         let exactness = self.place.target.join("exactness.tsv");
@@ -337,8 +338,9 @@ impl<'a> TestContext<'a> {
         Ok(tally)
     }
 
-    /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores. Then every
-    /// parser on mutated input, each for as many seconds as the environment says.
+    /// Runs the end-to-end tests of `regress.rs` one after the other, since each uses all cores.
+    /// Then tests every parser with mutated input, each for as many seconds as the environment
+    /// says.
     fn regression_tests(&mut self, words: &[String]) -> Result<TestCounts> {
         let place = self.place;
         self.dist_folder()?;
@@ -363,7 +365,7 @@ impl<'a> TestContext<'a> {
         if !words.is_empty() && !words.iter().any(|it| it == "mutated_input") {
             return Ok(tally);
         }
-        // In the profile of the tests, which notices numbers that overflow.
+        // The test profile detects integer overflow.
         let mut mutated = cargo(&["test", "--locked", "--package", "backend"]);
         mutated.args(["--bin", "axioscope", "mutated_input::", "--", "--nocapture"]);
         let seconds = std::env::var(FUZZ_SECONDS);
@@ -372,11 +374,11 @@ impl<'a> TestContext<'a> {
         Ok(tally)
     }
 
-    /// Drives the program that the build step left, with everything it may need named in the
-    /// environment. What cannot be had is left out there, and the tests that need it skip.
+    /// Runs the end-to-end tests with the program of the build step. The environment names all
+    /// dependencies; those that are missing are left out, and tests that need them are skipped.
     ///
-    /// One process runs them all, other than the tests beside the code: they share a browser's
-    /// driver and servers with the demo study, which take seconds to start.
+    /// In contrast to unit tests, all run in one process: they share the driver of a browser and
+    /// servers with the demo study, which take seconds to start.
     fn end_to_end(&mut self, filter: &[&str]) -> Result<TestCounts> {
         let place = self.place;
         let skips = self.skips()?;
@@ -406,7 +408,7 @@ impl<'a> TestContext<'a> {
                 }
             }
         }
-        // They wait for servers and pages half of the time.
+        // Half of the time, tests wait for servers and pages.
         let n_threads = 2 * std::thread::available_parallelism()?.get();
         test.args(["--", "--test-threads", &n_threads.to_string()]);
         let names = std::env::var(NAMED_TESTS).unwrap_or_default();
@@ -416,8 +418,8 @@ impl<'a> TestContext<'a> {
     }
 }
 
-/// The largest differences from reference implementations that tests have told, a line each:
-/// fixture, what is compared, difference.
+/// Formats the largest differences from reference implementations that tests have reported, one per
+/// line: fixture, what is compared, difference.
 fn exactness_table(told: &str) -> String {
     let mut rows: Vec<Vec<&str>> = told.lines().map(|it| it.split('\t').collect()).collect();
     rows.sort();
@@ -434,7 +436,7 @@ fn exactness_table(told: &str) -> String {
     table
 }
 
-/// The program, built in this profile.
+/// Returns the path of the program in a profile; an error if it has not been built.
 fn program(place: &ProjectPaths, profile: &str) -> Result<PathBuf> {
     let program = place.program(profile);
     if !program.is_file() {
@@ -446,8 +448,8 @@ fn program(place: &ProjectPaths, profile: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The test programs that a package has in a `tests/` of its own. The end-to-end binary is not
-/// among them: its package is that folder.
+/// Returns the names of the test programs in the `tests/` folders of packages. The end-to-end
+/// binary is not among them, since that folder is a package.
 fn integration_tests(place: &ProjectPaths) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for package in PACKAGES {
@@ -472,13 +474,13 @@ fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// A check without tests of its own counts as one.
+/// Runs a check without tests, which counts as one.
 fn check(mut command: Command) -> Result<TestCounts> {
     process::run(&mut command)?;
     Ok(TestCounts::passed(1))
 }
 
-/// Runs nextest, counts the events it writes of each test, and names the tests that took longest.
+/// Runs nextest, counts its results, and prints the slowest tests.
 fn nextest_run(command: &mut Command) -> Result<TestCounts> {
     const N_SLOWEST: usize = 10;
 
@@ -506,7 +508,7 @@ fn nextest_run(command: &mut Command) -> Result<TestCounts> {
     Ok(tally)
 }
 
-/// Runs `cargo test …` and counts what its runners report.
+/// Runs `cargo test …` and counts the results.
 fn libtest(command: &mut Command) -> Result<TestCounts> {
     let mut tally = TestCounts::default();
     let status = process::listen(command, |line| {
@@ -517,7 +519,8 @@ fn libtest(command: &mut Command) -> Result<TestCounts> {
     Ok(tally)
 }
 
-/// A runner that fails without a failed test did not get as far as its tests.
+/// Returns an error if a test runner fails without a failed test, which means that it did not run
+/// all tests.
 fn check_exit(command: &Command, status: ExitStatus, tally: &TestCounts) -> Result<()> {
     if !status.success() && tally.n_failed == 0 {
         bail!("`{}` failed ({status})", process::command_line(command));

@@ -1,6 +1,6 @@
 //! The rules of the house style that a program can check.
 //!
-//! A rule is a function from what it looks at to findings, so that its test is a bad snippet.
+//! A rule is a function from its input to findings, so that it can be tested with a bad snippet.
 
 mod code;
 mod rust;
@@ -18,13 +18,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Of one file, that many findings are shown.
+/// Maximum number of findings that are printed per file.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// What is wrong, and where.
+/// A violation of a rule and its place.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
-    /// A path from the root of the checkout, with `:line` where there is one.
+    /// The path from the root of the checkout, with `:line` if it concerns a line.
     place: String,
     what: String,
     weight: Severity,
@@ -32,9 +32,9 @@ struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Severity {
-    /// Must go.
+    /// The finding must be fixed.
     Error,
-    /// Deserves a second look.
+    /// The finding should be reviewed.
     Warning,
 }
 
@@ -59,18 +59,18 @@ impl Finding {
     }
 }
 
-/// A file of the checkout that is committed, or would be.
+/// A file of the checkout that is committed or not ignored by git.
 struct File {
-    /// From the root, with `/`.
+    /// The path from the root, with `/`.
     path: String,
     n_bytes: u64,
-    /// Empty when the file is not text.
+    /// The content, empty if the file is not text.
     text: String,
-    /// In Rust, the index of the line from which on everything is tests.
+    /// In a Rust file, the index of the line from which on everything is test code.
     first_test_line: usize,
 }
 
-/// Prints the findings and says whether there was an error among them.
+/// Prints the findings and returns failure if there is an error among them.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let tally = check(root)?;
     Ok(if tally.n_failed == 0 {
@@ -80,7 +80,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     })
 }
 
-/// The whole checkout against all rules, as one check that passed or failed.
+/// Checks the whole checkout against all rules. This counts as one check.
 pub(crate) fn check(root: &Path) -> Result<TestCounts> {
     let files = files(root)?;
     let mut findings = findings(root, &files);
@@ -156,7 +156,7 @@ fn findings(root: &Path, files: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// Everything git knows or would add.
+/// Reads all files that git tracks or would add.
 fn files(root: &Path) -> Result<Vec<File>> {
     let mut git = Command::new("git");
     git.current_dir(root).args([
@@ -174,7 +174,7 @@ fn files(root: &Path) -> Result<Vec<File>> {
     let mut files = Vec::new();
     for path in paths {
         let full: PathBuf = root.join(path);
-        // A file that was deleted and is not yet committed as such.
+        // The deletion of this file has not been committed yet.
         if !full.is_file() {
             continue;
         }
@@ -194,7 +194,7 @@ fn files(root: &Path) -> Result<Vec<File>> {
 mod tests {
     use super::*;
 
-    /// The findings as `place: what`, one a line, for the rules' tests.
+    /// Formats findings as `place: what`, one per line, for the tests of rules.
     pub(super) fn shown(findings: &[Finding]) -> String {
         findings
             .iter()

@@ -1,4 +1,4 @@
-//! Builds the front end and its worker into `dist/`, unless what is there is current.
+//! Builds the front end and its worker into `dist/`, unless they are up to date.
 
 use crate::paths::ProjectPaths;
 use crate::setup::WebTools;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;
 
-/// What the front end is made of, below the checkout. `shared` includes nothing but itself.
+/// The sources of the front end, relative to the checkout. `shared` includes no other files.
 const INPUTS: [&str; 7] = [
     "demo",
     "frontend",
@@ -18,12 +18,12 @@ const INPUTS: [&str; 7] = [
     ".cargo/config.toml",
 ];
 
-/// How the front end is compiled.
+/// The profile with which the front end is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WebProfile {
-    /// Quickly, for tests, the demo and work on the pages.
+    /// A fast build, for tests, the demo and development.
     Development,
-    /// Small and fast, as it is shipped; takes minutes.
+    /// A small and fast program for releases; the build takes minutes.
     Release,
 }
 
@@ -36,7 +36,7 @@ impl WebProfile {
     }
 }
 
-/// Leaves a `dist/` that was built from exactly what is in the checkout now.
+/// Makes sure that `dist/` was built from the current state of the checkout.
 pub(crate) fn build(place: &ProjectPaths, tools: &WebTools, profile: WebProfile) -> Result<()> {
     let inputs: Vec<PathBuf> = INPUTS.iter().map(|it| place.root.join(it)).collect();
     let inputs = digest::files_below(&inputs)?;
@@ -47,7 +47,7 @@ pub(crate) fn build(place: &ProjectPaths, tools: &WebTools, profile: WebProfile)
         return Ok(());
     }
     println!("web: trunk {}", profile.trunk_arguments().join(" "));
-    // Trunk takes `NO_COLOR=1`, as everyone else sets it, for a malformed flag.
+    // Trunk rejects `NO_COLOR=1`, the usual value, as an invalid flag.
     let mut trunk = tools.command("trunk");
     process::run(trunk.args(profile.trunk_arguments()).env_remove("NO_COLOR"))?;
     if profile == WebProfile::Release {
@@ -57,14 +57,15 @@ pub(crate) fn build(place: &ProjectPaths, tools: &WebTools, profile: WebProfile)
         .with_context(|| format!("writing {}", file.display()))
 }
 
-/// Lays beside each file what is sent of it, as small as Brotli makes it: that takes seconds,
-/// too long for a server to do when it is asked.
+/// Writes a Brotli-compressed version next to each file. At the best level this takes seconds, too
+/// long for a server on request.
 fn compress(place: &ProjectPaths, tools: &WebTools) -> Result<()> {
     let script = place.root.join("xtask/web/compress.mjs");
     process::run(tools.command("node").args([script, place.dist()]))
 }
 
-/// What was built from, how, and what came out: each may change behind our back.
+/// Returns a text that identifies the sources, the profile and the output of a build, since each
+/// may change.
 fn stamp_of(place: &ProjectPaths, inputs: &str, profile: WebProfile) -> Result<String> {
     Ok(format!(
         "{profile:?} {inputs} {}",

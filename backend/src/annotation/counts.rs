@@ -1,5 +1,5 @@
-//! Who is done with which items, kept along with the log: what a person is told after each
-//! decision must not cost a walk through the whole log.
+//! Counts of a task that are updated with every event, so that progress can be reported after each
+//! decision without going through the whole log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,29 +11,29 @@ use shared::annotation::{
 };
 use shared::api::annotation::TaskProgressSummary;
 
-/// Counts of a task. They are always those of its log.
+/// The counts of a task, always consistent with its log.
 #[derive(Debug)]
 pub(super) struct TaskCounts {
-    /// Decisions on each item that count.
+    /// For each item, the number of decisions that count: those of annotators who are not excluded.
     n_counting: Vec<u32>,
     people: BTreeMap<PersonId, Done>,
-    /// [`TaskProgressSummary::n_decisions`].
+    /// See [`TaskProgressSummary::n_decisions`].
     n_filled: u64,
     n_drawn: u64,
     overlap: u32,
 }
 
-/// What one person did.
+/// What one person has done in a task.
 #[derive(Debug, Default)]
 struct Done {
     decided: BTreeSet<ItemNo>,
     skipped: BTreeSet<ItemNo>,
-    /// Everything, in the order in which it came.
+    /// The keys of all events of the person, in the order of arrival.
     keys: Vec<EventKey>,
 }
 
 impl TaskCounts {
-    /// Of a log without events.
+    /// Creates the counts of an empty log.
     pub(super) fn new(task: &AnnotationTask, items: &[AnnotationItem]) -> TaskCounts {
         TaskCounts {
             n_counting: vec![0; items.len()],
@@ -44,7 +44,7 @@ impl TaskCounts {
         }
     }
 
-    /// Counts an event that the log has just taken.
+    /// Updates the counts for an event that has just been appended to the log.
     pub(super) fn count(
         &mut self,
         entry: &LogEntry,
@@ -67,11 +67,11 @@ impl TaskCounts {
             | AnnotationAction::Reported(_)
             | AnnotationAction::Adjudicated(_) => entry.event.action.item(),
         };
-        // An item that the task does not have is in no log that was checked.
+        // Logs contain only checked events, so that an unknown item does not occur.
         let Some(item) = item.filter(|it| (it.0 as usize) < items.len()) else {
             return;
         };
-        // Whatever an event changes of an item, it changes for its own person.
+        // An event changes an item only for the person who sent it.
         let person = self.people.entry(entry.person).or_default();
         let sets = [
             (
@@ -103,7 +103,8 @@ impl TaskCounts {
         }
     }
 
-    /// How far somebody and everybody are; [`TaskProgressSummary::n_available`] is left at 0.
+    /// Returns the progress of a person and of all annotators. [`TaskProgressSummary::n_available`]
+    /// is left at 0.
     pub(super) fn progress(
         &self,
         person: Option<PersonId>,
@@ -127,8 +128,9 @@ impl TaskCounts {
         decided.count() as u32
     }
 
-    /// About how many items of work somebody could still get, but for leases that ran out: drawn
-    /// ones with a free slot, and as much gold as is strewn among so many.
+    /// Returns about how many items a person could still get: sampled items with a free slot, and
+    /// the gold items that are mixed into that many. Slots that are leased to others do not count
+    /// as free.
     pub(super) fn n_left(
         &self,
         person: PersonId,
@@ -138,7 +140,7 @@ impl TaskCounts {
     ) -> u32 {
         let mut taken = self.n_counting.clone();
         for lease in leases.iter().filter(|it| it.person != person) {
-            // Who has decided holds one slot, not two; who has passed over an item holds none.
+            // A person who has decided already holds a slot; a person who has skipped holds none.
             if !self.is_finished(lease.person, lease.item) {
                 taken[lease.item.0 as usize] += 1;
             }
@@ -162,13 +164,14 @@ impl TaskCounts {
         n_free + n_strewn
     }
 
-    /// Whether somebody has decided on an item or passed over it.
+    /// Returns whether a person has decided on an item or skipped it.
     pub(super) fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
         let done = self.people.get(&person);
         done.is_some_and(|it| it.decided.contains(&item) || it.skipped.contains(&item))
     }
 
-    /// How many items of training somebody has not decided on.
+    /// Returns the number of training items that a person has neither decided on nor skipped; all
+    /// training items if `person` is `None`.
     pub(super) fn n_training(&self, person: Option<PersonId>, items: &[AnnotationItem]) -> u32 {
         let numbered = items.iter().zip((0..).map(ItemNo));
         let training = numbered.filter(|it| is_training(it.0));
@@ -176,13 +179,13 @@ impl TaskCounts {
         left.count() as u32
     }
 
-    /// Everything that somebody did, in the order in which it came.
+    /// Returns the keys of all events of a person, in the order of arrival.
     pub(super) fn keys(&self, person: PersonId) -> &[EventKey] {
         self.people.get(&person).map_or(&[], |it| &it.keys)
     }
 }
 
-/// Whether people learn by it.
+/// Returns whether an item is a training item, which is answered with feedback.
 pub(super) fn is_training(item: &AnnotationItem) -> bool {
     matches!(item.role, ItemRole::Training { .. })
 }

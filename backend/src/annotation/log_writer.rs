@@ -1,11 +1,13 @@
-//! The one who writes: takes whatever waits, commits it by one transaction, and only then says so.
+//! Writes events and leases: takes all waiting requests, commits them in one transaction and only
+//! then replies.
 //!
-//! A commit waits for the disk, and all that comes meanwhile shares the next one: so hundreds of
-//! people do not wait for hundreds of commits, and nobody is told of an event that a loss of power
-//! could take back.
+//! A commit waits for the disk, and all requests that arrive meanwhile share the next one. Many
+//! annotators therefore do not wait for many commits, and an event that has been confirmed survives
+//! a loss of power.
 //!
-//! Where a commit fails nothing of it is taken. Whether the database has it all the same, as when
-//! a connection breaks in the middle, is looked up before anything else is written to that task.
+//! If a commit fails, none of its events is added to the state in memory. The database may have
+//! them nevertheless, for example if the connection broke after the commit. Before the next write
+//! to such a task, the writer therefore reads its new events from the database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,29 +24,29 @@ use crate::error::Error;
 use crate::store::Store;
 use crate::store::annotation_tasks::events::AnnotationWrite;
 
-/// Requests that wait for the next commit, at most; others wait to be among them.
+/// Maximum number of requests in the queue for the next commit; further senders wait.
 const WAITING: usize = 512;
 
-/// Events that are committed at once: few enough that nobody waits long for the others.
+/// Number of events after which a commit takes no further requests, so that none waits long.
 const MAX_EVENTS_PER_COMMIT: usize = 2_000;
 
-/// A database that has not committed for so long has not.
+/// Time after which a commit that has not ended counts as failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// When whoever could not be served should come again.
+/// Seconds after which a client should retry a request that failed.
 const RETRY_AFTER_S: u64 = 2;
 
-/// What somebody wants to be kept.
+/// Events and leases of one task that are to be stored.
 pub(super) struct WriteRequest {
     pub(super) desk: Arc<TaskState>,
     pub(super) events: Vec<LogEntry>,
     pub(super) leases: Vec<Lease>,
 }
 
-/// A wish with the one who waits for it.
+/// A request with the channel for its reply.
 struct Waiting {
     wanted: WriteRequest,
-    /// What became of each event, or why nothing was kept.
+    /// Receives the outcome of each event, or the reason why nothing was stored.
     done: oneshot::Sender<Result<Vec<EventOutcome>, String>>,
 }
 
@@ -53,15 +55,15 @@ struct Waiting {
 pub(super) struct LogWriter(mpsc::Sender<Waiting>);
 
 impl LogWriter {
-    /// Begins to write into a store, until all who could ask for it are gone.
+    /// Starts the task that writes to `store`. It ends when all clones of the writer are dropped.
     pub(super) fn start(store: Store) -> LogWriter {
         let (sender, receiver) = mpsc::channel(WAITING);
         tokio::spawn(write(store, receiver));
         LogWriter(sender)
     }
 
-    /// Keeps events and promises. When it returns they are on the disk, or none of them is said
-    /// to be.
+    /// Stores events and leases and returns the outcome of each event. They are in the database
+    /// when this returns `Ok`; after an error none of them is confirmed.
     pub(super) async fn save(&self, wanted: WriteRequest) -> Result<Vec<EventOutcome>, Error> {
         let crashed = Error::Panicked {
             what: "keeping what was done",
@@ -103,13 +105,13 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
             }
         };
         for (done, answer) in done.into_iter().zip(answers) {
-            // Whoever has gone away will ask again.
+            // A receiver that is gone has disconnected and will send its events again.
             let _ = done.send(answer);
         }
     }
 }
 
-/// Commits what is new, takes it into memory, and says what became of each event.
+/// Commits the new events and leases, adds the events to the task states, and returns the outcomes.
 async fn commit(
     store: &Store,
     wanted: &[WriteRequest],
@@ -139,7 +141,7 @@ async fn commit(
     Ok(outcomes)
 }
 
-/// What is to be written, by task.
+/// The events and leases to write, by task.
 #[derive(Default)]
 struct WritePlan<'a> {
     tasks: BTreeMap<TaskId, TaskWrites<'a>>,
@@ -147,9 +149,9 @@ struct WritePlan<'a> {
 
 struct TaskWrites<'a> {
     desk: &'a TaskState,
-    /// In the order in which they came.
+    /// In the order of arrival.
     events: Vec<LogEntry>,
-    /// Places among `events`.
+    /// Positions in `events`.
     keys: BTreeMap<EventKey, usize>,
     leases: BTreeMap<(ItemNo, PersonId), u64>,
 }

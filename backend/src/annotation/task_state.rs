@@ -1,7 +1,7 @@
-//! A task in memory: what was drawn, what was done, what is promised to whom.
+//! The state of a task in memory: its items, its log and the current leases.
 //!
-//! What is here of the log is on the disk. Only one server works on a database, and all events
-//! come through [`super::log_writer`], so memory and disk are the same.
+//! Every event in memory is also in the database. Only one server works on a database, and all
+//! events come through [`super::log_writer`], so that memory and database agree.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -19,64 +19,65 @@ use crate::error::{Error, run_blocking};
 use crate::store::Store;
 use crate::store::annotation_tasks::TaskRow;
 
-/// What somebody is told of what they did, at most.
+/// Maximum number of events that are returned to the person who sent them.
 const MAX_OWN_EVENTS: usize = 200;
 
-/// Words of items that are kept, at most: of a usual task all, of a large one some 50 MB.
+/// Maximum number of items whose contents are cached: all items of a usual task, about 50 MB for a
+/// large one.
 const MAX_CACHED_ITEMS: usize = 4_000;
 
-/// A task that somebody asked for.
+/// The state of a task that has been requested.
 #[derive(Debug)]
 pub(crate) struct TaskState {
     items: Vec<AnnotationItem>,
     row: RwLock<Arc<TaskRow>>,
     work: RwLock<Work>,
     words: Mutex<ContentCache>,
-    /// Items are handed out to one after the other, so that no slot is promised twice.
+    /// Held while items are leased, so that no slot is leased twice.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
 
-/// What changes while people work.
+/// The part of the state that changes while people annotate.
 #[derive(Debug)]
 struct Work {
     log: AnnotationLog,
     tally: TaskCounts,
-    /// Until when, in milliseconds since 1970.
+    /// Expiry of each lease, in milliseconds since 1970.
     leases: BTreeMap<(ItemNo, PersonId), u64>,
 }
 
-/// The words of items of a study as it is made by now.
+/// Contents of items, for one revision of the study.
 #[derive(Debug, Default)]
 struct ContentCache {
     revision: i64,
     of_item: BTreeMap<ItemNo, Arc<ItemContent>>,
 }
 
-/// What a person is promised.
+/// The items that are assigned to a person, with their leases.
 #[derive(Debug)]
 pub(crate) struct LeasedAssignments {
-    /// In this order.
+    /// In the order in which they should be answered.
     pub assignments: Vec<Assignment>,
-    /// Of each of them.
+    /// The lease of each assignment.
     pub leases: Vec<Lease>,
-    /// As [`NextAssignments::n_leased_to_others`].
+    /// See [`NextAssignments::n_leased_to_others`].
     pub n_leased: u32,
-    /// How far the task is.
+    /// The progress of the task after the assignment.
     pub standing: TaskProgressSummary,
 }
 
-/// An event beside the log.
+/// Whether the log already contains an event with the same key.
 pub(super) enum KeyStatus {
-    /// The log has none with its key.
+    /// The log has no event with this key.
     New,
-    /// The log has it.
+    /// The log has this event.
     Duplicate,
-    /// The log has another one with its key.
+    /// The log has a different event with this key.
     Conflict,
 }
 
 impl TaskState {
-    /// Reads a task with everything that was done.
+    /// Loads a task with its items, events and leases.
     pub(super) async fn open(store: &Store, task: TaskId) -> Result<TaskState, Error> {
         let row = store.review_task(task).await?;
         let items = store.review_items(task).await?;
@@ -106,7 +107,7 @@ impl TaskState {
         .await
     }
 
-    /// What is known of the task beside its items and its log.
+    /// Returns the row of the task: its definition, status and study.
     pub(crate) fn row(&self) -> Arc<TaskRow> {
         self.row
             .read()
@@ -114,7 +115,7 @@ impl TaskState {
             .clone()
     }
 
-    /// After it was changed in the database.
+    /// Replaces the row after it has been changed in the database.
     pub(super) fn set_row(&self, row: TaskRow) {
         *self.row.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(row);
     }
@@ -124,13 +125,13 @@ impl TaskState {
         &self.items
     }
 
-    /// An item, if the task has it.
+    /// Returns an item of the task; an error if the task has no such item.
     pub(crate) fn item(&self, item: ItemNo) -> Result<&AnnotationItem, Error> {
         let found = self.items.get(item.0 as usize);
         found.ok_or_else(|| shared::error::Error::not_found("item of this task", item.0).into())
     }
 
-    /// As a list shows it to somebody.
+    /// Returns the summary of the task for lists, with the progress of a person.
     pub(crate) fn card(&self, person: Option<PersonId>) -> TaskSummary {
         let row = self.row();
         TaskSummary {
@@ -145,7 +146,7 @@ impl TaskState {
         }
     }
 
-    /// How far somebody and everybody are.
+    /// Returns the progress of a person and of all annotators.
     pub(crate) fn progress(&self, person: Option<PersonId>) -> TaskProgressSummary {
         let row = self.row();
         let work = self.read();
@@ -161,18 +162,19 @@ impl TaskState {
         }
     }
 
-    /// Items of training that somebody has not decided on yet.
+    /// Returns the number of training items that a person has neither decided on nor skipped.
     pub(crate) fn n_training(&self, person: Option<PersonId>) -> u32 {
         self.read().tally.n_training(person, &self.items)
     }
 
-    /// How many people have decided.
+    /// Returns the number of people who have decided on at least one item.
     pub(crate) fn n_people(&self) -> u32 {
         self.read().tally.n_people()
     }
 
-    /// Finds the next items for somebody and promises them, in memory. It takes time in proportion
-    /// to the items, so it runs off the async threads, with [`TaskState::turn`] held.
+    /// Finds the next items for a person and leases them, in memory only. The time is proportional
+    /// to the number of items, so this must run off the async threads, with [`TaskState::turn`]
+    /// held.
     pub(super) fn lease_items(&self, person: PersonId, n: usize) -> LeasedAssignments {
         let (row, now_ms) = (self.row(), now_ms());
         let (next, leases) = {
@@ -207,7 +209,8 @@ impl TaskState {
         let standing = self.progress(Some(person));
         LeasedAssignments {
             standing: TaskProgressSummary {
-                // Where these are the last ones, so many are left, and else no fewer.
+                // If fewer items were found than requested, these are the last ones; otherwise
+                // there are at least as many as were found.
                 n_available: match offers.len() < n {
                     true => n_work,
                     false => standing.n_available.max(n_work),
@@ -220,18 +223,19 @@ impl TaskState {
         }
     }
 
-    /// Until when an item is promised to somebody, if it is.
+    /// Returns when the lease of a person on an item expires, in milliseconds since 1970; `None`
+    /// without a current lease.
     pub(crate) fn lease_expiry(&self, person: PersonId, item: ItemNo) -> Option<u64> {
         let until_ms = self.read().leases.get(&(item, person)).copied();
         until_ms.filter(|it| *it > now_ms())
     }
 
-    /// Whether somebody has decided on an item or passed over it.
+    /// Returns whether a person has decided on an item or skipped it.
     pub(crate) fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
         self.read().tally.is_finished(person, item)
     }
 
-    /// What somebody did, the newest first.
+    /// Returns the latest events of a person, newest first, at most [`MAX_OWN_EVENTS`].
     pub(crate) fn own_events(&self, person: PersonId) -> Vec<EventRecord> {
         let work = self.read();
         let keys = work.tally.keys(person).iter().rev().take(MAX_OWN_EVENTS);
@@ -243,18 +247,17 @@ impl TaskState {
         done.collect()
     }
 
-    /// Everything that was done so far. A copy, so that whoever computes from it keeps nobody
-    /// from going on.
+    /// Returns a copy of the log, so that long computations do not block writers.
     pub(crate) fn log(&self) -> AnnotationLog {
         self.read().log.clone()
     }
 
-    /// How many events there are.
+    /// Returns the number of events in the log.
     pub(crate) fn n_events(&self) -> usize {
         self.read().log.len()
     }
 
-    /// The words of an item as a study of a revision has them, if they are known.
+    /// Returns the cached content of an item for a revision of the study.
     pub(crate) fn cached_content(&self, revision: i64, item: ItemNo) -> Option<Arc<ItemContent>> {
         let words = self.known_words();
         let found = words
@@ -264,7 +267,8 @@ impl TaskState {
         found.cloned()
     }
 
-    /// Keeps the words of items.
+    /// Caches the contents of items for a revision of the study. Contents of other revisions are
+    /// dropped.
     pub(crate) fn cache_content(&self, revision: i64, found: Vec<(ItemNo, Arc<ItemContent>)>) {
         let mut words = self.known_words();
         if words.revision != revision || words.of_item.len() + found.len() > MAX_CACHED_ITEMS {
@@ -274,7 +278,7 @@ impl TaskState {
         words.of_item.extend(found);
     }
 
-    /// What an event is beside the log.
+    /// Compares an event with the event of the log that has the same key.
     pub(super) fn key_status(&self, entry: &LogEntry) -> KeyStatus {
         let work = self.read();
         match work.log.entry(entry.event.key) {
@@ -284,7 +288,7 @@ impl TaskState {
         }
     }
 
-    /// Takes what is on the disk by now.
+    /// Appends events that are in the database to the log and updates the counts.
     pub(super) fn append(&self, entries: Vec<LogEntry>) {
         let mut work = self.write();
         let Work { log, tally, .. } = &mut *work;
@@ -311,13 +315,14 @@ impl TaskState {
     }
 }
 
-/// When something came does not tell two events apart.
+/// Returns whether two entries are the same event of the same person. The time of arrival does not
+/// matter.
 pub(super) fn is_same(a: &LogEntry, b: &LogEntry) -> bool {
     (a.person, &a.event) == (b.person, &b.event)
 }
 
 impl Work {
-    /// Promises that have not run out.
+    /// Returns the leases that have not expired.
     fn live(&self, now_ms: u64) -> Vec<Lease> {
         let live = self.leases.iter().filter(|it| *it.1 > now_ms);
         live.map(|(&(item, person), &until_ms)| Lease {

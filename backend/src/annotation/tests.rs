@@ -1,4 +1,5 @@
-//! Tasks over a study of five texts: decided, sent twice, killed, full, broken.
+//! Annotation tasks over a study of five documents: duplicates, restarts, full slots, failing
+//! commits.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,7 +30,7 @@ const ANN: PersonId = PersonId(1);
 const BOB: PersonId = PersonId(2);
 const CAT: PersonId = PersonId(3);
 
-/// Five texts, and two queries with instances of TFC1 among them.
+/// Returns a study of five documents and two queries that have instances of TFC1.
 pub(crate) fn study(name: &str) -> Study {
     let texts = [
         "river river",
@@ -74,8 +75,8 @@ pub(crate) fn study(name: &str) -> Study {
     run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
 
-/// All of TFC1 of a study, every item for two people, the first instance to learn by, the second
-/// with a known answer.
+/// Returns a task with all TFC1 instances of a study and two annotators per item. The first
+/// instance is a training item, the second a gold item.
 pub(crate) fn task(study: &str) -> AnnotationTask {
     let known = |number| ReferenceAnswer {
         instance: InstanceRef {
@@ -124,12 +125,12 @@ fn new_task(study: &Study) -> NewTask {
     }
 }
 
-/// A key of its own for each number.
+/// Returns a different key for each number.
 pub(crate) fn key(number: u64) -> EventKey {
     EventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
-/// An event under a key.
+/// Returns an event with the key of a number.
 pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
     AnnotationEvent {
         key: key(number),
@@ -138,7 +139,7 @@ pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
     }
 }
 
-/// An answer to an item.
+/// Returns the decision of an annotator on an item.
 pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction {
     AnnotationAction::Decided(Decision {
         item,
@@ -150,7 +151,7 @@ pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction
     })
 }
 
-/// People with the numbers 1 to 3.
+/// Adds the people with the numbers 1 to 3 to a store.
 pub(crate) async fn join(store: &Store) {
     let sql = "INSERT INTO person (no, name, name_key, role, since_ms, seen_ms)
                VALUES (1, 'Ann', 'ann', 'annotator', 0, 0), (2, 'Bob', 'bob', 'annotator', 0, 0),
@@ -159,7 +160,7 @@ pub(crate) async fn join(store: &Store) {
     tell(store, sql).await;
 }
 
-/// An open task in a store.
+/// Creates a task in a store and opens it.
 async fn opened(store: &Store) -> (AnnotationTasks, Arc<TaskState>) {
     join(store).await;
     let reviews = AnnotationTasks::new(store.clone());
@@ -188,7 +189,7 @@ async fn send(
     reviews.append_events(desk, sender, events.to_vec()).await
 }
 
-/// Numbers of items that somebody gets.
+/// Returns the numbers of the items that are assigned to a person.
 async fn given(
     reviews: &AnnotationTasks,
     desk: &Arc<TaskState>,
@@ -242,7 +243,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let error = reviews.update(asked).await.unwrap_err();
         assert!(error.to_string().contains("close it"), "{error}");
 
-        // As after `kill -9`: nothing but the database is left.
+        // As after `kill -9`: only the database is left.
         let (log, row, until) = (desk.log(), desk.row(), desk.lease_expiry(BOB, ItemNo(0)));
         store.close().await;
         let store = place.store().await;
@@ -302,7 +303,7 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         let outcomes = outcomes.unwrap();
         assert_eq!(outcomes[0], EventOutcome::Duplicate);
         assert!(matches!(outcomes[1], EventOutcome::Rejected { .. }));
-        // The key of somebody else's event.
+        // The key is that of an event of another person.
         let outcomes = send(&reviews, &desk, BOB, &[one]).await.unwrap();
         assert!(matches!(outcomes[0], EventOutcome::Rejected { .. }));
         let sender = EventSender {
@@ -324,7 +325,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         let (no, n_items) = (desk.row().no, desk.items().len() as u32);
-        // Both slots of each item are promised, for a moment.
+        // Both slots of each item are leased for a moment.
         let until_ms = now_ms() + 1_500;
         let leases = (0..n_items).flat_map(|item| {
             [ANN, BOB].map(|person| {
@@ -360,7 +361,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
             drawn(given(&reviews, &desk, CAT, 32).await),
             n_items as usize - 2
         );
-        // What ran out is forgotten when something is promised.
+        // Expired leases are deleted when new ones are stored.
         let left = store.review_leases(no).await.unwrap();
         assert!(left.iter().all(|it| it.expires_ms > until_ms), "{left:?}");
     }
@@ -386,7 +387,7 @@ async fn of_many_who_ask_at_once_each_slot_goes_to_one() {
     }
 }
 
-/// Events of many at once, each of which is kept once, in one order.
+/// Many people send events at the same time; each event is stored once, in one order.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_many_send_at_once_is_kept_once_each() {
     for place in TestFolder::each() {
@@ -396,7 +397,7 @@ async fn what_many_send_at_once_is_kept_once_each() {
             let (reviews, desk) = (reviews.clone(), desk.clone());
             tokio::spawn(async move {
                 let person = PersonId(1 + (number % 3) as u32);
-                // Every event is sent by two, as a page that is open twice does.
+                // Every event is sent twice, as by a page that is open in two tabs.
                 let number = number / 6 * 3 + number % 3;
                 let item = ItemNo(2 + (number % 2) as u32);
                 let what = decided(item, AnnotatorAnswer::Equal);
@@ -449,7 +450,7 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
     );
 }
 
-/// As when a connection breaks after the commit, and before the answer.
+/// Simulates a connection that breaks after the commit and before the reply.
 #[tokio::test]
 async fn what_is_on_the_disk_after_all_is_found_there() {
     for place in TestFolder::each() {
@@ -477,7 +478,7 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
     }
 }
 
-/// As `axioscope backup` beside a server that people send to.
+/// Simulates `axioscope backup` while people send events to a server.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
     for place in TestFolder::each() {
@@ -525,14 +526,14 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
             }
             assert_eq!((again.row(), again.items()), (desk.row(), desk.items()));
             assert!(again.lease_expiry(ANN, ItemNo(0)).is_some());
-            // Later tasks have later numbers.
+            // Later tasks get higher numbers.
             let next = reviews.create(&new_task(&study("open"))).await.unwrap();
             assert!(next.row().no > no);
         }
     }
 }
 
-/// Whatever happens, the counts are those of the log.
+/// Checks that the counts always agree with the log.
 #[tokio::test]
 async fn counts_are_those_of_the_log() {
     let place = TestFolder::sqlite();

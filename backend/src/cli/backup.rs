@@ -1,4 +1,4 @@
-//! `backup` and `restore`: everything that lasts as one file.
+//! The commands `backup` and `restore`: all data in one file.
 
 use std::path::{Path, PathBuf};
 

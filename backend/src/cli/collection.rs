@@ -1,4 +1,4 @@
-//! `import`, `rank`, `eval`: a collection before any axiom.
+//! The commands `import`, `rank` and `eval`.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -34,7 +34,7 @@ pub(crate) struct ImportArgs {
     files: CollectionFileArgs,
 }
 
-/// What `import --json` prints.
+/// The output of `import --json`.
 #[derive(serde::Serialize)]
 struct ImportOutput {
     name: String,
@@ -131,8 +131,8 @@ impl RankArgs {
     }
 }
 
-/// What a run says of itself, as `ir_metadata` (Breuer, Keller & Schaer, SIGIR 2022) has it: the
-/// parts that are known here, in YAML.
+/// Returns the header of a run in the format of `ir_metadata` (Breuer, Keller & Schaer, SIGIR
+/// 2022): the fields that are known here, in YAML.
 fn metadata(
     named: &str,
     collection: &Collection,
@@ -171,7 +171,8 @@ fn metadata(
     out + METADATA_END + "\n"
 }
 
-/// Writes what it says of itself, then six columns, 17 digits a score.
+/// Writes a run file: the metadata header, if any, then six columns, with scores that parse back to
+/// the same value.
 fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error> {
     let way_out = "make room, or choose another file";
     write_atomically(path, way_out, |file| {

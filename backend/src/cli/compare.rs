@@ -1,4 +1,4 @@
-//! `differ`: where two rankers of a study, or two runs over a collection, differ.
+//! The command `compare`: how two rankers of a study, or two runs over a collection, differ.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,8 @@ pub(crate) struct CompareArgs {
     json: bool,
 }
 
-/// The group of queries to list: all, a bucket, a length, a change in RR, an answer type, a bigram.
+/// Which queries are compared: those with a relevant document (`judged`), those with a relevant
+/// document in either ranking (`found`), or all.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum QuerySelection {
     Judged,
@@ -173,10 +174,10 @@ fn stop_list(typed: &str) -> Result<Stopwords, Error> {
     }
 }
 
-/// The row of a ranker.
+/// Finds a ranker of a study by its spec, its label or its index, and returns its index.
 fn ranker(study: &Study, typed: &str) -> Result<u32, Error> {
     let rankers = study.scores.iter().map(|it| &it.ranker);
-    // `bm25` is `bm25:k1=1.2,b=0.75,…`.
+    // A short spec such as `bm25` is expanded to `bm25:k1=1.2,b=0.75,…`.
     let formula = typed.parse::<LexicalRanker>().map(|it| it.to_string());
     let spec = formula.unwrap_or_else(|_| typed.to_owned());
     let by_name = |it: &RankerInfo| it.spec == spec || it.label == typed;

@@ -1,4 +1,4 @@
-//! Where models compute, as it is typed.
+//! The arguments that select the device and precision of models.
 
 use neural::{ComputeTarget, Device, Precision};
 use shared::error::Error as InputError;

@@ -1,4 +1,4 @@
-//! `expand`: documents with queries that they may answer, written by a model.
+//! The command `expand`: extends documents with queries that a model generates for them.
 
 use std::path::{Path, PathBuf};
 
@@ -19,11 +19,11 @@ pub(crate) struct ExpandArgs {
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
     /// Folder or hub name of a T5 model trained for query generation
-    #[arg(long, value_name = "DIR|NAME")]
+    #[arg(long, value_name = "FOLDER|NAME")]
     model: String,
     /// New folder: the expanded collection, the generated queries (expansions.jsonl) and the
     /// settings (expansion.json)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
     /// Number of queries per document
     #[arg(long, value_name = "N", default_value = "10")]
@@ -42,13 +42,13 @@ pub(crate) struct ExpandArgs {
     json: bool,
 }
 
-/// What `expand --json` prints.
+/// The output of `expand --json`.
 #[derive(serde::Serialize)]
 struct ExpandOutput {
     docs: usize,
-    /// Without those that are empty.
+    /// Number of generated queries, without empty ones.
     queries: usize,
-    /// Of which the model did not read the end.
+    /// Number of documents of which the model did not read the end.
     n_truncated_documents: usize,
     model: String,
     fingerprint: String,
@@ -64,7 +64,7 @@ impl ExpandArgs {
             max_new_tokens: parse_count("max-query-tokens", &self.max_query_tokens, whole)?,
         };
         let (name, model) = open_doc2query(&self.model)?;
-        // Told before the collection is read.
+        // Invalid sampling settings are reported before the collection is read.
         model
             .generate(&[], &sampling)
             .map_err(Error::model(&name))?;

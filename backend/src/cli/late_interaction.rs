@@ -1,4 +1,4 @@
-//! `whitebox`: inside late interaction.
+//! The command `late-interaction`: the analysis of a late-interaction ranker.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `people`: lets people in and turns them away, also while a server is running.
+//! The command `people`: manages people and invitations, even while a server is running.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ struct InviteArgs {
     json: bool,
 }
 
-/// Roles that somebody can be invited to.
+/// Roles that a person can be invited to.
 #[derive(Clone, Copy, ValueEnum)]
 enum InvitableRole {
     /// Can do everything
@@ -152,7 +152,8 @@ async fn named(store: &Store, name: &str) -> Result<PersonRecord, Error> {
     found.ok_or_else(|| Wrong::not_found("person", name).into())
 }
 
-/// The token stands behind `#`, which no browser sends and no log holds.
+/// Returns the link of an invitation. The token follows `#`, so that browsers do not send it and
+/// servers do not log it.
 fn link(site: Option<&str>, made: &CreateInvitationResponse) -> String {
     let site = site.unwrap_or_default().trim_end_matches('/');
     format!("{site}/join#{}", made.token)
@@ -196,7 +197,7 @@ fn invited_line(it: &PendingInvitation) -> String {
     )
 }
 
-/// A moment, to the second.
+/// Formats a time in milliseconds since 1970, to the second.
 fn said(moment_ms: u64) -> String {
     let moment = i64::try_from(moment_ms).ok();
     let moment = moment.and_then(|it| jiff::Timestamp::from_millisecond(it).ok());

@@ -1,4 +1,4 @@
-//! `mine`, `pairs`, `score`, `judge`: from pools to verdicts.
+//! The commands `mine`, `pairs`, `score` and `judge`: from candidate pools to verdicts.
 
 mod judge;
 mod pairs;
@@ -82,7 +82,7 @@ impl MineArgs {
         let analysed = began.elapsed();
         let ids = ids(&prepared.collection);
         let probes = &input.settings.probes;
-        // A few queries at a time: there may be more instances than memory.
+        // A few queries are mined at a time, since all instances may not fit into memory.
         let mut writer = instances::InstanceWriter::new(&self.out, probes.iter().copied())?;
         let mut hashing = InstanceHasher::new(probes.iter().copied());
         let mut found: Vec<(Probe, AxiomVariant, Vec<u32>)> = Vec::new();
@@ -157,7 +157,7 @@ impl MineArgs {
     }
 }
 
-/// What `mine --json` prints.
+/// The output of `mine --json`.
 #[derive(serde::Serialize)]
 struct MineOutput {
     instances: BTreeMap<Probe, u64>,
@@ -168,12 +168,12 @@ struct MineOutput {
     seconds: Option<Seconds>,
 }
 
-/// How long the parts of `mine` took.
+/// The durations of the stages of `mine`, in seconds.
 #[derive(serde::Serialize)]
 struct Seconds {
-    /// Reading and analysing the collection.
+    /// Reading and analyzing the collection.
     index: f64,
-    /// Choosing pools, mining, writing.
+    /// Choosing the candidate pools, mining and writing.
     mine: f64,
 }
 
@@ -233,7 +233,7 @@ impl ScoreArgs {
         let out = match (self.out, &ranker) {
             (_, RankerSpec::Remote(service)) if self.dry_run => {
                 let index = Index::build(&work.analyzer, [])?;
-                // Nothing is made where there is nothing yet.
+                // The folder is not created if it does not exist.
                 let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
                 let scoring = work.scoring(&index, folder.as_deref());
                 print_json(&pipeline::remote_cost(&scoring, service)?);
@@ -272,7 +272,7 @@ impl ScoreArgs {
     }
 }
 
-/// What becomes of instances of another version of the collection.
+/// What to do with instances that were mined from another version of the collection.
 #[derive(Debug, clap::Args)]
 struct CollectionVersionArgs {
     /// Accept instances mined from another version of the collection
@@ -281,8 +281,8 @@ struct CollectionVersionArgs {
 }
 
 impl CollectionVersionArgs {
-    /// Takes the queries that a file was mined from. A file of another version of the collection is
-    /// refused, or told of if it is taken all the same.
+    /// Restricts the collection to the queries that a file was mined from. If the collection has
+    /// another hash than the file, returns an error, or prints a warning with `--force`.
     fn check(
         &self,
         loaded: &mut LoadedCollection,
@@ -309,8 +309,8 @@ impl CollectionVersionArgs {
     }
 }
 
-/// Refuses instances of manipulations: `mine` derives their documents to count them, and no
-/// collection holds these.
+/// Returns an error if a file has instances of manipulations: `mine` derives their documents only
+/// to count them, and they are in no collection.
 fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
     let is_derived = |(probe, _, found): &&(Probe, AxiomVariant, Vec<u32>)| {
         matches!(probe, Probe::Manipulation(_)) && found.iter().any(|&it| it > 0)
@@ -328,7 +328,7 @@ fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<()
     Err(InputError::unsupported(field, reason).into())
 }
 
-/// Instances or pairs, with the collection they are of.
+/// The instances or pairs to score, with their collection.
 struct ScoringWork {
     loaded: LoadedCollection,
     mined: MiningResult,
@@ -417,7 +417,8 @@ impl ScoringWork {
         })
     }
 
-    /// The scores of each ranker, and the drafts to be discarded once these are put somewhere.
+    /// Returns the scores of each ranker, and the partial scores of remote rankers, which should be
+    /// discarded after the scores have been stored.
     fn score(
         &self,
         rankers: &[RankerSpec],
@@ -425,7 +426,7 @@ impl ScoringWork {
         computing: neural::ComputeTarget,
     ) -> Result<(Vec<Scores>, Vec<PartialScores>), Error> {
         let collection = &self.loaded.collection;
-        // Only a formula needs the statistics of the collection.
+        // Only lexical rankers need the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Lexical(_));
         let index = match rankers.iter().any(formula) {
             true => pipeline::build_index(collection, &self.analyzer)?,
@@ -439,7 +440,8 @@ impl ScoringWork {
                     pipeline::score_model(&self.scoring(&index, None), &model)?.0
                 }
                 RankerSpec::Remote(service) => {
-                    // What was paid for is not asked again after a crash.
+                    // Responses of a paid service are stored as they arrive, so that they survive a
+                    // crash.
                     let folder = DataFolder::open(data)?.partial_scores()?;
                     let scoring = self.scoring(&index, Some(&folder));
                     let (scores, draft) = pipeline::score_remote(&scoring, service)?;
@@ -461,7 +463,7 @@ impl ScoringWork {
             index,
             texts: &self.mined.study_docs,
             pairs: &self.pairs,
-            // What these commands print has no certificate.
+            // These commands do not report a score stability check.
             stability_sample: Vec::new(),
             folder: &self.loaded.folder,
             partial_scores: drafts,

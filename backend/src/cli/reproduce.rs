@@ -1,4 +1,4 @@
-//! `replay`: the papers' tables beside ours.
+//! The command `reproduce`: tables of papers next to our values.
 
 mod runs;
 
@@ -66,7 +66,7 @@ pub(crate) struct ReproduceArgs {
     analyzer: AnalyzerArgs,
 }
 
-/// A set of table 3 of ABNIRML with its file.
+/// A transfer set of table 3 of ABNIRML, with its file.
 #[derive(Debug, Clone)]
 struct TransferPairsFile(TransferFile);
 
@@ -93,7 +93,7 @@ impl FromStr for TransferPairsFile {
     }
 }
 
-/// What the first version of ABNIRML changes texts by, but for the queries that a model writes.
+/// The manipulations of the first version of ABNIRML, except doc2query, which needs a model.
 const MANIPULATIONS: [Manipulation; 9] = [
     Manipulation::RemoveStopWordsAndPunctuation,
     Manipulation::Lemmatize,
@@ -106,11 +106,11 @@ const MANIPULATIONS: [Manipulation; 9] = [
     Manipulation::AddSentenceLast,
 ];
 
-/// Of TFC1 so many instances are kept for a query of padigela2019: its tables are of lists, but a
-/// study has a probe.
+/// Maximum number of TFC1 instances per query in a study for padigela2019. Its tables only need the
+/// rankings, but a study needs a probe.
 const INSTANCES: u32 = 100;
 
-/// What a paper's study is made with.
+/// The settings of the study that reproduces a paper.
 struct StudyRecipe {
     preset: Option<PaperPreset>,
     limits: Limits,
@@ -180,7 +180,7 @@ impl ReproduceArgs {
                 Some(pipeline::load_study(&folder, name)?)
             }
             (None, Some(collection)) => {
-                // What is asked for wrongly is said before the work.
+                // An invalid table number is reported before the study is computed.
                 reproduce_table(asked, None)?;
                 Some(self.make(collection, data)?)
             }
@@ -189,7 +189,7 @@ impl ReproduceArgs {
         Ok(reproduce_table(asked, study.as_ref())?)
     }
 
-    /// With the limits, formulas and readings of the paper.
+    /// Creates and runs the study with the limits, rankers and variants of the paper.
     fn make(&self, collection: &str, data: &Path) -> Result<Study, Error> {
         self.check()?;
         let StudyRecipe {
@@ -235,7 +235,8 @@ impl ReproduceArgs {
         Ok(study)
     }
 
-    /// Refuses what another paper does not take, and what would leave ours empty.
+    /// Returns an error for arguments that the paper does not use, and for missing ones without
+    /// which the table would be empty.
     fn check(&self) -> Result<(), Error> {
         let refuse = |field: &str, reason: &str| Err(InputError::unsupported(field, reason).into());
         if self.paper != Paper::Abnirml {
@@ -255,7 +256,8 @@ impl ReproduceArgs {
         Ok(())
     }
 
-    /// Elasticsearch's default analyser of padigela2019 has words in lower-case, and leaves them.
+    /// Returns the analyzer of the paper. For padigela2019 it corresponds to the default analyzer
+    /// of Elasticsearch: lowercase words without stemming.
     fn analyzer(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => {

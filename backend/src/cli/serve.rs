@@ -1,4 +1,4 @@
-//! `serve`, `models`: pages, programs and neural rankers.
+//! The commands `serve` and `models`.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -142,7 +142,7 @@ impl ModelsArgs {
     }
 }
 
-/// What there is to know of a model.
+/// Prints the properties of a model, one per line.
 fn tell(ranker: &NeuralRanker) {
     let about = &ranker.about;
     println!("spec\t{}", about.spec);

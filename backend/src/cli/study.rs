@@ -1,4 +1,4 @@
-//! `study`, `report`: everything that is made of instances and scores.
+//! The commands `study` and `report`.
 
 mod baseline;
 
@@ -168,7 +168,8 @@ fn run_file(
     Ok(CommandOutcome::Done)
 }
 
-/// Reads a study file. Says on standard error what its groups of probes lack.
+/// Reads a study file. Lists on standard error the probes that are skipped because they need word
+/// vectors.
 pub(super) fn read_definition(file: &Path) -> Result<StudyDefinition, Error> {
     let text = std::fs::read_to_string(file)
         .map_err(Error::file(file, "give the path of a study's TOML file"))?;
@@ -239,7 +240,7 @@ fn export(study: Study, out: &Path) -> Result<CommandOutcome, Error> {
     Ok(CommandOutcome::Done)
 }
 
-/// The cards of the studies that were exported before; none where there is no index yet.
+/// Reads the summaries of the studies that were exported before; none if there is no index yet.
 fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
     let way_out = "check the rights of the file, or choose another folder";
     let bytes = match std::fs::read(index) {
@@ -295,7 +296,7 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     split: Option<String>,
     /// Tie threshold ε of behavioral tests for every ranker [default: median difference of adjacent
-    /// scores in the top 10 of its pools]
+    /// scores in the top 10 of the candidate pools, for each ranker]
     #[arg(long, value_name = "WIDTH")]
     tie_threshold: Option<f64>,
 }
@@ -380,7 +381,7 @@ mod tests {
         let error = read_index(&index).unwrap_err().to_string();
         assert!(error.contains("index.json is damaged"), "{error}");
         assert!(error.contains("choose another folder"), "{error}");
-        // A folder has no bytes to be read, whoever asks.
+        // A path that is a folder cannot be read, with any permissions.
         fs::remove_file(&index).unwrap();
         fs::create_dir(&index).unwrap();
         let error = read_index(&index).unwrap_err().to_string();

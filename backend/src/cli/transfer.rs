@@ -1,4 +1,4 @@
-//! `transfer`: pairs of texts out of data sets that were made for other tasks.
+//! The command `transfer`: converts datasets made for other tasks into document pairs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,7 +86,7 @@ enum DataSet {
 
 #[derive(clap::Args)]
 struct TransferPaths {
-    /// File or folder of the data set
+    /// File or folder of the dataset
     #[arg(value_name = "FROM")]
     from: PathBuf,
     /// Output file of pairs: {"_id", "query", "a", "b", "group"}; `a` is the preferred document
@@ -97,13 +97,13 @@ struct TransferPaths {
     json: bool,
 }
 
-/// What `transfer --json` prints.
+/// The output of `transfer --json`.
 #[derive(serde::Serialize)]
 struct TransferOutput {
     files: usize,
     rows: u64,
     pairs: usize,
-    /// Pairs whose texts are the same.
+    /// Number of pairs whose two texts are the same.
     identical: usize,
     without_query: usize,
     refused: u64,
@@ -111,13 +111,13 @@ struct TransferOutput {
     left_out: BTreeMap<RowExclusion, u64>,
 }
 
-/// What is said of a data set.
+/// How a dataset is described in messages and in the line for a study file.
 struct DataSetDescription {
     name: &'static str,
     rows: &'static str,
-    /// What a study takes as the query, where pairs have one.
+    /// The query source for the study file, used if pairs have queries.
     queries: &'static str,
-    /// What a study has to be told besides.
+    /// Further settings for the study file, starting with a comma.
     more: &'static str,
 }
 
@@ -143,7 +143,7 @@ impl TransferArgs {
         };
         let mut gathered = self.set.gather(from, &titles)?;
         gathered.files.extend(queries.map(Path::to_owned));
-        // What is counted are rows of the data set.
+        // The number of rows in the output counts only rows of the dataset.
         of_titles.n_rows = 0;
         gathered.converted.reading.merge(of_titles);
         collection_files::print_reader_warnings(&gathered.converted.reading);
@@ -204,7 +204,8 @@ impl DataSet {
     }
 }
 
-/// Writes the pairs, if there are any and none of the files that they come from is in the way.
+/// Writes the pairs. Returns an error if there are none, or if the output file is one of the input
+/// files.
 fn write(
     gathered: &LoadedTransferSet,
     ways: &TransferPaths,
@@ -247,7 +248,7 @@ fn write(
     })
 }
 
-/// Says what was read, what was written and what was not.
+/// Prints how many rows were read, how many pairs were written, and what was left out.
 fn tell(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescription) {
     let LoadedTransferSet {
         converted, files, ..
@@ -299,7 +300,7 @@ fn tell(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescr
     );
 }
 
-/// So many files are named.
+/// Up to this number, input files are listed by name.
 const SHOWN: usize = 12;
 
 fn reason(why: RowExclusion) -> &'static str {

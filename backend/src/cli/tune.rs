@@ -1,4 +1,4 @@
-//! `tune`: parameters of a formula by a grid.
+//! The command `tune`: grid search over the parameters of a lexical ranker.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -55,7 +55,7 @@ pub(crate) struct TuneArgs {
     analyzer: AnalyzerArgs,
 }
 
-/// What `tune --json` prints.
+/// The output of `tune --json`.
 #[derive(serde::Serialize)]
 struct TuneOutput<'a> {
     measure: &'a str,
@@ -117,7 +117,7 @@ impl TuneArgs {
         );
     }
 
-    /// Leaves the queries of the splits that were named.
+    /// Removes all queries that are not in the given splits.
     fn keep_splits(&self, loaded: &mut LoadedCollection) -> Result<(), Error> {
         if self.split.is_empty() {
             return Ok(());
@@ -181,7 +181,8 @@ impl TuneArgs {
     }
 }
 
-/// The first ranker of the same formula gives way to the winner, or it is put at the end.
+/// Replaces the first lexical ranker of the same kind in a study file by the best one, or appends
+/// it.
 fn write_study(
     path: &Path,
     mut definition: StudyDefinition,

@@ -1,4 +1,4 @@
-//! `vectors`: word vectors of a collection, for the axioms on the meaning of words.
+//! The command `vectors`: trains word vectors on a collection, for the axioms that need them.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -44,13 +44,13 @@ pub(crate) struct VectorsArgs {
     analyzer: AnalyzerArgs,
 }
 
-/// What `vectors --json` prints.
+/// The output of `vectors --json`.
 #[derive(serde::Serialize)]
 struct VectorsOutput {
     n_words: usize,
     n_dims: usize,
     n_pairs: usize,
-    /// Of the first pass and of the last.
+    /// The training cost of the first epoch and of the last.
     cost: [f64; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Collections by the names that their files have where they are distributed.
+//! Recognizes collections by the file names of their distribution.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use shared::error::ReadReport;
 use super::{CollectionFileArgs, CorpusLayout, LoadedCollection, found, read_with_progress};
 use crate::error::Error;
 
-/// A corpus by its name, with the queries and qrels that go with it; those of the first names
-/// that are there are taken.
+/// A corpus file with the pairs of query and qrels files that are distributed with it. The first
+/// pair that exists is used.
 struct Distribution {
     corpus: &'static str,
     layout: CorpusLayout,
@@ -40,10 +40,11 @@ const DISTRIBUTIONS: [Distribution; 2] = [
     },
 ];
 
-/// The articles of WikiPassageQA.
+/// The file with the articles of WikiPassageQA.
 const ARTICLES: &str = "document_passages.json";
 
-/// What a folder holds, where it is not laid out as BEIR and nothing was said about it.
+/// Recognizes the layout of a folder by its file names. Returns `None` for BEIR and for unknown
+/// names.
 pub(super) fn layout(folder: &Path) -> Option<CorpusLayout> {
     if found(folder, "corpus.jsonl").is_ok() {
         return None;
@@ -56,7 +57,7 @@ pub(super) fn layout(folder: &Path) -> Option<CorpusLayout> {
     there.map(|it| it.layout).next()
 }
 
-/// Fills in the files that were not named and have the names of a distribution.
+/// Fills in the files that were not given and exist under the names of a distribution.
 pub(super) fn fill(
     folder: &Path,
     layout: CorpusLayout,
@@ -93,7 +94,7 @@ pub(super) fn fill(
     files
 }
 
-/// Reads WikiPassageQA: articles, and the questions of each split that is there.
+/// Reads WikiPassageQA: the articles, and the questions of each split that exists.
 pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Error> {
     let mut reading = ReadReport::default();
     let articles = found(folder, ARTICLES)?;

@@ -1,5 +1,5 @@
-//! Data sets of dataset transfer from disk: the files of each, found by the names that they have in
-//! its download.
+//! Datasets for dataset transfer on disk. Their files are found by the names in the original
+//! download.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ use crate::progress::ProgressBar;
 
 const WAY_OUT: &str = "check the path and its rights";
 
-/// A data set with where it was read from.
+/// A converted dataset with the files that it was read from.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedTransferSet {
-    /// Its pairs, and what its readers had to say.
+    /// The pairs, and the report of the readers.
     pub converted: ConvertedDataset,
     /// Every file that was read.
     pub files: Vec<PathBuf>,
-    /// Files that a whole download has, and that are not there.
+    /// Files of the complete download that do not exist.
     pub missing_files: Vec<String>,
 }
 
-/// A source with its references, by their names in a folder.
+/// The names of a source file and its reference files.
 struct Sentences {
     set: String,
     source: String,
@@ -37,7 +37,7 @@ struct Sentences {
     preferred: PreferredSide,
 }
 
-/// Reads JFLEG, with the sentences of files of this ending: `src`, or `spellchecked.src`.
+/// Reads JFLEG. `ending` is the suffix of the source files: `src` or `spellchecked.src`.
 pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Error> {
     let sets = ["dev", "test"].map(|split| Sentences {
         set: split.to_owned(),
@@ -48,9 +48,9 @@ pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Erro
     sentences(from, &sets, |_, _| Ok(()))
 }
 
-/// Reads one domain of GYAFC in both directions. Titles are looked up by what `tune/informal.qids`
-/// has in the line of the sentence, where such files lie beside the others, else by the sentence:
-/// `tune-informal-17`.
+/// Reads one domain of GYAFC in both directions. Titles are looked up by the id on the same line of
+/// the `.qids` file, such as `tune/informal.qids`, if that exists, otherwise by the name of the
+/// sentence, such as `tune-informal-17`.
 pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
     let mut sets = Vec::new();
     for split in ["tune", "test"] {
@@ -85,7 +85,8 @@ pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSe
     })
 }
 
-/// Reads WikiTurk: one organized table, a folder of those, or of the files of one sentence a line.
+/// Reads WikiTurk: one organized table, a folder of these, or a folder of files with one sentence
+/// per line.
 pub(crate) fn wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
     let names: [&[&str]; 2] = [
         &["tune.8turkers.organized.tsv"],
@@ -120,7 +121,7 @@ pub(crate) fn mspc(from: &Path) -> Result<LoadedTransferSet, Error> {
     each_table(tables_of(from, &names)?, tsv::read_mspc)
 }
 
-/// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that it lies in.
+/// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that contains it.
 pub(crate) fn wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
     each_table(
         tables_of(from, &[&["biased.full"]])?,
@@ -128,7 +129,7 @@ pub(crate) fn wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
     )
 }
 
-/// Reads questions with answers and passages.
+/// Reads a file of questions with answers and passages. `seed` determines the replaced answers.
 pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
     if from.is_dir() {
         let path = from.display().to_string();
@@ -145,8 +146,8 @@ pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Er
     })
 }
 
-/// Reads the stories of a folder that are in the sample, in the order of their ids. A name of a
-/// file is an id, and never a path; links are not followed.
+/// Reads the stories of a folder that are in the sample, in the order of their ids. The id is the
+/// file name without its suffix. Symbolic links are refused.
 pub(crate) fn stories(
     from: &Path,
     story: StoryLayout,
@@ -201,20 +202,21 @@ pub(crate) fn stories(
     Ok(gathered)
 }
 
-/// Reads titles by ids; what is wrong with a row counts to the data set.
+/// Reads a file of titles by id. Refused rows are in the report.
 pub(crate) fn titles(path: &Path) -> Result<(TitlesById, ReadReport), Error> {
     read_with_progress(path, |name, bytes, progress| {
         layouts::read_titles(name, bytes, progress)
     })
 }
 
-/// A source that was read, with its name in the folder.
+/// A source file that was read, with its name in the folder.
 struct Source<'a> {
     name: &'a str,
     texts: &'a SentenceFile,
 }
 
-/// Reads sentences and their references; `then` is called with each set.
+/// Reads the source and reference files of each set and aligns them; `then` is called with each
+/// set.
 fn sentences(
     from: &Path,
     sets: &[Sentences],
@@ -261,7 +263,7 @@ fn numbered(name: &str, n: usize) -> Vec<String> {
     (0..n).map(|it| format!("{name}{it}")).collect()
 }
 
-/// A file that was named, or those that a folder has, the first that is there of each few names.
+/// Returns the given file, or for a folder the first existing file of each list of names.
 fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
     if !fs::metadata(from)
         .map_err(Error::file(from, WAY_OUT))?
@@ -280,7 +282,7 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// Reads tables one after another, each by the name of its set and its own.
+/// Reads tables one after another. `read` gets the name of the set and the name of the file.
 fn each_table(
     paths: Vec<PathBuf>,
     read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedDataset, Unreadable>,
@@ -297,8 +299,8 @@ fn each_table(
     Ok(gathered)
 }
 
-/// The set that a table is of, by its name: `train` for `msr_paraphrase_train.txt`, `tune` for
-/// `tune.8turkers.organized.tsv`.
+/// Returns the name of the set from the file name: `train` for `msr_paraphrase_train.txt`, `tune`
+/// for `tune.8turkers.organized.tsv`, `all` if nothing is left.
 fn set_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').next().unwrap_or_default();

@@ -1,10 +1,9 @@
-//! Who may ask for what.
+//! Authentication and authorization of requests.
 //!
-//! Whoever has the operator's token is the operator. Whoever has a session is a person with a
-//! role, or an operator who came in by the link that the server printed. Everybody else is a
-//! visitor, on loopback too: a proxy on this machine brings people from anywhere. What has to be
-//! kept out everywhere are pages of other sites in somebody's browser (forged requests): see
-//! [`origin_check`].
+//! A client with the operator token is the operator. A client with a session is a person with a
+//! role, or an operator who signed in with the operator link. All others are visitors, even on
+//! loopback, since a proxy on this machine forwards requests from anywhere. Forged requests from
+//! pages of other sites are rejected by [`origin_check`] and by a CSRF token.
 
 mod cookie;
 mod operator_link;
@@ -35,78 +34,79 @@ pub(super) use origin_check::{check_origin, names_loopback};
 pub(crate) use proxy::parse_network;
 pub(crate) use public_url::PublicUrl;
 
-/// How the server is reached, and by whom.
+/// How clients reach the server, and which of them are trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NetworkExposure {
-    /// Where it listens.
+    /// Whether the server listens on loopback only.
     pub(crate) scope: ListenScope,
-    /// Peers that say truly for whom they pass a request on.
+    /// Proxies whose forwarding headers are trusted.
     pub(crate) trusted_proxies: Vec<IpNet>,
-    /// Where visitors find it, if that is not where it listens.
+    /// The public URL, if it differs from the address on which the server listens.
     pub(crate) public_url: Option<PublicUrl>,
-    /// Whoever asks on loopback without a proxy is the operator: for tests.
+    /// Whether every client on loopback without forwarding headers is the operator; for tests.
     pub(crate) no_auth_on_loopback: bool,
 }
 
 /// Whether the server listens on loopback only or on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListenScope {
-    /// This machine only.
+    /// The server listens on loopback, for this machine only.
     Loopback,
-    /// Anywhere else.
+    /// The server listens on another address.
     Network,
 }
 
-/// Who asks. [`authenticate`] finds out, once for each request.
+/// The sender of a request, as determined by [`authenticate`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// Role of the new person
+    /// The role of the caller, which determines what the caller may do.
     pub(super) role: AccessRole,
-    /// None for visitors, and for an operator by token or by the link that the server printed.
+    /// `None` for visitors, and for an operator with the token or the operator link.
     pub(super) person: Option<Person>,
-    /// Where they are.
+    /// The IP address of the client.
     pub(super) ip: IpAddr,
-    /// That of their browser, if they are known by it.
+    /// The token of the session, if the caller has one.
     pub(super) session: Option<SecretToken>,
-    /// What they may do without it.
+    /// The role of the caller without the session.
     unnamed: AccessRole,
 }
 
-/// Who may ask for something. Each lets in whom those behind it let in.
+/// Who may call an endpoint, and which rate limit applies. Each level also admits all higher roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AccessLevel {
-    /// Everybody, at the pace of somebody who reads.
+    /// Everybody, with the rate limit for reading.
     Public,
-    /// Everybody, at a slower pace, since a model has to work.
+    /// Everybody, with the lower rate limit for running a model.
     PublicScoring,
-    /// Everybody, at the pace of somebody who types a password: it could be a guess.
+    /// Everybody, with a limit on wrong tokens and passwords.
     PublicCredentials,
-    /// Everybody with a role.
+    /// Annotators, curators and operators.
     Annotator,
     /// Curators and operators.
     Curator,
-    /// Operators.
+    /// Operators, without a rate limit.
     Operator,
 }
 
 impl NetworkExposure {
-    /// Returns whether a peer passes on requests of others, by its address.
+    /// Returns whether a peer is a trusted proxy.
     pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
         proxy::is_trusted(peer, &self.trusted_proxies)
     }
 
-    /// Returns as whom the connections of a peer are counted; none if it brings those of many.
+    /// Returns the key by which the connections of a peer are counted; `None` for a trusted proxy,
+    /// which forwards requests of many clients.
     pub(super) fn client_key(&self, peer: IpAddr) -> Option<ClientKey> {
         let peer = peer.to_canonical();
         (!self.is_proxy(peer)).then_some(ClientKey::Address(peer))
     }
 
-    /// Returns the address of whoever sends a request, which `peer` may only pass on.
+    /// Returns the address of the client of a request, which `peer` may have forwarded.
     fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         static TOLD: Once = Once::new();
 
         let is_untrusted_proxy = proxy::has_address(headers) && !self.is_proxy(peer);
-        // Anybody elsewhere can send these headers, and would use up the warning.
+        // Only nearby peers: distant clients could send these headers too and use up the warning.
         if is_untrusted_proxy && proxy::is_nearby(peer) {
             TOLD.call_once(|| {
                 tracing::warn!(
@@ -119,7 +119,7 @@ impl NetworkExposure {
         proxy::client_address(peer, &self.trusted_proxies, headers)
     }
 
-    /// Returns what somebody may do who shows neither a token nor a session.
+    /// Returns the role of a client without a token and without a session.
     fn unnamed_role(&self, headers: &HeaderMap) -> AccessRole {
         match self.scope {
             ListenScope::Loopback if self.no_auth_on_loopback && !proxy::is_forwarded(headers) => {
@@ -129,17 +129,17 @@ impl NetworkExposure {
         }
     }
 
-    /// Returns the public address if it has TLS.
+    /// Returns the public URL if it uses https.
     pub(super) fn https_url(&self) -> Option<&PublicUrl> {
         self.public_url.as_ref().filter(|it| it.is_https)
     }
 
-    /// Returns the address to open in a browser, as far as the server knows it.
+    /// Returns the origin to open in a browser, as far as the server knows it.
     pub(super) fn origin(&self, address: SocketAddr) -> String {
         if let Some(url) = &self.public_url {
             return url.origin();
         }
-        // Who listens everywhere is reached on loopback.
+        // A server that listens on all addresses is reachable on loopback.
         let ip = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -150,7 +150,7 @@ impl NetworkExposure {
 }
 
 impl ListenScope {
-    /// Returns the door of a server that listens at an address.
+    /// Returns the scope of a server that listens on an address.
     pub(crate) fn from_address(address: SocketAddr) -> ListenScope {
         if address.ip().to_canonical().is_loopback() {
             ListenScope::Loopback
@@ -161,7 +161,7 @@ impl ListenScope {
 }
 
 impl AccessLevel {
-    /// The least role that is let in.
+    /// Returns the lowest role that is admitted.
     pub(super) fn role(self) -> AccessRole {
         match self {
             AccessLevel::Public | AccessLevel::PublicScoring | AccessLevel::PublicCredentials => {
@@ -175,27 +175,27 @@ impl AccessLevel {
 }
 
 impl Caller {
-    /// Whether they may do what a role may.
+    /// Returns whether the caller has a role or a higher one.
     pub(super) fn has_role(&self, role: AccessRole) -> bool {
         self.role >= role
     }
 
-    /// Their number, if they have a name.
+    /// Returns the id of the person; `None` for callers without a name.
     pub(super) fn person_no(&self) -> Option<PersonId> {
         self.person.as_ref().map(|it| it.id)
     }
 
-    /// Who they are, where what they do is kept under their name.
+    /// Returns the person; an error for callers without a name.
     pub(super) fn require_person(&self) -> Result<&Person, Error> {
         self.person.as_ref().ok_or(Error::NeedsNamedPerson)
     }
 
-    /// As which address they are counted.
+    /// Returns the rate-limit key of the caller's address.
     pub(super) fn address_key(&self) -> ClientKey {
         ClientKey::Address(self.ip).rate_limit_key()
     }
 
-    /// As whom they are counted.
+    /// Returns the rate-limit key of the caller: the person, or else the address.
     pub(super) fn asker(&self) -> ClientKey {
         match &self.person {
             Some(person) => ClientKey::Person(person.id),
@@ -203,12 +203,13 @@ impl Caller {
         }
     }
 
-    /// As whom their scorings in flight are counted; none for operators, who may have any number.
+    /// Returns the key by which scoring requests in progress are counted; `None` for operators, who
+    /// have no limit of their own.
     pub(super) fn scoring_asker(&self) -> Option<ClientKey> {
         (!self.has_role(AccessRole::Operator)).then(|| self.asker())
     }
 
-    /// What the server tells a page of who is at it.
+    /// Returns the reply of the session endpoint: role, person and CSRF token.
     pub(super) fn identity(&self) -> SessionResponse {
         SessionResponse {
             role: self.role,
@@ -217,7 +218,7 @@ impl Caller {
         }
     }
 
-    /// The same browser, now with a session or without one.
+    /// Returns the caller with another session or without one.
     pub(super) async fn with_session(
         self,
         app: &AppState,
@@ -232,7 +233,7 @@ impl Caller {
         }
     }
 
-    /// Put into a request by [`authenticate`].
+    /// Returns the caller that [`authenticate`] has attached to a request.
     pub(super) fn of_request(request: &Request) -> Result<Caller, Error> {
         let found = request.extensions().get::<Caller>().cloned();
         found.ok_or(Error::Panicked {
@@ -282,7 +283,7 @@ impl Caller {
     }
 }
 
-/// Whether somebody shows the operator's token.
+/// Returns whether a request has the operator token in its header `Authorization`.
 fn by_token(app: &AppState, headers: &HeaderMap) -> bool {
     let token = text(headers, header::AUTHORIZATION)
         .and_then(|it| it.split_once(' '))
@@ -293,7 +294,8 @@ fn by_token(app: &AppState, headers: &HeaderMap) -> bool {
         .is_some_and(|(token, hash)| hash.matches(token))
 }
 
-/// Finds out who asks; lets through whom `access` lets through, not faster than it should be.
+/// Determines the caller of a request, and rejects it if it is forged, lacks the role of `access`,
+/// or exceeds a rate limit.
 pub(super) async fn authenticate(
     State((app, access)): State<(AppState, AccessLevel)>,
     mut request: Request,
@@ -323,8 +325,9 @@ pub(super) async fn authenticate(
     response
 }
 
-/// Whoever is known by a cookie, which a browser sends by itself, shows that one of our pages
-/// asks: only these are told [`SecretToken::csrf`].
+/// Rejects forged requests. Browsers send the session cookie with requests from any page, so a
+/// changing request also needs the CSRF token of the session ([`SecretToken::csrf`]), which only
+/// our own pages know.
 fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     let Some(session) = &caller.session else {
         return Ok(());
@@ -376,7 +379,7 @@ fn let_in(app: &AppState, access: AccessLevel, caller: &Caller) -> Result<(), Er
 }
 
 fn address(connection: Option<&ConnectInfo<SocketAddr>>) -> IpAddr {
-    // Without a connection there is only a test.
+    // Only tests send requests without a connection.
     connection.map_or(IpAddr::from([0; 4]), |it| it.0.ip().to_canonical())
 }
 

@@ -1,7 +1,7 @@
-//! Review for those who decide: tasks, items, events; and what everybody sees of it.
+//! The annotation endpoints for annotators: tasks, items and events, and the published results.
 //!
-//! Nothing here tells what another person decided, what an item is there for, or how likely it was
-//! to be drawn.
+//! No reply reveals the answers of another person, the role of an item (training items excepted),
+//! or its inclusion probability.
 
 pub(super) mod curation;
 
@@ -224,7 +224,7 @@ pub(super) async fn list_human_judgments(
     Ok(Json(results))
 }
 
-/// A task that is not for the caller's eyes is not there.
+/// Returns a task. If the caller may not see it, the error is that of an unknown task.
 async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskState>, Error> {
     let desk = app.annotation.task_state(task).await?;
     match may_see(caller, &desk) {
@@ -240,7 +240,7 @@ fn may_see(caller: &Caller, desk: &TaskState) -> bool {
     }
 }
 
-/// What people read of items. What nobody has asked for yet is taken from the study.
+/// Returns the contents of items. Contents that are not cached are loaded from the study.
 async fn words(
     app: &AppState,
     listed: &StudyEntry,

@@ -1,5 +1,5 @@
-//! What a handler takes: the server's state, who asks, and the request, which is the parameter `q`
-//! of a GET and the body of a POST.
+//! Extraction of API requests: the server state, the caller, and the request from the parameter `q`
+//! of a GET or the body of a POST.
 
 use axum::Json;
 use axum::body::to_bytes;
@@ -11,13 +11,13 @@ use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 
-/// Bodies of this size and above are read off the async threads.
+/// Size in bytes from which a body is parsed off the async threads.
 const LARGE: usize = 1 << 18;
 
-/// The reply of a handler: a value as JSON, or the error that is sent in its place.
+/// The result of a handler: the reply as JSON, or an error.
 pub(super) type JsonResult<T> = Result<Json<T>, Error>;
 
-/// A request to an endpoint.
+/// A request to an endpoint, with the server state and the caller.
 pub(super) struct ApiRequest<E> {
     pub(super) app: AppState,
     pub(super) caller: Caller,
@@ -32,7 +32,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
         let asked = match E::METHOD {
             Method::Get => parse("the parameter `q`", parameter(&request)?.as_bytes())?,
             Method::Post => {
-                // Read whole already, by `limits::shed`.
+                // `limits::shed_load` has already read the whole body.
                 let body = to_bytes(request.into_body(), usize::MAX).await;
                 let body = body.map_err(|error| Error::InvalidJson {
                     place: "the body",
@@ -54,7 +54,7 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
     }
 }
 
-/// The JSON of `q`; without it, the request that has no fields.
+/// Returns the JSON of the parameter `q`, or an empty object without it.
 fn parameter(request: &Request) -> Result<String, Error> {
     #[derive(Deserialize)]
     struct Parameters {

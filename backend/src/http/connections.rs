@@ -1,6 +1,6 @@
-//! Connections: how many there are at once, and how long each may keep its place.
+//! Limits on connections: their number, and how long they may be idle.
 //!
-//! [`axum::serve()`] waits for a request for as long as the other side likes: hyper is asked here.
+//! This uses hyper directly, since [`axum::serve()`] has no timeouts.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -23,13 +23,14 @@ use tokio_io_timeout::TimeoutStream;
 use crate::http::limits::{ClientKey, SlotPool};
 use crate::jobs as work;
 
-/// Connections at once, where the system lets the program have twice as many files.
+/// Maximum number of connections, if the system allows twice as many open files.
 const MOST: usize = 4_096;
 
-/// Connections of one address: those of a class behind one router.
+/// Maximum number of connections from one address, for example from a class behind one router.
 const MOST_OF_ONE: usize = 256;
 
-/// What is said to whoever has no place; hyper is not asked, which would wait for a request.
+/// Response to a connection beyond the limits. It is written without hyper, which would wait for a
+/// request first.
 const NO_PLACE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     connection: close\r\n\
     content-length: 46\r\n\
@@ -37,23 +38,24 @@ const NO_PLACE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     retry-after: 5\r\n\r\n\
     too many connections; close some and try again";
 
-/// How long a connection may stand still.
+/// How long a connection may be idle.
 #[derive(Clone, Copy)]
 pub(super) struct ConnectionDeadlines {
-    /// For the head of a request, from the beginning or the end of the request before.
+    /// Time for the headers of a request, from the start of the connection or the end of the
+    /// previous request.
     pub(super) request_head: Duration,
-    /// For some of an answer to be taken.
+    /// Time in which the client must accept some bytes of a response.
     pub(super) write: Duration,
 }
 
-/// A pause of a page, and of a network.
+/// Long enough for a page or a network that pauses.
 pub(super) const DEADLINES: ConnectionDeadlines = ConnectionDeadlines {
     request_head: Duration::from_secs(30),
     write: Duration::from_secs(30),
 };
 
-/// Raises the limit of open files as far as the system lets, and returns the places that are then
-/// for connections; the other files are for the database, studies and models.
+/// Raises the limit of open files as far as the system allows, and returns the slots for
+/// connections: half of the files. The rest is for the database, studies and models.
 pub(super) fn connection_slots() -> Arc<SlotPool> {
     let n_files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         tracing::warn!("the limit of open files cannot be raised: {error}");
@@ -63,15 +65,15 @@ pub(super) fn connection_slots() -> Arc<SlotPool> {
     SlotPool::new(most.clamp(1, MOST), MOST_OF_ONE)
 }
 
-/// How many connections there are, and how long each keeps its place.
+/// The slots and deadlines of connections.
 pub(super) struct ConnectionLimits<F> {
     pub(super) places: Arc<SlotPool>,
-    /// Returns as whom a connection is counted, by its address.
+    /// Returns the key by which a connection from an address is counted.
     pub(super) client_key: F,
     pub(super) deadlines: ConnectionDeadlines,
 }
 
-/// Answers all connections until it is told to stop, then those that are under way.
+/// Serves connections until it is told to stop, then finishes the requests in progress.
 pub(super) async fn serve(
     mut listener: TcpListener,
     router: Router,
@@ -90,12 +92,12 @@ pub(super) async fn serve(
     let open = GracefulShutdown::new();
     loop {
         let (stream, peer): (_, SocketAddr) = tokio::select! {
-            // It says itself what goes wrong.
+            // `accept` logs its own errors.
             accepted = Listener::accept(&mut listener) => accepted,
             () = work::wait_for_shutdown(&mut stopping) => break,
         };
         let Some(place) = places.take(asker_of(peer.ip())) else {
-            // Whoever does not get it sees that the connection is closed.
+            // If the write fails, the client sees that the connection is closed.
             let _ = stream.into_std().and_then(|mut it| it.write_all(NO_PLACE));
             continue;
         };
@@ -137,14 +139,14 @@ mod tests {
     const REQUEST: &str = "GET /small HTTP/1.1\r\nhost: a\r\n\r\n";
     const LAST: &str = "GET /small HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
-    /// What administrators are told to set.
+    /// The number of open files that the guide recommends.
     #[test]
     fn the_guide_names_as_many_files_as_all_connections_need() {
         let guide = include_str!("../../../docs/guide/deployment.md");
         assert!(guide.contains(&format!("\nLimitNOFILE={}\n", 2 * MOST)));
     }
 
-    /// A server with so many places.
+    /// A server with a given number of connection slots.
     struct Site {
         address: SocketAddr,
         stop: watch::Sender<bool>,
@@ -177,7 +179,7 @@ mod tests {
         Ok(stream)
     }
 
-    /// What is answered until the connection ends.
+    /// Sends a request and returns all that is received until the connection ends.
     async fn ask(address: SocketAddr, text: &'static str) -> io::Result<String> {
         let asking = tokio::task::spawn_blocking(move || {
             let mut answer = String::new();
@@ -187,7 +189,7 @@ mod tests {
         asking.await.unwrap()
     }
 
-    /// Waits until there is a place again.
+    /// Waits until a connection slot is free.
     async fn is_answered(address: SocketAddr) {
         let since = Instant::now();
         while !matches!(ask(address, LAST).await, Ok(it) if it.starts_with("HTTP/1.1 200")) {
@@ -202,7 +204,7 @@ mod tests {
         for (said, answer) in [("", ""), ("GET /small HTTP/1.1\r\nhost", "")] {
             assert_eq!(ask(site.address, said).await.unwrap(), answer, "{said}");
         }
-        // Also after a request that was answered.
+        // The deadline also applies after a completed request.
         let answer = ask(site.address, REQUEST).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(answer.ends_with("\r\n\r\nsmall"), "{answer}");

@@ -1,4 +1,4 @@
-//! Content codings: answers are compressed as the caller takes them (RFC 9110, section 12.5.3).
+//! Compression of responses, negotiated by `Accept-Encoding` (RFC 9110, section 12.5.3).
 
 use std::io::{self, Write};
 
@@ -13,19 +13,20 @@ use flate2::write::GzEncoder;
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 
-/// Answers below this size, in bytes, are not worth it.
+/// Responses with fewer bytes are not compressed.
 const MIN_BYTES: u64 = 256;
 
-/// Answers of this size and above, in bytes, are compressed off the async threads.
+/// Responses of at least this many bytes are compressed off the async threads.
 const LARGE: usize = 1 << 16;
 
-/// For what is compressed while somebody waits, on the scales of both codings.
+/// Compression level for responses that are compressed on the fly, for both codings.
 pub(super) const FAST_LEVEL: u32 = 4;
 
-/// For what is compressed once: near the best for text and wasm, in a tenth of the time.
+/// Compression level for files that are compressed once: close to the best size for text and wasm,
+/// in a tenth of the time.
 pub(super) const BEST_LEVEL: u32 = 9;
 
-/// A content coding (RFC 9110): how a response body is compressed.
+/// A content coding: how a response body is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ContentCoding {
     Brotli,
@@ -36,7 +37,7 @@ impl ContentCoding {
     /// Lists all content codings in order of preference, the most preferred first.
     pub(super) const ALL: [ContentCoding; 2] = [ContentCoding::Brotli, ContentCoding::Gzip];
 
-    /// The best one that a caller takes, if they take any.
+    /// Returns the best coding that a client accepts, or `None` if it accepts none.
     pub(super) fn accepted(headers: &HeaderMap) -> Option<ContentCoding> {
         let mut all = ContentCoding::ALL.into_iter();
         all.find(|it| accepts(headers, it.name()))
@@ -54,13 +55,13 @@ impl ContentCoding {
         HeaderValue::from_static(self.name())
     }
 
-    /// Compresses bytes, at level [`FAST_LEVEL`] or [`BEST_LEVEL`].
+    /// Compresses bytes at a level, such as [`FAST_LEVEL`] or [`BEST_LEVEL`].
     pub(super) fn compress(self, level: u32, bytes: &[u8]) -> Bytes {
         self.compress_written(level, |out| out.write_all(bytes))
             .expect("a Vec takes every write")
     }
 
-    /// Compresses what `write` writes. An error is one of `write`.
+    /// Compresses the output of `write`. Returns the errors of `write`.
     pub(super) fn compress_written(
         self,
         level: u32,
@@ -82,7 +83,7 @@ impl ContentCoding {
     }
 }
 
-/// Whether a caller takes a coding, `identity` being none.
+/// Returns whether a client accepts a coding; `identity` stands for no compression.
 fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     let mut others = None;
     let lists = headers.get_all(header::ACCEPT_ENCODING).iter();
@@ -101,13 +102,13 @@ fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     others.unwrap_or(coding == "identity")
 }
 
-/// Whether a parameter is `q=0`.
+/// Returns whether a parameter is `q=0`.
 fn is_zero(weight: &str) -> bool {
     let (name, value) = weight.split_once('=').unwrap_or_default();
     name.trim().eq_ignore_ascii_case("q") && value.trim().parse::<f32>() == Ok(0.0)
 }
 
-/// Pictures and archives are compressed already.
+/// Returns whether a content type should be compressed; images and archives are already.
 pub(super) fn is_compressible_type(content_type: &str) -> bool {
     !matches!(
         content_type,
@@ -115,8 +116,8 @@ pub(super) fn is_compressible_type(content_type: &str) -> bool {
     )
 }
 
-/// Compresses answers that are not compressed yet. Whoever takes neither a coding nor none is
-/// told so before anything is done.
+/// Compresses responses that are not compressed yet. Returns an error before the request is handled
+/// if the client accepts neither a known coding nor uncompressed responses.
 pub(super) async fn compress(
     State(app): State<AppState>,
     request: Request,
@@ -141,7 +142,8 @@ pub(super) async fn compress(
         .unwrap_or_else(IntoResponse::into_response)
 }
 
-/// A stream has no size: its parts should come as they are made.
+/// Returns whether a response should be compressed. Streams have no known size and are sent as they
+/// are produced.
 fn is_compressible(response: &Response) -> bool {
     let headers = response.headers();
     let content_type = headers

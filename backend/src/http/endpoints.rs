@@ -1,4 +1,5 @@
-//! What there is below `/api`, with who may ask for it: one list for routes and documentation.
+//! All endpoints below `/api` with their access levels. Routes and documentation are derived from
+//! this list.
 
 use std::time::Duration;
 
@@ -41,22 +42,23 @@ use crate::http::limits;
 use crate::http::openapi::Operation;
 use crate::http::{AppState, jobs, operator, people, rerank, score, server_info, studies};
 
-/// A request is answered in this time after its body has been read, or not at all.
+/// Maximum time to handle a request after its body has been read.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Planning a job of the largest size takes longer.
+/// Maximum time to create a job; planning the largest ones takes minutes.
 const JOB_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Body of a request, in bytes, unless it is said otherwise.
+/// Maximum body in bytes, unless an endpoint has another limit.
 const MAX_BODY: usize = 16 << 20;
 
-/// Body of a new job, in bytes.
+/// Maximum body of a new job, in bytes.
 const MAX_JOB: usize = 256 << 20;
 
-/// Body of a request of a review, in bytes: as many events with notes as are sent at once.
+/// Maximum body of an annotation request, in bytes: enough for the largest batch of events with
+/// notes.
 const MAX_REVIEW: usize = 1 << 20;
 
-/// Body of what is said of people, in bytes: a few lines.
+/// Maximum body of a request about people, in bytes: a few lines.
 const MAX_PERSON_BODY: usize = 64 << 10;
 
 /// All endpoints of the HTTP API, in the order of the documentation.
@@ -70,7 +72,7 @@ struct EndpointEntry {
 }
 
 impl Endpoints {
-    /// In the order of the pages that ask for them.
+    /// Lists all endpoints, in the order of the documentation.
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
             on::<GetServerInfoRequest, _, _>(AccessLevel::Public, server_info::get_server_info),
@@ -185,7 +187,7 @@ impl Endpoints {
         })
     }
 
-    /// What the documentation says of them.
+    /// Returns the description of each endpoint for the documentation.
     pub(super) fn operations(&self) -> impl Iterator<Item = &Operation> {
         self.0.iter().map(|it| &it.operation)
     }
@@ -224,12 +226,13 @@ where
     EndpointEntry::new(Operation::of::<E>(access), route)
 }
 
-/// A request that is answered from one study alone.
+/// Returns an endpoint whose reply is computed from one study.
 fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> EndpointEntry {
     on::<R, _, _>(AccessLevel::Public, studies::answer_study_request::<R>)
 }
 
-/// The same as [`CohereRerankRequest`], where Cohere's later clients ask.
+/// Returns the endpoint of version 2 of Cohere's rerank API, with the same request as
+/// [`CohereRerankRequest`].
 fn second_version() -> EndpointEntry {
     let operation = Operation {
         path: CohereRerankRequest::V2_PATH,
@@ -238,7 +241,8 @@ fn second_version() -> EndpointEntry {
     EndpointEntry::new(operation, post(rerank::rerank_v2))
 }
 
-/// The same request as [`GetJobRequest`], but answered again and again.
+/// Returns the endpoint that streams the state of a job, with the same request as
+/// [`GetJobRequest`].
 fn events() -> EndpointEntry {
     let operation = Operation {
         path: GetJobRequest::EVENTS_PATH,
@@ -248,7 +252,7 @@ fn events() -> EndpointEntry {
     EndpointEntry::new(operation, get(jobs::stream_job_events))
 }
 
-/// The reply is the file itself.
+/// Returns the endpoint that exports the events of a task as a file.
 fn download() -> EndpointEntry {
     let operation = Operation {
         reply: "text/plain",

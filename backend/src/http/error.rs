@@ -1,4 +1,4 @@
-//! From an error to a status and a [`ErrorResponse`].
+//! Converts errors to an HTTP status and an [`ErrorResponse`].
 
 use std::any::Any;
 
@@ -51,7 +51,7 @@ impl Error {
             Error::Input(InputError::Invalid { .. }) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "setting")
             }
-            // A request holds no files: this is one of ours.
+            // Requests have no files, so this file is one of the server.
             Error::Input(InputError::File { .. } | InputError::Line { .. })
             | Error::CorruptData { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "damaged"),
             Error::InvalidJson { .. } => (StatusCode::BAD_REQUEST, "json"),
@@ -100,7 +100,7 @@ impl Error {
     }
 }
 
-/// A method that a path does not take.
+/// Returns the error for a method that a path does not support.
 pub(super) async fn method_not_allowed(request: Request) -> Error {
     Error::MethodNotAllowed {
         method: request.method().to_string(),
@@ -108,7 +108,7 @@ pub(super) async fn method_not_allowed(request: Request) -> Error {
     }
 }
 
-/// A handler that panicked: its connection goes on.
+/// Returns the response to a request whose handler panicked. The connection stays open.
 pub(super) fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
     let message = panic
         .downcast_ref::<String>()

@@ -1,4 +1,4 @@
-//! For whoever runs the server: does it score, is it ready, what has it done.
+//! Endpoints for monitoring: health (does it score), readiness and metrics.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -25,18 +25,18 @@ use crate::http::AppState;
 use crate::http::access::{self, AccessLevel};
 use crate::models::{ModelRegistry, NeuralRanker};
 
-/// What was found is told again for so long.
+/// Time during which the result of a health check is reused.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// Whoever does not score in this time does not score.
+/// Time after which a health check without a score counts as failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Upper bounds, in seconds.
+/// Upper bounds of the histogram buckets, in seconds.
 const BUCKETS: [f64; 11] = [
     0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0,
 ];
 
-/// Numbers of this process.
+/// The metrics of this process.
 static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
     PrometheusBuilder::new()
         .set_buckets(&BUCKETS)
@@ -54,17 +54,18 @@ pub(super) fn router(app: &AppState) -> Router<AppState> {
         .route("/metrics", get(metrics).route_layer(operator))
 }
 
-/// What the last check found.
+/// The result of the last health check.
 #[derive(Default)]
 pub(super) struct HealthMonitor {
     last: Mutex<Option<(Instant, Found)>>,
-    /// What each model said first.
+    /// The first score of each model, with which later scores are compared.
     reference_scores: Arc<std::sync::Mutex<BTreeMap<String, f64>>>,
 }
 
 type Found = Result<Vec<HealthCheckScore>, String>;
 
-/// Scores a pair with BM25 and with every model that is loaded.
+/// Scores a pair with BM25 and with every loaded model, and returns the scores. Results are reused
+/// for 5 s.
 async fn health(State(app): State<AppState>) -> Response {
     let mut last = app.health.last.lock().await;
     let found = match &*last {
@@ -94,14 +95,14 @@ async fn health(State(app): State<AppState>) -> Response {
 fn check(models: &ModelRegistry, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Found {
     let mut scored = vec![bm25()?];
     for ranker in models.loaded() {
-        // A short pair may fit where the texts of a job do not.
+        // Short pairs may still fit into memory when the texts of a job do not.
         if let Some(reason) = ranker.exhausted() {
             return Err(format!("{}: {reason}", ranker.about.spec));
         }
         let found = model(&ranker)?;
         let mut first = first.lock().map_err(|it| it.to_string())?;
         let before = *first.entry(found.ranker.clone()).or_insert(found.score);
-        // Batches and other load change the last digits only.
+        // Batch size and load change only the last digits.
         if (found.score - before).abs() > 1e-5 {
             let HealthCheckScore { ranker, score } = found;
             return Err(format!(
@@ -116,7 +117,8 @@ fn check(models: &ModelRegistry, first: &std::sync::Mutex<BTreeMap<String, f64>>
     }
 }
 
-/// tf 2 in 3 terms, of 2 documents with 2 terms on average: ln 2 · 2 · 2.2 / (2 + 1.2 · 1.375).
+/// Checks BM25 against a known score: tf 2 in 3 terms, 2 documents with 2 terms on average: ln 2 ·
+/// 2 · 2.2 / (2 + 1.2 · 1.375).
 fn bm25() -> Result<HealthCheckScore, String> {
     const EXPECTED: f64 = 0.835_574_68;
     let analyzer = Analyzer::default();
@@ -151,7 +153,7 @@ fn model(ranker: &NeuralRanker) -> Result<HealthCheckScore, String> {
     }
 }
 
-/// Whether it is worth sending requests here.
+/// Returns an error if the server is stopping or cannot reach its database.
 async fn ready(State(app): State<AppState>) -> Result<&'static str, Error> {
     if *app.shutdown.borrow() {
         return Err(Error::ServerBusy {
@@ -174,7 +176,7 @@ async fn metrics(State(app): State<AppState>) -> Result<Response, Error> {
     Ok(([text], METRICS.render()).into_response())
 }
 
-/// Counts and times every request by its route, not by its address, of which there is no end.
+/// Counts and times every request by its route; URLs would make an unbounded number of labels.
 pub(super) async fn record_metrics(request: Request, next: Next) -> Response {
     let path = request
         .extensions()

@@ -1,7 +1,7 @@
-//! Jobs: create, watch, cancel, resume, fetch.
+//! The endpoints of jobs: create, watch, cancel, resume, download.
 //!
-//! An id has 128 random bits, so whoever was given the address of a job may watch it;
-//! `EventSource` cannot send a token. Everything else is for the operator.
+//! A job id has 128 random bits, and `EventSource` cannot send a token. Everybody who knows the id
+//! of a job may therefore watch it; everything else requires the operator.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 use crate::error::Error;
 use crate::http::api_request::{ApiRequest, JsonResult};
 
-/// A proxy drops a connection that is silent for a minute.
+/// Interval of keep-alive messages. Proxies close a connection that is silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 pub(super) async fn create_job(
@@ -49,7 +49,7 @@ pub(super) async fn get_job(
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
-/// First how the job stands, then each step, until it ends or the server does.
+/// Streams the state of a job, then each change, until the job ends or the server stops.
 pub(super) async fn stream_job_events(
     ApiRequest {
         app,
@@ -57,7 +57,7 @@ pub(super) async fn stream_job_events(
         ..
     }: ApiRequest<GetJobRequest>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
-    // Steps are kept from before the job is looked at, so that none falls in between.
+    // Subscribes to changes before the job is loaded, so that none is missed.
     let watcher = JobWatcher {
         place: app.limits.watcher()?,
         steps: app.jobs.steps(),
@@ -75,7 +75,7 @@ pub(super) async fn stream_job_events(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
 }
 
-/// Somebody who watches a job.
+/// A client that watches a job.
 struct JobWatcher {
     #[expect(dead_code, reason = "held until the connection ends")]
     place: OwnedSemaphorePermit,
@@ -83,7 +83,7 @@ struct JobWatcher {
     stopping: watch::Receiver<bool>,
     jobs: crate::jobs::JobQueue,
     id: String,
-    /// The state that was told last, and how many pairs were done then.
+    /// The state that was sent last, and the number of scored pairs at that time.
     told: Option<(JobState, u64)>,
 }
 
@@ -98,8 +98,8 @@ impl JobWatcher {
         Some(job)
     }
 
-    /// The next step that is not behind `n_done`, as one is that was on its way when the job was
-    /// looked up.
+    /// Returns the next change of the job. Older changes, with fewer than `n_done` scored pairs,
+    /// are skipped: they were sent before the job was loaded.
     async fn step(&mut self, n_done: u64) -> Option<Job> {
         loop {
             tokio::select! {

@@ -1,4 +1,4 @@
-//! How much is done at once, and for one visitor.
+//! Limits on concurrency and request rates.
 
 mod body;
 mod slots;
@@ -24,57 +24,59 @@ use rate_limit::RateLimit;
 
 pub(super) use slots::{Slot, SlotPool};
 
-/// Requests that are answered at once; more are turned away.
+/// Maximum number of requests that are handled at once; more are rejected.
 const REQUESTS: usize = 256;
 
-/// People who watch jobs at once.
+/// Maximum number of clients that watch jobs; more are rejected.
 const MAX_JOB_WATCHERS: usize = 256;
 
-/// Aggregations of studies and reviews at once; more wait. None of them waits for a model.
+/// Maximum number of computations on studies and annotations at once; more wait. None of them waits
+/// for a model.
 const MAX_COMPUTATIONS: usize = 4;
 
-/// Requests to score texts that wait or are worked on; more are told to come again.
+/// Maximum number of scoring requests, waiting or in progress; more are rejected.
 const MAX_SCORING_REQUESTS: usize = 32;
 
-/// Those of one address at once: somebody who sends many has no more of the places.
+/// Maximum number of scoring requests per client, so that one client cannot take all slots.
 pub(super) const SCORINGS_OF_ONE: usize = 4;
 
-/// When whoever is told so should come again: some batches of others later.
+/// Seconds after which a rejected scoring request should be retried: the time of a few batches.
 const SCORINGS_AGAIN_S: u64 = 5;
 
-/// Downloads of whole studies at once; more are told to come again.
+/// Maximum number of downloads of studies at once; more are rejected.
 const DOWNLOADS: usize = 32;
 
-/// Downloads of one address at once: somebody who reads slowly has no more of them.
+/// Maximum number of downloads per address, so that one slow client cannot take all slots.
 pub(super) const MAX_DOWNLOADS_PER_CLIENT: usize = 4;
 
-/// When whoever is told so should come again.
+/// Seconds after which a rejected download should be retried.
 const DOWNLOADS_AGAIN_S: u64 = 10;
 
-/// Whole studies that are written at once; more wait.
+/// Maximum number of studies that are serialized at once; more wait.
 const EXPORTS: usize = 1;
 
-/// Large answers that are compressed at once; more wait.
+/// Maximum number of large responses that are compressed at once; more wait.
 const COMPRESSORS: usize = 2;
 
-/// Bytes of bodies that are held at once, from when they come until the request is answered.
+/// Maximum total size of request bodies in memory, in bytes. A body counts until the request has
+/// been handled.
 const BODIES: usize = 256 << 20;
 
-/// Those of one asker: a few of the largest bodies.
+/// The same for one client: one body of the largest size.
 const BODIES_OF_ONE: usize = 16 << 20;
 
-/// Those of operators, beside those of all others: two jobs of the largest size.
+/// The same for operators, in addition to all others: two jobs of the largest size.
 const BODIES_OF_OPERATORS: usize = 512 << 20;
 
-/// When whoever is told so should send a body again.
+/// Seconds after which a rejected body should be sent again.
 const BODIES_AGAIN_S: u64 = 10;
 
-/// How often something may be done.
+/// A rate: how often a client may do something.
 #[derive(Clone, Copy)]
 struct Allowance {
-    /// So often at once.
+    /// Number of times in immediate succession.
     burst: u32,
-    /// Once more after this time.
+    /// Time after which one more is allowed.
     every: Duration,
 }
 
@@ -84,33 +86,35 @@ impl Allowance {
     }
 }
 
-/// Somebody who reads: a page makes a handful of requests, a dial one per move.
+/// Rate of anonymous requests: a page makes a handful of requests, and one for each change of a
+/// control.
 const READ_RATE: Allowance = Allowance::new(120, Duration::from_millis(100));
 
-/// Somebody who types: the page waits for a pause before it asks.
+/// Rate of scoring requests: the page waits for a pause in typing.
 const SCORING_RATE: Allowance = Allowance::new(10, Duration::from_secs(2));
 
-/// Somebody who is signed in, whoever shares their address: one who decides by a key each second
-/// makes a few requests for each.
+/// Rate of requests per signed-in person, whatever address they share. Annotating by keyboard makes
+/// a few requests per second.
 const SIGNED_IN_RATE: Allowance = Allowance::new(300, Duration::from_millis(50));
 
-/// Tokens and passwords that were wrong, of one address.
+/// Rate of wrong tokens and passwords from one address.
 const FAILED_ATTEMPT_RATE: Allowance = Allowance::new(10, Duration::from_secs(6));
 
-/// Passwords of one name that were wrong, wherever from. Somebody with many addresses could keep it
-/// full and so lock out whom they mean, who then needs a link; a password that is tried from a
-/// thousand addresses at once would be worse.
+/// Rate of wrong passwords for one name, from all addresses. An attacker with many addresses can
+/// exhaust it and so lock out a person, who then needs a link. Unlimited guessing from many
+/// addresses would be worse.
 const GUESSES_OF_NAME: Allowance = Allowance::new(20, Duration::from_secs(20));
 
-/// Those of one address: so few that one address alone never locks out anybody elsewhere.
+/// Rate of wrong passwords for one name from one address. It is so low that one address cannot lock
+/// out a person elsewhere.
 const GUESSES_OF_NAME_FROM_ADDRESS: Allowance = Allowance::new(5, Duration::from_secs(60));
 
-/// Passwords that are worked on at once: each takes a core and 19 MiB for some tens of
-/// milliseconds.
+/// Maximum number of passwords that are hashed at once. Each takes a core and 19 MiB for some tens
+/// of milliseconds.
 const PASSWORDS: usize = 2;
 
-/// Addresses, people and names of each limit that are remembered; of more, those that were quiet
-/// longest are forgotten.
+/// Number of clients or names that each rate limit remembers. The least recently active ones are
+/// forgotten.
 const MAX_TRACKED_CLIENTS: usize = 10_000;
 
 /// All concurrency and rate limits of the server.
@@ -131,20 +135,21 @@ pub(super) struct ServerLimits {
     compressors: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
     scorings: Arc<SlotPool>,
-    /// Batches of texts that are scored at once: one, which has all threads below.
+    /// Permits for scoring a batch: one, since a batch uses all scoring threads.
     turn: Arc<Semaphore>,
-    /// Threads of these batches: all cores but one, so that everything else has a core.
+    /// The scoring threads: one fewer than there are cores, so that a core is left for everything
+    /// else.
     scoring_threads: Option<Arc<rayon::ThreadPool>>,
 }
 
-/// A batch's turn to be computed, kept until it is.
+/// The permit to score a batch, held until the batch is done.
 pub(super) struct ScoringTurn {
     _place: OwnedSemaphorePermit,
     threads: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl ScoringTurn {
-    /// Computes on the threads of scoring, then lets the next batch have its turn.
+    /// Runs `work` on the scoring threads, then releases the permit.
     pub(super) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         match &self.threads {
             Some(threads) => threads.install(work),
@@ -173,7 +178,7 @@ impl ServerLimits {
             heavy: Arc::new(Semaphore::new(MAX_COMPUTATIONS)),
             scorings: SlotPool::new(MAX_SCORING_REQUESTS, SCORINGS_OF_ONE),
             turn: Arc::new(Semaphore::new(1)),
-            // Where there are no threads to be had, the usual ones do.
+            // If no thread pool can be created, the global one is used.
             scoring_threads: rayon::ThreadPoolBuilder::new()
                 .num_threads(rayon::current_num_threads().saturating_sub(1).max(1))
                 .build()
@@ -182,8 +187,8 @@ impl ServerLimits {
         }
     }
 
-    /// A place among those who have texts scored, kept as long as what is returned.
-    /// No asker is an operator, who is not counted as one.
+    /// Takes a slot for a scoring request, held until the result is dropped; an error if none is
+    /// free. `None` stands for an operator, who has no limit per client.
     pub(super) fn scoring(&self, asker: Option<ClientKey>) -> Result<Slot, Error> {
         self.scorings.take(asker).ok_or(Error::ScoringQueueFull {
             most: MAX_SCORING_REQUESTS,
@@ -192,8 +197,8 @@ impl ServerLimits {
         })
     }
 
-    /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one
-    /// batch of each other one, and not for their ends.
+    /// Waits for the permit to score a batch. Permits are granted in the order of the calls, so
+    /// that a small request waits for one batch of each other request at most.
     pub(super) async fn scoring_turn(&self) -> ScoringTurn {
         ScoringTurn {
             _place: wait_for(&self.turn).await,
@@ -201,7 +206,7 @@ impl ServerLimits {
         }
     }
 
-    /// A place among those who watch, kept as long as what is returned.
+    /// Takes a slot for watching a job, held until the result is dropped; an error if none is free.
     pub(super) fn watcher(&self) -> Result<OwnedSemaphorePermit, Error> {
         let busy = |_| Error::ServerBusy {
             what: "others who watch jobs",
@@ -210,7 +215,7 @@ impl ServerLimits {
         self.watchers.clone().try_acquire_owned().map_err(busy)
     }
 
-    /// A place among those who download, kept as long as what is returned.
+    /// Takes a slot for a download, held until the result is dropped; an error if none is free.
     pub(super) fn download(&self, ip: IpAddr) -> Result<Slot, Error> {
         let place = self.downloads.take(Some(ClientKey::Address(ip)));
         place.ok_or(Error::ServerBusy {
@@ -219,7 +224,7 @@ impl ServerLimits {
         })
     }
 
-    /// Places for the bytes of a body, none of them taken yet.
+    /// Returns an empty slot for the bytes of a request body.
     fn body(&self, caller: &Caller) -> Slot {
         match caller.has_role(AccessRole::Operator) {
             true => self.bodies_of_operators.take_none(None),
@@ -227,35 +232,35 @@ impl ServerLimits {
         }
     }
 
-    /// A place for a whole study to be written, kept as long as what is returned.
+    /// Waits for a slot to serialize a study, held until the result is dropped.
     pub(super) async fn export(&self) -> OwnedSemaphorePermit {
         wait_for(&self.exports).await
     }
 
-    /// A place for a large answer to be compressed, kept as long as what is returned.
+    /// Waits for a slot to compress a large response, held until the result is dropped.
     pub(super) async fn compressor(&self) -> OwnedSemaphorePermit {
         wait_for(&self.compressors).await
     }
 
-    /// A place for a password, kept as long as what is returned.
+    /// Waits for a slot to hash a password, held until the result is dropped.
     pub(super) async fn password(&self) -> OwnedSemaphorePermit {
         wait_for(&self.passwords).await
     }
 
-    /// A place for what keeps a core busy without a model, kept as long as what is returned.
+    /// Waits for a slot for a computation without a model, held until the result is dropped.
     pub(super) async fn computation(&self) -> OwnedSemaphorePermit {
         wait_for(&self.heavy).await
     }
 }
 
-/// Waits for one of some places, kept as long as what is returned.
+/// Waits for a permit of a semaphore.
 async fn wait_for(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
     let place = places.clone().acquire_owned().await;
     place.expect("the semaphore is never closed")
 }
 
-/// Reads the body of a request, of at most so many bytes, and then turns it away when too many are
-/// answered: whoever sends slowly takes no place.
+/// Reads the body of a request, of at most `max_body` bytes, then rejects the request if too many
+/// are being handled. Clients that send slowly therefore take no slot.
 pub(super) async fn shed_load(
     State((app, max_body)): State<(AppState, usize)>,
     request: Request,
@@ -275,17 +280,17 @@ pub(super) async fn shed_load(
     }
 }
 
-/// As whom somebody is counted.
+/// The key by which limits count a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ClientKey {
-    /// Whoever is there. Whoever has IPv6 has a whole /64, which counts as one.
+    /// The IP address. The addresses of an IPv6 /64 network count as one.
     Address(IpAddr),
-    /// Somebody who is signed in, wherever they are.
+    /// A person who is signed in, from any address.
     Person(PersonId),
 }
 
 impl ClientKey {
-    /// What stands for them in a table.
+    /// Returns the key for limits: IPv6 addresses are reduced to their /64 network.
     pub(super) fn rate_limit_key(self) -> ClientKey {
         match self {
             ClientKey::Address(IpAddr::V6(ip)) => {

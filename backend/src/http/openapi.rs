@@ -1,4 +1,5 @@
-//! The API described by its own types: `/api/openapi.json` for programs, `/api/docs` to read.
+//! The API description, derived from its types: `/api/openapi.json` for programs, `/api/docs` for
+//! people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,13 +27,13 @@ use crate::http::AppState;
 use crate::http::access::AccessLevel;
 use crate::http::endpoints::Endpoints;
 
-/// Name of the operator's token in the document.
+/// Name of the security scheme of the operator token.
 const TOKEN: &str = "operator";
 
-/// Name of the cookie of a session in the document.
+/// Name of the security scheme of the session cookie.
 const SESSION: &str = "session";
 
-/// What the documentation says of an endpoint.
+/// The description of an endpoint.
 pub(super) struct Operation {
     pub(super) method: Method,
     pub(super) path: &'static str,
@@ -42,7 +43,7 @@ pub(super) struct Operation {
     pub(super) schemas: fn() -> OperationSchemas,
 }
 
-/// Of a request and its reply, with all that they name.
+/// The schemas of a request and its reply, and of all types that they refer to.
 pub(super) struct OperationSchemas {
     description: String,
     request: RefOr<Schema>,
@@ -79,7 +80,7 @@ impl OperationSchemas {
     }
 }
 
-/// A reference to the schema of a type; a list stands as it is.
+/// Returns a reference to the schema of a type, or the schema itself for a list.
 fn name<T: ToSchema>(named: &mut Vec<(String, RefOr<Schema>)>) -> RefOr<Schema> {
     T::schemas(named);
     match T::schema() {
@@ -211,7 +212,7 @@ fn said_of(access: AccessLevel) -> &'static str {
     }
 }
 
-/// The document as one page without scripts.
+/// Returns the documentation as an HTML page without scripts.
 fn page(document: &Value) -> String {
     let mut html = String::from(HEAD);
     let none = serde_json::Map::new();
@@ -267,7 +268,7 @@ const HEAD: &str = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">\
     <code>q</code>, a POST as its body. Errors are a <a href=\"#Problem\">Problem</a>. \
     <a href=\"/api/openapi.json\">openapi.json</a> says the same to programs.</p>";
 
-/// The name of a schema, with the way to it.
+/// Returns the name of a schema as a link to its description.
 fn linked(schema: &Value) -> String {
     if schema["type"] == "array" {
         let title = escaped(schema["items"]["description"].as_str().unwrap_or("values"));

@@ -1,4 +1,4 @@
-//! Models for the operator: which there are, and loading one now.
+//! Endpoints for operators: listing models and loading one.
 
 use axum::Json;
 use shared::api::models::{ListModelsRequest, LoadModelRequest, ModelStatus};

@@ -1,4 +1,4 @@
-//! People: who is here, who is let in, who is turned away.
+//! The endpoints of people: sessions, invitations, access rights.
 
 mod password;
 
@@ -21,7 +21,7 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::store::people::{JoinDetails, NewInvitationRow, PersonRecord, name_key};
 use crate::store::secret_token::SecretToken;
 
-/// Who somebody is now, and what their browser keeps of it.
+/// The reply after signing in or out, with the header that sets the session cookie.
 type SignedInResponse = (
     [(header::HeaderName, HeaderValue); 1],
     Json<SessionResponse>,
@@ -55,7 +55,7 @@ pub(super) async fn accept_invitation(
     can_be_kept(&app, &headers)?;
     let token = asked.token.as_deref().map(SecretToken::from_text);
     match &token {
-        // Before a password is hashed, which takes long.
+        // Checked first, since hashing a password is slow.
         Some(token) => {
             app.store.invitation_target(token, now_ms()).await?;
         }
@@ -112,8 +112,7 @@ pub(super) async fn sign_in(
     welcome(&app, caller, &headers, session).await
 }
 
-/// Uses up the link that the server printed when it started, and begins a session of an operator
-/// without a name.
+/// Redeems the operator link and starts an operator session without a name.
 pub(super) async fn sign_in_as_operator(
     headers: HeaderMap,
     ApiRequest {
@@ -130,15 +129,16 @@ pub(super) async fn sign_in_as_operator(
     welcome(&app, caller, &headers, session).await
 }
 
-/// A password that may be the right one of a name.
+/// An attempt to sign in with a name and a password.
 struct PasswordAttempt<'a> {
     name: &'a str,
     password: String,
-    /// None if nobody has the name.
+    /// `None` if there is no person of this name.
     known: Option<&'a PersonRecord>,
 }
 
-/// Takes as long, and says the same, whether there is somebody of this name or not.
+/// Checks a password, with limits on wrong guesses. Time and error are the same whether the name
+/// exists or not.
 async fn check_password(
     app: &AppState,
     caller: &Caller,
@@ -161,8 +161,8 @@ async fn check_password(
     }
 }
 
-/// A browser that came without TLS would not keep the cookie, and an invitation would be used for
-/// nothing.
+/// Returns an error if the browser would not keep the session cookie because the page was not
+/// loaded over https. The invitation would otherwise be used up in vain.
 fn can_be_kept(app: &AppState, headers: &HeaderMap) -> Result<(), Error> {
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
     let Some(host) = origin.and_then(|it| it.strip_prefix("http://")) else {
@@ -181,7 +181,8 @@ fn can_be_kept(app: &AppState, headers: &HeaderMap) -> Result<(), Error> {
     Err(Error::UntrustedRequest { reason })
 }
 
-/// The session that the browser had before ends: nobody goes on in one that somebody else began.
+/// Starts a session and ends the one that the browser had before, so that nobody continues in a
+/// session that somebody else started.
 async fn welcome(
     app: &AppState,
     caller: Caller,
@@ -305,7 +306,8 @@ pub(super) async fn revoke(
     Ok(Json(app.store.list_people(now_ms()).await?))
 }
 
-/// Curators have to do with annotators, operators with everybody.
+/// Returns an error unless the caller may manage people of a role: curators manage annotators,
+/// operators everybody.
 fn may_manage(caller: &Caller, role: AccessRole) -> Result<(), Error> {
     let least = match role {
         AccessRole::Visitor | AccessRole::Annotator => AccessRole::Curator,

@@ -1,6 +1,6 @@
-//! Rankings for other programs, as text-embeddings-inference and Cohere give them.
+//! Reranking for other programs, in the formats of text-embeddings-inference and Cohere.
 //!
-//! A request of any size is scored as `score.rs` does it, a turn at a time.
+//! Requests are scored in batches, see `score.rs`.
 
 use axum::Json;
 use shared::api::rerank::{
@@ -20,7 +20,7 @@ use crate::models::{
     DetailedScore, ScoreDetail, ScoreScale, ScoredDocuments, ScoringRequest, TruncatedInput,
 };
 
-/// `/rerank`: a list of texts or of documents.
+/// Handles `/rerank`: ranks a list of texts (text-embeddings-inference) or documents (Cohere).
 pub(super) async fn rerank(
     ApiRequest {
         app,
@@ -29,7 +29,7 @@ pub(super) async fn rerank(
     }: ApiRequest<RerankRequest>,
 ) -> JsonResult<RerankResponse> {
     let cut = TruncationPolicy::of(asked.truncate, asked.truncation_direction);
-    // Each of the two shapes has a name of its own for it.
+    // The two formats have different names for this option.
     let back = asked.return_text.or(asked.return_documents);
     let ranking = match (asked.texts, asked.documents) {
         (Some(texts), None) => {
@@ -97,7 +97,7 @@ pub(super) async fn rerank_v2(
         .map(Json)
 }
 
-/// Of Cohere's shape.
+/// The version of Cohere's API in the reply.
 #[derive(Clone, Copy)]
 enum RerankApiVersion {
     First,
@@ -132,13 +132,13 @@ async fn rank_documents(
     ))
 }
 
-/// How many come back; 0 is all.
+/// Returns the number of results to return; 0 or no value means all.
 fn most(top_n: Option<u64>) -> usize {
     let most = top_n.filter(|&it| it > 0);
     most.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX))
 }
 
-/// What is asked for beside query and texts.
+/// The options of a request besides the query and the documents.
 struct RerankOptions {
     model: Option<String>,
     numbers: ScoreKind,
@@ -147,7 +147,7 @@ struct RerankOptions {
     max_passages: Option<usize>,
 }
 
-/// A bound of what is read of a document, as Cohere has them.
+/// Parses a limit on what is read of a document; an error if it is 0, as in Cohere's API.
 fn at_least_one(field: &str, asked: Option<u64>) -> Result<Option<usize>, Error> {
     if asked == Some(0) {
         let reason = "is 0; it is at least 1, or left out";
@@ -156,7 +156,7 @@ fn at_least_one(field: &str, asked: Option<u64>) -> Result<Option<usize>, Error>
     Ok(asked.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
 }
 
-/// Which numbers are given.
+/// Which scores are returned: those of the model, or values from 0 to 1.
 #[derive(Clone, Copy)]
 enum ScoreKind {
     Raw,
@@ -172,7 +172,7 @@ impl ScoreKind {
     }
 }
 
-/// Whether texts come back.
+/// Whether the texts of the documents are returned.
 #[derive(Clone, Copy)]
 enum ReturnTexts {
     Given,
@@ -195,14 +195,14 @@ impl ReturnTexts {
     }
 }
 
-/// What becomes of texts that are longer than a model reads.
+/// What to do with texts that are longer than the model's input.
 #[derive(Clone, Copy)]
 enum TruncationPolicy {
-    /// They lose their end.
+    /// Truncate the end of the text.
     End,
-    /// They are refused.
+    /// Reject the request.
     Nothing,
-    /// They should lose their beginning, which no model here does.
+    /// Truncate the beginning. No model here supports it, so the request is rejected.
     Beginning,
 }
 
@@ -215,7 +215,7 @@ impl TruncationPolicy {
         }
     }
 
-    /// Whether what is too long may lose anything.
+    /// Returns an error unless the policy allows to truncate the end of an input.
     fn check(self, too_long: TruncatedInput) -> Result<(), Error> {
         let reason = match self {
             TruncationPolicy::End => return Ok(()),
@@ -234,11 +234,11 @@ impl TruncationPolicy {
     }
 }
 
-/// Texts with what was made of them.
+/// The documents of a request with their ranking.
 struct RerankResult {
     model: String,
     texts: Vec<String>,
-    /// Place and number, best first.
+    /// Position of the document in the request and its score, best first.
     order: Vec<(usize, f64)>,
     n_cut: usize,
     n_pieces: u64,
@@ -300,7 +300,7 @@ impl RerankResult {
     }
 }
 
-/// Ranks texts for a query with one of the models.
+/// Scores documents for a query with a model and ranks them.
 async fn rank(
     app: &AppState,
     caller: &Caller,
@@ -329,7 +329,7 @@ async fn rank(
         max_passages: wanted.max_passages,
         max_tokens: bounds.tokens,
         detail: ScoreDetail::Scores,
-        // What is refused is refused before the model computes anything.
+        // The request is rejected before the model computes anything.
         on_truncation: Box::new(move |it| cut.check(it)),
     };
     let ScoredDocuments {
@@ -356,8 +356,8 @@ fn number(wanted: ScoreKind, scale: ScoreScale, score: f64) -> f64 {
     }
 }
 
-/// Best first, and the earlier of two that are equal; sorted before they become other numbers,
-/// under which more are equal.
+/// Ranks by score, best first; ties keep the order of the request. Ranking comes before the
+/// conversion of the scores, which can map different scores to the same value.
 fn in_order(mut scores: Vec<DetailedScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
     scores.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
     let each = scores.into_iter();

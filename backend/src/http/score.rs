@@ -1,5 +1,5 @@
-//! A few texts at once, for the Playground, and what every request that needs a model goes through:
-//! bounds, a place among those that wait, and turns.
+//! Scoring of a few documents for the Playground, and what all requests to models share: limits,
+//! the queue and scoring in batches.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,20 +19,21 @@ use crate::models::{
     IncrementalScoring, NeuralRanker, ScoreDetail, ScoredDocuments, ScoringRequest,
 };
 
-/// What one request may hold.
+/// Maximum sizes of a scoring request.
 pub(super) struct ScoringLimits {
     pub(super) texts: u64,
     characters_of_query: u64,
     characters_of_text: u64,
-    /// To encode, those of the query counted once for each passage.
+    /// Tokens to encode; those of the query count once for each passage.
     pub(super) tokens: u64,
 }
 
-/// Tokens of a visitor: a few seconds on two cores. As many texts as they may send, as long as they
-/// may be and in English, have fewer in passages of the usual length.
+/// Maximum number of tokens for visitors: a few seconds on two cores. English texts within the
+/// other limits have fewer tokens, in passages of the usual length.
 const VISITOR_TOKENS: u64 = 16_384;
 
-/// Tokens of an operator: some minutes on two cores. More are for a job.
+/// Maximum number of tokens for operators: some minutes on two cores. Larger requests should be
+/// jobs.
 const OPERATOR_TOKENS: u64 = 4_194_304;
 
 impl ScoringLimits {
@@ -53,7 +54,7 @@ impl ScoringLimits {
         }
     }
 
-    /// Of a ranking, which is computed batch by batch.
+    /// Returns the limits of a reranking request, which is computed batch by batch.
     pub(super) fn for_ranking(caller: &Caller) -> ScoringLimits {
         match caller.has_role(AccessRole::Operator) {
             false => ScoringLimits::for_caller(caller),
@@ -123,7 +124,7 @@ pub(super) async fn score(
     }))
 }
 
-/// One pair, which is never longer than a batch.
+/// Returns the attention of a model on one pair, which always fits into one batch.
 pub(super) async fn attention(
     ApiRequest {
         app,
@@ -146,16 +147,16 @@ pub(super) async fn attention(
     Ok(Json(found.await?))
 }
 
-/// The ranker of a request.
+/// The model that a request names.
 pub(super) struct RequestedRanker {
-    /// Where the request names it.
+    /// The field of the request with the name, for error messages.
     pub(super) field: &'static str,
     pub(super) spec: String,
 }
 
 impl RequestedRanker {
-    /// Loads the ranker, unless it is not for the caller: with passages of their own length a few
-    /// texts become any number of tokens.
+    /// Loads the model. Returns an error if a visitor chooses another passage length than the usual
+    /// one: a few texts could then have any number of tokens.
     async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
         let RequestedRanker { field, spec } = self;
         let models = app.models.clone();
@@ -174,8 +175,8 @@ impl RequestedRanker {
     }
 }
 
-/// Scores texts step by step, each step when it is its turn. Whoever leaves, or has no more time,
-/// leaves the remaining steps undone.
+/// Scores documents batch by batch, each batch when it has the permit. The remaining batches are
+/// not computed if the client disconnects or the request times out.
 pub(super) async fn score_in_turns(
     app: &AppState,
     caller: &Caller,
@@ -211,7 +212,8 @@ async fn take_turns(
     work.finish()
 }
 
-/// Counts who left before there was an answer: then what waits for it is dropped, and this too.
+/// Counts clients that disconnect before the reply: the handler, and this value with it, is then
+/// dropped.
 struct DisconnectCounter {
     answered: bool,
 }

@@ -1,4 +1,4 @@
-//! What this server is and can do.
+//! The endpoint with the version and the capabilities of the server.
 
 use axum::Json;
 use shared::api::people::AccessRole;
@@ -8,7 +8,8 @@ use crate::error::run_blocking;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::score;
 
-/// A model that cannot be loaded is left out here; `/health` says what is wrong with it.
+/// Returns the version and the available rankers. Models that cannot be loaded are left out;
+/// `/health` reports their errors.
 pub(super) async fn get_server_info(
     ApiRequest { app, caller, .. }: ApiRequest<GetServerInfoRequest>,
 ) -> JsonResult<ServerInfoResponse> {

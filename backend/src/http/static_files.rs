@@ -1,6 +1,6 @@
-//! The front end, from the binary, and the headers that keep it safe.
+//! Serves the embedded front end, and sets security headers.
 //!
-//! A path that names no file is a page of the app, which reads the path itself.
+//! A path without a file extension is a page of the app, which reads the path itself.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ use crate::front_end_files::FrontEndFiles;
 use crate::http::AppState;
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
 
-/// All files of the front end.
+/// All files of the front end, with their content security policy.
 pub(super) struct StaticFiles {
     by_path: BTreeMap<String, Arc<File>>,
     policy: HeaderValue,
@@ -28,18 +28,19 @@ pub(super) struct StaticFiles {
 
 struct File {
     body: Bytes,
-    /// In the order of [`ContentCoding::ALL`]; built in, or made when it is first asked for.
+    /// The compressed file, in the order of [`ContentCoding::ALL`]; embedded, or computed on first
+    /// use.
     compressed: [OnceLock<Bytes>; 2],
     content_type: &'static str,
-    /// Of its bytes; none for a file whose name changes with them.
+    /// Entity tag from the hash of the file; `None` for a file whose name contains a hash.
     tag: Option<HeaderValue>,
 }
 
-/// Ending of a file that is another one packed with Brotli.
+/// Extension of files that are compressed with Brotli.
 const PACKED: &str = ".br";
 
 impl StaticFiles {
-    /// What was built into this binary.
+    /// Returns the files that are embedded in this binary.
     pub(super) fn embedded() -> StaticFiles {
         let files = FrontEndFiles::iter().filter_map(|path| {
             let file = FrontEndFiles::get(&path)?;
@@ -103,7 +104,7 @@ impl File {
     }
 }
 
-/// A file, or the page that stands for all others.
+/// Serves a file, or the index page for a path without a file extension.
 pub(super) async fn serve_page(State(app): State<AppState>, request: Request) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path());
     let nothing = || Error::PathNotFound {
@@ -171,7 +172,7 @@ async fn answer(file: &Arc<File>, asked: &HeaderMap) -> Result<Response, Error> 
     Ok((headers, Body::from(body)).into_response())
 }
 
-/// Whether a list has a tag, or is `*`, which stands for every tag (RFC 9110, section 13.1.2).
+/// Returns whether a list of entity tags contains a tag or is `*` (RFC 9110, section 13.1.2).
 fn names(list: &HeaderValue, tag: Option<&HeaderValue>) -> bool {
     let Ok(list) = list.to_str() else {
         return false;
@@ -183,7 +184,7 @@ fn names(list: &HeaderValue, tag: Option<&HeaderValue>) -> bool {
         })
 }
 
-/// Adds to every response what a browser is to keep to.
+/// Adds security headers to every response.
 pub(super) async fn add_security_headers(request: Request, next: Next) -> Response {
     let of_api = request.uri().path().starts_with("/api/");
     let mut response = next.run(request).await;
@@ -213,8 +214,8 @@ pub(super) async fn add_security_headers(request: Request, next: Next) -> Respon
     response
 }
 
-/// Allows our own files, WebAssembly and the scripts that trunk wrote into the page. Styles in
-/// the page are allowed, since a figure carries its own.
+/// Returns the content security policy. It allows our own files, WebAssembly and the inline scripts
+/// that trunk wrote into the page, and inline styles, which figures contain.
 fn policy(index: &str) -> HeaderValue {
     let hashes: String = inline_scripts(index)
         .map(|it| format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(it))))
@@ -228,7 +229,7 @@ fn policy(index: &str) -> HeaderValue {
     HeaderValue::from_str(&policy).expect("a policy is printable ASCII")
 }
 
-/// What stands between `<script …>` and `</script>` where no `src` is given.
+/// Returns the contents of the `<script>` elements without `src`.
 fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
     html.split("<script").skip(1).filter_map(|rest| {
         let (attributes, rest) = rest.split_once('>')?;
@@ -237,7 +238,8 @@ fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Trunk puts a hash of a file's bytes into its name: `frontend-0123456789abcdef_bg.wasm`.
+/// Returns whether trunk has put a hash into the file name, as in
+/// `frontend-0123456789abcdef_bg.wasm`.
 fn name_has_hash(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name
@@ -312,7 +314,7 @@ mod tests {
     fn scripts_in_the_page_are_allowed_by_their_hash() {
         let index = r#"<script type="module">a()</script><script src="/b.js"></script>"#;
         assert_eq!(inline_scripts(index).collect::<Vec<_>>(), ["a()"]);
-        // printf 'a()' | openssl dgst -sha256 -binary | base64
+        // Computed with: printf 'a()' | openssl dgst -sha256 -binary | base64
         let policy = policy(index);
         let expected = format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest("a()")));
         assert!(policy.to_str().unwrap().contains(&expected));

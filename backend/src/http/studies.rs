@@ -1,4 +1,4 @@
-//! Studies: their list, one for a state of its dials, its instances, its whole.
+//! The endpoints of studies: the list, overviews, instances and exports.
 
 mod cache;
 
@@ -33,7 +33,7 @@ use crate::store::studies::{StudyEntry, late_interaction};
 
 pub(super) use cache::StudyCache;
 
-/// Bytes of a file that are read and sent at a time.
+/// Size in bytes of the chunks in which a file is sent.
 const CHUNK: usize = 1 << 16;
 
 pub(super) async fn list(
@@ -46,14 +46,14 @@ pub(super) async fn list(
         }
         match app.studies.card(&listed).await {
             Ok(card) => cards.push(card),
-            // One damaged study does not hide the others.
+            // One damaged study must not hide the others.
             Err(error) => tracing::error!("study {}: {error}", listed.name),
         }
     }
     Ok(Json(cards))
 }
 
-/// The overview of a state of the dials is cached.
+/// Returns the overview of a study for a state of its controls. Overviews are cached.
 pub(super) async fn get_study(
     ApiRequest {
         app,
@@ -66,7 +66,7 @@ pub(super) async fn get_study(
     Ok(Json(app.studies.overview(&listed, asked.controls).await?))
 }
 
-/// Answers a request from one study alone.
+/// Handles any request whose reply is computed from one study.
 pub(super) async fn answer_study_request<R: StudyRequest>(
     ApiRequest {
         app,
@@ -82,7 +82,7 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
     Ok(Json(reply.await?))
 }
 
-/// What was looked into lies beside the study.
+/// Returns the late-interaction analyses of a study, which are stored next to it.
 pub(super) async fn list_late_interaction_analyses(
     ApiRequest {
         app,
@@ -99,7 +99,7 @@ pub(super) async fn list_late_interaction_analyses(
     ))
 }
 
-/// One page of instances is counted on all cores.
+/// Returns a page of instances of a study. It is computed on all cores.
 pub(super) async fn list_instances(
     ApiRequest {
         app,
@@ -119,7 +119,7 @@ pub(super) async fn list_instances(
     ))
 }
 
-/// The study is written as it is in memory, and compressed once for all who ask.
+/// Returns a whole study as JSON. It is serialized from memory and compressed once for all clients.
 pub(super) async fn export_study(
     headers: HeaderMap,
     ApiRequest {
@@ -154,8 +154,8 @@ pub(super) async fn export_study(
     Ok(response)
 }
 
-/// Writes a study when it has its turn, unless somebody did meanwhile. Whoever leaves waits no
-/// more, but does not undo what has begun for those who wait for it too.
+/// Serializes a study, unless another request did so in the meantime. If the client disconnects
+/// while it waits, nothing is done; once started, the work continues, since others may wait for it.
 async fn write_export(
     app: AppState,
     listed: StudyEntry,
@@ -185,7 +185,7 @@ fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {
     })
 }
 
-/// A body that is read while it is sent, and keeps its place until then.
+/// Returns a body that is read while it is sent and holds its slot until then.
 fn read_in_chunks(mut file: impl Read + Send + 'static, place: Slot) -> Body {
     let chunks = std::iter::from_fn(move || {
         let _place = &place;
@@ -202,7 +202,8 @@ fn read_in_chunks(mut file: impl Read + Send + 'static, place: Slot) -> Body {
     Body::from_stream(stream::iter(chunks))
 }
 
-/// A study that is not for the caller's eyes is not there.
+/// Returns the entry of a study. If the caller may not see it, the error is that of an unknown
+/// study.
 pub(super) async fn find_study(
     app: &AppState,
     caller: &Caller,
@@ -215,7 +216,8 @@ pub(super) async fn find_study(
     Ok(listed)
 }
 
-/// Curators make tasks from studies that are not published yet.
+/// Returns whether a caller may see a study. Curators also see unpublished studies, from which they
+/// create tasks.
 pub(super) fn is_visible(caller: &Caller, listed: &StudyEntry) -> bool {
     listed.is_published || caller.has_role(AccessRole::Curator)
 }

@@ -1,4 +1,4 @@
-//! The server without a network: who may do what, and what becomes of bad requests.
+//! Tests of the server without a network: access rights and invalid requests.
 
 mod access;
 mod answers;
@@ -35,14 +35,14 @@ use crate::store::people::{JoinDetails, NewInvitationRow};
 use crate::store::secret_token::SecretToken;
 use crate::store::studies::Visibility;
 
-/// A server with a data folder of its own.
+/// A server with its own data folder.
 struct Site {
     _home: tempfile::TempDir,
     folder: DataFolder,
     app: AppState,
     router: Router,
     token: String,
-    /// The token of the operator's link.
+    /// The token of the operator link.
     link: SecretToken,
     stop: watch::Sender<bool>,
 }
@@ -52,7 +52,7 @@ impl Site {
         Site::with(door, models::tests::tiny()).await
     }
 
-    /// On loopback whoever asks is the operator, as for most tests.
+    /// Creates a server. On loopback every caller is the operator, as most tests need it.
     async fn with(door: ListenScope, models: ModelRegistry) -> Site {
         let exposure = NetworkExposure {
             no_auth_on_loopback: door == ListenScope::Loopback,
@@ -123,7 +123,7 @@ impl Site {
         }
     }
 
-    /// The status of the answer to a request.
+    /// Returns the status of the response to a request.
     async fn status(&self, request: Request<Body>) -> u16 {
         self.send(request).await.status.as_u16()
     }
@@ -137,7 +137,7 @@ impl Site {
     }
 }
 
-/// A server as it is started without further arguments.
+/// Returns the exposure of a server without further arguments.
 fn exposure(door: ListenScope) -> NetworkExposure {
     NetworkExposure {
         scope: door,
@@ -147,14 +147,14 @@ fn exposure(door: ListenScope) -> NetworkExposure {
     }
 }
 
-/// The same request from a peer.
+/// Returns a request as if it came from a peer.
 fn from(peer: impl Into<IpAddr>, mut request: Request<Body>) -> Request<Body> {
     let address = SocketAddr::new(peer.into(), 1);
     request.extensions_mut().insert(ConnectInfo(address));
     request
 }
 
-/// The same request with other headers.
+/// Returns a request with additional headers.
 fn with_headers(mut request: Request<Body>, headers: &[(&str, &str)]) -> Request<Body> {
     for (name, value) in headers {
         let name: header::HeaderName = name.parse().unwrap();
@@ -180,7 +180,7 @@ impl Answer {
         })
     }
 
-    /// Status and message of what went wrong.
+    /// Returns the status and the message of an error response.
     fn problem(&self) -> (u16, String) {
         (self.status.as_u16(), self.json::<ErrorResponse>().error)
     }
@@ -217,14 +217,14 @@ fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
     request
 }
 
-/// Somebody who is signed in.
+/// A person who is signed in.
 struct Signed {
     person: Person,
     session: SecretToken,
 }
 
 impl Site {
-    /// Somebody new.
+    /// Adds a person with a role and signs them in.
     async fn somebody(&self, role: AccessRole, name: &str) -> Signed {
         let invite = NewInvitationRow {
             role,
@@ -248,7 +248,7 @@ impl Site {
         }
     }
 
-    /// The name of the cookie.
+    /// Returns the name of the session cookie.
     fn cookie(&self) -> &'static str {
         match (self.app.exposure.scope, self.app.exposure.https_url()) {
             (ListenScope::Loopback, None) => "axioscope-8080",
@@ -256,7 +256,7 @@ impl Site {
         }
     }
 
-    /// A request as a page sends it in which somebody is signed in.
+    /// Returns a request as a page sends it on behalf of a signed-in person.
     fn by(&self, mut request: Request<Body>, session: &SecretToken) -> Request<Body> {
         let cookie = format!("{}={}", self.cookie(), session.reveal());
         let headers = request.headers_mut();
@@ -271,7 +271,7 @@ impl Site {
     }
 }
 
-/// A study without a query, which is enough to be listed.
+/// Returns a study without queries, which is enough for lists.
 fn study(name: &str) -> Study {
     serde_json::from_value(json!({
         "format": 1,
@@ -281,7 +281,7 @@ fn study(name: &str) -> Study {
             "limits": shared::probe::Limits::STANDARD,
         },
         "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
-        // Of no instances.
+        // The hash of no instances.
         "instances_hash": shared::probe::mining::InstanceHasher::new([(
             "tfc1".parse().unwrap(),
             shared::probe::AxiomVariant::Fixed,

@@ -1,4 +1,4 @@
-//! What a new job may hold.
+//! Checks of requests for new jobs.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ const MAX_PAIRS: usize = 5_000_000;
 const MAX_BYTES_OF_A_TEXT: usize = 1 << 20;
 const MAX_BYTES_OF_A_TITLE: usize = 500;
 
-/// Refuses what is too large, does not fit together or would be scored twice.
+/// Returns an error if a request is too large, has a query, document or pair twice, or if a pair
+/// refers to a missing query or document.
 pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
     at_most("documents", job.documents.len(), MAX_TEXTS)?;

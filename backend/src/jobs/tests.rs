@@ -1,4 +1,4 @@
-//! Jobs with the smallest model: undisturbed, killed in their middle, cancelled, broken.
+//! Jobs with the smallest model: uninterrupted, killed, canceled, failing.
 
 use shared::score::rescoring::RescoringCondition;
 
@@ -8,7 +8,7 @@ use crate::store::DatabaseConfig;
 use crate::store::partial_scores::PartialScores;
 use crate::store::tests::TestFolder;
 
-/// A job of many small batches: 4 queries, 600 texts of up to 64 pieces.
+/// Returns a job of many small batches: 4 queries, 600 documents of up to 64 tokens.
 pub(crate) fn create(ranker: &str) -> CreateJobRequest {
     let words = ["river", "bank", "a", "of", "b", "water", "c", "d", "stone"];
     let text = |at: usize| {
@@ -39,7 +39,7 @@ async fn open(place: &TestFolder) -> JobQueue {
     JobQueue::new(place.folder.clone(), place.store().await, models)
 }
 
-/// Works until `enough` says so of a step, then drops the worker wherever it stands.
+/// Runs the worker until `enough` returns true for a change, then aborts it.
 async fn work_until(jobs: &JobQueue, enough: impl Fn(&Job) -> bool) -> Job {
     let (_stop, stopping) = tokio::sync::watch::channel(false);
     let mut steps = jobs.steps();
@@ -129,7 +129,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         ];
         assert_eq!(conditions, expected);
         for it in certificate.rescored {
-            // Sixteen of each of four queries.
+            // Sixteen pairs of each of the four queries.
             assert_eq!(it.pairs.len(), 64);
             for (&pair, again) in it.pairs.iter().zip(it.scores) {
                 let score = scores[pair as usize].unwrap();

@@ -1,4 +1,4 @@
-//! The one background task that works on jobs: a batch of each in turn.
+//! The background worker, which scores a batch of each running job in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
@@ -18,27 +18,28 @@ use crate::models::{
 use crate::store::JobsLock;
 use crate::store::jobs::{BatchCommit, JobInput};
 
-/// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
+/// Maximum number of jobs that run at once. Others wait, since each running job keeps its queries
+/// in memory.
 const AT_ONCE: usize = 4;
 
-/// Before the queue is looked at again when the database did not answer.
+/// Time before the next attempt after a database error.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// What is kept of a job between two of its batches.
+/// What the worker keeps of a job between two batches.
 struct RunningJob {
     ranker: Arc<NeuralRanker>,
     prepared: Arc<EncodedQueries>,
     threads: Arc<rayon::ThreadPool>,
-    /// The batch that is next, if it was looked for already.
+    /// The next batch, if it has been loaded already; `Some(None)` after the last one.
     ahead: Option<Option<PreparedBatch>>,
-    /// The batch before, while it is written down.
+    /// The write of the previous batch, while it is in progress.
     behind: Option<JoinHandle<Result<(), Error>>>,
 }
 
-/// A batch that is cut into pieces, with its number.
+/// A tokenized batch with its number.
 type PreparedBatch = (i64, TokenizedBatch);
 
-/// A model and the threads that it has.
+/// A model with the threads on which it runs.
 type Computing = (Arc<NeuralRanker>, Arc<rayon::ThreadPool>);
 
 impl RunningJob {
@@ -46,7 +47,7 @@ impl RunningJob {
         (self.ranker.clone(), self.threads.clone())
     }
 
-    /// Waits until every batch that was scored is written down.
+    /// Waits until all scored batches have been written.
     async fn settle(&mut self) -> Result<(), Error> {
         let Some(behind) = self.behind.take() else {
             return Ok(());
@@ -59,8 +60,8 @@ impl RunningJob {
     }
 }
 
-/// Works until `stopping` turns true, then ends after the batch at hand. While this holds the
-/// lock, a job that is marked as running was left by a process that is no more.
+/// Works on jobs until `stopping` becomes true, and finishes the current batch. Since this process
+/// holds the lock, a job that is marked as running was left by a process that has ended.
 pub(crate) async fn run_worker(
     jobs: JobQueue,
     mut lock: JobsLock,
@@ -98,13 +99,13 @@ pub(crate) async fn run_worker(
     }
 }
 
-/// Whether there is more to do.
+/// Whether unfinished jobs remain.
 enum QueueState {
     Waiting,
     Empty,
 }
 
-/// One batch of each of the first jobs.
+/// Processes one batch of each of the first [`AT_ONCE`] jobs.
 async fn round(
     jobs: &JobQueue,
     running: &mut BTreeMap<String, RunningJob>,
@@ -143,8 +144,8 @@ async fn round(
     })
 }
 
-/// One batch of one job, or its end. While it is scored, the next is read and cut into pieces, and
-/// the one before is written down.
+/// Scores one batch of a job, or finishes the job. Meanwhile the next batch is loaded and
+/// tokenized, and the previous one is written.
 async fn turn(
     jobs: &JobQueue,
     id: &str,
@@ -183,7 +184,7 @@ async fn turn(
     };
     let ((ranker, threads), prepared) = (job.computing(), job.prepared.clone());
     let score = run_blocking("scoring a batch", move || {
-        // What others ask of the same model at the same time counts as well.
+        // This includes concurrent requests to the same model.
         let before = ranker.inference_counts();
         let scores = threads.install(|| ranker.score_cut(&prepared, &batch))?;
         Ok(ScoredBatch {
@@ -202,7 +203,7 @@ async fn turn(
     Ok(())
 }
 
-/// The first batch after another that is not done, cut into pieces.
+/// Loads and tokenizes the first unfinished batch after the given one.
 async fn cut_next(
     jobs: &JobQueue,
     id: &str,
@@ -219,14 +220,14 @@ async fn cut_next(
     .await
 }
 
-/// The scores of a batch, and what was read for them.
+/// The scores of a batch, and how much the model read for them.
 struct ScoredBatch {
     number: i64,
     scores: Vec<PairScore>,
     reads: InferenceCounts,
 }
 
-/// Writes the scores of a batch down, and only then tells of them.
+/// Writes the scores of a batch, then reports the change to watchers.
 async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), Error> {
     let ScoredBatch {
         number,
@@ -241,7 +242,7 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
     Ok(())
 }
 
-/// Loads the model and encodes the queries.
+/// Loads the model and encodes the queries of a job.
 async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
     let work = jobs.store.job_input(id).await?;
     let models = jobs.models.clone();
@@ -281,7 +282,7 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
     .await
 }
 
-/// Writes the file for the score store and the certificate, then ends the job.
+/// Writes the scores to the score store, checks their stability, and marks the job as done.
 async fn finish(
     jobs: &JobQueue,
     id: &str,
@@ -297,20 +298,21 @@ async fn finish(
     run_blocking("writing scores", move || columns.write(&path)).await?;
     let certificate = match certify(jobs, id, computing, stopping.clone()).await {
         Ok(certificate) => certificate,
-        // The scores are there, whatever is wrong with this.
+        // The scores are complete even if this check fails.
         Err(error) => {
             tracing::warn!("job {id}: no certificate: {error}");
             None
         }
     };
     if *stopping.borrow() {
-        // The next process certifies it.
+        // The next process repeats this step.
         return Ok(());
     }
     jobs.store.finish_job(id, certificate.as_ref()).await
 }
 
-/// Scores some pairs of a job once more; none where the process is to end before.
+/// Scores a sample of the pairs again (score stability check). Returns `None` if the process is
+/// stopping.
 async fn certify(
     jobs: &JobQueue,
     id: &str,
@@ -372,9 +374,9 @@ fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
     }
 }
 
-/// Returns when the process is to end.
+/// Waits until the process is told to stop.
 pub(crate) async fn wait_for_shutdown(stopping: &mut watch::Receiver<bool>) {
-    // An error says that whoever could have told it is gone already.
+    // An error means that the sender is gone, which happens only when the process stops.
     let _ = stopping.wait_for(|&it| it).await;
 }
 

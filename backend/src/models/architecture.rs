@@ -1,24 +1,23 @@
-//! How a model reads: a text by itself, to be compared, or with the query. One match for each thing
-//! that every architecture does in its own way.
+//! The architectures of neural rankers. Each method has one match over the architectures.
 
 use neural::{
     Colbert, CrossEncoder, EmbeddingModel, EncodedText, Epic, EpicDocument, EpicQuery, InputRole,
     MonoT5, SparseVector, Splade, TokenizedPair, TokenizedText,
 };
 
-/// How it reads: each text by itself, or with the query.
+/// A neural ranker that encodes query and document separately, or reads them together.
 pub(super) enum ScoringModel {
     Independent(Box<IndependentEncoder>),
     Joint(JointEncoder),
 }
 
-/// What reads a query and a text as one.
+/// A model that reads query and document as one input.
 pub(super) enum JointEncoder {
     Cross(Box<CrossEncoder>),
     Mono(Box<MonoT5>),
 }
 
-/// What makes something of a text that can be compared.
+/// A model that encodes query and document separately.
 pub(super) enum IndependentEncoder {
     Dense(EmbeddingModel),
     Sparse(Splade),
@@ -35,7 +34,7 @@ impl ScoringModel {
     }
 }
 
-/// What was made of a text.
+/// The encoding of a query or document.
 pub(super) enum EncodedInput {
     Dense(EncodedText),
     Sparse(SparseVector),
@@ -44,7 +43,7 @@ pub(super) enum EncodedInput {
 }
 
 impl IndependentEncoder {
-    /// Names the model and its use.
+    /// Returns the fingerprint of the model and its use.
     pub(super) fn fingerprint(&self) -> &str {
         match self {
             IndependentEncoder::Dense(it) => it.fingerprint(),
@@ -67,7 +66,7 @@ impl IndependentEncoder {
         }
     }
 
-    /// `pieces` are all of `side`.
+    /// Encodes tokenized inputs, which are all queries or all documents, according to `side`.
     pub(super) fn encode(
         &self,
         side: InputRole,
@@ -124,7 +123,7 @@ impl IndependentEncoder {
                 EncodedInput::EpicQuery(query),
                 EncodedInput::EpicText(text),
             ) => it.score(query, text),
-            // Of another model; no score is taken that is none.
+            // The encodings are of another model; NaN is rejected wherever scores are used.
             _ => f64::NAN,
         }
     }
@@ -180,7 +179,7 @@ impl JointEncoder {
         }
     }
 
-    /// Names the model and its use.
+    /// Returns the fingerprint of the model and its use.
     pub(super) fn fingerprint(&self) -> &str {
         match self {
             JointEncoder::Cross(it) => it.fingerprint(),

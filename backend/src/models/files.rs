@@ -1,4 +1,4 @@
-//! The files of a model, out of a folder or from the hub.
+//! Reads the files of a model from a folder or from the hub.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -9,29 +9,30 @@ use crate::error::Error;
 use crate::models::hub;
 use crate::models::spec::ModelUse;
 
-/// How sentence-transformers says what it does with the vectors of pieces.
+/// File in which sentence-transformers declares the pooling.
 const POOLING: &str = "1_Pooling/config.json";
 pub(super) const MODULES: &str = "modules.json";
 const SETTINGS: &str = "config_sentence_transformers.json";
 
-/// What Stanford's code writes beside a ColBERT.
+/// File that Stanford's ColBERT code writes next to a model.
 const ARTIFACT: &str = "artifact.metadata";
 
-/// What somebody says of a model that its other files do not.
+/// File with declarations that the other files of a model do not contain.
 pub(super) const RANKER: &str = "ranker.toml";
 
-/// Names the configuration file that every model has.
+/// The configuration file that every model has.
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const FILES: [&str; 3] = [CONFIG, "tokenizer.json", "model.safetensors"];
 
-/// The small files of a model, which say what it can be used for.
+/// The small files of a model, which determine its possible uses.
 pub(super) struct ModelMetadata {
     config: Vec<u8>,
     ranker: Option<Vec<u8>>,
 }
 
 impl ModelMetadata {
-    /// None where there is no `config.json`, or one of them cannot be read.
+    /// Reads the metadata from a folder. Returns `None` if `config.json` does not exist or a file
+    /// cannot be read.
     pub(super) fn from_folder(folder: &Path) -> Option<ModelMetadata> {
         let ranker = folder.join(RANKER);
         Some(ModelMetadata {
@@ -43,7 +44,7 @@ impl ModelMetadata {
         })
     }
 
-    /// As far as the hub's cache on this machine holds them.
+    /// Reads the metadata from the hub cache on this machine, as far as it contains them.
     pub(super) fn from_hub_cache(name: &hub::HubRepoId) -> Option<ModelMetadata> {
         let hub = hub::HubRepo::open(name);
         let held = |file: &str| fs::read(hub.cached(file)?).ok();
@@ -53,13 +54,13 @@ impl ModelMetadata {
         })
     }
 
-    /// Whether `ranker.toml` can be read.
+    /// Returns an error if `ranker.toml` is invalid.
     pub(super) fn check(&self) -> Result<(), neural::Error> {
         RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 
-    /// What the model can be used for, the usual first; none where these files cannot be read,
-    /// which is told by what loads it.
+    /// Returns the possible uses of the model, the usual one first; `None` if the files are
+    /// invalid, which is reported when the model is loaded.
     pub(super) fn architectures(&self) -> Option<&'static [ModelUse]> {
         let declared = RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
         if let Some(architecture) = declared.architecture {
@@ -83,7 +84,7 @@ impl ModelMetadata {
     }
 }
 
-/// Reads a folder; with the files, what `first` made of the small ones.
+/// Reads a model folder. Returns the files and the result of `first` on the metadata.
 pub(super) fn read_folder<T>(
     folder: &Path,
     first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
@@ -129,8 +130,8 @@ pub(super) fn read_folder<T>(
     Ok((files, found))
 }
 
-/// Takes what the hub's own cache on this machine holds, and asks the hub for the rest, the small
-/// files before the others.
+/// Reads a model from the hub cache on this machine and downloads the missing files, metadata
+/// first.
 pub(super) fn read_hub<T>(
     name: &hub::HubRepoId,
     first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
@@ -159,13 +160,13 @@ pub(super) fn read_hub<T>(
     Ok((files, found))
 }
 
-/// The folders of modules that have weights of their own.
+/// Reads the folders of modules that have their own weights.
 fn further(
     modules: Option<&[u8]>,
     model: &str,
     read: impl Fn(&str) -> Result<Vec<u8>, Error>,
 ) -> Result<Vec<ModuleFiles>, Error> {
-    // What is wrong with the list is told by what loads the model.
+    // Errors in the list are reported when the model is loaded.
     let paths = modules.map_or(Ok(Vec::new()), neural::module_folders);
     let each = paths.unwrap_or_default().into_iter().map(|path| {
         let mut parts = Path::new(&path).components();
@@ -184,7 +185,7 @@ fn further(
     each.collect()
 }
 
-/// Whether there are weights in the form of Python's pickle in the place of `file`.
+/// Returns whether the folder has weights in the pickle format of Python instead of `file`.
 fn pickled(folder: &Path, file: &str) -> bool {
     let weights = folder.join(file).with_file_name("pytorch_model.bin");
     file.ends_with(FILES[2]) && weights.is_file()

@@ -1,33 +1,33 @@
-//! Forward passes: counted, and halved where a device runs out of memory.
+//! Counts forward passes, and splits them when a device runs out of memory.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A device that had no memory is told of for so long.
+/// Time for which a lack of device memory is reported.
 const RECOVERY: Duration = Duration::from_secs(60);
 
-/// What a model has read since it was loaded, whoever asked.
+/// Counts what a model has read since it was loaded, for all callers.
 #[derive(Debug, Default)]
 pub(super) struct ForwardPassMonitor {
     sequences: AtomicU64,
     pieces: AtomicU64,
-    /// When and why the last pass failed for want of memory; none after one that did not.
+    /// Time and message of the last out-of-memory error; `None` after a successful pass.
     exhausted: Mutex<Option<(Instant, String)>>,
 }
 
-/// How much a model has read.
+/// The number of sequences and tokens that a model has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InferenceCounts {
-    /// Queries, passages, or both together: what went through the model once.
+    /// Number of inputs: queries, passages, or pairs of both.
     pub sequences: u64,
-    /// Of all of these.
+    /// Number of tokens of all inputs.
     pub tokens: u64,
 }
 
 impl InferenceCounts {
-    /// What was read since then.
+    /// Returns the difference to earlier counts.
     pub(crate) fn since(self, then: InferenceCounts) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences - then.sequences,
@@ -36,7 +36,7 @@ impl InferenceCounts {
     }
 }
 
-/// A forward pass over some items.
+/// Runs one forward pass over some items.
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
 impl ForwardPassMonitor {
@@ -47,8 +47,8 @@ impl ForwardPassMonitor {
         }
     }
 
-    /// Why the last pass failed for want of memory, if it did a short while ago: after that it is
-    /// worth being asked again.
+    /// Returns the out-of-memory error of the last pass if it was less than a minute ago. After
+    /// that time the device may have memory again.
     pub(super) fn out_of_memory_reason(&self) -> Option<String> {
         let last = self
             .exhausted
@@ -58,8 +58,8 @@ impl ForwardPassMonitor {
         (when.elapsed() < RECOVERY).then(|| reason.clone())
     }
 
-    /// One result for each item, from one pass over all of them, or from passes over half of them
-    /// where the device has no memory for more, down to one.
+    /// Runs a pass over all items and returns one result per item. If the device runs out of
+    /// memory, the items are halved repeatedly, down to one.
     pub(super) fn run<T, R>(
         &self,
         items: &[T],
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// A device with memory for so many pieces; what it was given.
+    /// Simulates a device with memory for `room` tokens, and records its inputs in `seen`.
     fn device(
         room: usize,
         seen: &RefCell<Vec<Vec<usize>>>,

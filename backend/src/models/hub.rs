@@ -1,10 +1,9 @@
-//! Files of a repository on the hub: what its cache on this machine holds, and the rest over the
-//! network.
+//! Files of a repository on the Hugging Face Hub: from the cache on this machine, or downloaded.
 //!
-//! The variables are those of the hub's own programs: `HF_HOME` says where the cache is,
-//! `HF_ENDPOINT` where the hub is, `HF_HUB_OFFLINE=1` that it is not to be asked,
-//! `HF_HUB_ETAG_TIMEOUT` after how many seconds a hub that says nothing is given up, and
-//! `HF_HUB_DOWNLOAD_TIMEOUT` after how many without a byte a download is.
+//! The environment variables are those of the official clients: `HF_HOME` (folder of the cache),
+//! `HF_ENDPOINT` (address of the hub), `HF_HUB_OFFLINE=1` (no network), `HF_HUB_ETAG_TIMEOUT`
+//! (seconds to wait for a response) and `HF_HUB_DOWNLOAD_TIMEOUT` (seconds to wait for the next
+//! byte of a download).
 
 mod download;
 
@@ -21,23 +20,23 @@ use crate::error::Error;
 use crate::models::files::FILES;
 use download::{FileDownload, HubFile, HubFileMetadata};
 
-/// A hub that says nothing for so long is given up.
+/// Default time to wait for a response of the hub.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// So is a download without a byte.
+/// Default time to wait for the next byte of a download.
 const STALL: Duration = Duration::from_secs(60);
 
-/// A file is looked for over at most so many redirects.
+/// Maximum number of redirects for a file.
 const MOST_REDIRECTS: usize = 5;
 
 const OFFLINE: &str = "HF_HUB_OFFLINE";
 
-/// A repository, perhaps as it was at some time.
+/// A repository on the hub, optionally at a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HubRepoId {
-    /// `owner/name`.
+    /// The name of the repository, `owner/name`.
     repository: String,
-    /// A branch, a tag, or the SHA-1 of a commit; none is `main`.
+    /// A branch, a tag, or the SHA-1 of a commit; `None` is `main`.
     revision: Option<String>,
 }
 
@@ -83,7 +82,7 @@ impl std::fmt::Display for HubRepoId {
     }
 }
 
-/// A repository that is read.
+/// Access to the files of a repository.
 pub(super) struct HubRepo<'a> {
     name: &'a HubRepoId,
     cache: CacheRepo,
@@ -91,7 +90,7 @@ pub(super) struct HubRepo<'a> {
     token: Option<String>,
     network: Network,
     weights: Weights,
-    /// Why the hub is not asked any more.
+    /// The reason why the hub is not contacted anymore, after it could not be reached.
     silent: OnceCell<String>,
 }
 
@@ -101,22 +100,22 @@ enum Network {
     LeftAlone,
 }
 
-/// Where the weights were before anything was asked for.
+/// Whether the weights were in the cache before this access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weights {
     InCache,
     Elsewhere,
 }
 
-/// Why a file is not there.
+/// The reason why a file is not available.
 enum Missing {
-    /// The hub does not have it.
+    /// The hub does not have the file.
     NotThere(String),
-    /// It shows nothing to whoever has no token.
+    /// The hub does not show the repository without a suitable token.
     Hidden(String),
-    /// Nobody was asked, or nobody is there who could be.
+    /// The hub was not contacted or could not be reached.
     Unheard(String),
-    /// The hub answers otherwise, or does not send what it says to have.
+    /// The hub gave an unexpected response or did not send the whole file.
     Unsent(String),
 }
 
@@ -143,7 +142,7 @@ impl<'a> HubRepo<'a> {
         hub
     }
 
-    /// A file without which there is no model.
+    /// Returns a file that every model has; an error if it is not available.
     pub(super) fn require_file(&self, file: &str) -> Result<Vec<u8>, Error> {
         let path = self.find(file).map_err(|missing| {
             self.no_model(match missing {
@@ -158,9 +157,9 @@ impl<'a> HubRepo<'a> {
         self.read(&path)
     }
 
-    /// A file that some models have. Without it a model may be another, so that it is left out
-    /// only where the hub says that there is none, or where nobody can be asked and the weights
-    /// were in the cache before.
+    /// Returns a file that only some models have. A model without such a file can be a different
+    /// one. The result is therefore `None` only if the hub says that there is no such file, or if
+    /// the hub is not reachable and the weights were cached before.
     pub(super) fn optional_file(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
         let missing = match self.find(file) {
             Ok(path) => return self.read(&path).map(Some),
@@ -194,7 +193,7 @@ impl<'a> HubRepo<'a> {
     }
 
     fn no_model(&self, reason: String) -> Error {
-        // What others say of the cache may name it.
+        // Error messages of libraries may contain the path of the cache.
         let reason = reason.replace(&self.folder.display().to_string(), "the cache");
         Error::ModelFileNotFound {
             model: self.name.to_string(),
@@ -225,7 +224,8 @@ impl<'a> HubRepo<'a> {
         found
     }
 
-    /// A commit is found by itself, anything else by what it meant when it was fetched.
+    /// Returns the path of a file in the cache. A commit is looked up directly, a branch or tag by
+    /// the commit that it had when it was downloaded.
     pub(super) fn cached(&self, file: &str) -> Option<PathBuf> {
         self.cache.get(file).or_else(|| {
             let revision = self.name.revision.as_deref()?;
@@ -234,7 +234,8 @@ impl<'a> HubRepo<'a> {
         })
     }
 
-    /// Asks the hub for a file. Unlike a download, this ends in a bounded time.
+    /// Requests the metadata of a file from the hub. In contrast to a download, the total time is
+    /// limited.
     fn look(&self, file: &str) -> Result<HubFile, Missing> {
         let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
         let agent = download::agent(timeout, Some(2 * timeout));
@@ -254,7 +255,7 @@ impl<'a> HubRepo<'a> {
             let response = download::request(&agent, &endpoint, &url, "bytes=0-0", token);
             let response = response.map_err(|it| unanswered(&endpoint, timeout, &it))?;
             let (status, headers) = (response.status(), response.headers());
-            // A host that the hub redirects to knows the bytes alone.
+            // Hosts that the hub redirects to have only the bytes, not the metadata.
             if url.starts_with(&endpoint) {
                 described.read(headers);
             }
@@ -272,7 +273,7 @@ impl<'a> HubRepo<'a> {
         Err(unlike(reason))
     }
 
-    /// What a status means that is no success.
+    /// Converts an error status to the reason why a file is not available.
     fn refused(&self, endpoint: &str, file: &str, status: StatusCode, code: &str) -> Missing {
         let name = self.name;
         match (status, code) {
@@ -301,8 +302,8 @@ impl<'a> HubRepo<'a> {
         }
     }
 
-    /// Brings a file into the cache. A hub that falls silent may do so without end; so a thread of
-    /// its own waits for it, which is left behind in that case.
+    /// Downloads a file into the cache. The download runs in a thread of its own, since it may
+    /// block forever if the hub stops sending; the thread is then abandoned.
     fn fetch(&self, file: &str, found: HubFile) -> Result<PathBuf, Missing> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
         let endpoint = endpoint();
@@ -310,7 +311,7 @@ impl<'a> HubRepo<'a> {
             |reason| Missing::Unsent(format!("it cannot be had from {endpoint}: {reason}"));
         let repository = self.folder.join(self.name.repo().folder_name());
         let download = FileDownload {
-            // Silence is noticed below.
+            // This function notices earlier if no bytes arrive.
             agent: download::agent(2 * stall, None),
             endpoint: endpoint.clone(),
             token: self.token.clone(),
@@ -321,7 +322,7 @@ impl<'a> HubRepo<'a> {
         let (tell, heard) = mpsc::channel();
         std::thread::spawn(move || {
             let ended = download.run(|| tell.send(Step::Bytes).is_ok());
-            // An error says that nobody waits any more.
+            // The receiver is gone if it has given up.
             let _ = tell.send(Step::Ended(ended));
         });
         loop {
@@ -343,7 +344,8 @@ impl<'a> HubRepo<'a> {
         }
     }
 
-    /// Puts a file of the cache where a commit has it, and says that the revision is this commit.
+    /// Puts a downloaded file into the folder of its commit in the cache, and points the revision
+    /// to this commit.
     fn show(&self, file: &str, found: &HubFile, repository: &Path) -> io::Result<PathBuf> {
         let path = self.cache.pointer_path(&found.commit).join(file);
         if let Some(folder) = path.parent() {
@@ -355,20 +357,20 @@ impl<'a> HubRepo<'a> {
             return Err(error);
         }
         let blob = repository.join("blobs").join(&found.etag);
-        // Not every disk has links.
+        // Not every file system has hard links.
         fs::hard_link(&blob, &path).or_else(|_| fs::copy(&blob, &path).map(drop))?;
         self.cache.create_ref(&found.commit)?;
         Ok(path)
     }
 }
 
-/// What is heard of a download.
+/// Progress of a download.
 enum Step {
     Bytes,
     Ended(Result<(), String>),
 }
 
-/// Why there is no answer.
+/// Converts a network error to the reason why a file is not available.
 fn unanswered(endpoint: &str, timeout: Duration, error: &ureq::Error) -> Missing {
     let reason = match error {
         ureq::Error::Timeout(_) => format!("{endpoint} says nothing for {} s", timeout.as_secs()),
@@ -380,8 +382,8 @@ fn unanswered(endpoint: &str, timeout: Duration, error: &ureq::Error) -> Missing
     }
 }
 
-/// Whether there was nobody to ask, as without a network. One who breaks off or falls silent was
-/// there.
+/// Returns whether the hub could not be reached at all, for example without a network. Broken
+/// connections and timeouts during a response do not count.
 fn is_nobody(error: &ureq::Error) -> bool {
     use std::io::ErrorKind;
     match error {

@@ -1,9 +1,9 @@
-//! The texts of one query, scored a step at a time, so that others have their turn in between and
-//! whoever leaves costs no further step.
+//! Scores the documents of one query in small steps, so that other requests get their turn in
+//! between, and no further step is computed after the client has disconnected.
 //!
-//! Everything is counted before the model computes anything: how many tokens it would encode, by
-//! its own tokenizer and its own passages, and what is longer than it reads. Passages are scored
-//! one by one, so that a step is not longer where a text has many.
+//! Before the model computes anything, all tokens are counted with its tokenizer and passages, and
+//! inputs that will be truncated are reported. Passages are scored individually, so that steps do
+//! not become longer for documents with many passages.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,78 +17,78 @@ use crate::models::architecture::ScoringModel;
 use crate::models::passages::PassageStrategy;
 use crate::models::{DetailedScore, EncodedQueries, NeuralRanker, ScoreDetail};
 
-/// Bytes of passages that are counted in a step.
+/// Bytes of passages that are tokenized in a step.
 const MAX_TOKENIZED_BYTES: usize = 1 << 18;
 
-/// Tokens that are encoded in a step: a quarter of those of a job's batch, since others wait for
-/// its end.
+/// Tokens that are encoded in a step: a quarter of a job's batch, since other requests wait for it.
 const STEP_TOKENS: usize = 1_024;
 
-/// What a ranker is asked, and what is refused before it computes anything.
+/// A request to score documents for a query, with limits that are checked before the model runs.
 pub(crate) struct ScoringRequest {
-    /// As written.
+    /// The text of the query.
     pub query: String,
-    /// Bodies.
+    /// The texts of the documents, with their titles.
     pub documents: Vec<String>,
-    /// Of each text only so many tokens are read, at least 1; only of texts that are read whole.
+    /// Maximum number of tokens to read per document, at least 1; only without passages.
     pub max_document_tokens: Option<usize>,
-    /// Of each text only so many passages are read, at least 1.
+    /// Maximum number of passages to read per document, at least 1.
     pub max_passages: Option<usize>,
-    /// Tokens to encode at most, those of the query counted once for each passage.
+    /// Maximum number of tokens to encode; those of the query count once for each passage.
     pub max_tokens: u64,
-    /// What comes with the scores.
+    /// Which details are returned with the scores.
     pub detail: ScoreDetail,
-    /// Is told what is longer than the model reads; its error ends everything.
+    /// Called for each input that will be truncated. An error aborts the request.
     pub on_truncation: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
 }
 
-/// What is longer than a model reads.
+/// An input that is longer than the model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TruncatedInput {
     Query,
-    /// The text at a place, alone or with the query.
+    /// The document with this index, alone or together with the query.
     Document(usize),
 }
 
-/// The scores of the texts of a request.
+/// The scores of the documents of a request.
 pub(crate) struct ScoredDocuments {
-    /// Who scored.
+    /// The ranker that has scored.
     pub ranker: Arc<NeuralRanker>,
-    /// As they came.
+    /// The texts of the documents, in the order of the request.
     pub texts: Vec<String>,
-    /// One for each text, in their order; the pair is the place of the text.
+    /// One score per document, in the same order; `pair` is the index of the document.
     pub scores: Vec<DetailedScore>,
-    /// What was encoded, the query counted once for each passage.
+    /// Number of encoded tokens; those of the query count once for each passage.
     pub n_tokens: u64,
 }
 
-/// A request with what is known of its scores until now.
+/// A scoring request in progress.
 pub(crate) struct IncrementalScoring {
     ranker: Arc<NeuralRanker>,
-    /// The same for texts that are passages.
+    /// The same ranker without passages, to score single passages.
     passage_ranker: NeuralRanker,
     request: ScoringRequest,
     query: TokenizedText,
-    /// The texts that are counted.
+    /// The documents that have been tokenized.
     texts: Vec<CountedText>,
-    /// Of these texts, in order.
+    /// The passages of these documents, in order.
     passages: Vec<Passage>,
     n_tokens: u64,
-    /// Places of passages that remain to be scored; none before all texts are counted.
+    /// Indices of the passages that remain to be scored, in batches; `None` until all documents
+    /// have been tokenized.
     plan: Option<(EncodedQueries, std::vec::IntoIter<Vec<usize>>)>,
 }
 
 struct CountedText {
     passages: Range<usize>,
     truncated: bool,
-    /// Of one of its passages, the best until now.
+    /// The token matches of the best passage so far, with its index.
     matches: Option<(usize, TokenSimilarities)>,
 }
 
 struct Passage {
     text: usize,
     bytes: Range<usize>,
-    /// As plans count it.
+    /// The length that is used to plan batches.
     length: usize,
     score: f64,
 }
@@ -100,7 +100,7 @@ impl Passage {
 }
 
 impl IncrementalScoring {
-    /// Reads the query and nothing else.
+    /// Checks the request and tokenizes the query.
     pub(crate) fn new(
         ranker: Arc<NeuralRanker>,
         request: ScoringRequest,
@@ -129,13 +129,13 @@ impl IncrementalScoring {
         })
     }
 
-    /// Whether nothing remains to be done.
+    /// Returns whether all passages have been scored.
     pub(crate) fn is_done(&self) -> bool {
         let plan = self.plan.as_ref();
         plan.is_some_and(|(_, batches)| batches.len() == 0)
     }
 
-    /// Counts some texts and, when all are counted, scores some passages.
+    /// Tokenizes some documents and, when all are tokenized, scores a batch of passages.
     pub(crate) fn step(&mut self) -> Result<(), Error> {
         if self.plan.is_none() {
             self.count()?;
@@ -147,7 +147,7 @@ impl IncrementalScoring {
         self.score()
     }
 
-    /// The scores, when all is done.
+    /// Returns the scores. All steps must be done.
     pub(crate) fn finish(self) -> Result<ScoredDocuments, Error> {
         let reading = self.ranker.passages;
         let mut scores = Vec::with_capacity(self.texts.len());
@@ -265,7 +265,7 @@ impl IncrementalScoring {
             let Some(matches) = scored.matches else {
                 continue;
             };
-            // Of equal passages the first is shown.
+            // Of passages with equal scores, the first one counts.
             let is_best = text.matches.as_ref().is_none_or(|&(kept, _)| {
                 let best = self.passages[kept].score;
                 scored.score > best || (scored.score == best && place < kept)
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Scores everything; also the most tokens that a step encoded.
+    /// Runs all steps. Returns the scores and the maximum number of tokens in a step.
     fn score(
         ranker: &Arc<NeuralRanker>,
         request: ScoringRequest,
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn too_many_tokens_are_refused_before_anything_is_computed() {
-        // [CLS] where do rivers end [SEP], for each of the passages that follow.
+        // [CLS] where do rivers end [SEP], for each of the following passages.
         let n_query = 6_u64;
         let text = || ["a b d f a b d f".to_owned()];
         for (spec, passages) in [
@@ -399,7 +399,7 @@ mod tests {
             let ranker = ranker(spec);
             let (found, _) = score(&ranker, with_most(1)).unwrap();
             for it in &found.scores {
-                // In other batches the last digits are others.
+                // The last digits depend on the batch.
                 assert!((it.score - found.scores[1].score).abs() < 1e-5, "{spec}");
                 assert!(!it.truncated);
             }

@@ -1,5 +1,5 @@
-//! A ranker from inside: the vectors of its pieces where it compares these, what pieces take of
-//! each other where it reads query and text together.
+//! Access to the internals of a ranker: the token vectors of late interaction, and the attention of
+//! cross-encoders.
 
 use neural::{EmbeddingKind, EncodedText, InputRole};
 use shared::api::{AttentionResponse, GetAttentionRequest};
@@ -11,7 +11,8 @@ use crate::models::passages::PassageStrategy;
 use crate::models::{NeuralRanker, TOKEN_BUDGET};
 
 impl NeuralRanker {
-    /// Refuses a ranker that has no vector for each piece of a text that is read whole.
+    /// Returns an error unless the ranker has a vector for each token and reads documents without
+    /// passages.
     pub(crate) fn check_late(&self) -> Result<(), Error> {
         let is_late = match self.reader.independent() {
             Some(IndependentEncoder::Dense(it)) => it.kind() == EmbeddingKind::LateInteraction,
@@ -29,13 +30,13 @@ impl NeuralRanker {
         }
     }
 
-    /// Places of texts in batches of the usual size, each text once.
+    /// Plans batches of documents and returns the indices of each batch. Each document occurs once.
     pub(crate) fn batches(&self, texts: &[String]) -> Result<Vec<Vec<u32>>, Error> {
         let each: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
         self.plan(texts, &each, TOKEN_BUDGET)
     }
 
-    /// The vectors of the pieces of some texts that fit into one batch.
+    /// Returns the token vectors of some texts that fit into one batch.
     pub(crate) fn vectors(
         &self,
         side: InputRole,
@@ -58,10 +59,10 @@ impl NeuralRanker {
         Ok(dense.collect())
     }
 
-    /// The ids of the pieces of texts, without special ones, as far as the model reads them.
+    /// Returns the token ids of texts without special tokens, as far as the model reads them.
     pub(crate) fn ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
         let cut = self.cut(InputRole::Document, texts)?.into_iter();
-        // Special pieces stand nowhere in the text: one behind it, the others before.
+        // Special tokens have no span in the text: one is at the end, the others at the beginning.
         let inner = cut.map(|it| {
             let n_before = it.ids.len().saturating_sub(it.spans.len() + 1);
             let each = it.ids.into_iter().skip(n_before).zip(it.spans);
@@ -70,8 +71,8 @@ impl NeuralRanker {
         Ok(inner.collect())
     }
 
-    /// Where a cross-encoder looks in a text: in a layer, none is the last, by a head, none is the
-    /// mean of all.
+    /// Returns the attention weights of a cross-encoder for a pair: of one layer (default: the
+    /// last) and of one head (default: the mean of all heads).
     pub(crate) fn attention(
         &self,
         asked: &GetAttentionRequest,
@@ -123,7 +124,7 @@ impl NeuralRanker {
         })
     }
 
-    /// A piece as it stands in the vocabulary.
+    /// Returns a token as it is written in the vocabulary.
     pub(crate) fn piece(&self, id: u32) -> String {
         match self.reader.independent() {
             Some(IndependentEncoder::Dense(it)) => it.piece(id),

@@ -1,4 +1,4 @@
-//! What the operator sees of the models: where each comes from, and whether it is loaded.
+//! The list of models for operators: where each comes from, and whether it is loaded.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -12,8 +12,8 @@ use crate::models::spec::{ModelSpec, spec};
 use crate::models::{ModelEntry, ModelRegistry, NeuralRanker, Source, reason};
 
 impl ModelRegistry {
-    /// Every use of every model, in the order they were named. Waits for nothing that is being
-    /// loaded.
+    /// Returns the status of every use of every model, in the order of the command line. Does not
+    /// wait for a model that is being loaded.
     pub(crate) fn inventory(&self) -> Vec<ModelStatus> {
         let loaded: BTreeMap<String, Arc<NeuralRanker>> = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
@@ -37,8 +37,8 @@ impl ModelRegistry {
         self.places.iter().flat_map(of_place).collect()
     }
 
-    /// Loads a ranker, also one that failed a moment ago: who asks may have put it right. How long
-    /// texts are read is left out, as in the inventory.
+    /// Loads a ranker, even shortly after a failure, since the operator may have fixed the cause.
+    /// Passage suffixes are ignored, as in the inventory.
     pub(crate) fn load(&self, wanted: &str) -> Result<ModelStatus, Error> {
         let place = self.place(wanted)?;
         let wanted = ModelSpec::parse(wanted).model_use;
@@ -64,7 +64,7 @@ impl ModelRegistry {
 }
 
 impl Source {
-    /// Without the folders of this machine.
+    /// Returns the source of a model without paths of this machine.
     fn told(&self, name: &str) -> ModelSource {
         match self {
             Source::Folder(_) => ModelSource::Folder {
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(told.max_tokens, Some(64));
         assert_eq!(told.ranker, models.get("tiny:bi").unwrap().about);
 
-        // Another reading is of the same weights.
+        // A ranker with passages has the same weights.
         models.get("tiny:late+maxp").unwrap();
         assert_eq!(states(&models), ["tiny:bi loaded", "tiny:late loaded"]);
         assert_eq!(models.load("tiny:late+maxp").unwrap().spec, "tiny:late");
@@ -149,7 +149,7 @@ mod tests {
         assert!(!broken.concat().contains(&home.path().display().to_string()));
         let weights = "model.safetensors";
         fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
-        // Whoever scores does not ask the disk again so soon.
+        // Requests to score do not try again so soon.
         assert!(models.get("half:bi").is_err());
         models.load("half:bi").unwrap();
         assert_eq!(states(&models), ["half:bi loaded", "half:late unloaded"]);

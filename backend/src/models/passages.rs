@@ -1,44 +1,44 @@
-//! Long texts: which passages of a text a ranker reads, and what becomes of their scores.
+//! Passages of long documents, and how their scores are combined.
 //!
-//! Without an ending a text is read from its beginning as far as the model reads. `+firstp` reads
-//! the first passage, `+maxp` takes the best score of all passages and `+meanp` their mean (Dai and
-//! Callan, SIGIR 2019, arXiv:1905.09217, there FirstP, MaxP and, as a sum, SumP; a mean does not
-//! grow with length). A passage has 150 words and begins 75 words after the one before, as there,
-//! unless it is said otherwise: `+maxp=100/50`.
+//! Without a suffix, a document is read from its beginning, as far as the model reads. `+firstp`
+//! reads the first passage, `+maxp` takes the maximum of the passage scores and `+meanp` their mean
+//! (Dai and Callan, SIGIR 2019, arXiv:1905.09217: FirstP, MaxP and SumP; a mean does not grow with
+//! the length). As in that paper, passages have 150 words and start every 75 words, unless other
+//! numbers are given: `+maxp=100/50`.
 
 use std::fmt;
 
-/// Words of a passage, and from the beginning of one to that of the next.
+/// Default length and stride of passages, in words.
 const DEFAULT_PASSAGE: (usize, usize) = (150, 75);
 
-/// Words of a passage at most. No model reads as many, and a bound is told rather than a number
-/// that nobody meant.
+/// Maximum length of a passage in words. No model reads as many; larger values are errors.
 const MOST_WORDS: usize = 10_000;
 
-/// Passages of a text at most; what comes after them is left out, and told.
+/// Maximum number of passages per document. Words after them are not read, and the document counts
+/// as truncated.
 const MAX_PASSAGES: usize = 200;
 
-/// How a ranker reads a text.
+/// How a ranker reads a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum PassageStrategy {
-    /// From the beginning, as far as it goes.
+    /// One input from the beginning, truncated at the model's limit.
     #[default]
     Truncate,
-    /// In passages.
+    /// Passages of a fixed number of words.
     Passages(PassageSettings),
 }
 
-/// How a text is cut into passages, and which of them count.
+/// The size of passages and how their scores are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PassageSettings {
     aggregation: PassageAggregation,
-    /// Of a passage, separated by white space.
+    /// Length of a passage in words separated by white space.
     n_words: usize,
-    /// From the beginning of a passage to that of the next, in words.
+    /// Distance between the starts of consecutive passages, in words.
     stride: usize,
 }
 
-/// Which passages count, and how.
+/// How the score of a document is computed from passage scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PassageAggregation {
     First,
@@ -46,17 +46,17 @@ enum PassageAggregation {
     Mean,
 }
 
-/// What is read of a text.
+/// The parts of a document that are read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DocumentPassages<'a> {
-    /// At least one.
+    /// The passages, at least one.
     pub passages: Vec<&'a str>,
-    /// Whether words of the text are in none of them.
+    /// Whether some words of the document are in no passage.
     pub truncated: bool,
 }
 
 impl PassageStrategy {
-    /// Takes the ending off a spec; what is no such ending is left where it is.
+    /// Splits the passage suffix off a spec. An unknown suffix remains part of the spec.
     pub(super) fn parse_suffix(spec: &str) -> (&str, PassageStrategy) {
         let parsed = || {
             let (before, ending) = spec.rsplit_once('+')?;
@@ -79,7 +79,7 @@ impl PassageStrategy {
             "meanp" => PassageAggregation::Mean,
             _ => return None,
         };
-        // A longer stride would pass over words.
+        // A stride longer than the passage would skip words.
         let sound = n_words <= MOST_WORDS && (1..=n_words).contains(&stride);
         sound.then_some(PassageStrategy::Passages(PassageSettings {
             aggregation: how,
@@ -88,7 +88,7 @@ impl PassageStrategy {
         }))
     }
 
-    /// What is read of a text.
+    /// Returns the passages of a document.
     pub(super) fn split_document(self, text: &str) -> DocumentPassages<'_> {
         let PassageStrategy::Passages(cut) = self else {
             return DocumentPassages {
@@ -128,7 +128,7 @@ impl PassageStrategy {
         }
     }
 
-    /// The score of a text from those of its passages, in order.
+    /// Computes the score of a document from its passage scores.
     pub(super) fn combine(self, scores: &[f64]) -> f64 {
         match self.is_mean() {
             true => scores.iter().sum::<f64>() / scores.len() as f64,
@@ -136,7 +136,7 @@ impl PassageStrategy {
         }
     }
 
-    /// The same with passages of the usual length.
+    /// Returns the same strategy with passages of the default length.
     pub(super) fn default_length(self) -> PassageStrategy {
         let (n_words, stride) = DEFAULT_PASSAGE;
         match self {
@@ -155,7 +155,8 @@ impl PassageStrategy {
         matches!(self, PassageStrategy::Passages(it) if it.aggregation == PassageAggregation::Mean)
     }
 
-    /// The passage whose matches are those of the text's score, if it is that of one passage.
+    /// Returns the index of the passage that determines the score; `None` for the mean of several
+    /// passages.
     pub(super) fn best_passage(self, scores: &[f64]) -> Option<usize> {
         match self.is_mean() {
             true => (scores.len() == 1).then_some(0),
@@ -163,7 +164,7 @@ impl PassageStrategy {
         }
     }
 
-    /// For people, to stand after what is said of the model; empty where texts are read whole.
+    /// Returns a description to append to that of the model; empty without passages.
     pub(super) fn detail(self) -> String {
         let PassageStrategy::Passages(cut) = self else {
             return String::new();
@@ -180,7 +181,7 @@ impl PassageStrategy {
         }
     }
 
-    /// For people, to stand after the name of the model.
+    /// Returns a suffix for the label of the model, such as ` MaxP`.
     pub(super) fn label(self) -> &'static str {
         match self {
             PassageStrategy::Truncate => "",
@@ -193,11 +194,11 @@ impl PassageStrategy {
     }
 }
 
-/// The passage with the best score, the first of equal ones.
+/// Returns the index of the best score, the first one in case of ties.
 fn best(scores: &[f64]) -> usize {
     let mut best = 0;
     for (at, &it) in scores.iter().enumerate() {
-        // What is no number stays none, to be found.
+        // NaN is kept, so that it is detected.
         if it > scores[best] || it.is_nan() {
             best = at;
         }
@@ -205,7 +206,7 @@ fn best(scores: &[f64]) -> usize {
     best
 }
 
-/// The ending of a spec.
+/// Formats the suffix of a spec, such as `+maxp=100/50`.
 impl fmt::Display for PassageStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PassageStrategy::Passages(cut) = self else {
@@ -237,7 +238,7 @@ mod tests {
             ("m:bi+maxp", "m:bi", "+maxp"),
             ("m+meanp=100/50", "m", "+meanp=100/50"),
             ("m+firstp=150/75", "m", "+firstp"),
-            // No stride over words, none at all, none of ours: all part of a name.
+            // Invalid strides, missing strides and unknown suffixes are part of the name.
             ("m+maxp=10/20", "m+maxp=10/20", ""),
             ("m+maxp=0/0", "m+maxp=0/0", ""),
             ("m+maxp=10000/1", "m", "+maxp=10000/1"),

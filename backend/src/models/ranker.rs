@@ -1,4 +1,4 @@
-//! A model in memory, and what is told of it.
+//! A neural ranker in memory, and its description.
 
 use std::sync::Arc;
 
@@ -16,31 +16,32 @@ use crate::models::forward_passes::{ForwardPassMonitor, InferenceCounts};
 use crate::models::passages::PassageStrategy;
 use crate::models::spec::{ModelUse, spec};
 
-/// Pieces of a text that a model reads at most, as sentence-transformers has it for MiniLM.
+/// Maximum number of tokens of a document, as sentence-transformers has it for MiniLM.
 const MAX_TOKENS: usize = 256;
 
-/// Pieces of a query and a text that are read together, as cross-encoders are trained for.
+/// Maximum number of tokens of a pair of query and document, the length that cross-encoders are
+/// trained on.
 pub(super) const MAX_PAIR_TOKENS: usize = 512;
 
-/// Pieces of a query, and of a text, as EPIC was trained.
+/// Maximum number of tokens of a query and of a document, as EPIC was trained.
 const MAX_EPIC_PIECES: usize = 512;
 
-/// A model with what it is used for. A copy shares its weights.
+/// A model with its use and passages. Clones share the weights.
 #[derive(Clone)]
 pub(crate) struct NeuralRanker {
-    /// What is shown of it.
+    /// The spec, label, description and fingerprint of the ranker.
     pub about: RankerInfo,
-    /// SHA-256 of the file of weights, in hex, as hubs show it.
+    /// SHA-256 of the weight file in hex, as the hub shows it.
     pub weights_sha256: String,
-    /// Size of that file.
+    /// Size of the weight file in bytes.
     pub(super) weights_bytes: u64,
-    /// The most pieces of a text; a cross-encoder counts the query with it. None where the files
-    /// say it in a way of their own.
+    /// Maximum number of tokens of a document, for cross-encoders including the query. `None` if
+    /// the model files define it differently.
     pub(super) max_tokens: Option<u64>,
     pub(super) reader: Arc<ScoringModel>,
     pub(super) monitor: Arc<ForwardPassMonitor>,
     pub(super) passages: PassageStrategy,
-    /// Where it came from, to be loaded once more otherwise.
+    /// The source of the model, to load it again with other settings.
     pub(super) place: ModelEntry,
     pub(super) model_use: ModelUse,
     pub(super) computing: ComputeTarget,
@@ -55,7 +56,7 @@ impl NeuralRanker {
         computing: ComputeTarget,
     ) -> Result<NeuralRanker, Error> {
         let name = place.name.as_str();
-        // A configuration that cannot be read is told of by what loads it.
+        // Errors in the configuration are reported when the model is loaded.
         let most = files.max_tokens().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
             ModelUse::Dense(matching) => dense(files, matching, most, siblings, computing)
@@ -147,7 +148,7 @@ impl NeuralRanker {
 }
 
 impl NeuralRanker {
-    /// Fewer bits make another ranker.
+    /// Adds the precision to description and fingerprint, since scores depend on it.
     pub(super) fn with_precision_label(mut self, precision: Precision) -> NeuralRanker {
         if precision != Precision::F32 {
             let about = &mut self.about;
@@ -158,7 +159,7 @@ impl NeuralRanker {
         self
     }
 
-    /// The same weights in the same memory, another way to read long texts.
+    /// Returns a ranker with the same weights and another passage strategy.
     pub(super) fn with_passages(&self, reading: PassageStrategy) -> NeuralRanker {
         let mut read = self.clone();
         if reading != PassageStrategy::Truncate {
@@ -173,21 +174,22 @@ impl NeuralRanker {
         read
     }
 
-    /// The spec with passages of the usual length, if it reads passages of another.
+    /// Returns the spec with passages of the default length, if this ranker has passages of another
+    /// length.
     pub(crate) fn spec_with_usual_passages(&self) -> Option<String> {
         let usual = self.passages.default_length();
         (usual != self.passages).then(|| spec(&self.place.name, self.model_use, usual))
     }
 
-    /// Whether another ranker reads every text as this one does, so that one forward pass serves
-    /// both.
+    /// Returns whether another ranker encodes every text in the same way, so that one forward pass
+    /// serves both.
     pub(crate) fn has_same_encoding(&self, other: &NeuralRanker) -> bool {
         let models = self.dense().zip(other.dense());
         self.passages == other.passages
             && models.is_some_and(|(one, another)| one.has_same_encoding(another))
     }
 
-    /// Its model, if that makes one or more dense vectors of a text.
+    /// Returns the model if it encodes texts as dense vectors.
     pub(super) fn dense(&self) -> Option<&EmbeddingModel> {
         match self.reader.independent()? {
             IndependentEncoder::Dense(model) => Some(model),
@@ -197,20 +199,21 @@ impl NeuralRanker {
         }
     }
 
-    /// What it has read since it was loaded, whoever asked.
+    /// Returns what the model has read since it was loaded, for all callers.
     pub(crate) fn inference_counts(&self) -> InferenceCounts {
         self.monitor.counts()
     }
 
-    /// Why it cannot score at present, if its device had no memory even for a single text.
+    /// Returns the reason why the model currently cannot score: its device had no memory even for a
+    /// single text.
     pub(crate) fn exhausted(&self) -> Option<String> {
         self.monitor.out_of_memory_reason()
     }
 
-    /// The nonlinearity of the feed-forward layers, for people.
+    /// Returns the activation function of the feed-forward layers.
     pub(super) fn activation(&self) -> Option<String> {
         match &*self.reader {
-            // Any other is refused when the configuration is read.
+            // Configurations with another activation are rejected.
             ScoringModel::Independent(_) | ScoringModel::Joint(JointEncoder::Cross(_)) => {
                 Some("GELU by erf".to_owned())
             }
@@ -219,7 +222,7 @@ impl NeuralRanker {
     }
 }
 
-/// With the encoder of a model that was loaded from the same files, if there is one.
+/// Loads a dense model. The encoder is shared with a sibling that was loaded from the same files.
 fn dense(
     files: &ModelFiles,
     matching: EmbeddingKind,
@@ -239,7 +242,7 @@ fn dense(
     EmbeddingModel::load(files, matching, max_pieces, computing)
 }
 
-/// The most pieces of a text that `used` reads of a model whose positions end at `most`.
+/// Returns the maximum number of tokens of a document for a use of a model with `most` positions.
 fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
     let usual = match used {
         ModelUse::Dense(_) | ModelUse::Splade => MAX_TOKENS,
@@ -253,7 +256,7 @@ fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
     Some(declared.max_document_tokens.unwrap_or(usual.min(most)) as u64)
 }
 
-/// What a ColBERT compares, for people.
+/// Describes how a ColBERT model computes scores.
 fn of_colbert(reader: &ScoringModel) -> String {
     let Some(IndependentEncoder::Colbert(model)) = reader.independent() else {
         return String::new();

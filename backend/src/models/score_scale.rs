@@ -1,4 +1,4 @@
-//! Scores between 0 and 1, for programs that expect them.
+//! Conversion of scores to values from 0 to 1, for programs that expect them.
 
 use neural::{EmbeddingKind, Similarity};
 
@@ -6,29 +6,29 @@ use crate::models::NeuralRanker;
 use crate::models::architecture::{IndependentEncoder, JointEncoder, ScoringModel};
 use crate::models::spec::{ModelSpec, ModelUse};
 
-/// What the numbers of a ranker are.
+/// The range of a ranker's scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScoreScale {
-    /// Of a head with one label.
+    /// The output of a classification head with one label.
     Logit,
-    /// At most 0.
+    /// A log-probability, at most 0.
     LogProbability,
-    /// From -1 to 1.
+    /// A cosine, from -1 to 1.
     Cosine,
-    /// Any number: sums of cosines, inner products.
+    /// Any number, such as a sum of cosines or an inner product.
     Unbounded,
 }
 
 impl ScoreScale {
-    /// A number from 0 to 1 that rises with the score `x`:
+    /// Maps a score `x` to a value from 0 to 1 that increases with `x`:
     ///
-    /// - a logit: `1 / (1 + exp(-x))`, as a cross-encoder with one label is trained;
+    /// - a logit: `1 / (1 + exp(-x))`, as cross-encoders with one label are trained;
     /// - a log-probability: `exp(x)`;
     /// - a cosine: `(1 + x) / 2`;
-    /// - any other number: `(1 + x / (1 + |x|)) / 2`, which reaches neither end so soon as the
-    ///   logistic function, under which sums of some tens of cosines would all be 1.
+    /// - any other number: `(1 + x / (1 + |x|)) / 2`. It saturates more slowly than the logistic
+    ///   function, which would map sums of some tens of cosines to 1.
     ///
-    /// Numbers that differ may become equal: logits above 36, for example.
+    /// Different scores can have the same value, for example logits above 36.
     pub(crate) fn to_unit_interval(self, x: f64) -> f64 {
         let unit = match self {
             ScoreScale::Logit => 1.0 / (1.0 + (-x).exp()),
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_scale_rises_from_0_to_1() {
-        // By hand.
+        // Computed by hand.
         assert_eq!(ScoreScale::Logit.to_unit_interval(0.0), 0.5);
         assert!((ScoreScale::Logit.to_unit_interval(3.0_f64.ln()) - 0.75).abs() < 1e-15);
         assert!((ScoreScale::LogProbability.to_unit_interval(0.25_f64.ln()) - 0.25).abs() < 1e-15);

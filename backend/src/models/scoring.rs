@@ -1,8 +1,8 @@
-//! Many pairs of queries and texts: every text encoded once, in planned batches.
+//! Scores many query-document pairs: each text is encoded once, in planned batches.
 //!
-//! The plan depends on the texts alone, and a batch gives the same bits whenever it is run
-//! with as many threads. So a job that goes on after a crash, one that ran through, and
-//! `axioscope score` on the command line agree to the last bit.
+//! The plan depends only on the texts, and a batch gives the same bits whenever it is computed with
+//! the same number of threads. Interrupted jobs, uninterrupted jobs and `axioscope score` therefore
+//! agree to the last bit.
 
 use neural::{InputRole, TokenizedPair, TokenizedText};
 use rayon::prelude::*;
@@ -14,37 +14,37 @@ use crate::models::NeuralRanker;
 use crate::models::architecture::{EncodedInput, IndependentEncoder, JointEncoder, ScoringModel};
 use crate::models::passages::DocumentPassages;
 
-/// Pieces in a batch: enough to keep two cores busy.
+/// Maximum number of tokens in a batch: enough to keep two cores busy.
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
 
-/// Pieces that a query adds to a text with which it is read; only plans go by it.
+/// Number of tokens that plans assume for the query of a pair.
 const ASSUMED_QUERY_TOKENS: usize = 16;
 
 /// The score of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairScore {
-    /// Place of the pair.
+    /// Index of the pair.
     pub pair: u32,
     /// Finite, higher is better.
     pub score: f64,
-    /// Whether the model saw only a part of the query or of the text.
+    /// Whether the model read only part of the query or document.
     pub truncated: bool,
 }
 
 /// Query-document pairs with their texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairTexts<'a> {
-    /// As written.
+    /// The texts of the queries.
     pub queries: &'a [String],
-    /// Bodies.
+    /// The texts of the documents, with their titles.
     pub documents: &'a [String],
-    /// Places of both.
+    /// Indices of query and document.
     pub pairs: &'a [(u32, u32)],
 }
 
 impl PairTexts<'_> {
-    /// SHA-256, in hex, over everything on which the scores of a ranker and their batches
-    /// depend.
+    /// Returns the SHA-256, in hex, of everything that determines the scores and batches of a
+    /// ranker.
     pub(crate) fn hash(&self, ranker: &NeuralRanker) -> String {
         self.hash_with(&[
             env!("CARGO_PKG_VERSION"),
@@ -52,12 +52,12 @@ impl PairTexts<'_> {
             &ranker.about.spec,
             &TOKEN_BUDGET.to_string(),
             &ranker.computing.device.to_string(),
-            // The sums of a batch are cut among threads.
+            // The work on a batch is divided among the threads, which affects rounding.
             &rayon::current_num_threads().to_string(),
         ])
     }
 
-    /// SHA-256, in hex, over the pairs with their texts, and over what else decides.
+    /// Returns the SHA-256, in hex, of the pairs with their texts, and of the given settings.
     pub(crate) fn hash_with(&self, decisive: &[&str]) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
@@ -77,45 +77,45 @@ impl PairTexts<'_> {
     }
 }
 
-/// The score of one pair, with what it is made of.
+/// The score of one pair, with details.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DetailedScore {
-    /// Place of the pair.
+    /// Index of the pair.
     pub pair: u32,
     /// Finite, higher is better.
     pub score: f64,
-    /// Whether the model saw only a part of the query or of the text.
+    /// Whether the model read only part of the query or document.
     pub truncated: bool,
-    /// Of late interaction, if it was asked for.
+    /// The token matches of late interaction, if they were requested.
     pub matches: Option<TokenSimilarities>,
 }
 
-/// What is said of a text beside its score.
+/// The details that are returned with a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScoreDetail {
-    /// Nothing more.
+    /// Only the score.
     Scores,
-    /// Which tokens a late interaction matched.
+    /// The score and the token matches of late interaction.
     Matches,
 }
 
-/// Pairs whose queries are encoded, ready for their texts.
+/// The encoded queries of some pairs.
 pub(crate) struct EncodedQueries {
-    /// By place; none where no pair needs it.
+    /// The queries by index; `None` for those that no pair needs.
     queries: Vec<Option<Query>>,
-    /// (text, query, pair), ascending.
+    /// Document, query and pair of each pair, in ascending order.
     by_text: Vec<(u32, u32, u32)>,
 }
 
-/// A query as its ranker wants it.
+/// A query in the form that the ranker needs.
 enum Query {
-    /// With whether it was cut.
+    /// The encoded query, and whether it was truncated.
     Encoded(EncodedInput, bool),
     Pieces(TokenizedText),
 }
 
 impl NeuralRanker {
-    /// Scores a few texts for one query, with what the scores are made of.
+    /// Scores a few documents for one query, with details.
     pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<DetailedScore>, Error> {
         let texts: Vec<(u32, &str)> = (0..).zip(texts.iter().map(String::as_str)).collect();
         let pairs: Vec<(u32, u32)> = texts.iter().map(|&(place, _)| (0, place)).collect();
@@ -123,9 +123,9 @@ impl NeuralRanker {
         self.score_in_detail(&prepared, &self.cut_batch(&texts)?, ScoreDetail::Matches)
     }
 
-    /// Places of `texts` that are needed by `pairs`, in batches of at most `token_budget`
-    /// pieces; where query and text are read together, each text counts once for each of its
-    /// pairs.
+    /// Plans the documents that `pairs` need in batches of at most `token_budget` tokens, and
+    /// returns the indices of each batch. For models that read query and document together, a
+    /// document counts once for each of its pairs.
     pub(crate) fn plan(
         &self,
         texts: &[String],
@@ -171,7 +171,8 @@ impl NeuralRanker {
             .collect())
     }
 
-    /// What passages count in a plan: where they are read with a query, once for each of its pairs.
+    /// Returns the number of tokens that the passages of a document count in a plan: for models
+    /// that read query and document together, once for each of its pairs.
     pub(super) fn length(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
         let n_pieces: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
@@ -221,7 +222,7 @@ impl NeuralRanker {
         })
     }
 
-    /// Scores every pair of the texts of one batch.
+    /// Scores all pairs of the documents of one batch.
     pub(crate) fn score_batch<T: AsRef<str>>(
         &self,
         prepared: &EncodedQueries,
@@ -230,8 +231,8 @@ impl NeuralRanker {
         self.score_cut(prepared, &self.cut_batch(texts)?)
     }
 
-    /// What is read of the texts of a batch, which needs no device: the next batch is cut while
-    /// this one is scored.
+    /// Tokenizes the documents of a batch. This needs no device, so it can run while the previous
+    /// batch is scored.
     pub(crate) fn cut_batch<T: AsRef<str>>(
         &self,
         texts: &[(u32, T)],
@@ -243,7 +244,7 @@ impl NeuralRanker {
         })
     }
 
-    /// Scores every pair of the texts of one batch.
+    /// Scores all pairs of the documents of a tokenized batch.
     pub(crate) fn score_cut(
         &self,
         prepared: &EncodedQueries,
@@ -285,7 +286,7 @@ impl NeuralRanker {
         }
     }
 
-    /// Scores every pair of the texts of one batch, with as much detail as is asked for.
+    /// Scores all pairs of the documents of a tokenized batch, with the requested details.
     pub(super) fn score_in_detail(
         &self,
         prepared: &EncodedQueries,
@@ -316,7 +317,7 @@ impl NeuralRanker {
         }
     }
 
-    /// Scores every pair of the texts of a batch whose passages are encoded.
+    /// Scores all pairs of the documents of a batch from their encoded passages.
     pub(super) fn score_encoded(
         &self,
         prepared: &EncodedQueries,
@@ -326,7 +327,8 @@ impl NeuralRanker {
         self.compare(prepared, batch, encoded, |scored, _| scored)
     }
 
-    /// What `make` makes of every pair of the texts of a batch whose passages are encoded.
+    /// Calls `make` with the score and the encoded passages of each pair of a batch, and returns
+    /// the results.
     fn compare<T: Send>(
         &self,
         prepared: &EncodedQueries,
@@ -372,7 +374,8 @@ impl NeuralRanker {
             .collect()
     }
 
-    /// One score for each pair, like lengths together, within the usual budget.
+    /// Scores pairs with a model that reads query and document together. Pairs of similar length
+    /// are batched, within the usual token budget.
     fn score_together(
         &self,
         cross: &JointEncoder,
@@ -404,17 +407,17 @@ impl NeuralRanker {
         cut.map_err(Error::model(&self.about.spec))
     }
 
-    /// The beginning of a text that is so many of its tokens long, or as much as the model reads.
+    /// Returns the beginning of a text with at most `most` tokens, or as many as the model reads.
     pub(super) fn first_tokens<'a>(&self, text: &'a str, most: usize) -> Result<&'a str, Error> {
         let pieces = self.cut(InputRole::Document, &[text])?.remove(0);
-        // Those of a prompt end at 0.
+        // Tokens of a prompt have spans that end at 0.
         let mut ends = pieces.spans.iter().map(|it| it.1).filter(|&it| it > 0);
         let end = ends.nth(most.saturating_sub(1));
         let cut = end.and_then(|it| text.char_indices().nth(it as usize));
         Ok(cut.map_or(text, |(at, _)| &text[..at]))
     }
 
-    /// Each text as the passages that are read of it.
+    /// Splits documents into passages and tokenizes them.
     pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<TokenizedDocument>, Error> {
         let read: Vec<DocumentPassages<'_>> = texts
             .iter()
@@ -442,8 +445,8 @@ impl NeuralRanker {
         self.in_batches(pieces, |it| model.encode(side, it))
     }
 
-    /// At once where all fit into the usual budget, as the texts of a planned batch do, or else in
-    /// batches.
+    /// Runs `work` on all inputs at once if they fit into the usual token budget, as planned
+    /// batches do, and otherwise in several batches.
     pub(super) fn in_batches<T>(
         &self,
         pieces: &[&TokenizedText],
@@ -468,18 +471,18 @@ impl NeuralRanker {
     }
 }
 
-/// A query and the passages of a text that were compared, with their scores.
+/// A query, the encoded passages of a document, and their scores.
 struct ScoredPassages<'a> {
     query: &'a EncodedInput,
     passages: &'a [EncodedInput],
     scores: &'a [f64],
 }
 
-/// What is read of the texts of one batch.
+/// The tokenized documents of one batch.
 pub(crate) struct TokenizedBatch {
-    /// Of the texts.
+    /// The indices of the documents.
     places: Vec<u32>,
-    /// As many.
+    /// The tokenized documents, in the same order.
     cut: Vec<TokenizedDocument>,
 }
 
@@ -490,16 +493,16 @@ impl TokenizedBatch {
     }
 }
 
-/// What is read of a text, in pieces.
+/// The tokenized passages of a document.
 pub(super) struct TokenizedDocument {
-    /// At least one.
+    /// The tokenized passages, at least one.
     pub(super) passages: Vec<TokenizedText>,
-    /// Whether some of the text is in none of them.
+    /// Whether part of the document is in no passage or was truncated.
     truncated: bool,
 }
 
 impl TokenizedDocument {
-    /// In one passage.
+    /// Returns a document with one passage.
     fn of(pieces: TokenizedText) -> TokenizedDocument {
         TokenizedDocument {
             truncated: pieces.truncated,
@@ -509,7 +512,7 @@ impl TokenizedDocument {
 }
 
 impl EncodedQueries {
-    /// The pairs of a text.
+    /// Returns the pairs of a document.
     fn of(&self, text: u32) -> &[(u32, u32, u32)] {
         let from = self.by_text.partition_point(|it| it.0 < text);
         let to = self.by_text.partition_point(|it| it.0 <= text);

@@ -1,5 +1,5 @@
-//! All pairs at once, for one ranker or for several that read every text alike: one forward pass
-//! serves all of them.
+//! Scores all pairs with one ranker, or with several that encode texts in the same way and share
+//! the forward passes.
 
 use neural::{EmbeddingModel, EncodedText, TokenizedText};
 
@@ -11,8 +11,8 @@ use crate::models::{
 use crate::store::partial_scores::PartialScores;
 
 impl NeuralRanker {
-    /// Scores all pairs, as a job does but at once, beginning with what the draft has; `done` is
-    /// told how many there are after each batch.
+    /// Scores all pairs in the same batches as a job. Batches that `draft` has are not computed
+    /// again. `done` is called with the number of scored pairs after each batch.
     pub(crate) fn score_pairs(
         &self,
         listed: &PairTexts<'_>,
@@ -29,17 +29,18 @@ impl NeuralRanker {
 struct MissingBatch {
     number: u32,
     texts: Vec<u32>,
-    /// Places of those rankers.
+    /// Indices of these rankers.
     who: Vec<usize>,
 }
 
-/// What each of some rankers has scored of a batch.
+/// The scores of a batch by ranker index.
 type Scored = Vec<(usize, Vec<PairScore>)>;
 
-/// The scores of rankers that read as the first does ([`NeuralRanker::has_same_encoding`]), each
-/// with its draft: the bits that each would have by itself. `done` is told how many pairs are done,
-/// those of one that is behind. While one batch is scored, the next is cut into pieces and the one
-/// before goes into the drafts: three batches are in memory.
+/// Scores all pairs with rankers that encode texts like the first one
+/// ([`NeuralRanker::has_same_encoding`]), each with its partial scores. The scores have the same
+/// bits as those of each ranker alone. `done` is called with the number of pairs that all rankers
+/// have scored. While a batch is scored, the next one is tokenized and the previous one is stored,
+/// so three batches are in memory.
 pub(crate) fn score_shared_encoding(
     rankers: &[&NeuralRanker],
     listed: &PairTexts<'_>,
@@ -137,7 +138,7 @@ fn take(scores: &mut [Vec<PairScore>], scored: Scored) {
     }
 }
 
-/// Of some rankers, by their places.
+/// Scores a batch with some rankers, which are given with their indices.
 fn score_batch(
     readers: &[(usize, &NeuralRanker, &EncodedQueries)],
     batch: &TokenizedBatch,

@@ -1,10 +1,10 @@
-//! What is named: a model, what it is used for, and how it reads long texts.
+//! Parses model specs: the name, the use, and how long documents are read.
 
 use neural::{Architecture, EmbeddingKind};
 
 use crate::models::passages::PassageStrategy;
 
-/// What a model is used for.
+/// How a model is used as a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelUse {
     Dense(EmbeddingKind),
@@ -26,13 +26,13 @@ impl ModelUse {
         ModelUse::MonoT5,
     ];
 
-    /// What every encoder can be used for.
+    /// The uses of every encoder.
     pub(super) const ENCODER: &'static [ModelUse] = &[
         ModelUse::Dense(EmbeddingKind::BiEncoder),
         ModelUse::Dense(EmbeddingKind::LateInteraction),
     ];
 
-    /// What a folder is that says what it is.
+    /// Returns the use that `ranker.toml` declares.
     pub(super) fn from_architecture(architecture: Architecture) -> &'static [ModelUse] {
         match architecture {
             Architecture::BiEncoder => &[ModelUse::Dense(EmbeddingKind::BiEncoder)],
@@ -58,7 +58,7 @@ impl ModelUse {
     }
 }
 
-/// What a spec says; anything that is no ending belongs to the name.
+/// The parts of a spec. An unknown suffix is part of the name.
 pub(super) struct ModelSpec<'a> {
     pub(super) name: &'a str,
     pub(super) model_use: Option<ModelUse>,
@@ -80,7 +80,7 @@ impl ModelSpec<'_> {
     }
 }
 
-/// A model with its endings.
+/// Formats a spec from its parts.
 pub(super) fn spec(name: &str, used: ModelUse, reading: PassageStrategy) -> String {
     format!("{name}{}{reading}", used.suffix())
 }

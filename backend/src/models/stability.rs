@@ -1,4 +1,5 @@
-//! Certificates: some pairs of a run scored once more, alone, in other batches, in fewer bits.
+//! Score stability checks: some pairs of a run are scored again, alone, in other batches, and with
+//! another precision or device.
 
 use neural::{ComputeTarget, Device, Precision};
 use shared::score::rescoring::{
@@ -9,7 +10,7 @@ use crate::error::Error;
 use crate::models::{NeuralRanker, PairScore, PairTexts, TOKEN_BUDGET};
 use crate::store::partial_scores::PartialScores;
 
-/// What a run is compared with, beside itself.
+/// Returns the conditions with another precision or device under which pairs are scored again.
 fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
     let on_cpu = (RescoringCondition::CpuF32, ComputeTarget::from(Device::Cpu));
     let here = |condition, precision| (condition, ComputeTarget { precision, ..run });
@@ -18,7 +19,7 @@ fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
         here(RescoringCondition::Bf16, Precision::Bf16),
     ];
     match (run.device, run.precision) {
-        // One is enough where it is slow.
+        // One condition is enough on the CPU, which is slow.
         (Device::Cpu, Precision::F32) => vec![fewer[0]],
         (Device::Cuda(_) | Device::Metal(_), Precision::F32) => {
             [fewer.as_slice(), &[on_cpu]].concat()
@@ -28,8 +29,8 @@ fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
 }
 
 impl NeuralRanker {
-    /// Scores `sample`, places in the pairs of a run, once more under every condition that can be
-    /// had here; none where `go_on` has said no in between.
+    /// Scores the pairs `sample` (indices into the pairs of a run) again under every condition that
+    /// is available here. Returns `None` if `go_on` returns false in between.
     pub(crate) fn certify(
         &self,
         run: &PairTexts<'_>,
@@ -62,7 +63,8 @@ impl NeuralRanker {
             }
             match self.once_more(listed, computing) {
                 Ok(values) => again.push(rescored(condition, values)),
-                // An architecture may have no such way, and some weights are too large for f16.
+                // Some architectures do not support a condition, and some weights are too large for
+                // f16.
                 Err(error) => tracing::info!(
                     "{}: no certificate {}: {error}",
                     self.about.spec,
@@ -79,7 +81,8 @@ impl NeuralRanker {
         }))
     }
 
-    /// In the batches of a run, by the same weights computed with otherwise.
+    /// Scores pairs in the batches of a run, with the same weights on another device or with
+    /// another precision. Returns an error if the weights have changed.
     fn once_more(
         &self,
         listed: &PairTexts<'_>,

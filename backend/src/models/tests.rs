@@ -1,4 +1,4 @@
-//! The smallest model, from the fixtures of `neural`.
+//! Tests with the smallest model, from the fixtures of `neural`.
 
 use neural::Device;
 
@@ -8,15 +8,15 @@ use super::files::{CONFIG, FILES, MODULES, RANKER};
 use super::*;
 use crate::store::partial_scores::PartialScores;
 
-/// A folder with a model of 24,000 parameters that were drawn at random.
+/// Folder of a model with 24,000 random parameters.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/tiny");
 
-/// Only the smallest model.
+/// Returns a registry with only the smallest model.
 pub(crate) fn tiny() -> ModelRegistry {
     ModelRegistry::new(&[TINY.to_owned()], Device::Cpu).unwrap()
 }
 
-/// A folder of its own with some files of the smallest model.
+/// Creates a folder with some files of the smallest model.
 pub(crate) fn copy_tiny(name: &str, files: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(name);
@@ -149,13 +149,13 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let scores = score_shared_encoding(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
     assert_eq!(scores[0], alone[0].0);
     assert_eq!(scores[1], alone[1].0);
-    // Each has encoded the queries for itself.
+    // Each ranker has encoded the queries itself.
     let n_texts = 299;
     let n_reads = bi.inference_counts().sequences + late.inference_counts().sequences;
     assert_eq!(alone[0].1.sequences, n_texts + 2);
     assert_eq!(n_reads, n_texts + 2 * 2);
 
-    // One of them has the first batch alone, the other all, as after a crash between two records.
+    // One ranker has only the first batch, the other has all, as after a crash between two records.
     drop(drafts);
     let first = open(late).batch(0).unwrap().to_vec();
     let behind = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
     let (scores, steps) = score_all(&ranker, &queries, &texts);
     assert_eq!(steps.last(), Some(&600));
     assert!(steps.len() > 3, "{steps:?}");
-    // Query and text share the 64 pieces.
+    // Query and document share the 64 tokens.
     assert!(scores[29].truncated && !scores[1].truncated);
 }
 
@@ -208,7 +208,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         assert_eq!(models.specs()[0], format!("{name}{used}"));
         assert_eq!(models.specs().len() == 1, used != ":bi");
         let ranker = models.get(name).unwrap();
-        // The first is a query and a text; each is read as what it is.
+        // The first text occurs as a query and as a document; each is encoded in its role.
         let queries = ["where do rivers end".to_owned(), "a lake".to_owned()];
         let mut texts: Vec<String> = (0..300)
             .map(|it| "the river ends ".repeat(it % 30))
@@ -245,7 +245,7 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     assert!(refused.contains("no tensor `linear.weight`"), "{refused}");
     fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
     assert_eq!(models.specs(), ["said:bi", "said:late"]);
-    // Whatever is asked for, this is what is to be mended.
+    // The same error for every spec, since it has to be fixed first.
     let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     for wanted in ["said", "said:late", "said:colbert", "said:monot5"] {
         let refused = models.get(wanted).err().unwrap().to_string();
@@ -271,7 +271,8 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
     assert!(models.failed.lock().unwrap().is_empty() && models.loaded().is_empty());
     let cross = ModelRegistry::new(&[fixture("cross-tiny")], Device::Cpu).unwrap();
     assert!(cross.get("cross-tiny:bi").is_err());
-    // One whose configuration cannot be read may be anything: what is wrong is told.
+    // A model with an invalid configuration could have any use, so the error of the configuration
+    // is reported.
     let (_home, folder) = copy_tiny("other", &FILES);
     fs::write(folder.join(CONFIG), r#"{"model_type": "gpt2"}"#).unwrap();
     let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
@@ -307,7 +308,7 @@ pub(crate) fn fixture(name: &str) -> String {
     format!("{fixtures}/{name}")
 }
 
-/// The one ranker of a folder, with its models.
+/// Returns the only ranker of a folder, with its registry.
 fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
     let models = ModelRegistry::new(&[fixture(folder)], Device::Cpu).unwrap();
     assert_eq!(models.specs(), [spec]);
@@ -324,7 +325,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     let texts: Vec<String> = (0..60).map(|it| "the river ends ".repeat(it * 3)).collect();
     let (scores, steps) = score_all(&ranker, &queries, &texts);
     assert!(steps.len() > 3 && steps.last() == Some(&120), "{steps:?}");
-    // Query and text share the 512 pieces.
+    // Query and document share the 512 tokens.
     assert!(scores[59].truncated && !scores[1].truncated);
     assert!(scores.iter().all(|it| it.score < 0.0));
     let error = models.get("t5:bi").err().unwrap().to_string();
@@ -334,7 +335,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     assert!(error.contains("on the CPU only"), "{error}");
 }
 
-/// Each query with each text.
+/// Returns all pairs of queries and documents.
 fn each_with_each(n_queries: u32, n_texts: u32) -> Vec<(u32, u32)> {
     let of_query = |query| (0..n_texts).map(move |text| (query, text));
     (0..n_queries).flat_map(of_query).collect()
@@ -352,8 +353,8 @@ fn listed<'a>(
     }
 }
 
-/// Scores every query with every text, in order; each has the score that the ranker gives when it
-/// is asked about one query and all texts. Also how many pairs were done after each batch.
+/// Scores every query with every document, in order, and checks each score against the one for a
+/// single query. Also returns the number of scored pairs after each batch.
 fn score_all(
     ranker: &NeuralRanker,
     queries: &[String],
@@ -390,7 +391,7 @@ fn a_long_text_is_worth_what_its_passages_are() {
     let say = |spec: &str, texts: &[String]| {
         let ranker = models.get(spec).unwrap();
         let said = ranker.say("where is sand", texts).unwrap();
-        // The same by the way of a job.
+        // The same scores as in a job.
         let listed = PairTexts {
             queries: &["where is sand".to_owned()],
             documents: texts,
@@ -438,7 +439,7 @@ fn however_texts_are_read_the_weights_are_in_memory_once() {
         assert!(Arc::ptr_eq(&read.reader, &whole.reader), "{n_words}");
     }
     assert_eq!(models.loaded().len(), 1);
-    // What one of them reads counts for the weights.
+    // What a ranker with passages reads counts for the shared weights.
     let (before, text) = (whole.inference_counts(), ["a river".to_owned()]);
     models.get("tiny:bi+maxp").unwrap().say("a", &text).unwrap();
     assert_eq!(whole.inference_counts().since(before).sequences, 2);

@@ -1,4 +1,4 @@
-//! The table of parsers, with valid inputs of each.
+//! The table of parsers, with valid inputs for each.
 
 use std::fs;
 use std::io::Write;
@@ -30,7 +30,7 @@ use crate::store::scores::StudyScores;
 use crate::store::studies::files;
 use crate::{http, remote_ranker, store};
 
-/// Every parser of files and requests.
+/// All parsers of files and requests.
 pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "beir-corpus",
@@ -334,7 +334,7 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
     run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap()
 });
 
-/// The same, in a data folder.
+/// The same study, stored in a data folder.
 static STORED: LazyLock<(tempfile::TempDir, DataFolder)> = LazyLock::new(|| {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path()).unwrap();
@@ -350,7 +350,7 @@ static MODEL: LazyLock<ModelFiles> = LazyLock::new(|| ModelFiles {
     ..ModelFiles::default()
 });
 
-/// Whether a reader took every row.
+/// Returns whether a reader accepted every row.
 fn rows<T>(read: Result<(T, ReadReport), Error>) -> bool {
     read.is_ok_and(|it| it.1.n_refused == 0)
 }
@@ -359,7 +359,7 @@ fn text(input: &[u8]) -> String {
     String::from_utf8_lossy(input).into_owned()
 }
 
-/// A text as it is, by gzip, and as one raw block of zstd (RFC 8878, 3.1.1).
+/// Returns a text uncompressed, with gzip, and as one raw block of zstd (RFC 8878, 3.1.1).
 fn packed(text: &str) -> Vec<Vec<u8>> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text.as_bytes()).unwrap();
@@ -415,7 +415,7 @@ fn is_called(path: &Path, start: &str, end: &str) -> bool {
     name.starts_with(start) && name.ends_with(end)
 }
 
-/// A file of the stored study.
+/// Returns a file of the stored study.
 fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
     let folder = STORED.1.study("small").unwrap();
     let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
@@ -423,7 +423,7 @@ fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
     found.map(|it| fs::read(it).unwrap()).collect()
 }
 
-/// Whether the stored study is read with other bytes in a file.
+/// Returns whether the stored study can be loaded when a file has other bytes.
 fn loads(start: &str, end: &str, input: &[u8]) -> bool {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path()).unwrap();
@@ -444,7 +444,8 @@ fn model(file: &str) -> Vec<Vec<u8>> {
     vec![fs::read(Path::new(TINY).join(file)).unwrap()]
 }
 
-/// Whether the smallest model is read with other bytes in a file, and reads a text.
+/// Returns whether the smallest model can be loaded when a file has other bytes, and can score a
+/// text.
 fn loads_model(file: &str, input: &[u8]) -> bool {
     let mut files = MODEL.clone();
     match file {

@@ -1,7 +1,7 @@
-//! Documents with queries that a doc2query T5 writes for them.
+//! Expansion of documents with queries that a doc2query T5 generates.
 //!
-//! What is written is kept beside the new folder, a line a document in their order, so that
-//! whoever starts again after a stop begins with the document that is missing.
+//! Generated queries are stored next to the new folder, one line per document. After an
+//! interruption the next run continues with the first missing document.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -17,54 +17,54 @@ use crate::collection_files::{LoadedCollection, write_files, write_lines};
 use crate::error::Error;
 use crate::progress::ProgressBar;
 
-/// Documents that each thread writes for between two times that they are kept.
+/// Documents per thread between two writes to the draft.
 const PER_THREAD: usize = 8;
 
 const WAY_OUT: &str = "make room, or choose another place by `--out`";
 
 /// The model, sampling and output folder of a collection expansion.
 pub(crate) struct ExpansionSettings<'a> {
-    /// What writes.
+    /// The model that generates queries.
     pub model: &'a Doc2Query,
-    /// Its name, for the record.
+    /// The name of the model, for the record.
     pub name: &'a str,
-    /// How queries are drawn.
+    /// How queries are sampled.
     pub sampling: GenerationConfig,
-    /// The new folder; not there yet.
+    /// The new folder, which must not exist.
     pub out: &'a Path,
 }
 
 /// How many queries were generated and how many documents were truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExpansionSummary {
-    /// Queries that are not empty.
+    /// Number of generated queries that are not empty.
     pub n_queries: usize,
-    /// Documents whose end the model did not read.
+    /// Number of documents of which the model did not read the end.
     pub n_truncated: usize,
 }
 
-/// `expansion.json` of the new folder.
+/// The content of `expansion.json` in the new folder.
 #[derive(Serialize)]
 struct ExpansionManifest<'a> {
     #[serde(flatten)]
     record: &'a ExpansionRecord<'a>,
-    /// Documents whose end was not read, to keep to the model's bound.
+    /// Number of documents of which the model did not read the end.
     truncated_documents: usize,
 }
 
-/// Everything needed to make the folder again.
+/// Everything that is needed to reproduce the folder.
 #[derive(Serialize)]
 struct ExpansionRecord<'a> {
     format: u32,
     axioscope: &'static str,
-    /// Hash of the collection that was expanded.
+    /// The hash of the original collection.
     collection: String,
     model: &'a str,
     fingerprint: &'a str,
     seed: u64,
     top_k: usize,
     queries_per_document: usize,
-    /// The most pieces of a query.
+    /// Maximum number of tokens of a query.
     max_query_tokens: usize,
 }
 
@@ -94,8 +94,8 @@ struct Line<'a> {
     queries: &'a [String],
 }
 
-/// Writes the new folder: the collection, each document's text with its queries after it, what
-/// was added, and how it was made.
+/// Writes the new folder: the collection with queries appended to each document, the queries alone
+/// (`expansions.jsonl`) and the settings (`expansion.json`).
 pub(crate) fn expand_collection(
     mut loaded: LoadedCollection,
     wanted: &ExpansionSettings<'_>,
@@ -123,7 +123,7 @@ pub(crate) fn expand_collection(
     let n_truncated = written.iter().filter(|it| it.truncated).count();
 
     let beside = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
-    // A folder inside has the usual rights, where a temporary one is for its owner alone.
+    // The inner folder has the usual permissions; a temporary folder is readable by its owner only.
     let whole = beside.path().join("whole");
     fs::create_dir(&whole).map_err(Error::file(&whole, WAY_OUT))?;
     write_files(&loaded, &whole)?;
@@ -140,7 +140,7 @@ pub(crate) fn expand_collection(
         truncated_documents: n_truncated,
     });
     write_lines(&whole.join("expansion.json"), [account].into_iter())?;
-    // Somebody may have put one there meanwhile, and an empty one would be replaced.
+    // Someone may have created the folder in the meantime, and `rename` would replace an empty one.
     check_out(wanted.out)?;
     fs::rename(&whole, wanted.out).map_err(Error::file(wanted.out, WAY_OUT))?;
     draft.remove()?;
@@ -151,7 +151,8 @@ pub(crate) fn expand_collection(
     })
 }
 
-/// Refuses an output that is there; gives the folder in which it is to lie.
+/// Returns the parent folder of the output, or an error if the output exists or the parent does
+/// not.
 fn check_out(out: &Path) -> Result<&Path, Error> {
     if out.symlink_metadata().is_ok() {
         let reason = format!("{} is there already; choose another", out.display());
@@ -170,7 +171,7 @@ fn check_out(out: &Path) -> Result<&Path, Error> {
     }
 }
 
-/// The text, and after it the queries, as docTTTTTquery appends them.
+/// Appends queries to the text of a document, as docTTTTTquery does.
 fn add(doc: &mut Document, queries: &[String]) {
     for query in queries.iter().filter(|it| !it.is_empty()) {
         if !doc.text.is_empty() {
@@ -196,17 +197,18 @@ impl<'a> ExpansionRecord<'a> {
     }
 }
 
-/// The queries of the documents that are done, in memory and in a file.
+/// The queries generated so far, in memory and in a file.
 struct Draft {
-    /// Of the first documents of the collection.
+    /// The queries of the first documents of the collection.
     written: Vec<ExpandedDocument>,
     path: PathBuf,
     file: File,
 }
 
 impl Draft {
-    /// Beside the output, named after everything on which the queries depend; takes up what is
-    /// there. What follows a damaged line was never acknowledged, and is cut off.
+    /// Opens the draft next to the output. Its name contains a hash of everything that determines
+    /// the queries. Existing lines are used; a damaged line and everything after it are removed.
+    /// Returns an error if another process has the draft open.
     fn open(out: &Path, parent: &Path, record: &ExpansionRecord<'_>) -> Result<Draft, Error> {
         let hash = shared::collection::encode_hex(&Sha256::digest(json(record)));
         let name = out.file_name().unwrap_or_default().to_string_lossy();
@@ -231,7 +233,7 @@ impl Draft {
         })
     }
 
-    /// Keeps what was written of the next documents; when this returns it survives a crash.
+    /// Stores the queries of the next documents. They survive a crash once this returns.
     fn keep(&mut self, written: impl Iterator<Item = ExpandedDocument>) -> Result<(), Error> {
         let failed = || Error::file(&self.path, WAY_OUT);
         let mut lines = String::new();
@@ -250,7 +252,8 @@ impl Draft {
     }
 }
 
-/// The sound lines at the beginning, of so many queries each, and where these lines end.
+/// Returns the valid lines at the beginning, each with `n_queries` queries, and the offset of their
+/// end.
 fn read(bytes: &[u8], n_queries: usize) -> (Vec<ExpandedDocument>, usize) {
     let (mut written, mut whole) = (Vec::new(), 0);
     for line in bytes.split_inclusive(|&it| it == b'\n') {
@@ -285,7 +288,8 @@ mod tests {
         collection_files::load_folder(folder, &Default::default()).unwrap()
     }
 
-    /// Four documents, of which the third has no text of its own and the last a long one.
+    /// Creates a collection of four documents. The third has no text of its own, and the last one
+    /// is long.
     fn collection(home: &Path) -> PathBuf {
         let folder = home.join("from");
         fs::create_dir_all(folder.join("runs")).unwrap();
@@ -296,7 +300,7 @@ mod tests {
              {\"_id\":\"b\",\"title\":\"\",\"text\":\"東京 🌊 lakes\",\"doc_group\":\"g\"}\n\
              {\"_id\":\"c\",\"title\":\"the end\",\"text\":\"\"}\n",
         );
-        // More pieces than the model reads of a text.
+        // More tokens than the model reads.
         let long = "lake ".repeat(600);
         let long = long.trim_end();
         let long = format!("{{\"_id\":\"d\",\"title\":\"\",\"text\":\"{long}\"}}\n");
@@ -350,7 +354,7 @@ mod tests {
                 (&new.id, &new.title, &new.group)
             );
             assert_eq!(added["_id"], old.id.as_str());
-            // What the model says of the document alone.
+            // The queries that the model generates for the document alone.
             let alone = model.generate(&[&old.body()], &wanted.sampling).unwrap();
             let queries = alone[0].queries.iter();
             let queries: Vec<&str> = queries.map(|it| it.text.as_str()).collect();
@@ -379,7 +383,7 @@ mod tests {
         assert_eq!((&record["seed"], &record["top_k"]), (&5.into(), &10.into()));
         assert_eq!(record["queries_per_document"], 3);
         assert_eq!(record["truncated_documents"], 1);
-        // Nothing else is left beside it.
+        // No other file is left next to the output.
         let mut left: Vec<_> = fs::read_dir(home.path())
             .unwrap()
             .map(|it| it.unwrap().file_name())
@@ -411,7 +415,7 @@ mod tests {
         let record = ExpansionRecord::of(&loaded(&from).collection, &wanted);
         let open = || Draft::open(&twice, home.path(), &record).unwrap();
         let mut draft = open();
-        // A sign that the first document is not asked about again.
+        // A marker that shows that the first document is not processed again.
         let kept = ExpandedDocument {
             queries: vec!["kept".to_owned(), "too".to_owned()],
             truncated: true,
@@ -448,7 +452,7 @@ mod tests {
             (format!("{a}{}", b.trim_end()), 1, a.len()),
             (format!("{a}{two}{b}"), 1, a.len()),
             (kept("[1]"), 0, 0),
-            // As an earlier version kept them.
+            // A line in the format of an earlier version.
             (format!("[\"a\"]\n{a}"), 0, 0),
             (format!("\n{a}"), 0, 0),
         ] {

@@ -1,5 +1,5 @@
-//! Files that a definition names beside its collection: runs, word vectors, what manipulations
-//! look up, and the pairs of transfer sets.
+//! Reads the files that a study definition names in addition to its collection: runs, word vectors,
+//! lookup tables of manipulations, and transfer sets.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,8 +18,8 @@ use shared::word_vectors::WordVectors;
 use crate::collection_files;
 use crate::error::Error;
 
-/// Reads the run of a pool and the word vectors, which lie where runs may lie. Says on standard
-/// error what is wrong with their rows.
+/// Reads the run of a candidate pool and the word vectors, and prints warnings about their rows on
+/// standard error.
 pub(crate) fn read_inputs(
     pool: &PoolSpec,
     vectors: Option<&str>,
@@ -43,7 +43,7 @@ pub(crate) fn read_inputs(
     })
 }
 
-/// As [`read_inputs`], with what the behaviors of a study need.
+/// Same as [`read_inputs`], with the inputs of the behavioral tests of a study.
 pub(super) fn read_study_inputs(
     definition: &StudyDefinition,
     collection: &Collection,
@@ -67,9 +67,9 @@ fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
     Ok(vectors)
 }
 
-/// Says on standard error what a run and a collection do not know of each other.
+/// Prints on standard error how many queries a run does not rank, and its unknown ids.
 fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
-    // Queries that were left out on purpose are not told.
+    // Queries that were excluded on purpose are not reported.
     let queries = collection.queries.iter();
     let ranked = queries.filter_map(|it| run.0.get_key_value(&it.id));
     let ranked = Run(ranked
@@ -85,7 +85,7 @@ fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
     }
 }
 
-/// Reads the files that manipulations look words up in.
+/// Reads the lookup tables of manipulations.
 fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     let mut tools = LookupTables::default();
     let read = |file: &str| {
@@ -108,7 +108,7 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     Ok(tools)
 }
 
-/// Reads the pairs of every transfer set.
+/// Reads the pairs of all transfer sets.
 fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>, Error> {
     let read = |file: &shared::study::TransferFile| {
         let path = collection_files::locate(&file.file, folder)?;

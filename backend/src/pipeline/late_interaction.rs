@@ -1,5 +1,6 @@
-//! Into a ranker that compares piece by piece: every text of the pools is encoded once, compared
-//! with the queries whose pools have it, and its vectors are summed and forgotten.
+//! Analysis of a late-interaction ranker. Every document of the candidate pools is encoded once and
+//! compared with the queries whose pools contain it; its vectors are then added to the spectra and
+//! dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,23 +22,23 @@ use crate::progress::ProgressBar;
 
 /// The collection, pool and models of a late-interaction analysis.
 pub(crate) struct LateInteractionInput<'a> {
-    /// With the queries that count.
+    /// The collection, restricted to the queries to analyze.
     pub collection: &'a Collection,
-    /// Of the whole collection, as the pool ranks it.
+    /// The index of the whole collection, for pools of a lexical ranker.
     pub index: &'a Index,
-    /// Which texts are ranked.
+    /// The candidate pool.
     pub pool: &'a shared::probe::PoolSpec,
-    /// Where its files are looked for.
+    /// The folder where the files of the pool are looked up.
     pub folder: &'a Path,
-    /// Compares piece by piece.
+    /// The late-interaction ranker.
     pub ranker: &'a NeuralRanker,
-    /// The encoder before fine-tuning.
+    /// The encoder before fine-tuning, to compare spectra.
     pub base_model: Option<&'a NeuralRanker>,
-    /// What is said of it; what is counted is filled in.
+    /// The header of the analysis. Counts and queries are filled in.
     pub head: LateInteractionHeader,
 }
 
-/// Texts whose pieces are counted at once.
+/// Number of documents that are tokenized at once.
 const TOKENIZATION_CHUNK: usize = 256;
 
 /// Analyzes how a late-interaction ranker matches the tokens of each query with its candidate pool:
@@ -118,7 +119,7 @@ fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<Encod
     ranker.vectors(InputRole::Query, &queries)
 }
 
-/// How often documents have each piece.
+/// Returns the document frequency of each of the wanted tokens.
 fn piece_df(
     ranker: &NeuralRanker,
     collection: &Collection,
@@ -139,10 +140,10 @@ fn piece_df(
     Ok(df)
 }
 
-/// The texts of all pools, each once.
+/// The documents of all candidate pools, each once.
 struct Texts {
     bodies: Vec<String>,
-    /// For each the queries whose pools have it, with its place there.
+    /// For each document, the queries whose pools contain it, with its position in the pool.
     readers: Vec<Vec<(u32, u32)>>,
 }
 
@@ -167,7 +168,8 @@ impl Texts {
         &self.readers[place as usize]
     }
 
-    /// Encodes every text once; `take` is called with each and its place, in the order of batches.
+    /// Encodes every document once. `take` is called with the index and the vectors of each, in the
+    /// order of the batches.
     fn encode(
         &self,
         ranker: &NeuralRanker,
@@ -194,7 +196,7 @@ impl Texts {
     }
 }
 
-/// What was compared so far.
+/// The best matches found so far.
 struct Read {
     matched: Vec<QueryMatches>,
 }
@@ -238,7 +240,7 @@ impl Read {
         pieces.map(|it| it.id).collect()
     }
 
-    /// Compares a text with the queries whose pools have it.
+    /// Compares a document with the queries whose pools contain it.
     fn compare(&mut self, queries: &[EncodedText], readers: &[(u32, u32)], text: &EncodedText) {
         let ids: Vec<u32> = text.token_ids().collect();
         let each = readers.par_iter();
@@ -261,8 +263,8 @@ impl Read {
     }
 }
 
-/// The distinct words of a query, in lower case, and for each of its pieces the word that it is
-/// of: pieces of letters and digits without anything between them are one word.
+/// Returns the distinct words of a query in lower case, and for each of its tokens the index of its
+/// word. Adjacent tokens of letters and digits belong to one word.
 fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) {
     let letters: Vec<char> = query.chars().collect();
     let is_word = |it: &(u32, u32)| {

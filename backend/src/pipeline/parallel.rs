@@ -1,4 +1,4 @@
-//! The executor of the program: all cores, with a bar on a terminal.
+//! Runs the stages of a study on all cores, with a progress bar on terminals.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use shared::study::preparation::{ShardExecutor, StudyProgress, StudyStage};
 use crate::error::Error;
 use crate::progress::ProgressBar;
 
-/// Queries that are mined at once: there may be more instances than memory.
+/// Number of queries that are mined at once, since all instances may not fit into memory.
 const QUERIES_AT_ONCE: usize = 64;
 
-/// Computes the shards of a step on all cores.
+/// Computes the shards of a stage on all cores.
 #[derive(Default)]
 pub(crate) struct ParallelExecutor {
-    /// The step that is not done, with its bar.
+    /// The stage in progress, with its progress bar.
     step: Option<(StudyStage, ProgressBar)>,
 }
 
 impl ShardExecutor for ParallelExecutor {
-    /// Why an input, a setting or a request is invalid.
+    /// The error type of this crate.
     type Error = Error;
 
     fn shards_at_once(&self, stage: StudyStage) -> usize {

@@ -1,4 +1,4 @@
-//! Pairs to scores: by a formula, from a file, with a model.
+//! Scores query-document pairs with lexical rankers, score files, models and remote rankers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -21,26 +21,28 @@ use crate::progress::ProgressBar;
 use crate::remote_ranker::{RemoteRanker, RequestCost};
 use crate::store::partial_scores::PartialScores;
 
-/// Pairs to score, and where their texts come from.
+/// The pairs to score, with their texts.
 pub(crate) struct ScoringInput<'a> {
-    /// Where texts and queries lie.
+    /// The queries and documents.
     pub collection: &'a Collection,
-    /// Of the whole collection.
+    /// The index of the whole collection.
     pub index: &'a Index,
-    /// By number.
+    /// The documents of the study by number, including derived ones.
     pub texts: &'a [StudyDocument],
-    /// Unique.
+    /// The unique pairs to score.
     pub pairs: &'a QueryDocumentPairs,
-    /// Pairs that a model scores once more for its certificate; none where nobody will see it.
+    /// Indices of the pairs for the score stability check; empty for no check.
     pub stability_sample: Vec<u32>,
-    /// Where score files are looked for.
+    /// The folder where score files are looked up.
     pub folder: &'a Path,
-    /// Where a model's scores are kept until it has scored every pair; none keeps them nowhere.
+    /// The folder where scores are stored until all pairs have been scored; `None` to keep them in
+    /// memory only.
     pub partial_scores: Option<&'a Path>,
 }
 
-/// Scores all pairs with rankers, those that read every text alike together, and hands on the
-/// scores of each as soon as it is done. Whoever has put them where they last discards the draft.
+/// Scores all pairs with several rankers. Models that encode texts in the same way share the
+/// forward passes. `take` gets the scores of each ranker as soon as they are complete; it should
+/// discard the partial scores after it has stored them.
 pub(crate) fn score_all(
     scoring: &ScoringInput<'_>,
     rankers: &[RankerSpec],
@@ -76,8 +78,8 @@ pub(crate) fn score_all(
     Ok(())
 }
 
-/// Scores all pairs with a ranker. Whoever has put the scores where they last discards the
-/// draft.
+/// Scores all pairs with a ranker. The caller should discard the partial scores after it has stored
+/// the result.
 pub(crate) fn score(
     scoring: &ScoringInput<'_>,
     ranker: &RankerSpec,
@@ -113,7 +115,7 @@ fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<Scores, Error> {
     brought_scores(scoring, &name, &brought)
 }
 
-/// The scores of a file, with its name.
+/// Reads a score file and returns its name and scores.
 pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, ImportedScores), Error> {
     let path = collection_files::locate(file, folder)?;
     let brought = collection_files::read_with_progress(&path, |name, bytes, progress| {
@@ -123,7 +125,7 @@ pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, Imported
     Ok((name.to_string_lossy().into_owned(), brought))
 }
 
-/// Scores that somebody brought, put in the order of the pairs.
+/// Puts the scores of a file in the order of the pairs.
 fn brought_scores(
     scoring: &ScoringInput<'_>,
     name: &str,
@@ -156,7 +158,7 @@ fn brought_scores(
     Ok(Scores::new(about, values, scoring.pairs)?)
 }
 
-/// Queries, bodies and pairs of what is to be scored.
+/// The texts of the queries and documents to score.
 struct PairBodies {
     queries: Vec<String>,
     bodies: Vec<String>,
@@ -203,7 +205,8 @@ impl PairBodies {
     }
 }
 
-/// Scores all pairs with a model. Whoever has put the scores where they last discards the draft.
+/// Scores all pairs with a model. The caller should discard the partial scores after it has stored
+/// the result.
 pub(crate) fn score_model(
     scoring: &ScoringInput<'_>,
     model: &models::NeuralRanker,
@@ -212,8 +215,8 @@ pub(crate) fn score_model(
     Ok(each.pop().expect("one for each model"))
 }
 
-/// Scores all pairs with models that read every text alike, each text encoded once for all.
-/// Whoever has put the scores where they last discards the drafts.
+/// Scores all pairs with models that encode texts in the same way; each text is encoded once. The
+/// caller should discard the partial scores after it has stored the results.
 pub(crate) fn score_models_together(
     scoring: &ScoringInput<'_>,
     models: &[&models::NeuralRanker],
@@ -251,7 +254,7 @@ pub(crate) fn score_models_together(
         let truncated = scored.iter().filter(|it| it.truncated);
         scores.truncated = truncated.map(|it| it.pair).collect();
         if !scoring.stability_sample.is_empty() {
-            // The scores are there, whatever is wrong with this.
+            // The scores are complete even if this check fails.
             match model.certify(&listed, &scoring.stability_sample, &|| true) {
                 Ok(certificate) => scores.rescoring = certificate,
                 Err(error) => tracing::warn!("{}: no certificate: {error}", model.about.spec),
@@ -262,8 +265,8 @@ pub(crate) fn score_models_together(
     told.collect()
 }
 
-/// Scores all pairs with a ranker behind an address, after it is told what that sends. Whoever
-/// has put the scores where they last discards the draft.
+/// Scores all pairs with a remote ranker, after printing the number of requests. The caller should
+/// discard the partial scores after it has stored the result.
 pub(crate) fn score_remote(
     scoring: &ScoringInput<'_>,
     service: &RemoteRanker,
@@ -295,7 +298,8 @@ pub(crate) fn score_remote(
     Ok((Scores::new(about, values, scoring.pairs)?, draft))
 }
 
-/// What scoring with a ranker behind an address would send.
+/// Returns the number of requests, documents and characters that scoring with a remote ranker would
+/// send.
 pub(crate) fn remote_cost(
     scoring: &ScoringInput<'_>,
     service: &RemoteRanker,

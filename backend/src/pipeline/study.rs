@@ -1,4 +1,4 @@
-//! A study: made, gone on with, completed, mined again.
+//! Creates studies, resumes and completes them, and mines their instances again.
 
 use std::path::Path;
 
@@ -23,26 +23,26 @@ use crate::store::partial_scores::PartialScores;
 use crate::store::studies::files;
 use crate::vocabulary;
 
-/// What becomes of a finished study when one of its name is made from another definition.
+/// What to do with a finished study of the same name that has a different definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FinishedStudyPolicy {
-    /// It stays, and the other one is refused.
+    /// Keep it and return an error.
     Keep,
-    /// The other one takes its place.
+    /// Replace it by the new study.
     Replace,
 }
 
-/// A study that is to be made.
+/// A study to create, with its collection.
 pub(crate) struct NewStudy {
     pub(crate) definition: StudyDefinition,
-    /// Whole; the definition says which of its queries are taken.
+    /// The whole collection; the definition says how many queries are used.
     pub(crate) collection: Collection,
     pub(crate) finished: FinishedStudyPolicy,
 }
 
-/// Makes a study, or goes on with one that was interrupted: if what is stored was made from the
-/// same definition, collection and software, only what it lacks is scored. A study is the same
-/// to the last bit however often its making was interrupted.
+/// Creates a study, or resumes one that was interrupted. If the stored study has the same
+/// definition, collection and software version, only missing scores are computed. The result has
+/// the same bits however often it was interrupted.
 pub(crate) fn run_study(
     study: NewStudy,
     folder: &Path,
@@ -85,7 +85,8 @@ pub(crate) fn run_study(
     make_study(definition, collection, folder, data, models)
 }
 
-/// Returns the stored study of a name. A damaged one is made again, and standard error says so.
+/// Returns the stored study of a name. If it is damaged, a message is printed and `None` returned,
+/// so that it is created again.
 pub(crate) fn stored_study(data: &DataFolder, name: &str) -> Option<Study> {
     match files::load(data, name) {
         Ok(stored) => Some(stored),
@@ -97,8 +98,8 @@ pub(crate) fn stored_study(data: &DataFolder, name: &str) -> Option<Study> {
     }
 }
 
-/// Whether the queries of a stored study are in the same splits and judged alike; neither is part
-/// of a collection's hash.
+/// Returns whether the queries of a stored study have the same splits and relevance judgments as
+/// now. The hash of a collection covers neither.
 fn asks_alike(stored: &Study, collection: &Collection) -> bool {
     let own = stored.queries.len() - stored.addition_counts.n_queries as usize;
     let mut pairs = stored.queries[..own].iter().zip(&collection.queries);
@@ -115,8 +116,8 @@ fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
     others.into_iter().try_for_each(vocabulary::load_vocabulary)
 }
 
-/// Makes a study and stores it, formulas first; models, services and score files are added one
-/// by one, so what is scored survives an interruption.
+/// Creates and stores a study with its lexical rankers, then adds the other rankers one by one, so
+/// that completed scores survive an interruption.
 fn make_study(
     definition: StudyDefinition,
     collection: Collection,
@@ -129,9 +130,9 @@ fn make_study(
     Ok(study)
 }
 
-/// Makes a study with the formulas among its rankers and stores it. What a stored study of this
-/// name has of the other rankers on the same pairs is taken over: some of it was paid for. What
-/// then is missing, [`complete_study`] adds.
+/// Creates and stores a study with its lexical rankers. If a stored study of this name has scores
+/// of the other rankers on the same pairs, these are reused, since some of them cost money.
+/// [`complete_study`] adds what is missing.
 pub(crate) fn create_study(
     mut definition: StudyDefinition,
     mut collection: Collection,
@@ -145,7 +146,7 @@ pub(crate) fn create_study(
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
     definition.truncate_queries(&mut collection);
     definition.check_collection(&collection)?;
-    // What a ranker lacks is found before anything is made.
+    // Missing files and models are reported before the study is computed.
     for ranker in &rankers {
         match ranker {
             RankerSpec::Lexical(_) => {}
@@ -184,12 +185,12 @@ pub(crate) fn create_study(
         }
     }
     drop(stored);
-    // This takes the place of what was stored, so nothing of it is left behind.
+    // This replaces the stored study and all its files.
     files::save(data, &study)?;
     Ok(study)
 }
 
-/// Says on standard error what became of pairs that are no samples.
+/// Prints on standard error how many pairs of transfer sets were left out.
 fn tell_kept(study: &Study) {
     for (probe, kept) in &study.transfer_pair_counts {
         let TransferPairCounts {
@@ -207,8 +208,8 @@ fn tell_kept(study: &Study) {
     }
 }
 
-/// What is known of a ranker before it scores, where that decides its scores: of formulas and
-/// score files it is nothing, since they are scored anew in no time.
+/// Returns the description of a model or remote ranker, whose fingerprint determines the scores;
+/// `None` for lexical rankers and score files, which are quickly scored again.
 fn about(ranker: &RankerSpec, models: &ModelRegistry) -> Result<Option<RankerInfo>, Error> {
     match ranker {
         RankerSpec::Lexical(_) | RankerSpec::Scores(_) => Ok(None),
@@ -217,8 +218,8 @@ fn about(ranker: &RankerSpec, models: &ModelRegistry) -> Result<Option<RankerInf
     }
 }
 
-/// The scores of a ranker in a stored study, if that has the same texts and pairs and was made
-/// by this version.
+/// Returns the scores of a ranker from a stored study, if that has the same documents and pairs and
+/// was created by this version.
 fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerInfo>) -> Option<Scores> {
     let (stored, about) = (stored?, about?);
     let same = stored.software == study.software
@@ -237,7 +238,7 @@ fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerInfo>) 
     Some(scores)
 }
 
-/// Says on standard error what a ranker has left out, as a score file may.
+/// Prints on standard error how many pairs have no score, for example in a score file.
 fn told(scores: Scores) -> Scores {
     if scores.n_missing() > 0 {
         eprintln!(
@@ -250,7 +251,7 @@ fn told(scores: Scores) -> Scores {
     scores
 }
 
-/// The hash of a stored study's instances, mined again.
+/// Mines the instances of a stored study again and returns their hash.
 pub(crate) fn remine_study(
     stored: &Study,
     collection: Collection,
@@ -261,7 +262,8 @@ pub(crate) fn remine_study(
     Ok(mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
 }
 
-/// The instances of a study that is not made yet, and its collection with all that they name.
+/// Mines the instances of a study that has not been created. Also returns its collection, with the
+/// additional queries and documents of transfer sets.
 pub(crate) fn mine_study(
     mut definition: StudyDefinition,
     collection: Collection,
@@ -285,8 +287,8 @@ fn mine_defined(
     Ok((mined, prepared.collection))
 }
 
-/// Scores what a stored study lacks of its rankers, and what other weights or another precision
-/// have scored; how many were added.
+/// Computes the missing scores of a stored study, and those that were computed with other weights
+/// or another precision. Returns how many rankers were scored.
 pub(crate) fn complete_study(
     study: &mut Study,
     folder: &Path,
@@ -300,7 +302,7 @@ pub(crate) fn complete_study(
         let ranker: RankerSpec = spec.parse()?;
         let name = ranker.name(models);
         let stored = study.scores.iter().find(|it| it.ranker.spec == name);
-        // Formulas have no place in the order and stay first.
+        // Lexical rankers are not in `order` and stay first.
         if !matches!(ranker, RankerSpec::Lexical(_)) {
             order.push(name);
         }
@@ -318,7 +320,7 @@ pub(crate) fn complete_study(
             docs: study.docs.clone(),
             qrels: study.qrels.clone(),
         };
-        // A model or a score file sees texts, not statistics of the whole collection.
+        // Only lexical rankers need the statistics of the whole collection.
         let index = Index::build(&study.definition.analyzer, [])?;
         let texts = study.study_docs.clone();
         let pairs = study.pairs.clone();
@@ -348,8 +350,8 @@ pub(crate) fn complete_study(
     Ok(missing.len())
 }
 
-/// Whether stored scores are those of the ranker as it is now; says on standard error where they
-/// are not. What is not at hand cannot be compared, and its scores stay.
+/// Returns whether stored scores are those of the current version of a ranker; if not, prints why
+/// on standard error. Scores of a model that is not available are kept.
 fn is_of(stored: &RankerInfo, ranker: &RankerSpec, models: &ModelRegistry) -> Result<bool, Error> {
     let about = match (about(ranker, models), ranker) {
         (Err(error @ Error::Input(_)), RankerSpec::Model(_)) => {

@@ -1,4 +1,4 @@
-//! All pairs of a study, in requests of which each holds texts of one query.
+//! Scores all pairs of a study in requests with documents of one query each.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,21 +13,21 @@ use crate::error::Error;
 use crate::models::{PairScore, PairTexts};
 use crate::store::partial_scores::PartialScores;
 
-/// What is sent in all; some services take money for each of these.
+/// The total amount of data to send, for which some services charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct RequestCost {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Texts, each once for each of its queries.
+    /// Number of documents, each counted once for each of its queries.
     pub texts: u64,
-    /// Of texts, and of the query once a request.
+    /// Number of characters of the documents, and of the query once per request.
     pub characters: u64,
-    /// Requests that need not be sent, since their texts are scored already.
+    /// Number of requests that need not be sent, since their scores are already stored.
     pub done: u64,
 }
 
 impl RemoteRanker {
-    /// Checks what can be checked before it is asked.
+    /// Checks the settings without sending a request.
     pub(crate) fn check(&self) -> Result<(), Error> {
         RemoteRankerClient::new(self).map(drop)
     }
@@ -55,14 +55,15 @@ impl RemoteRanker {
         cost
     }
 
-    /// SHA-256, in hex, over everything on which scores depend. How many texts a request holds
-    /// is not in it: whoever is told to send fewer at once goes on with what is answered.
+    /// Returns the SHA-256, in hex, of everything that determines the scores. The number of
+    /// documents per request is not part of it, so that stored scores remain valid if it is
+    /// changed.
     pub(crate) fn hash(&self, listed: &PairTexts<'_>) -> String {
         listed.hash_with(&[env!("CARGO_PKG_VERSION"), &self.about().fingerprint])
     }
 
-    /// Scores all pairs, beginning with what the draft has; `done` is told how many there are
-    /// after each request. Requests are answered in any order and change no score.
+    /// Scores all pairs that `draft` does not have yet. `done` is called with the number of scored
+    /// pairs after each request. The order of the responses does not matter.
     pub(crate) fn score_pairs(
         &self,
         listed: &PairTexts<'_>,
@@ -77,7 +78,7 @@ impl RemoteRanker {
         done(scores.len());
         let caller = RemoteRankerClient::new(self)?;
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        // A worker: takes the next request until there is none, or until one has failed.
+        // A worker, which sends the next request until there is none left or one has failed.
         let work = |answers: mpsc::SyncSender<(u32, Result<Vec<PairScore>, Error>)>| {
             let given_up = || stopped.load(Ordering::Relaxed);
             while !given_up() {
@@ -104,7 +105,7 @@ impl RemoteRanker {
                         }
                     });
                 let is_last = scored.is_err();
-                // No two batches begin with the same pair, whatever their size.
+                // The first pair identifies a batch, whatever its size.
                 if answers.send((batch[0], scored)).is_err() || is_last {
                     break;
                 }
@@ -129,7 +130,7 @@ impl RemoteRanker {
                         scores.extend(scored);
                         done(scores.len());
                     }
-                    // What others answer until they have ended is kept too.
+                    // Responses to requests that are still in progress are stored as well.
                     Err(error) => {
                         let is_first = !stopped.swap(true, Ordering::Relaxed);
                         if is_first && under_way > 1 {
@@ -147,7 +148,7 @@ impl RemoteRanker {
         Ok(scores)
     }
 
-    /// Which of the `wanted` pairs are asked for together.
+    /// Groups the `wanted` pairs into requests.
     pub(super) fn batches(&self, listed: &PairTexts<'_>, wanted: &[u32]) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
         let (mut query, mut n_bytes) = (None, 0);
@@ -188,13 +189,13 @@ impl RemoteRanker {
         let scored = batch.iter().zip(scores).map(|(&pair, score)| PairScore {
             pair,
             score,
-            // A service does not say.
+            // The response does not say whether a document was truncated.
             truncated: false,
         });
         Ok(scored.collect())
     }
 
-    /// The body of a request.
+    /// Returns the JSON body of a request.
     pub(super) fn body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
         let (query, model) = (query.to_owned(), self.model.clone());
         let raw = match self.numbers {
@@ -214,7 +215,7 @@ impl RemoteRanker {
                 query,
                 model,
                 documents: texts.into_iter().map(RerankDocument::Text).collect(),
-                // infinity's word, and vLLM's.
+                // `raw_scores` is the option of infinity, `use_activation` that of vLLM.
                 raw_scores: raw,
                 use_activation: raw.map(|it| !it),
                 return_documents: Some(false),
@@ -225,8 +226,8 @@ impl RemoteRanker {
     }
 }
 
-/// For each pair its score in a draft. What is there of no pair, or is no score, is asked for
-/// again.
+/// Returns the stored score of each pair. Scores of unknown pairs and scores that are not finite
+/// are ignored.
 fn known(listed: &PairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
     let mut known = vec![None; listed.pairs.len()];
     for it in draft.scores().filter(|it| it.score.is_finite()) {
@@ -237,7 +238,7 @@ fn known(listed: &PairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>
     known
 }
 
-/// The pairs that have no score.
+/// Returns the indices of the pairs without a score.
 fn missing(known: &[Option<PairScore>]) -> Vec<u32> {
     let each = known.iter().zip(0..);
     each.filter(|it| it.0.is_none()).map(|it| it.1).collect()

@@ -1,4 +1,4 @@
-//! One request, asked again where that may help.
+//! The HTTP client of remote rankers: sends one request, with retries.
 
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
@@ -11,33 +11,33 @@ use ureq::Agent;
 use super::{API_KEY_VARIABLE, RemoteRanker, response};
 use crate::error::Error;
 
-/// Bytes of a reply that are read: 10,000 scores need less than one.
+/// Maximum size of a response in bytes; 10,000 scores take less than 1 MiB.
 const MAX_REPLY: u64 = 8 << 20;
 
-/// The first pause before the same is asked again; each further one is twice as long.
+/// The pause before the first retry. It doubles with each further retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// No pause of ours is longer.
+/// The longest pause, unless the service asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// No pause that a service asks for is longer.
+/// The longest pause that is accepted from a service.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 
-/// A wait looks this often whether it is still wanted.
+/// Interval at which a pause checks whether it should end early.
 const SLICE: Duration = Duration::from_millis(200);
 
 /// The HTTP client of a remote ranker, with pacing and retries.
 pub(super) struct RemoteRankerClient<'a> {
     service: &'a RemoteRanker,
     agent: Agent,
-    /// `Bearer KEY`.
+    /// The value of the header `Authorization`, `Bearer KEY`.
     key: Option<HeaderValue>,
-    /// The next request may begin then.
+    /// The earliest time at which the next request may start.
     next: Mutex<Instant>,
 }
 
-/// What came of asking once.
+/// The outcome of one attempt.
 enum AttemptOutcome {
     Scored(Vec<f64>),
-    /// It may go better later, when the service has said so.
+    /// The request may succeed later; with the time to wait, if the service has given one.
     Again(String, Option<Duration>),
     Never(String),
 }
@@ -58,7 +58,7 @@ impl<'a> RemoteRankerClient<'a> {
         }
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
-            // Neither texts nor the key go anywhere but where they were sent.
+            // Documents and key must not be sent to any other address.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_global(Some(service.request_limits.timeout))
@@ -78,8 +78,8 @@ impl<'a> RemoteRankerClient<'a> {
         })
     }
 
-    /// The scores of the texts of a request, or why there are none after all tries. `given_up`
-    /// is asked before each, and ends every wait.
+    /// Sends a request and returns the scores of its documents, or an error message after the last
+    /// attempt. Stops before the next attempt, and during pauses, when `given_up` returns true.
     pub(super) fn request_scores(
         &self,
         body: &[u8],
@@ -122,7 +122,7 @@ impl<'a> RemoteRankerClient<'a> {
         Err("given up".to_owned())
     }
 
-    /// Waits until a request may begin.
+    /// Waits until the rate limit allows the next request.
     fn wait_for_pace(&self, given_up: &dyn Fn() -> bool) {
         let Some(per_s) = self.service.request_limits.max_per_second else {
             return;
@@ -197,7 +197,7 @@ impl<'a> RemoteRankerClient<'a> {
         }
     }
 
-    /// What a reply without scores means.
+    /// Interprets a response without scores.
     fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AttemptOutcome {
         let said = response::excerpt(body, self.secret());
         let number = status.as_u16();
@@ -231,8 +231,8 @@ impl<'a> RemoteRankerClient<'a> {
         }
     }
 
-    /// A service may repeat the key that it was sent. What it says is cut and escaped only when
-    /// that is out of it, by [`response`]; this is for what others say.
+    /// Removes the key from a message, since services may repeat it. Response bodies are cleaned by
+    /// [`response`], before they are truncated and escaped; this is for other messages.
     fn without_key(&self, text: String) -> String {
         match self.secret() {
             Some(key) => response::redact(&text, key),
@@ -240,14 +240,14 @@ impl<'a> RemoteRankerClient<'a> {
         }
     }
 
-    /// The key alone.
+    /// Returns the key without `Bearer`.
     fn secret(&self) -> Option<&str> {
         let key = self.key.as_ref().and_then(|it| it.to_str().ok());
         key.and_then(|it| it.strip_prefix("Bearer "))
     }
 }
 
-/// Waits so long, or until it is given up.
+/// Waits for `time`, or until `given_up` returns true.
 fn wait(time: Duration, given_up: &dyn Fn() -> bool) {
     let since = Instant::now();
     while !given_up() {
@@ -272,7 +272,7 @@ fn no_key() -> Error {
     .into()
 }
 
-/// Seconds, or a date of HTTP (RFC 9110, section 10.2.3).
+/// Parses `Retry-After`: a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
 fn retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {

@@ -1,11 +1,11 @@
-//! A reply to scores, or what is wrong with it.
+//! Parses the scores of a response, and formats error messages about invalid ones.
 
 use serde::Deserialize;
 
 use super::RerankProtocol;
 
-/// The score of each of `n_texts` texts, in their order. Every place comes once, and every score
-/// is finite; what else a reply holds is not read. No error shows the `secret`.
+/// Returns the scores of `n_texts` documents, in their order. Each index must occur once, and each
+/// score must be finite; other fields are ignored. Error messages do not contain `secret`.
 pub(super) fn parse_response(
     shape: RerankProtocol,
     body: &[u8],
@@ -17,7 +17,7 @@ pub(super) fn parse_response(
         index: u64,
         score: f64,
     }
-    /// A document of a collection, the unit of retrieval.
+    /// A result in Cohere's format.
     #[derive(Deserialize)]
     struct Document {
         index: u64,
@@ -71,8 +71,8 @@ pub(super) fn parse_response(
     Ok(scores.expect("as many scores as texts, and none twice"))
 }
 
-/// The first characters of a body, on one line. The secret is taken out of the whole before it
-/// is cut, since a part of it would not be found again.
+/// Returns the first characters of a response body on one line. The secret is removed before the
+/// body is truncated, since a part of it could not be found afterwards.
 pub(super) fn excerpt(body: &[u8], secret: Option<&str>) -> String {
     const SHOWN: usize = 200;
     let text = String::from_utf8_lossy(body);
@@ -91,14 +91,14 @@ pub(super) fn excerpt(body: &[u8], secret: Option<&str>) -> String {
     }
 }
 
-/// A text without a secret, as it is and as JSON writes it.
+/// Removes a secret from a text, both as it is and as JSON writes it.
 pub(super) fn redact(text: &str, secret: &str) -> String {
     let json = serde_json::Value::from(secret).to_string();
     text.replace(json.trim_matches('"'), "…")
         .replace(secret, "…")
 }
 
-/// On one line and readable: JSON keeps its quotation marks.
+/// Escapes control characters, but not the quotation marks of JSON.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

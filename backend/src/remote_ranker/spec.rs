@@ -1,4 +1,4 @@
-//! From what was typed to where a service is, and how fast it is asked.
+//! Parses the spec of a remote ranker: its URL and its options.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,38 +9,38 @@ use shared::error::Error as InputError;
 use super::{API_KEY_VARIABLE, RemoteScoreKind, RerankProtocol};
 use crate::error::Error;
 
-/// A service, with everything that is typed behind its address.
+/// A remote ranker with its options.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RemoteRanker {
-    /// Without what stands behind the `?`.
+    /// The URL without the options after `?`.
     pub(super) url: String,
     pub(super) protocol: RerankProtocol,
-    /// Which of its models.
+    /// The model to request, if the service has several.
     pub(super) model: Option<String>,
     pub(super) numbers: RemoteScoreKind,
     pub(super) request_limits: RequestLimits,
 }
 
-/// How much it is sent at once and in a row; no score depends on it.
+/// Limits on size and rate of requests. They do not affect the scores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestLimits {
-    /// In one request, at most.
+    /// Maximum number of documents per request.
     pub(super) max_documents: usize,
-    /// Of query and texts of one request, at most; a longer text goes alone.
+    /// Maximum size of query and documents per request in bytes. A longer document is sent alone.
     pub(super) max_bytes: usize,
-    /// Requests under way.
+    /// Maximum number of requests in progress.
     pub(super) max_concurrent: usize,
-    /// Requests begun in a second.
+    /// Maximum number of requests started per second.
     pub(super) max_per_second: Option<f64>,
-    /// For one request.
+    /// Timeout of a request.
     pub(super) timeout: Duration,
-    /// How often the same is asked.
+    /// Maximum number of attempts per request.
     pub(super) max_attempts: u32,
 }
 
 impl RequestLimits {
-    /// What the usual service takes: 32 texts and 2 MB are the bounds that
-    /// text-embeddings-inference starts with.
+    /// Limits that usual services accept. The defaults of text-embeddings-inference are 32
+    /// documents and 2 MB.
     const USUAL: RequestLimits = RequestLimits {
         max_documents: 32,
         max_bytes: 1_000_000,
@@ -55,13 +55,13 @@ const OPTIONS: &str = "shape=tei|cohere, model=NAME, raw=yes|no, texts=N, bytes=
                        per_s=X, timeout_s=N, tries=N";
 
 impl RemoteRanker {
-    /// Whether a ranker is one of these, well typed or not.
+    /// Returns whether a ranker spec is a URL, even if it is invalid.
     pub(crate) fn is_remote_spec(spec: &str) -> bool {
         let scheme = spec.split(':').next().unwrap_or_default();
         scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
     }
 
-    /// The address with what decides a score: without how fast it is asked.
+    /// Returns the URL with the options that affect scores, without the request limits.
     pub(crate) fn name(&self) -> String {
         let mut options = Vec::new();
         if let Some(model) = &self.model {
@@ -88,7 +88,7 @@ impl RemoteRanker {
         rest.split('/').next().unwrap_or_default()
     }
 
-    /// Whether it is on this machine.
+    /// Returns whether the service is on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         let uri: Option<Uri> = self.url.parse().ok();
         let host = uri.as_ref().and_then(|it| it.host()).unwrap_or_default();
@@ -99,7 +99,7 @@ impl RemoteRanker {
                 .is_ok_and(|it| it.to_canonical().is_loopback())
     }
 
-    /// Whether who listens on the way can read along.
+    /// Returns whether the connection is not encrypted.
     pub(super) fn is_unencrypted(&self) -> bool {
         self.url.starts_with("http://")
     }
@@ -108,7 +108,8 @@ impl RemoteRanker {
 impl FromStr for RemoteRanker {
     type Err = Error;
 
-    /// No message repeats what is wrong, since it may be a password.
+    /// Parses a spec. Error messages do not repeat the invalid part, since it may contain a
+    /// password.
     fn from_str(spec: &str) -> Result<RemoteRanker, Error> {
         let wrong = |reason: String| Error::from(InputError::malformed("ranker", reason));
         let uri: Uri = spec.parse().map_err(|it| {
@@ -189,7 +190,7 @@ impl FromStr for RemoteRanker {
     }
 }
 
-/// `/rerank` is that of text-embeddings-inference, `/v1/rerank` that of Cohere.
+/// Returns the format of a path: `/rerank` is text-embeddings-inference, `/v1/rerank` is Cohere.
 fn shape_of(url: &str) -> Option<RerankProtocol> {
     let before = url.trim_end_matches('/').strip_suffix("/rerank")?;
     let version = before.rsplit('/').next()?.strip_prefix('v');
@@ -201,8 +202,8 @@ fn shape_of(url: &str) -> Option<RerankProtocol> {
     })
 }
 
-/// text-embeddings-inference knows raw scores. Of the others some do, and some refuse a request
-/// with a field that they do not know.
+/// Returns which scores are requested by default. text-embeddings-inference supports raw scores;
+/// some of the other services reject unknown fields.
 fn usual_numbers(shape: RerankProtocol) -> RemoteScoreKind {
     match shape {
         RerankProtocol::Tei => RemoteScoreKind::Raw,

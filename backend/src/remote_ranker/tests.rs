@@ -1,4 +1,4 @@
-//! Addresses, batches and answers; over a socket see the tests end to end.
+//! Tests of specs, batches and responses. End-to-end tests use real connections.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ fn service(spec: &str) -> RemoteRanker {
     spec.parse().unwrap_or_else(|it| panic!("{spec}: {it}"))
 }
 
-/// The scores of all pairs, those among them that the draft in a folder has.
+/// Returns the scores of all pairs, with the partial scores in `folder`.
 fn scores_with(it: &RemoteRanker, listed: &PairTexts<'_>, folder: &Path) -> Vec<(u32, f64)> {
     let mut draft = PartialScores::open(folder, &it.hash(listed)).unwrap();
     let scores = it.score_pairs(listed, &mut draft, |_| {}).unwrap();
@@ -65,7 +65,7 @@ fn an_address_says_how_it_is_asked() {
         ),
         (Some(0.5), 3, 2)
     );
-    // How fast it is asked is no part of its name.
+    // Request limits are not part of the name.
     let name = "http://host:80/v1/rerank?model=BAAI/bge-reranker-base&raw=yes";
     assert_eq!(it.name(), name);
     assert_eq!(service(name).name(), name);
@@ -138,7 +138,7 @@ fn what_is_wrong_with_an_address_is_told_without_its_secrets() {
     }
 }
 
-/// Two queries; texts of 2, 4, 6 and 8 bytes.
+/// Returns two queries and documents of 2, 4, 6 and 8 bytes.
 fn listed() -> PairTexts<'static> {
     static QUERIES: LazyLock<[String; 2]> = LazyLock::new(|| ["q", "other"].map(str::to_owned));
     static TEXTS: LazyLock<[String; 4]> =
@@ -159,14 +159,14 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
     assert_eq!(it.batches(&listed, &[0, 2, 4]), [0..2, 2..3]);
     it.request_limits.max_documents = 10;
     assert_eq!(it.batches(&listed, &all), [0..3, 3..5]);
-    // 1 byte of the query, 2 and 4 of texts; a text that is too long goes alone.
+    // 1 byte of the query, 2 and 4 of documents. A document that is too long is sent alone.
     it.request_limits.max_bytes = 7;
     assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
     let cost = it.cost(&listed, &PartialScores::in_memory());
     let expected = RequestCost {
         requests: 4,
         texts: 5,
-        // Twice 1 of `q`, twice 5 of `other`; 1 + 2 + 3 + 1 + 4 of texts.
+        // Twice 1 of `q`, twice 5 of `other`; 1 + 2 + 3 + 1 + 4 of documents.
         characters: 2 + 10 + 11,
         done: 0,
     };
@@ -231,7 +231,7 @@ fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
         for repeated in [key, json_key.trim_matches('"')] {
             let body = format!("{}{repeated}", " .".repeat(padding / 2) + "é");
             let shown = response::excerpt(body.as_bytes(), Some(key));
-            // What is left of it when it is cut begins with this.
+            // If part of the key were left after truncation, it would start with this character.
             assert!(!shown.contains('h'), "{padding}: {shown}");
             let error =
                 response::parse_response(RerankProtocol::Tei, body.as_bytes(), 2, Some(key));
@@ -242,7 +242,8 @@ fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
     assert_eq!(shown, "`a … b`");
 }
 
-/// Answers each connection in turn with the next of these, then is gone; gives what was sent.
+/// Starts a server that answers one connection with each of the replies. Returns its address and
+/// the requests that it received.
 fn peer(replies: Vec<(u16, &'static str, String)>) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/rerank", listener.local_addr().unwrap());
@@ -263,7 +264,7 @@ fn peer(replies: Vec<(u16, &'static str, String)>) -> (String, Arc<Mutex<Vec<Str
     (address, sent)
 }
 
-/// Head and body.
+/// Reads a request with its headers and body.
 fn request(connection: &TcpStream) -> String {
     let mut reader = BufReader::new(connection);
     let (mut all, mut n_bytes) = (String::new(), 0);
@@ -319,7 +320,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
         json!({"query": "q", "texts": ["é", "éé", "ééé"], "raw_scores": true, "truncate": true})
     );
 
-    // The next run asks for the second request alone.
+    // The next run sends only the second request.
     drop(draft);
     let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
     assert_eq!(it.cost(&listed, &draft).done, 1);
@@ -360,7 +361,7 @@ fn what_is_answered_stays_when_requests_become_smaller() {
     assert!(error.to_string().contains("`texts=N`"), "{error}");
     drop(draft);
 
-    // The way out of that message.
+    // The remedy that the message suggests.
     let it = service(&format!("{address}?at_once=1&texts=1"));
     let cost = it.cost(
         &listed,
@@ -398,7 +399,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
 #[test]
 fn whoever_waits_ends_when_another_is_refused() {
     let listed = listed();
-    // One is told to wait, and one is not let in.
+    // One request is told to wait, the other is unauthorized.
     let (address, _) = peer(vec![
         (429, "retry-after: 200\r\n", String::new()),
         (401, "", "no key".to_owned()),
@@ -411,7 +412,7 @@ fn whoever_waits_ends_when_another_is_refused() {
         error.contains("(401)") && error.contains(API_KEY_VARIABLE),
         "{error}"
     );
-    // One has its turn in 1000 s.
+    // The second request may start only after 1000 s.
     let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
     let asked = service(&format!("{address}?at_once=2&per_s=0.001"));
     let error = asked.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
@@ -429,7 +430,7 @@ fn requests_begin_no_faster_than_they_may() {
         .score_pairs(&listed, &mut PartialScores::in_memory(), |_| {})
         .unwrap();
     assert_eq!(scores.len(), 5);
-    // The first begins at once, each other one 0.1 s later.
+    // The first request starts at once, each further one 0.1 s later.
     assert!(
         since.elapsed().as_secs_f64() > 0.39,
         "{:?}",
@@ -437,7 +438,7 @@ fn requests_begin_no_faster_than_they_may() {
     );
 }
 
-/// Whether an answer has the scores of two texts, see [`crate::mutated_input`].
+/// Returns whether a response has the scores of two documents, see [`crate::mutated_input`].
 pub(crate) fn takes_answer(answer: &[u8]) -> bool {
     response::parse_response(RerankProtocol::Tei, answer, 2, Some("hush")).is_ok()
 }

@@ -1,10 +1,10 @@
-//! Review tasks with their items.
+//! Annotation tasks and their items.
 //!
 //! ```text
-//! review_task    as a curator wrote it, and what may change
-//! review_item    what was drawn, never changed
-//! review_event   what people did: only added to    reviews/events.rs
-//! review_lease   what is promised to whom
+//! review_task    the definition of a task, and what may change
+//! review_item    the drawn items, never changed
+//! review_event   what people did, append-only: annotation_tasks/events.rs
+//! review_lease   the current leases
 //! ```
 
 pub(crate) mod events;
@@ -20,37 +20,37 @@ use sqlx::AssertSqlSafe;
 use crate::error::Error;
 use crate::store::{Store, places};
 
-/// A task without its items.
+/// An annotation task without its items.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TaskRow {
     pub no: TaskId,
-    /// As it was made, with the guidelines of now.
+    /// The definition of the task, with the current guidelines.
     pub task: AnnotationTask,
-    /// [`StudyEntry::state_hash`] of its study when it was made.
+    /// [`StudyEntry::state_hash`] of the study when the task was created.
     ///
     /// [`StudyEntry::state_hash`]: crate::store::studies::StudyEntry::state_hash
     pub study_hash: String,
     pub state: TaskStatus,
-    /// Whether everybody sees its results who sees its study.
+    /// Whether the results are visible to everybody who can see the study.
     pub results_public: bool,
-    /// In milliseconds since 1970.
+    /// The time of creation in milliseconds since 1970.
     pub made_ms: u64,
-    /// Instances that could be drawn.
+    /// Number of instances from which the items were drawn.
     pub n_candidates: u64,
 }
 
-/// A task that is about to be made, as a draft.
+/// An annotation task to create, in the status draft.
 #[derive(Debug)]
 pub(crate) struct NewTask {
     pub task: AnnotationTask,
-    /// As in [`TaskRow`].
+    /// See [`TaskRow::study_hash`].
     pub study_hash: String,
     pub made_ms: u64,
     pub n_candidates: u64,
     pub items: Vec<ItemRow>,
 }
 
-/// An item with the ids that files have of it.
+/// An item with the external ids of its query and documents.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ItemRow {
     pub item: AnnotationItem,
@@ -70,9 +70,9 @@ row! {
 }
 
 impl Store {
-    /// Makes a task with its items, whole or not at all.
+    /// Creates a task with its items in one transaction, and returns its id.
     pub(crate) async fn add_review_task(&self, new: &NewTask) -> Result<TaskId, Error> {
-        /// Four values each; SQLite takes 32,766.
+        /// Each row has four values; SQLite allows 32,766 in a statement.
         const ROWS: usize = 8_000;
 
         let failed = |it| self.failed(it);
@@ -107,7 +107,7 @@ impl Store {
         Ok(TaskId(no as u32))
     }
 
-    /// The numbers of all tasks, the newest first.
+    /// Returns the ids of all tasks, newest first.
     pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskId>, Error> {
         let numbers: Vec<i64> = sqlx::query_scalar("SELECT no FROM review_task ORDER BY no DESC")
             .fetch_all(&self.pool)
@@ -129,7 +129,7 @@ impl Store {
         row.ok_or_else(|| task_not_found(task))?.into_task()
     }
 
-    /// Its items, by their numbers.
+    /// Returns the items of a task, by their numbers.
     pub(crate) async fn review_items(&self, task: TaskId) -> Result<Vec<ItemRow>, Error> {
         let rows: Vec<(i64, String, String)> =
             sqlx::query_as("SELECT no, item, named FROM review_item WHERE task = $1 ORDER BY no")
@@ -150,7 +150,7 @@ impl Store {
         (0..).zip(rows).map(read).collect()
     }
 
-    /// Everybody who did anything in a task, with their names.
+    /// Returns the names of all people who sent an event of a task.
     pub(crate) async fn review_people(
         &self,
         task: TaskId,
@@ -169,7 +169,7 @@ impl Store {
         Ok(named.collect())
     }
 
-    /// Writes what may change of a task: its state, who sees its results, its guidelines.
+    /// Updates the definition, the status and the visibility of the results of a task.
     pub(crate) async fn change_review_task(&self, changed: &TaskRow) -> Result<(), Error> {
         let found = sqlx::query(
             "UPDATE review_task SET state = $1, results_public = $2, task = $3 WHERE no = $4",
@@ -217,7 +217,7 @@ fn name_of(state: TaskStatus) -> &'static str {
     }
 }
 
-/// No task has this number.
+/// Returns the error for an unknown task.
 pub(crate) fn task_not_found(task: TaskId) -> Error {
     Wrong::not_found("review task", task.0).into()
 }

@@ -1,19 +1,18 @@
-//! Everything that lasts as one file, and back into an empty place.
+//! Backup of all data into one file, and restore into an empty folder and database.
 //!
-//! A backup is a `.tar.gz` that other programs can open:
+//! A backup is a `.tar.gz` file that other programs can open:
 //!
 //! ```text
-//! backup.json          version of this form, layout of the tables
-//! database/TABLE.jsonl the rows, the same from either database
+//! backup.json          version of the format, layout of the tables
+//! database/TABLE.jsonl the rows, in the same format for both databases
 //! files/…              the data folder
-//! SHA256SUMS           of all before, as `sha256sum -c` reads it; what has none was cut off
+//! SHA256SUMS           checksums of all files above, for `sha256sum -c`; missing if truncated
 //! ```
 //!
-//! It is made while others work. The rows are taken at one moment, the files after them: files
-//! appear before the rows that name them, so none is missing, and what came later is in nobody's
-//! way. A collection or a study is copied as it was at one moment of its own; one that is made
-//! again meanwhile may have its new files and its earlier row, as if the program had been stopped
-//! between the two.
+//! A server may be running meanwhile. The rows are a snapshot, and the files are read afterwards.
+//! Files are written before the rows that name them, so none is missing, and later files do no
+//! harm. Each collection and study is copied in a consistent state of its own. One that is being
+//! replaced may have its new files and its old row, as if the program had been stopped in between.
 
 mod archive;
 mod files;
@@ -39,31 +38,31 @@ pub(crate) use tables::DatabaseRows;
 
 const HEAD: &str = "backup.json";
 
-/// How the name of the folder begins in which a backup is unpacked.
+/// Prefix of the folder into which a backup is unpacked.
 const SCRATCH: &str = ".axioscope-restore-";
 
-/// What `backup.json` says.
+/// The content of `backup.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct BackupManifest {
-    /// Version of the form; 1.
+    /// The version of the format, 1.
     format: u32,
-    /// Version of the software.
+    /// The version of Axioscope that wrote the backup.
     software: String,
-    /// [`DatabaseConfig::latest_layout`] of the tables.
+    /// The [`DatabaseConfig::latest_layout`] of the tables.
     layout: i64,
-    /// RFC 3339.
+    /// The time of the backup, in the format of RFC 3339.
     made: String,
 }
 
-/// How much there is in a backup.
+/// The number of files and rows in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct BackupSize {
     pub n_files: u64,
     pub n_rows: u64,
 }
 
-/// Writes a backup: rows that were taken before, and the files as they are. It appears whole or
-/// not at all, for its owner alone: it holds names and what tokens and passwords are compared with.
+/// Writes a backup of the given rows and of the current files. It appears complete or not at all.
+/// Only its owner can read it, since it contains names and the hashes of tokens and passwords.
 pub(crate) fn write(
     folder: &DataFolder,
     rows: DatabaseRows,
@@ -97,7 +96,7 @@ pub(crate) fn write(
     Ok(size)
 }
 
-/// Puts a backup into a data folder and a database with nothing in them.
+/// Restores a backup into an empty data folder and an empty database.
 pub(crate) async fn restore(
     folder: &DataFolder,
     database: &DatabaseConfig,
@@ -109,7 +108,7 @@ pub(crate) async fn restore(
     must_be_empty(root)?;
     fs::create_dir_all(root).map_err(Error::file(root, WAY_OUT))?;
     let lock = folder.lock()?;
-    // Of a restore that was killed: its lock is ours now.
+    // Left by a restore that was killed; this process now holds the lock.
     cleanup::remove_all(root, SCRATCH).map_err(Error::file(root, WAY_OUT))?;
     let scratch = cleanup::temporary_folder(root, SCRATCH);
     let scratch = scratch.map_err(Error::file(root, WAY_OUT))?;
@@ -121,7 +120,8 @@ pub(crate) async fn restore(
     })?;
     let head = head.ok_or_else(|| archive::damaged(from, "it is empty"))?;
 
-    // A file of SQLite is filled beside its place and appears last, as rows do behind files.
+    // An SQLite file is filled next to its final place and renamed last, since rows must follow
+    // files.
     let beside = scratch.path().join("axioscope.db");
     let store = match database {
         DatabaseConfig::Sqlite(_) => {
@@ -147,7 +147,7 @@ pub(crate) async fn restore(
     Ok(size)
 }
 
-/// A backup whose checksums are right.
+/// An unpacked backup with valid checksums.
 struct Unpacked<'a> {
     backup: &'a Path,
     at: &'a Path,
@@ -159,8 +159,8 @@ impl Unpacked<'_> {
         self.at.join("files")
     }
 
-    /// Fills an empty database, and with a server the data folder too: before the rows are there
-    /// for others.
+    /// Fills an empty database. For PostgreSQL also moves the files, before the rows become
+    /// visible.
     async fn put(
         &self,
         store: &Store,
@@ -198,7 +198,8 @@ impl Unpacked<'_> {
             DatabaseConfig::Postgres(_) => {
                 size.n_files = move_all(&self.files(), &folder.root)?;
                 if let Err(error) = transaction.commit().await {
-                    // The folder is to be as empty as it was; that error is the one to tell.
+                    // Restores the empty folder. The error of the commit is reported, not one from
+                    // here.
                     let _ = move_all(&folder.root, &self.at.join("back"));
                     return Err(store.failed(error));
                 }
@@ -208,7 +209,7 @@ impl Unpacked<'_> {
     }
 }
 
-/// Takes a backup by what it says of itself.
+/// Parses `backup.json`. Returns an error if a later version has written the backup.
 fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest, Error> {
     let head: BackupManifest = serde_json::from_slice(json)
         .map_err(|it| archive::damaged(from, &format!("{HEAD}: {it}")))?;
@@ -236,7 +237,7 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
     };
     for entry in entries {
         let name = entry.map_err(failed())?.file_name();
-        // A restore that was refused leaves its lock, and one that was killed its folder.
+        // A rejected restore leaves its lock file, a killed one its folder.
         let is_left = name == "axioscope.lock" || name.to_string_lossy().starts_with(SCRATCH);
         if !is_left {
             let name = Path::new(&name).display();
@@ -254,8 +255,8 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Moves what lies in a folder into another, beside the scratch folder and the lock; how many
-/// files these are.
+/// Moves the parts of a data folder into another folder, without the scratch folder and the lock.
+/// Returns the number of files.
 fn move_all(from: &Path, to: &Path) -> Result<u64, Error> {
     const WAY_OUT: &str = "empty the data folder and restore again";
 

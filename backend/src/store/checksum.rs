@@ -1,4 +1,4 @@
-//! SHA-256 of stored files, so that a damaged file is named and nothing is computed from it.
+//! SHA-256 checksums of stored files, so that damaged files are detected before they are used.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,14 +12,14 @@ use shared::collection::encode_hex;
 
 use crate::error::Error;
 
-/// Checksums that were computed by this process, each with the state that its file was in.
+/// Checksums that this process has computed, with the state of the file at that time.
 static KNOWN: Mutex<BTreeMap<PathBuf, (State, String)>> = Mutex::new(BTreeMap::new());
 
-/// A file that was written so lately may be written again without a later time of its own, since
-/// the clocks of file systems are coarse.
+/// A file that was modified within this time may be modified again without a new time stamp, since
+/// the time stamps of file systems are coarse.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
-/// What tells that a file was written since.
+/// The state of a file, which changes when the file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
     n_bytes: u64,
@@ -46,8 +46,8 @@ impl State {
     }
 }
 
-/// Opens a file whose checksum is as expected. It is read once for that, and again only after it
-/// was written.
+/// Opens a file and verifies its checksum. The file is read for that only once, and again after it
+/// has been modified.
 pub(crate) fn open(path: &Path, expected: &str, way_out: &'static str) -> Result<File, Error> {
     let file = File::open(path).map_err(Error::file(path, way_out))?;
     let found = of_file(&file, path).map_err(Error::file(path, way_out))?;
@@ -81,7 +81,7 @@ fn of_file(mut file: &File, path: &Path) -> io::Result<String> {
     Ok(sum)
 }
 
-/// Reads a file to its end, a part at a time.
+/// Reads a file to its end and calls `take` with each chunk.
 pub(crate) fn each_part(
     mut file: &File,
     mut take: impl FnMut(&[u8]) -> io::Result<()>,
@@ -102,15 +102,15 @@ fn damaged(path: &Path, way_out: &str) -> Error {
     }
 }
 
-/// How a JSON object begins that holds its own checksum.
+/// The start of a JSON object that contains its own checksum.
 const SEAL: &[u8] = br#"{"sha256":""#;
-/// What follows the checksum.
+/// The bytes after the checksum.
 const CLOSED: &[u8] = b"\",";
-/// Characters of a checksum in hex.
+/// Number of characters of a checksum in hex.
 const SUM: usize = 64;
 
-/// Puts a checksum into a JSON object, as the first of its fields: of the whole object where this
-/// field is empty.
+/// Adds a checksum to a JSON object, as its first field. It covers the whole object with this field
+/// empty.
 pub(crate) fn seal(json: &[u8]) -> Vec<u8> {
     let fields = json.strip_prefix(b"{").expect("JSON of a struct");
     let sum = seal_of([CLOSED, fields]);
@@ -124,8 +124,8 @@ fn seal_of<const N: usize>(rest: [&[u8]; N]) -> String {
     encode_hex(&hasher.finalize())
 }
 
-/// Reads a file that [`seal`] has made. Files of earlier versions hold no checksum and begin with
-/// `unsealed`.
+/// Reads a file that [`seal`] has created, and verifies its checksum. Files of earlier versions
+/// have no checksum and start with `unsealed`.
 pub(crate) fn read_sealed(
     path: &Path,
     unsealed: &str,
@@ -143,10 +143,10 @@ pub(crate) fn read_sealed(
     }
 }
 
-/// The checksums of a folder's files, as `sha256sum -c` reads them.
+/// File with the checksums of a folder, in the format of `sha256sum -c`.
 const SUMS: &str = "SHA256SUMS";
 
-/// Writes the checksums of all files of a folder into it.
+/// Writes the checksums of all files of a folder into that folder.
 pub(crate) fn write_sums(folder: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     list(folder, "", &mut names)?;
@@ -158,7 +158,7 @@ pub(crate) fn write_sums(folder: &Path) -> io::Result<()> {
     fs::write(folder.join(SUMS), lines)
 }
 
-/// Files below a folder, by their names from there on.
+/// Lists the files below a folder, by their relative paths.
 fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -175,8 +175,8 @@ fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
     Ok(())
 }
 
-/// Refuses a folder whose files are not those that [`write_sums`] has seen. Files that were added
-/// since are left aside, and so is a folder without checksums.
+/// Returns an error if the files of a folder differ from the checksums of [`write_sums`]. Files
+/// that were added later are ignored, and so are folders without checksums.
 pub(crate) fn check_sums(folder: &Path, way_out: &'static str) -> Result<(), Error> {
     let path = folder.join(SUMS);
     let lines = match fs::read_to_string(&path) {
@@ -201,7 +201,7 @@ pub(crate) fn check_sums(folder: &Path, way_out: &'static str) -> Result<(), Err
 mod tests {
     use super::*;
 
-    /// Every file that differs in one bit.
+    /// Returns all versions of `bytes` with one bit flipped.
     fn each_flip(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
         (0..bytes.len() * 8).map(|at| {
             let mut flipped = bytes.to_vec();
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(read().unwrap(), sealed);
         let value: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
         assert_eq!(value["study"]["n"], 1);
-        // As somebody else computes it.
+        // The checksum as another program would compute it.
         let sum = value["sha256"].as_str().unwrap();
         let emptied = String::from_utf8(sealed.clone()).unwrap().replace(sum, "");
         assert_eq!(encode_hex(&Sha256::digest(emptied)), sum);
@@ -251,12 +251,13 @@ mod tests {
         write("one", long_ago);
         let one = of_path(&path).unwrap();
         assert!(KNOWN.lock().unwrap().contains_key(&path));
-        // What tells nothing of the change shows that the file was not read again.
+        // The change is not detected with the same time stamp, which shows that the file was not
+        // read again.
         write("two", long_ago);
         assert_eq!(of_path(&path).unwrap(), one);
         write("two", long_ago + Duration::from_secs(1));
         assert_ne!(of_path(&path).unwrap(), one);
-        // What was written just now is read each time.
+        // Recently written files are read each time.
         fs::write(&path, "one").unwrap();
         assert_eq!(of_path(&path).unwrap(), one);
         fs::write(&path, "two").unwrap();
@@ -283,7 +284,7 @@ mod tests {
                 fs::write(folder.join(name), &flipped).unwrap();
                 let error = check().expect_err(name).to_string();
                 assert!(error.contains("import it again"), "{name}: {error}");
-                // A name in the list that is another is that of a file that is not there.
+                // A changed name in the list refers to a file that does not exist.
                 assert!(error.contains(name) || name == SUMS, "{name}: {error}");
             }
             fs::write(folder.join(name), whole).unwrap();

@@ -1,8 +1,8 @@
-//! What processes that were killed have left half-written in a data folder.
+//! Removes incomplete files of killed processes from a data folder.
 //!
-//! Every process that has the folder open shares a lock of it. One that gets the lock alone is the
-//! only one, so that nobody is writing what it finds. Where a folder cannot be locked, as on
-//! Windows, nothing is removed.
+//! Every process that has opened the folder holds a shared lock. A process that gets the exclusive
+//! lock is the only one, so that nobody is writing the files that it removes. Where folders cannot
+//! be locked, as on Windows, nothing is removed.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -10,32 +10,32 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// How names begin that `tempfile` gives, and others that do not last.
+/// Prefix of temporary names, as `tempfile` uses it.
 const TEMPORARY: &str = ".tmp";
 
-/// How the names of folders begin in which a new database is made. They lie in the data folder
-/// itself, where other programs may have something temporary.
+/// Prefix of the folders in which new databases are created. They are in the data folder itself,
+/// where other programs may have temporary files.
 pub(super) const NEW: &str = ".axioscope-new-";
 
-/// How the name of a folder begins that makes room for a new one of the same name.
+/// Prefix of a folder that is being replaced by a new one of the same name.
 const REPLACED: &str = ".tmp-replaced-";
 
-/// Removes what is left, where no other process has the folder open. Returns the lock that keeps
-/// others from doing so; none where there are no such locks.
+/// Removes incomplete files if no other process has the folder open. Returns the shared lock, or
+/// `None` if folders cannot be locked.
 pub(super) fn clean_up(root: &Path) -> Option<File> {
     let lock = File::open(root).ok()?;
     if lock.try_lock().is_ok() {
         if let Err(error) = clean(root) {
             tracing::warn!("{}: {error}: what is half-written stays", root.display());
         }
-        // Some systems refuse a second lock of what is locked.
+        // Some systems do not allow to lock a locked file again.
         lock.unlock().ok()?;
     }
     lock.lock_shared().ok()?;
     Some(lock)
 }
 
-/// Makes a folder in another one, for its owner alone; it goes when it is dropped.
+/// Creates a temporary folder that only its owner can access. It is removed when it is dropped.
 pub(super) fn temporary_folder(folder: &Path, prefix: &str) -> io::Result<TempDir> {
     let mut scratch = tempfile::Builder::new();
     #[cfg(unix)]
@@ -43,7 +43,7 @@ pub(super) fn temporary_folder(folder: &Path, prefix: &str) -> io::Result<TempDi
     scratch.prefix(prefix).tempdir_in(folder)
 }
 
-/// Removes what lies in a folder under names that begin so.
+/// Removes all entries of a folder whose names start with a prefix.
 pub(super) fn remove_all(root: &Path, prefix: &str) -> io::Result<()> {
     let mut all = entries(root)?.into_iter();
     all.try_for_each(|it| match name(&it).starts_with(prefix) {
@@ -68,11 +68,11 @@ fn clean(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a folder in the place of another, which is kept until then.
+/// Replaces a folder. The old one is kept until the new one is in place.
 pub(crate) fn replace_folder(new: &Path, target: &Path) -> io::Result<()> {
     let aside = target.with_file_name(format!("{REPLACED}{}", name(target)));
     if target.exists() {
-        // Of a process that was killed when it had replaced the folder.
+        // Left by a process that was killed after it had replaced the folder.
         remove(&aside)?;
         fs::rename(target, &aside)?;
     }
@@ -83,7 +83,7 @@ pub(crate) fn replace_folder(new: &Path, target: &Path) -> io::Result<()> {
     placed
 }
 
-/// Removes a folder that was put aside, if another has its place; else it is put back.
+/// Removes a replaced folder, or moves it back if there is no new one.
 fn settle(aside: &Path, target: &Path) -> io::Result<()> {
     match target.exists() {
         true => remove(aside),
@@ -96,7 +96,7 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// What lies in a folder; nothing where there is none.
+/// Lists the entries of a folder; none if it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|it| Ok(it?.path())).collect(),
@@ -105,7 +105,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Removes a file or a folder; a link is removed, not what it leads to.
+/// Removes a file or folder. Of a symbolic link only the link is removed.
 fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
@@ -142,7 +142,7 @@ mod tests {
         let lasting = [
             "collections/c/corpus.jsonl",
             "studies/s/study.json",
-            // Somebody's own.
+            // A file of another program.
             ".tmpAb12Cd",
         ];
         let first = DataFolder::open(&root).unwrap();
@@ -179,7 +179,7 @@ mod tests {
         put(root, "new/second");
         replace_folder(&new, &target).unwrap();
         assert!(!target.join("first").exists() && target.join("second").exists());
-        // There is nothing to take its place.
+        // The new folder does not exist.
         replace_folder(&new, &target).unwrap_err();
         assert!(target.join("second").exists());
         assert_eq!(entries(root).unwrap(), [target]);

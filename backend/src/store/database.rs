@@ -1,7 +1,7 @@
-//! Which database: a file of SQLite in the data folder, or a server of PostgreSQL.
+//! The choice of database: an SQLite file in the data folder, or a PostgreSQL server.
 //!
-//! The rest of `store` speaks to both in the same words of SQL, by sqlx's driver for any
-//! database. What is one's own stands in `sqlite.rs` and `postgres.rs`, and is chosen here.
+//! The rest of `store` uses the same SQL for both, with the driver of sqlx for any database.
+//! Differences are in `sqlite.rs` and `postgres.rs` and are selected here.
 
 use std::env::{self, VarError};
 use std::path::PathBuf;
@@ -15,17 +15,18 @@ use crate::error::{DatabaseName, Error};
 use crate::store::postgres::{PostgresAddress, VARIABLE};
 use crate::store::{DataFolder, postgres, sqlite};
 
-/// Which database is used: a SQLite file or a PostgreSQL server.
+/// Which database is used: an SQLite file or a PostgreSQL server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DatabaseConfig {
-    /// A file.
+    /// The path of an SQLite file.
     Sqlite(PathBuf),
-    /// A server.
+    /// The address of a PostgreSQL database.
     Postgres(PostgresAddress),
 }
 
 impl DatabaseConfig {
-    /// The one that the environment names, else the file of the data folder.
+    /// Returns the database in the environment variable `DATABASE_URL`, or else the file in the
+    /// data folder.
     pub(crate) fn from_environment(folder: &DataFolder) -> Result<DatabaseConfig, Error> {
         match env::var(VARIABLE) {
             Ok(url) if !url.is_empty() => Ok(DatabaseConfig::Postgres(url.parse()?)),
@@ -45,7 +46,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// The address in the words of sqlx.
+    /// Returns the connection options for sqlx.
     pub(super) fn options(&self) -> Result<AnyConnectOptions, Error> {
         match self {
             DatabaseConfig::Sqlite(file) => sqlite::options(file),
@@ -54,7 +55,7 @@ impl DatabaseConfig {
         .map_err(|it| self.error(it))
     }
 
-    /// One connection, and at once what is wrong if there is none.
+    /// Opens one connection. Unlike a connection pool, reports errors at once.
     pub(super) async fn connect(&self) -> Result<AnyConnection, Error> {
         let options = self.options()?;
         match self {
@@ -66,7 +67,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// Tells a new connection how it is to work.
+    /// Applies the settings of the database to a new connection.
     pub(super) async fn set_up(&self, connection: &mut AnyConnection) -> sqlx::Result<()> {
         match self {
             DatabaseConfig::Sqlite(_) => sqlite::set_up(connection).await,
@@ -74,7 +75,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// The tables, step by step; the same number stands for the same tables in both.
+    /// Returns the migrations. The same number means the same tables in both databases.
     pub(super) fn migrations(&self) -> &'static Migrator {
         match self {
             DatabaseConfig::Sqlite(_) => &sqlite::MIGRATIONS,
@@ -82,13 +83,13 @@ impl DatabaseConfig {
         }
     }
 
-    /// The number of the last migration.
+    /// Returns the number of the last migration.
     pub(super) fn latest_layout(&self) -> i64 {
         let versions = self.migrations().iter().map(|it| it.version);
         versions.max().unwrap_or(0)
     }
 
-    /// Begins a transaction that writes.
+    /// Returns the SQL that begins a transaction with writes.
     pub(super) fn begin(&self) -> &'static str {
         match self {
             DatabaseConfig::Sqlite(_) => sqlite::BEGIN,
@@ -96,7 +97,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// Begins a transaction that reads what is there at one moment, whatever is written meanwhile.
+    /// Returns the SQL that begins a transaction that reads a snapshot.
     pub(super) fn snapshot(&self) -> &'static str {
         match self {
             DatabaseConfig::Sqlite(_) => sqlite::SNAPSHOT,
@@ -104,7 +105,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// What a failure means for a person.
+    /// Converts an error of sqlx, with advice where possible.
     pub(super) fn error(&self, source: sqlx::Error) -> Error {
         match self {
             DatabaseConfig::Sqlite(file) => sqlite::error(file, source),

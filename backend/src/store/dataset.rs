@@ -1,4 +1,4 @@
-//! A study as a data set for others: files that pandas, polars and `datasets` read.
+//! Exports a study as a dataset, in files that pandas, polars and `datasets` can read.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -20,16 +20,16 @@ use crate::store::{instances, parquet_columns, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
-/// Whether texts and queries go along.
+/// Whether the texts of documents and queries are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextInclusion {
-    /// They do.
+    /// Documents and queries with their texts.
     Included,
-    /// Only their ids.
+    /// Only the ids of documents and queries.
     Withheld,
 }
 
-/// Writes all files; each appears whole or not at all.
+/// Writes the files of the dataset into a folder; each appears complete or not at all.
 pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder, WAY_OUT))?;
     let mined = MiningResult {
@@ -89,7 +89,7 @@ fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
     lines("texts.jsonl", &mut texts)
 }
 
-/// Columns `ranker`, `query_id`, `text_id`, `score`, `truncated`.
+/// Writes the columns `ranker`, `query_id`, `text_id`, `score` and `truncated`.
 fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
     let mut writer = parquet_columns::create(
         file,
@@ -137,7 +137,7 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
     Ok(())
 }
 
-/// What somebody has to know who finds the files alone.
+/// Returns the dataset card, which explains the files without the rest of the study.
 fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
     let overview = study.overview(&StudyControls::default())?;
     let with_texts = match texts {

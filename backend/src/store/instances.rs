@@ -1,8 +1,8 @@
-//! Files of instances: one row each, with ids that mean something outside of Axioscope.
+//! Instance files: one row per instance, with external ids.
 //!
-//! Columns `probe`, `mode`, `claim`, `query_id`, `text_1`, `text_2`, `text_3` (absent for
-//! pairs); the texts stand in the order of the claim. What decided the instances stands as
-//! JSON in the file's metadata under `axioscope`.
+//! The columns are `probe`, `mode`, `claim`, `query_id`, `text_1`, `text_2` and `text_3` (absent
+//! for pairs); documents are in the order of the claim. The metadata of the file contains, under
+//! the key `axioscope`, everything that determined the instances, as JSON.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,49 +24,49 @@ use shared::word_vectors::WordVectorsInfo;
 use crate::error::Error;
 use crate::store::{parquet_columns, write_atomically};
 
-/// What decided the instances of a file.
+/// Everything that determined the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InstanceFileMetadata {
-    /// Version of this layout; 1.
+    /// The version of this layout, 1.
     pub format: u32,
-    /// Version of the software.
+    /// The version of Axioscope that wrote the file.
     pub software: String,
-    /// Of the collection.
+    /// The hash of the collection.
     pub collection_hash: String,
-    /// [`MiningResult::hash`].
+    /// The hash of the instances, see [`MiningResult::hash`].
     pub hash: String,
-    /// How texts became terms.
+    /// The analyzer of documents and queries.
     pub analyzer: Analyzer,
-    /// Which documents were compared.
+    /// The candidate pool.
     pub pool: PoolSpec,
-    /// Bounds.
+    /// The limits that were used.
     pub limits: Limits,
-    /// Word vectors, if there were any.
+    /// The word vectors, if there were any.
     #[serde(default)]
     pub vectors: Option<WordVectorsInfo>,
-    /// The first so many queries were mined.
+    /// Number of queries; the first ones of the collection were mined.
     pub n_queries: usize,
-    /// For each axiom and mode how many instances each query had before a cap.
+    /// For each axiom and variant, the number of instances of each query before the cap.
     #[serde(rename = "found")]
     pub n_before_cap: Vec<(Probe, AxiomVariant, Vec<u32>)>,
 }
 
-/// Key of [`InstanceFileMetadata`] in a file's metadata.
+/// Key of [`InstanceFileMetadata`] in the metadata of a file.
 const KEY: &str = "axioscope";
 
 const COLUMNS: [&str; 7] = [
     "probe", "mode", "claim", "query_id", "text_1", "text_2", "text_3",
 ];
 
-/// The ids of queries and documents, by number.
+/// The external ids of queries and documents, by number.
 pub(crate) struct ExternalIds<'a> {
-    /// Of queries.
+    /// The ids of the queries.
     pub queries: Vec<&'a str>,
-    /// Of documents.
+    /// The ids of the documents.
     pub docs: Vec<&'a str>,
 }
 
-/// Writes a file. It appears whole or not at all.
+/// Writes an instance file. It appears complete or not at all.
 pub(crate) fn write(
     path: &Path,
     mined: &MiningResult,
@@ -81,11 +81,11 @@ pub(crate) fn write(
 
 const WAY_OUT: &str = "make room, or choose another file";
 
-/// Rows between two row groups.
+/// Maximum number of rows in a row group.
 const GROUP: usize = 1 << 20;
 
-/// Writes instances a few queries at a time: each axiom and mode into a file of its own, which
-/// has no name, and at last all of them after the other.
+/// Writes instances a few queries at a time. The instances of each axiom and variant go to an
+/// unnamed file of their own; at the end these files are concatenated.
 pub(crate) struct InstanceWriter {
     parts: Vec<Part>,
     failed: PathBuf,
@@ -97,7 +97,7 @@ struct Part {
 }
 
 impl InstanceWriter {
-    /// For a file at `path`.
+    /// Creates a writer for a file at `path`.
     pub(crate) fn new(
         path: &Path,
         asked: impl Iterator<Item = (Probe, AxiomVariant)>,
@@ -118,7 +118,7 @@ impl InstanceWriter {
         })
     }
 
-    /// The instances of the next queries, in the order of axioms and modes.
+    /// Adds the instances of the next queries, in the order of axioms and variants.
     pub(crate) fn add(
         &mut self,
         mined: &MiningResult,
@@ -140,7 +140,7 @@ impl InstanceWriter {
         written.map(drop).map_err(|it| failed(&self.failed, it))
     }
 
-    /// Puts the file together. It appears whole or not at all.
+    /// Writes the whole file. It appears complete or not at all.
     pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         write_atomically(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
@@ -223,7 +223,8 @@ fn write_groups(
     Ok(())
 }
 
-/// Reads a file over the queries and documents it was mined from. `pools` stay empty.
+/// Reads an instance file with the ids of the collection that it was mined from. `pools` stays
+/// empty.
 pub(crate) fn read(
     path: &Path,
     ids: &ExternalIds<'_>,
@@ -231,32 +232,33 @@ pub(crate) fn read(
     InstanceReader::open(path, ids)?.read(ids)
 }
 
-/// Instances of one axiom and mode that stand after each other in a file.
+/// A row group: instances of one axiom and variant.
 pub(crate) struct InstanceGroup {
-    /// Place in [`InstanceFileMetadata::n_before_cap`].
+    /// Index in [`InstanceFileMetadata::n_before_cap`].
     pub probe: usize,
-    /// What they claim.
+    /// The claim about the scores of the instances.
     pub claim: ClaimKind,
-    /// The query of each instance, ascending.
+    /// The query of each instance, in ascending order.
     pub queries: Vec<u32>,
-    /// As many as the claim has texts for each instance, as places in `texts`.
+    /// The documents of each instance, as indices into `texts`: two or three, depending on the
+    /// claim.
     pub rows: Vec<u32>,
-    /// Each once.
+    /// The documents of the group, each once.
     pub texts: Vec<StudyDocument>,
 }
 
-/// A file that is read a group at a time.
+/// Reads an instance file one row group at a time.
 pub(crate) struct InstanceReader {
     path: PathBuf,
     reader: SerializedFileReader<File>,
-    /// What decided its instances.
+    /// Everything that determined the instances.
     pub origin: InstanceFileMetadata,
     query_of: HashMap<Vec<u8>, u32>,
     doc_of: HashMap<String, u32>,
 }
 
 impl InstanceReader {
-    /// Opens a file over the queries and documents it was mined from.
+    /// Opens an instance file with the ids of the collection that it was mined from.
     pub(crate) fn open(path: &Path, ids: &ExternalIds<'_>) -> Result<InstanceReader, Error> {
         let damaged = |reason: String| Error::CorruptData {
             what: path.display().to_string(),
@@ -307,7 +309,8 @@ impl InstanceReader {
         }
     }
 
-    /// Refuses a file whose rows, all of them, are not those that were written.
+    /// Returns an error if the rows differ from those that were written. `hashing` must have seen
+    /// all rows.
     pub(crate) fn check(&self, hashing: InstanceHasher) -> Result<(), Error> {
         if hashing.finish() == self.origin.hash {
             return Ok(());
@@ -315,7 +318,7 @@ impl InstanceReader {
         Err(self.damaged("its rows are not those that were written".to_owned()))
     }
 
-    /// Reads all groups; `ids` are those it was opened with.
+    /// Reads all groups. `ids` must be those of [`InstanceReader::open`].
     pub(crate) fn read(
         self,
         ids: &ExternalIds<'_>,
@@ -363,13 +366,13 @@ impl InstanceReader {
         Ok((mined, self.origin))
     }
 
-    /// Calls `take` with each group, in order.
+    /// Calls `take` with each row group, in order.
     pub(crate) fn scan(
         &self,
         mut take: impl FnMut(InstanceGroup) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut row = 0;
-        // What stands before may not come again.
+        // The last axiom and query; earlier ones must not follow.
         let mut last = (0, 0);
         for group in 0..self.reader.num_row_groups() {
             let n_rows = self.reader.metadata().row_group(group).num_rows() as usize;
@@ -469,7 +472,7 @@ impl InstanceReader {
         })
     }
 
-    /// The values of each column; the last has none where claims are about two texts.
+    /// Reads the values of each column. The last column is empty if claims are about two documents.
     fn columns(&self, group: usize, n_rows: usize) -> Result<Vec<Vec<ByteArray>>, ParquetError> {
         let group = self.reader.get_row_group(group)?;
         let each = COLUMNS.iter().enumerate().map(|(at, name)| {
@@ -492,5 +495,5 @@ impl InstanceReader {
     }
 }
 
-/// What is wrong where ids are not known.
+/// The explanation for unknown ids.
 const OTHER: &str = "it was mined from another collection";

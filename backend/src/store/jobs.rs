@@ -1,8 +1,8 @@
 //! Jobs with their input, their batches and their scores.
 //!
-//! A batch is done by one transaction, which marks it, adds its scores and counts them. A
-//! batch that is marked is never done again, and the key of `job_scores` refuses a second
-//! score for a pair: whatever is killed when, no pair is committed twice.
+//! A batch is committed in one transaction, which marks it as done, adds its scores and counts
+//! them. A batch that is marked is never computed again, and the key of `job_scores` prevents a
+//! second score for a pair. No pair is therefore committed twice, whenever a process is killed.
 
 use crate::error::Error;
 use crate::models::PairScore;
@@ -14,25 +14,25 @@ use shared::score::rescoring::RescoringRecord;
 use shared::score::{RankerInfo, RankerKind};
 use sqlx::AssertSqlSafe;
 
-/// A job that is about to be made.
+/// A job to create, with its planned batches.
 #[derive(Debug)]
 pub(crate) struct NewJob {
     pub id: String,
     pub title: String,
     pub ranker: RankerInfo,
-    /// Pieces in a batch.
+    /// Maximum number of tokens in a batch.
     pub token_budget: u32,
-    /// Threads of every run, since other numbers of threads may round otherwise.
+    /// Number of threads of every run, since rounding depends on it.
     pub n_threads: u32,
     pub queries: Vec<String>,
     pub texts: Vec<String>,
-    /// Places in `queries` and `texts`.
+    /// Indices into `queries` and `texts`.
     pub pairs: Vec<(u32, u32)>,
-    /// Places in `texts`.
+    /// The documents of each batch, as indices into `texts`.
     pub batches: Vec<Vec<u32>>,
 }
 
-/// What a worker has to know to go on with a job.
+/// The input of a job that a worker needs.
 #[derive(Debug)]
 pub(crate) struct JobInput {
     pub ranker: RankerInfo,
@@ -42,11 +42,11 @@ pub(crate) struct JobInput {
     pub pairs: Vec<(u32, u32)>,
 }
 
-/// The next piece of a job.
+/// The next batch of a job.
 #[derive(Debug)]
 pub(crate) struct JobBatch {
     pub number: i64,
-    /// Place and text, in the order of the plan.
+    /// Index and text of each document, in the planned order.
     pub texts: Vec<(u32, String)>,
 }
 
@@ -69,7 +69,7 @@ row! {
 }
 
 impl Store {
-    /// Makes a job with its plan, whole or not at all.
+    /// Creates a job with its batches in one transaction.
     pub(crate) async fn add_job(&self, job: &NewJob) -> Result<(), Error> {
         self.put_ranker(&job.ranker).await?;
         let mut transaction = self.begin().await?;
@@ -148,7 +148,7 @@ impl Store {
         row.ok_or_else(|| Wrong::not_found("job", id))?.into_job()
     }
 
-    /// Jobs that wait or run, oldest first.
+    /// Returns the ids of queued and running jobs, oldest first.
     pub(crate) async fn unfinished_jobs(&self) -> Result<Vec<String>, Error> {
         sqlx::query_scalar(
             "SELECT id FROM jobs WHERE state IN ('queued', 'running') ORDER BY number",
@@ -158,7 +158,7 @@ impl Store {
         .map_err(|it| self.failed(it))
     }
 
-    /// Puts jobs that another process left running back into the queue.
+    /// Requeues the jobs that another process left running.
     pub(crate) async fn requeue_jobs(&self) -> Result<(), Error> {
         self.change(
             "UPDATE jobs SET state = 'queued' WHERE state = 'running'",
@@ -167,7 +167,7 @@ impl Store {
         .await
     }
 
-    /// A worker takes up a job.
+    /// Marks a queued job as running.
     pub(crate) async fn start_job(&self, id: &str) -> Result<(), Error> {
         self.change(
             "UPDATE jobs SET state = 'running' WHERE id = $1 AND state = 'queued'",
@@ -176,21 +176,21 @@ impl Store {
         .await
     }
 
-    /// Stops a job that waits or runs; another is left as it is.
+    /// Cancels a job that is queued or running; others are left unchanged.
     pub(crate) async fn cancel_job(&self, id: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'cancelled'
                    WHERE id = $1 AND state IN ('queued', 'running')";
         self.change(sql, &[id]).await
     }
 
-    /// Puts a job that was stopped back into the queue; another is left as it is.
+    /// Requeues a job that was canceled or has failed; others are left unchanged.
     pub(crate) async fn resume_job(&self, id: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'queued', problem = NULL
                    WHERE id = $1 AND state IN ('cancelled', 'failed')";
         self.change(sql, &[id]).await
     }
 
-    /// Stops a job with a reason.
+    /// Marks a queued or running job as failed, with the reason.
     pub(crate) async fn fail_job(&self, id: &str, problem: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'failed', problem = $1
                    WHERE id = $2 AND state IN ('queued', 'running')";
@@ -209,7 +209,7 @@ impl Store {
         Ok(())
     }
 
-    /// What a worker has to know to go on with a job.
+    /// Returns the input of a job for a worker.
     pub(crate) async fn job_input(&self, id: &str) -> Result<JobInput, Error> {
         let failed = |it| self.failed(it);
         let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
@@ -239,7 +239,7 @@ impl Store {
         })
     }
 
-    /// The first batch that is not done, of those after another.
+    /// Returns the first unfinished batch, of those after the given one.
     pub(crate) async fn next_batch(
         &self,
         id: &str,
@@ -274,15 +274,15 @@ impl Store {
         Ok(Some(JobBatch { number, texts }))
     }
 
-    /// Marks a batch as done with its scores. Says whether it was: a batch that somebody else
-    /// has done in the meantime is left as it is.
+    /// Stores the scores of a batch and marks it as done. If it was done before, nothing is
+    /// changed.
     pub(crate) async fn commit_batch(
         &self,
         id: &str,
         batch: i64,
         scores: &[PairScore],
     ) -> Result<BatchCommit, Error> {
-        /// Four values each; SQLite takes 32,766, PostgreSQL 65,535.
+        /// Each row has four values; SQLite allows 32,766 in a statement, PostgreSQL 65,535.
         const ROWS: usize = 8_000;
 
         let failed = |it| self.failed(it);
@@ -312,7 +312,7 @@ impl Store {
             );
             let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
             for it in rows {
-                // SQLite keeps no sign of a zero, so that there is none anywhere.
+                // SQLite does not store the sign of zero, so it is removed for both databases.
                 insert = insert
                     .bind(number)
                     .bind(i64::from(it.pair))
@@ -331,7 +331,7 @@ impl Store {
         Ok(BatchCommit::Committed)
     }
 
-    /// What a job has scored, in the order of its pairs.
+    /// Returns the scores that a job has computed so far, in the order of its pairs.
     pub(crate) async fn job_scores(&self, id: &str) -> Result<Vec<PairScore>, Error> {
         let rows: Vec<(i64, f64, i64)> = sqlx::query_as(
             "SELECT pair, score, truncated FROM job_scores
@@ -349,7 +349,7 @@ impl Store {
         Ok(rows.into_iter().map(pair_score).collect())
     }
 
-    /// The scores of a job as the score store keeps them.
+    /// Returns the scores of a job in the columns of the score store.
     pub(crate) async fn job_columns(&self, id: &str) -> Result<ScoreColumns, Error> {
         let work = self.job_input(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
@@ -380,7 +380,7 @@ impl Store {
         Ok(columns)
     }
 
-    /// Some texts of a job that is not done.
+    /// Returns some of the documents of a job that is not done.
     pub(crate) async fn job_texts(&self, id: &str, places: &[u32]) -> Result<Vec<String>, Error> {
         let mut texts = Vec::with_capacity(places.len());
         for place in places {
@@ -398,7 +398,7 @@ impl Store {
         Ok(texts)
     }
 
-    /// The certificate of a job, once it is done.
+    /// Returns the score stability check of a job that is done.
     pub(crate) async fn job_certificate(&self, id: &str) -> Result<Option<RescoringRecord>, Error> {
         let found: Option<String> =
             sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = $1")
@@ -412,8 +412,8 @@ impl Store {
         found.map(read).transpose()
     }
 
-    /// Ends a running job whose batches are all done and whose file lies in the score store, and
-    /// forgets its texts; another, as one that was cancelled in the meantime, is left as it is.
+    /// Marks a running job as done and deletes its texts. All batches must be done and the scores
+    /// must be in the score store. Other jobs, such as canceled ones, are left unchanged.
     pub(crate) async fn finish_job(
         &self,
         id: &str,
@@ -457,12 +457,12 @@ impl Store {
     }
 }
 
-/// Whether a batch was committed.
+/// The result of committing a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BatchCommit {
-    /// By this call.
+    /// This call has committed the batch.
     Committed,
-    /// By an earlier one.
+    /// The batch was committed before.
     AlreadyCommitted,
 }
 
@@ -511,13 +511,13 @@ fn damaged(job: &str, column: &str, found: &str) -> Error {
     }
 }
 
-/// Digits behind the seconds.
+/// The number of decimal places of the seconds.
 enum Fraction {
     None,
     Milliseconds,
 }
 
-/// The time in UTC, after RFC 3339.
+/// Returns the current time in UTC, in the format of RFC 3339.
 fn now(fraction: Fraction) -> String {
     let now = jiff::Timestamp::now();
     match fraction {

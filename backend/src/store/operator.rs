@@ -1,27 +1,27 @@
-//! The operator's token: printed once, of which only the SHA-256 is kept.
+//! The operator token. It is printed once, and only its SHA-256 is stored.
 
 use crate::error::Error;
 use crate::store::Store;
 use crate::store::secret_token::{self, SecretToken};
 
-/// What is kept of a token.
+/// The SHA-256 of a token in hex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenHash(String);
 
 impl TokenHash {
-    /// Of a token as it is typed.
+    /// Returns the hash of a token.
     pub(crate) fn of(token: &str) -> TokenHash {
         TokenHash(SecretToken::from_text(token).sha256())
     }
 
-    /// Compares in a time that does not depend on where the two differ.
+    /// Returns whether a token has this hash. The time does not depend on where they differ.
     pub(crate) fn matches(&self, token: &str) -> bool {
         secret_token::equal(&self.0, &TokenHash::of(token).0)
     }
 }
 
 impl Store {
-    /// What is kept of the operator's token, if there is one.
+    /// Returns the hash of the operator token, if there is one.
     pub(crate) async fn operator(&self) -> Result<Option<TokenHash>, Error> {
         let found: Option<String> = sqlx::query_scalar("SELECT token_sha256 FROM operator")
             .fetch_optional(&self.pool)
@@ -30,7 +30,7 @@ impl Store {
         Ok(found.map(TokenHash))
     }
 
-    /// Makes a new token, to be shown once; the one before no longer counts.
+    /// Creates a new token and returns it. The previous one becomes invalid.
     pub(crate) async fn new_operator_token(&self) -> Result<String, Error> {
         let token = SecretToken::new();
         sqlx::query(

@@ -1,5 +1,4 @@
-//! Columns on disk: begins a file and writes its columns; opens a file of ours, or says that it is
-//! damaged.
+//! Reads and writes columns of Parquet files. Damaged files are reported as errors.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,7 +13,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-/// Begins a file with the columns of a schema.
+/// Creates a Parquet file with the columns of a schema.
 pub(crate) fn create<W: Write + Send>(
     file: W,
     schema: &str,
@@ -24,8 +23,8 @@ pub(crate) fn create<W: Write + Send>(
     SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
 }
 
-/// Writes the next column of a group of rows; an optional column has a level for each row, which
-/// is 1 where the row has a value.
+/// Writes the next column of a row group. An optional column needs a level for each row, which is 1
+/// if the row has a value.
 pub(crate) fn write<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
     values: &[T::T],
@@ -36,11 +35,11 @@ pub(crate) fn write<T: DataType>(
     column.close()
 }
 
-/// What stands before the first column: `PAR1`.
+/// Length of the magic number `PAR1` before the first column, in bytes.
 const MAGIC: i64 = 4;
 
-/// Opens a file whose columns lie one after the other, as our writer leaves them. The reader
-/// panics on some footers that say otherwise.
+/// Opens a Parquet file whose columns are contiguous, as our writer leaves them. For other footers
+/// the Parquet reader could panic.
 pub(crate) fn open(file: File) -> Result<SerializedFileReader<File>, ParquetError> {
     let n_bytes = file.metadata()?.len();
     let reader = SerializedFileReader::new(file)?;
@@ -64,7 +63,8 @@ pub(crate) fn open(file: File) -> Result<SerializedFileReader<File>, ParquetErro
     }
 }
 
-/// Runs what reads columns. The reader panics on some damaged pages; this is an error too.
+/// Runs a function that reads columns. The Parquet reader panics on some damaged pages; panics are
+/// returned as errors.
 pub(crate) fn read<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(ParquetError::General("a page of it is damaged".to_owned())))

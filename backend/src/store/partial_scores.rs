@@ -1,9 +1,9 @@
-//! Scores of a ranker that is still scoring: each batch is added to a file when it is done, so
-//! that whoever starts again after a crash begins with the batch that is missing.
+//! Partial scores of a ranker. Each batch is appended to a file when it is done, so that after a
+//! crash the next run continues with the first missing batch.
 //!
-//! A record is the number of the batch and of its scores, the scores (pair, score, truncated),
-//! and a checksum, all little-endian. What follows a damaged record was never acknowledged, and
-//! is cut off.
+//! A record contains the number of the batch, the number of scores, the scores (pair, score,
+//! truncated) and a checksum, all little-endian. A damaged record and everything after it are
+//! removed: they were never acknowledged.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,10 +18,10 @@ use crate::models::PairScore;
 
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
-/// How the names of these files begin.
+/// Prefix of the names of these files.
 const PREFIX: &str = "draft-";
 
-/// The batches that are done.
+/// The batches that have been scored.
 #[derive(Debug)]
 pub(crate) struct PartialScores {
     done: BTreeMap<u32, Vec<PairScore>>,
@@ -37,7 +37,8 @@ impl PartialScores {
         }
     }
 
-    /// In a folder, for work of this hash; takes up what is there, and keeps others from it.
+    /// Opens the file in `folder` for work with the given hash, loads its batches, and locks it.
+    /// Returns an error if another process has locked it.
     pub(crate) fn open(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
         let failed = || Error::file(&path, WAY_OUT);
@@ -45,7 +46,7 @@ impl PartialScores {
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
         take(&file, &path)?;
-        // Whoever had it has discarded it between the two lines above.
+        // Another process may have removed the file between the two lines above.
         while !path.try_exists().map_err(failed())? {
             file = options.open(&path).map_err(failed())?;
             take(&file, &path)?;
@@ -61,8 +62,8 @@ impl PartialScores {
         })
     }
 
-    /// What is there now, for whoever only wants to know: nothing is made, locked or cut, since
-    /// another may be writing it, and nothing that is added is kept.
+    /// Loads the batches in a file without creating, locking or changing it, since another process
+    /// may be writing it. Batches that are added later are not stored.
     pub(crate) fn read_only(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
         let bytes = match std::fs::read(&path) {
@@ -76,16 +77,17 @@ impl PartialScores {
         })
     }
 
-    /// Forgets it all: the scores lie somewhere else now.
+    /// Removes the file, after the scores have been stored elsewhere.
     pub(crate) fn discard(self) -> Result<(), Error> {
         match self.file {
-            // It is let go only when it is no longer there.
+            // The file is unlocked only after it has been removed.
             Some((path, _locked)) => remove(&path),
             None => Ok(()),
         }
     }
 
-    /// Forgets all drafts of a folder whose work is done, but those that somebody is writing.
+    /// Removes all files of partial scores in a folder, except those that other processes have
+    /// locked.
     pub(crate) fn discard_all(folder: &Path) -> Result<(), Error> {
         for entry in std::fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
             let entry = entry.map_err(Error::file(folder, WAY_OUT))?;
@@ -103,17 +105,17 @@ impl PartialScores {
         Ok(())
     }
 
-    /// The scores of a batch that is done.
+    /// Returns the scores of a batch that was loaded from the file.
     pub(crate) fn batch(&self, number: u32) -> Option<&[PairScore]> {
         self.done.get(&number).map(Vec::as_slice)
     }
 
-    /// The scores of all batches that are done.
+    /// Returns the scores of all batches that were loaded from the file.
     pub(crate) fn scores(&self) -> impl Iterator<Item = &PairScore> {
         self.done.values().flatten()
     }
 
-    /// Keeps the scores of a batch; when this returns they survive a crash.
+    /// Appends the scores of a batch to the file. They survive a crash once this returns.
     pub(crate) fn save_batch(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
@@ -128,8 +130,8 @@ fn place(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{PREFIX}{hash:.32}"))
 }
 
-/// Keeps others from a draft until the file is closed. Where a file cannot be locked at all,
-/// nobody is kept from it.
+/// Locks a file until it is closed. Returns an error if another process has locked it. If files
+/// cannot be locked at all, there is no protection.
 fn take(file: &File, path: &Path) -> Result<(), Error> {
     match file.try_lock() {
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
@@ -145,7 +147,7 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Removes a file that may be gone already.
+/// Removes a file; it is not an error if it does not exist.
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file(path, WAY_OUT)(error)),
@@ -153,9 +155,9 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Bytes of a score.
+/// Size of a score in bytes.
 const SCORE: usize = 13;
-/// Bytes of a checksum.
+/// Size of a checksum in bytes.
 const CHECK: usize = 8;
 
 fn record(number: u32, scores: &[PairScore]) -> Vec<u8> {
@@ -172,7 +174,7 @@ fn record(number: u32, scores: &[PairScore]) -> Vec<u8> {
     record
 }
 
-/// The batches of the sound records at the beginning, and where they end.
+/// Returns the batches of the valid records at the beginning, and the offset of their end.
 fn read(bytes: &[u8]) -> (BTreeMap<u32, Vec<PairScore>>, usize) {
     let (mut done, mut at) = (BTreeMap::new(), 0);
     while let Some((number, scores, n_bytes)) = read_one(&bytes[at..]) {
@@ -228,7 +230,7 @@ mod tests {
         let path = draft.file.as_ref().unwrap().0.clone();
         drop(draft);
         let whole = std::fs::read(&path).unwrap();
-        // Killed at any byte of the second record.
+        // The process is killed at any byte of the second record.
         for cut in whole.len() / 2 + 1..whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let mut draft = open();
@@ -237,7 +239,7 @@ mod tests {
             draft.save_batch(1, &scores(3)).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
-        // A flipped bit is seen, and what follows is not trusted.
+        // A flipped bit is detected, and everything after it is ignored.
         let mut damaged = whole.clone();
         damaged[10] ^= 1;
         std::fs::write(&path, damaged).unwrap();
@@ -262,7 +264,7 @@ mod tests {
             error.contains("draft-bbb") && error.contains("wait"),
             "{error}"
         );
-        // A record that another is just writing stays for it to end.
+        // Another process can complete a record that it is just writing.
         let path = draft.file.as_ref().unwrap().0.clone();
         let torn = &record(1, &scores(3))[..20];
         draft.file.as_mut().unwrap().1.write_all(torn).unwrap();
@@ -278,7 +280,7 @@ mod tests {
         drop(draft);
         let again = PartialScores::open(folder.path(), &hash).unwrap();
         assert_eq!(again.batch(0), Some(scores(0).as_slice()));
-        // Somebody may have cleaned up by hand.
+        // The file may have been removed by hand.
         std::fs::remove_file(&path).unwrap();
         again.discard().unwrap();
         std::fs::write(&path, "of an earlier run").unwrap();

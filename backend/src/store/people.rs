@@ -1,7 +1,7 @@
-//! People with a name: who they are, and how they come in.
+//! The people of the site: their accounts and how they get access.
 //!
-//! Times are milliseconds since 1970 and come from whoever calls. Of tokens only the SHA-256 is
-//! kept. A person is never deleted, only turned away, since what they did stays theirs.
+//! Times are milliseconds since 1970 and are passed by the caller. Only the SHA-256 of tokens is
+//! stored. A person is never deleted, since their work remains; access can be revoked.
 
 mod invitations;
 mod sessions;
@@ -18,16 +18,16 @@ use crate::store::{Store, may_be_stored};
 
 pub(crate) use invitations::{JoinDetails, NewInvitationRow};
 
-/// What is known of somebody beside their sessions.
+/// A person with their role and password, without their sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PersonRecord {
-    /// Name of the person
+    /// The id and name of the person.
     pub person: Person,
-    /// Role of the new person
+    /// The role of the person.
     pub role: AccessRole,
-    /// Argon2id of their password, if they have one.
+    /// The Argon2id hash of the password, if the person has one.
     pub password_hash: Option<String>,
-    /// Whether they were turned away.
+    /// Whether the person's access is revoked.
     pub is_revoked: bool,
 }
 
@@ -65,7 +65,8 @@ row! {
 }
 
 impl Store {
-    /// Everybody by their numbers, and invitations that can still be used, the newest first.
+    /// Returns all people by their numbers, and the invitations that can still be used, newest
+    /// first.
     pub(crate) async fn list_people(&self, now_ms: i64) -> Result<PeopleResponse, Error> {
         let people: Vec<PersonListRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
@@ -110,7 +111,8 @@ impl Store {
         }
     }
 
-    /// Somebody by their name, in upper or lower case.
+    /// Returns a person by their name, ignoring case and other differences that [`name_key`]
+    /// removes.
     pub(crate) async fn person_named(&self, name: &str) -> Result<Option<PersonRecord>, Error> {
         let key = name_key(name);
         if !may_be_stored(&key) {
@@ -126,7 +128,7 @@ impl Store {
         found.map(PersonRow::into_known).transpose()
     }
 
-    /// Sets or takes away a password.
+    /// Sets or removes the password of a person.
     pub(crate) async fn set_password(
         &self,
         no: PersonId,
@@ -141,8 +143,8 @@ impl Store {
         Ok(())
     }
 
-    /// Turns somebody away: with all sessions, and all invitations to them and by them that were
-    /// not used.
+    /// Revokes the access of a person: ends all sessions, and withdraws all unused invitations for
+    /// or by that person.
     pub(crate) async fn revoke_person(&self, no: PersonId, now_ms: i64) -> Result<(), Error> {
         let failed = |it| self.failed(it);
         let mut transaction = self.begin().await?;
@@ -170,7 +172,7 @@ impl Store {
         transaction.commit().await.map_err(failed)
     }
 
-    /// Adds somebody; two names with the same [`name_key`] are one.
+    /// Adds a person. Returns an error if a name with the same [`name_key`] exists.
     async fn add_person(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -200,9 +202,9 @@ impl Store {
     }
 }
 
-/// Names with the same key are one name: in lower case, in normal form KC (a full-width or a
-/// superscript letter is the plain one), white space as it is kept, without joiners that are not
-/// seen. Letters of different scripts that look alike are not taken for each other.
+/// Returns the key under which names count as the same: in lower case, in normal form KC
+/// (full-width or superscript letters become plain ones), with single spaces and without invisible
+/// joiners. Similar letters of different scripts remain different.
 pub(crate) fn name_key(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     let seen = words.join(" ").replace(['\u{200C}', '\u{200D}'], "");
@@ -263,7 +265,7 @@ fn number(stored: i64) -> Result<u32, Error> {
     u32::try_from(stored).map_err(|_| damaged(format!("{stored} is no number of anybody")))
 }
 
-/// A moment on the wire; none is before 1970.
+/// Converts a stored time; times before 1970 become 0.
 fn moment(stored_ms: i64) -> u64 {
     u64::try_from(stored_ms).unwrap_or(0)
 }

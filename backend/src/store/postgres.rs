@@ -1,5 +1,5 @@
-//! What is PostgreSQL's own: addresses that are never shown whole, who works on the jobs, the
-//! codes of its errors.
+//! What is specific to PostgreSQL: addresses, which are never shown as a whole, the lock on jobs,
+//! and error codes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,8 +14,8 @@ use sqlx::{AnyConnection, Connection, Executor};
 
 use crate::error::{DatabaseName, Error};
 
-/// The variable of the environment that names a server. There is no flag for it: an address
-/// holds a password, and what is typed on a command line is seen by everybody on the machine.
+/// Environment variable with the address of the database. There is no flag for it, since the
+/// address contains a password and command lines are visible to all users of the machine.
 pub(super) const VARIABLE: &str = "DATABASE_URL";
 
 pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -25,15 +25,17 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     )
 });
 
-/// Writers need not stand in line as those of SQLite do: whatever a transaction decides, it decides
-/// by an `UPDATE … WHERE`, which locks its row until the end, and whoever waited for that row looks
-/// at it once more. That is so at this level, whatever the server's usual one is.
+/// Transactions that write. In contrast to SQLite, they can run concurrently: every decision is
+/// made by an `UPDATE … WHERE`, which locks its row until the end, and a waiting transaction
+/// evaluates the condition again. This requires the isolation level READ COMMITTED, whatever the
+/// default of the server is.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/// All queries see what was there at the first.
+/// Transactions in which all queries see the state of the first one.
 pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Rows that were put there with their numbers do not move the numbers of later ones.
+/// Returns the SQL that sets the next number of a column after its largest one, since inserting
+/// rows with explicit numbers does not advance the sequence.
 pub(super) fn next_number(table: &str, column: &str) -> String {
     format!(
         "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))
@@ -41,20 +43,20 @@ pub(super) fn next_number(table: &str, column: &str) -> String {
     )
 }
 
-/// The oldest version that the tests run on, as `server_version_num` has it.
+/// The oldest version that is tested, as in `server_version_num`.
 const OLDEST: i64 = 150_000;
 
-/// A server that says nothing for so long does not answer.
+/// Time after which a connection attempt counts as failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// After the end of a process its server still knows it for a moment, also if it was killed.
+/// Time to wait for the lock, since the server keeps the lock of a killed process for a moment.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Of the advisory lock that stands for the right to work on the jobs.
+/// Key of the advisory lock on the jobs.
 const JOBS: i64 = i64::from_be_bytes(*b"axioscop");
 
-/// What may stand behind the `?` of an address, beside `options[NAME]`. sqlx would write any other
-/// with its value into the log.
+/// Allowed parameters after the `?` of an address, besides `options[NAME]`. sqlx would log any
+/// other parameter with its value.
 const PARAMETERS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
@@ -76,8 +78,8 @@ const PARAMETERS: [&str; 18] = [
     "options",
 ];
 
-/// The address of a server and a database in it. It may hold a password, so what is shown of it is
-/// host, port and name.
+/// The address of a PostgreSQL database. It may contain a password, so that only host, port and
+/// name are shown.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PostgresAddress(Arc<Parts>);
 
@@ -101,7 +103,7 @@ impl PostgresAddress {
 impl FromStr for PostgresAddress {
     type Err = Error;
 
-    /// What is wrong is said without a part of the address that could be one of the password.
+    /// Parses an address. Error messages do not contain parts that may belong to the password.
     fn from_str(url: &str) -> Result<PostgresAddress, Error> {
         let wrong = |reason: &str| Error::from(InputError::malformed(VARIABLE, reason));
         let no_address = "is no address as postgres://USER:PASSWORD@HOST:5432/NAME";
@@ -112,7 +114,8 @@ impl FromStr for PostgresAddress {
                  data folder",
             ));
         };
-        // The password ends before an `@`: one behind these means that they are a part of it.
+        // The password ends before an `@`. An `@` after one of these characters means that they
+        // belong to the password.
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         if rest[end..].contains(['@', '#']) {
             return Err(wrong(
@@ -152,7 +155,7 @@ impl fmt::Debug for PostgresAddress {
     }
 }
 
-/// Connects to a server that is new enough.
+/// Opens a connection, and returns an error if the version of the server is too old.
 pub(super) async fn connect(
     address: &PostgresAddress,
     options: &AnyConnectOptions,
@@ -190,19 +193,18 @@ fn silent(address: &PostgresAddress) -> Error {
     }
 }
 
-/// The right to work on the jobs of a database, whatever data folder a process has: an advisory
-/// lock of a connection that does nothing else. The server takes it back when the connection
-/// ends, however it ends.
+/// The lock on the jobs of a database, for processes with any data folder. It is an advisory lock
+/// of a separate connection. The server releases it when the connection ends for any reason.
 pub(super) struct JobsAdvisoryLock {
     address: PostgresAddress,
     connection: AnyConnection,
 }
 
 impl JobsAdvisoryLock {
-    /// Takes it, unless somebody else keeps it.
+    /// Takes the lock; an error if another process holds it.
     pub(super) async fn acquire(address: &PostgresAddress) -> Result<JobsAdvisoryLock, Error> {
-        /// The server notices a machine that is gone within a minute, not after hours, and does
-        /// not end a connection for being quiet.
+        /// With these settings the server notices within a minute that a machine is gone, and does
+        /// not close idle connections.
         const SETTINGS: &str = "SET tcp_keepalives_idle = 30;
                                 SET tcp_keepalives_interval = 10;
                                 SET tcp_keepalives_count = 3;
@@ -234,8 +236,8 @@ impl JobsAdvisoryLock {
         }
     }
 
-    /// Makes sure that it is still ours: a connection that broke is made again, and the right
-    /// taken once more, if nobody else has it by now.
+    /// Makes sure that the lock is still held. After a broken connection, reconnects and takes the
+    /// lock again; an error if another process has it by now.
     pub(super) async fn renew(&mut self) -> Result<(), Error> {
         let answer = tokio::time::timeout(PATIENCE, self.connection.ping());
         if matches!(answer.await, Ok(Ok(()))) {
@@ -250,7 +252,7 @@ impl JobsAdvisoryLock {
     }
 }
 
-/// Codes that a person can do something about (PostgreSQL's manual, appendix A).
+/// Converts errors that a user can fix, by their code (PostgreSQL manual, appendix A).
 pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
     let at = address.name();
     let (code, reason) = match &source {
@@ -275,7 +277,7 @@ pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
         "53100" => Error::DiskFull { at },
         // read_only_sql_transaction
         "25006" => Error::DatabaseReadOnly { at },
-        // cannot_connect_now: it is starting or ending
+        // cannot_connect_now: the server is starting or stopping
         "57P03" => Error::DatabaseUnreachable { at, reason },
         // invalid_authorization_specification, invalid_password
         "28000" | "28P01" => not_let_in("check user and password in `DATABASE_URL`"),
@@ -283,7 +285,7 @@ pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
         "3D000" => not_let_in("make it by `createdb`, or name another by `DATABASE_URL`"),
         // insufficient_privilege
         "42501" => not_let_in("let the user of `DATABASE_URL` own the database"),
-        // character_not_in_repertoire: no text holds NUL there
+        // character_not_in_repertoire: PostgreSQL cannot store NUL
         "22021" => {
             let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
             InputError::malformed(InvalidField::with_display("texts", "a text"), reason).into()

@@ -1,7 +1,7 @@
-//! The score store: files of columns, by ranker.
+//! The score store: Parquet files of scores, one folder per ranker.
 //!
 //! `scores/FINGERPRINT/NAME.parquet` has the columns `query_hash`, `text_hash` (SHA-256 of the
-//! characters, in hex), `score` and `truncated`. A file appears whole or not at all.
+//! text, in hex), `score` and `truncated`. A file appears complete or not at all.
 
 use std::fs;
 use std::path::Path;
@@ -16,21 +16,21 @@ use shared::study::Study;
 use crate::error::Error;
 use crate::store::{Store, parquet_columns, write_atomically};
 
-/// What a ranker said about some pairs, column by column.
+/// Scores of a ranker, as columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ScoreColumns {
     /// [`shared::collection::text_hash`] of the query.
     pub query_hashes: Vec<String>,
-    /// [`shared::collection::text_hash`] of the text.
+    /// [`shared::collection::text_hash`] of the document.
     pub text_hashes: Vec<String>,
-    /// Finite.
+    /// The scores, all finite.
     pub scores: Vec<f64>,
-    /// Whether the ranker saw only a part of the pair.
+    /// Whether the ranker read only part of the query or document.
     pub truncated: Vec<bool>,
 }
 
 impl ScoreColumns {
-    /// Writes a file of the score store.
+    /// Writes a file of the score store, and creates its folder if necessary.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
         let folder = path
@@ -63,7 +63,7 @@ impl ScoreColumns {
     }
 }
 
-/// The scores of a study: columns `ranker` and `pair` (places in the study), `score`,
+/// The scores of a study, as columns `ranker` and `pair` (indices in the study), `score` and
 /// `truncated`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyScores {
@@ -74,7 +74,7 @@ pub(crate) struct StudyScores {
 }
 
 impl StudyScores {
-    /// Every score that a study has.
+    /// Returns all scores of a study.
     pub(crate) fn of(study: &Study) -> StudyScores {
         let mut columns = StudyScores::default();
         for (ranker, scores) in study.scores.iter().enumerate() {
@@ -91,7 +91,7 @@ impl StudyScores {
         columns
     }
 
-    /// Scores and truncated places of one ranker.
+    /// Returns the scores of one ranker by pair, and the indices of the truncated pairs.
     pub(crate) fn of_ranker(&self, ranker: u32, n_pairs: usize) -> (Vec<Option<f64>>, Vec<u32>) {
         let mut values = vec![None; n_pairs];
         let mut truncated = Vec::new();
@@ -107,7 +107,7 @@ impl StudyScores {
         (values, truncated)
     }
 
-    /// Writes a file. It appears whole or not at all.
+    /// Writes a Parquet file. It appears complete or not at all.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
         write_atomically(path, way_out, |file| self.write_to(file))
@@ -124,7 +124,7 @@ impl StudyScores {
              }",
         )?;
         if self.scores.is_empty() {
-            // A group without rows has no columns that a reader could find.
+            // Readers do not find the columns of a row group without rows.
             writer.close()?;
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl StudyScores {
         Ok(())
     }
 
-    /// Reads a file that is open.
+    /// Reads the scores from an open file.
     pub(crate) fn read(file: fs::File, path: &Path) -> Result<StudyScores, Error> {
         parquet_columns::read(|| read_columns(file)).map_err(|it| Error::CorruptData {
             what: path.display().to_string(),
@@ -176,7 +176,7 @@ fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
 }
 
 impl Store {
-    /// Remembers a ranker by its fingerprint.
+    /// Stores a ranker under its fingerprint, unless it is stored already.
     pub(crate) async fn put_ranker(&self, ranker: &RankerInfo) -> Result<(), Error> {
         sqlx::query(
             "INSERT INTO rankers (fingerprint, spec, label, detail, kind, note)
@@ -189,7 +189,7 @@ impl Store {
         .bind(match ranker.kind {
             RankerKind::Lexical => "lexical",
             RankerKind::Neural => "neural",
-            // Only models score in jobs, and the column knows no fourth kind.
+            // Only models score in jobs, and the column has no fourth kind.
             RankerKind::Remote | RankerKind::ScoreFile => "file",
         })
         .bind(&ranker.note)

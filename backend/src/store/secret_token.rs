@@ -1,4 +1,4 @@
-//! Random tokens, of which only the SHA-256 is kept.
+//! Random tokens. Only their SHA-256 is stored.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 
-/// A token that lets in whoever shows it. No log shows it.
+/// A token that gives access to its bearer. It is not shown in logs.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SecretToken(String);
 
@@ -24,18 +24,18 @@ impl SecretToken {
         SecretToken(token.to_owned())
     }
 
-    /// To be shown once, to whom it is for.
+    /// Returns the token as text, to be shown once to its owner.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is kept of it, in hex.
+    /// Returns the SHA-256 of the token in hex, which is stored.
     pub(crate) fn sha256(&self) -> String {
         encode_hex(&Sha256::digest(&self.0))
     }
 
-    /// What a page sends to show that it was given it: SHA-256 of `csrf\n` and the token. Whoever
-    /// reads this does not know the token.
+    /// Returns the CSRF token of a session, the SHA-256 of `csrf\n` and the token in Base64. The
+    /// session token cannot be derived from it.
     pub(crate) fn csrf(&self) -> String {
         let digest = Sha256::digest(format!("csrf\n{}", self.0));
         BASE64_URL_SAFE_NO_PAD.encode(digest)
@@ -48,7 +48,7 @@ impl fmt::Debug for SecretToken {
     }
 }
 
-/// Compares in a time that does not depend on where the two differ.
+/// Compares two texts in a time that does not depend on where they differ.
 pub(crate) fn equal(a: &str, b: &str) -> bool {
     let differing = a.bytes().zip(b.bytes());
     a.len() == b.len() && differing.fold(0, |all, (a, b)| all | (a ^ b)) == 0

@@ -1,4 +1,4 @@
-//! What is SQLite's own: settings of a connection, the layout it knows, its result codes.
+//! What is specific to SQLite: connection settings, the layout in the file, and result codes.
 
 use std::fs;
 use std::path::Path;
@@ -17,29 +17,30 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     )
 });
 
-/// Holds the right to write from the beginning, so that it cannot be refused in the middle.
+/// Takes the write lock at the beginning, so that the transaction cannot fail later because of
+/// another writer.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
-/// In WAL mode a reader sees what was there at its first query.
+/// In WAL mode a transaction reads the state at its first query.
 pub(super) const SNAPSHOT: &str = "BEGIN";
 
-/// The first is for the others, which may meet another process that writes. WAL: readers and the
-/// writer do not wait for each other; FULL: what was committed survives a loss of power.
+/// `busy_timeout` comes first, since the other settings may have to wait for another process. WAL:
+/// readers and the writer do not block each other. FULL: commits survive a loss of power.
 const SETTINGS: &str = "PRAGMA busy_timeout = 10000;
                         PRAGMA journal_mode = WAL;
                         PRAGMA synchronous = FULL;
                         PRAGMA foreign_keys = ON";
 
-/// The address of a file, which is made if it is not there. Every byte of the path is spelled,
-/// so that none has a meaning in an address.
+/// Returns the connection options of a file, which is created if it does not exist. Every byte of
+/// the path is percent-encoded, so that none is special.
 pub(super) fn options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
     let bytes = file.as_os_str().as_encoded_bytes();
     let spelled: String = bytes.iter().map(|it| format!("%{it:02X}")).collect();
     format!("sqlite:{spelled}?mode=rwc").parse()
 }
 
-/// Refuses a file that has lost all it held, and keeps one from everybody but its owner: it holds
-/// names and what tokens and passwords are compared with.
+/// Returns an error if the file has lost its contents, and restricts access to its owner: it
+/// contains names and the hashes of tokens and passwords.
 pub(super) fn check(file: &Path) -> Result<(), Error> {
     let metadata = fs::metadata(file).map_err(Error::file(file, RIGHTS))?;
     if metadata.len() == 0 && has_studies(file.parent().unwrap_or(Path::new("."))) {
@@ -64,8 +65,8 @@ fn has_studies(folder: &Path) -> bool {
     studies.any(|it| it.path().join("study.json").exists())
 }
 
-/// Keeps the file of a database from everybody but its owner, and what SQLite has written beside
-/// it. Files that it writes there later have the rights of the first.
+/// Restricts access to the database file and the files that SQLite has created next to it to their
+/// owner. SQLite creates later files with the permissions of the first.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -77,7 +78,7 @@ pub(super) fn make_private(file: &Path) {
         let Ok(metadata) = fs::metadata(path) else {
             continue;
         };
-        // A file of somebody else stays as it is.
+        // Only the owner can change the permissions of a file.
         if metadata.permissions().mode() & 0o077 != 0
             && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(0o600))
         {
@@ -86,7 +87,7 @@ pub(super) fn make_private(file: &Path) {
     }
 }
 
-/// Leaves the rights to the folder, where files have no modes.
+/// Does nothing on systems without file modes; the permissions of the folder apply.
 #[cfg(not(unix))]
 pub(super) fn make_private(_file: &Path) {}
 
@@ -101,22 +102,22 @@ pub(super) async fn set_up(connection: &mut AnyConnection) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// The layout that the file says it has; 0 in one that is new.
+/// Returns the layout number in the file; 0 for a new file.
 pub(super) async fn layout(pool: &AnyPool) -> sqlx::Result<i64> {
     sqlx::query_scalar("PRAGMA user_version")
         .fetch_one(pool)
         .await
 }
 
-/// Writes the layout into the file, for versions and programs that look there.
+/// Writes the layout number into the file, for other versions and programs.
 pub(super) async fn set_layout(pool: &AnyPool, layout: i64) -> sqlx::Result<()> {
-    // A PRAGMA takes no parameters; the version is a number of ours.
+    // A PRAGMA takes no parameters. The number comes from this program.
     let set = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {layout}"));
     sqlx::query(set).execute(pool).await?;
     Ok(())
 }
 
-/// Result codes that a person can do something about (sqlite.org/rescode.html).
+/// Converts errors that a user can fix, by their result code (sqlite.org/rescode.html).
 pub(super) fn error(file: &Path, source: sqlx::Error) -> Error {
     const READONLY: u32 = 8;
     const CORRUPT: u32 = 11;

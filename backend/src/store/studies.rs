@@ -1,4 +1,4 @@
-//! Which studies there are, and who may see them.
+//! The list of studies and their visibility.
 
 pub(crate) mod files;
 mod mapped_columns;
@@ -11,36 +11,36 @@ use shared::study::Study;
 use crate::error::Error;
 use crate::store::{Store, may_be_stored};
 
-/// What is known of a study without loading it.
+/// The entry of a study in the list, available without loading the study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StudyEntry {
-    /// Name in addresses.
+    /// The name of the study, used in URLs.
     pub name: String,
-    /// For people.
+    /// The title of the study.
     pub title: String,
-    /// When its instances were mined: `2026-11-20`.
+    /// The date on which the instances were mined, as in `2026-11-20`.
     pub created: String,
-    /// Of its instances.
+    /// The hash of the instances.
     pub instances_hash: String,
-    /// Of the queries and documents that they are of.
+    /// The hash of the collection: queries and documents.
     pub collection_hash: String,
-    /// Instances of all axioms and modes.
+    /// Number of instances of all axioms and variants.
     pub n_instances: i64,
-    /// Whether visitors see it.
+    /// Whether the study is visible to visitors.
     pub is_published: bool,
-    /// One more each time it is made again.
+    /// Increases by one each time the study is created again.
     pub revision: i64,
 }
 
 impl StudyEntry {
-    /// Of the instances and of the texts that they are of: as long as it is the same, instances
-    /// have the same numbers and words.
+    /// Returns a hash of the instances and the collection. As long as it is the same, instances
+    /// have the same numbers and texts.
     pub(crate) fn state_hash(&self) -> String {
         digest(&self.instances_hash, &self.collection_hash)
     }
 }
 
-/// [`StudyEntry::state_hash`] of a study that was loaded.
+/// Returns the [`StudyEntry::state_hash`] of a loaded study.
 pub(crate) fn state_hash(study: &Study) -> String {
     digest(&study.instances_hash, &study.collection_hash)
 }
@@ -54,14 +54,14 @@ fn digest(instances_hash: &str, collection_hash: &str) -> String {
 /// Whether visitors can see a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
-    /// Everybody.
+    /// Visible to everybody.
     Published,
-    /// Curators and operators.
+    /// Visible to curators and operators only.
     Withdrawn,
 }
 
 row! {
-    /// SQLite has no truth values: 0 and 1 stand for them.
+    /// A row of the table `studies`. SQLite has no booleans; they are 0 or 1.
     struct StudyRow {
         name: String,
         title: String,
@@ -122,8 +122,8 @@ impl Store {
         Ok(found.into_listed())
     }
 
-    /// Lists a study whose files are in their place. One that was listed before is replaced,
-    /// and stays as visible as it was.
+    /// Adds a study to the list after its files have been written. An existing entry is replaced
+    /// and keeps its visibility.
     pub(crate) async fn put_study(&self, study: &Study) -> Result<(), Error> {
         let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();
         sqlx::query(
@@ -148,7 +148,7 @@ impl Store {
         Ok(())
     }
 
-    /// Says who sees a study.
+    /// Sets the visibility of a study. Returns an error if there is no study of this name.
     pub(crate) async fn set_visibility(
         &self,
         name: &str,

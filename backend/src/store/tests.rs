@@ -1,4 +1,4 @@
-//! A data folder and its database, with all that can be wrong with them.
+//! Tests of the data folder and the database.
 
 mod folder;
 mod opening;
@@ -39,11 +39,11 @@ pub(crate) fn job(n_texts: u32) -> NewJob {
     }
 }
 
-/// A data folder with a database of its own.
+/// A data folder with its own database.
 pub(crate) struct TestFolder {
     pub folder: DataFolder,
     pub database: DatabaseConfig,
-    /// Goes with the test.
+    /// The database on the server, which is dropped with the test.
     pub server: Option<postgres::TestDatabase>,
     _home: tempfile::TempDir,
 }
@@ -60,7 +60,7 @@ impl TestFolder {
         }
     }
 
-    /// None where there is no server.
+    /// Returns a folder with a PostgreSQL database; `None` if there is no server.
     pub(crate) fn postgres() -> Option<TestFolder> {
         postgres::TestDatabase::new().map(|it| TestFolder {
             database: DatabaseConfig::Postgres(it.url.parse().unwrap()),
@@ -69,7 +69,7 @@ impl TestFolder {
         })
     }
 
-    /// One for each kind of database that there is.
+    /// Returns one folder for each kind of database that is available.
     pub(crate) fn each() -> impl Iterator<Item = TestFolder> {
         [Some(TestFolder::sqlite()), TestFolder::postgres()]
             .into_iter()
@@ -81,7 +81,7 @@ impl TestFolder {
     }
 }
 
-/// Runs a statement on every connection that there can be.
+/// Runs a statement on every connection of the pool.
 pub(crate) async fn tell(store: &Store, sql: &'static str) {
     let mut all = Vec::new();
     for _ in 0..CONNECTIONS {

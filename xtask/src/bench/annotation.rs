@@ -1,4 +1,4 @@
-//! People at review: as many as the machine should serve, on both databases.
+//! Load test of annotation: many annotators at once, on SQLite and on PostgreSQL.
 
 use super::server::{BenchServer, program};
 use super::table::{BenchRow, BenchTable};
@@ -18,10 +18,10 @@ const PEOPLE: u32 = 200;
 const SECONDS: u32 = 60;
 const PERIOD_MS: u32 = 3_000;
 
-/// Of the times to take a decision, 99 of 100 are below.
+/// Target for the 99th percentile of the time to store a decision, in milliseconds.
 const TARGET_MS: f64 = 150.0;
 
-/// Hundredths of a second in /proc, on every Linux that there is.
+/// Unit of processor time in /proc on Linux: hundredths of a second.
 const TICKS: f64 = 100.0;
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
@@ -30,7 +30,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let folder = bench.folder.join("review");
     let n_cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let mut against = |name: &str, database: Option<&PostgresServer>| -> Result<()> {
-        // What was left by a run that was stopped.
+        // Left by a run that was interrupted.
         let _ = fs::remove_dir_all(&folder);
         let told = people(bench, (&program, &load), (&folder, database))?;
         lines(name, n_cores, &told, table)
@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     fs::remove_dir_all(&folder).context("removing the data of the server")
 }
 
-/// What was seen, and the seconds of processor time of the server and of its database.
+/// What the clients measured, and the processor time of server and database in seconds.
 struct AnnotationLoad {
     seen: Value,
     server: f64,
@@ -145,7 +145,7 @@ fn lines(name: &str, n_cores: usize, told: &AnnotationLoad, table: &mut BenchTab
     Ok(())
 }
 
-/// Seconds of processor time of a process and of those that it has started, as far as they run.
+/// Returns the processor time in seconds of a process and its running children.
 fn with_children(id: u32) -> Result<f64> {
     let mut of: BTreeMap<u32, (u32, f64)> = BTreeMap::new();
     for entry in fs::read_dir("/proc").context("reading /proc")? {
@@ -153,7 +153,7 @@ fn with_children(id: u32) -> Result<f64> {
         let Some(process) = name.to_str().and_then(|it| it.parse().ok()) else {
             continue;
         };
-        // Whoever has just ended is not read.
+        // A process may have ended in the meantime.
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         if let Some(found) = parent_and_seconds(&stat) {
             of.insert(process, found);
@@ -164,10 +164,10 @@ fn with_children(id: u32) -> Result<f64> {
     Ok(own.with_context(|| format!("no process {id}"))? + children.sum::<f64>())
 }
 
-/// Of a line of `/proc/ID/stat`, see proc(5): the parent, and user and system time with those of
-/// children that have ended.
+/// Parses a line of `/proc/ID/stat`, see proc(5). Returns the parent, and the user and system time
+/// in seconds, including that of children that have ended.
 fn parent_and_seconds(stat: &str) -> Option<(u32, f64)> {
-    // The name before may hold anything.
+    // The name of the program may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let parent = fields.get(1)?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The browser: the same work against native, and the first view of the page.
+//! Benchmarks in the browser: the same work as the native program, and the first view of the page.
 
 use super::table::{BenchRow, BenchTable};
 use super::timing_process::number;
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::process::Command;
 
-/// What the parity test says of the collection that counts here.
+/// The text before the times of the measured collection in the output of the parity test.
 const PARITY_LINE: &str = "trecdl-passage: index, mine and score: natively ";
 
-/// Times that the parity test prints, in release on the native side too.
+/// Measures native and browser times, as printed by the parity test in release mode.
 pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let place = bench.place;
     let collection = bench.collection()?;
@@ -71,13 +71,14 @@ pub(super) fn parity(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result
     Ok(())
 }
 
-/// `0.10 s, in the worker 0.20 s, ratio 2.00`.
+/// Parses the native and the browser time from text such as `0.10 s, in the worker 0.20 s, ratio
+/// 2.00`.
 fn times(said: &str) -> Option<(f64, f64)> {
     let mut words = said.split_whitespace().filter_map(|it| it.parse().ok());
     Some((words.next()?, words.next()?))
 }
 
-/// What is fetched before anything is seen, and how long that takes from this machine.
+/// Measures the size and the time of the first view of the page, from localhost.
 pub(super) fn first_view(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let place = bench.place;
     let dist = place.dist();

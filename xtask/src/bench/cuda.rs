@@ -1,5 +1,5 @@
-//! Cross-encoders of three sizes on an NVIDIA GPU, against PyTorch on the same one; every weight is
-//! drawn at random. Measured only when named.
+//! Cross-encoders of three sizes with random weights on an NVIDIA GPU, against PyTorch on the same
+//! GPU. Measured only when named.
 
 use super::neural::{
     BenchEngines, EngineTask, against, given, max_score_difference, pairs, pass, rate, scores,
@@ -14,23 +14,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The encoder of a cross-encoder.
+/// The size of a cross-encoder.
 struct Size {
     name: &'static str,
-    /// Hidden units, layers, heads, units of the intermediate layer.
+    /// Hidden size, layers, attention heads, intermediate size.
     numbers: [usize; 4],
 }
 
-/// Where it is measured, and on how much.
+/// The device, the models and the amount of work.
 struct Setting {
     device: &'static str,
-    /// The first reads pairs at their natural lengths too, the last is compared with the device.
+    /// The models. The first one also reads pairs of natural length; the last one is compared with
+    /// the matrix rate of the device.
     sizes: &'static [Size],
-    /// Pieces of a pass over pairs of one length.
+    /// Number of tokens in a pass over pairs of equal length.
     n_pieces: usize,
-    /// Pairs of each query, where their lengths are natural.
+    /// Number of pairs per query, for pairs of natural length.
     n_each: usize,
-    /// Pairs whose scores are compared with those of the CPU.
+    /// Number of pairs whose scores are compared with those of the CPU.
     n_checked: usize,
 }
 
@@ -66,7 +67,7 @@ const CPU_SETTING: Setting = Setting {
     n_checked: 8,
 };
 
-/// Pieces of a pair.
+/// The length of a pair in tokens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Length {
     Natural,
@@ -89,7 +90,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     all(bench, &GPU, program, table)
 }
 
-/// The same on the CPU with a small model, so that one sees it run where there is no GPU.
+/// Runs the same benchmark on the CPU with a small model, to test it without a GPU.
 pub(super) fn rehearse(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let program = bench.example("neural", "throughput")?;
     all(bench, &CPU_SETTING, program, table)
@@ -131,7 +132,7 @@ fn all(
     Ok(())
 }
 
-/// A folder that both engines read.
+/// Creates a model folder that both engines can read.
 fn model(bench: &BenchContext<'_>, engines: &BenchEngines, size: &Size) -> Result<PathBuf> {
     let folder = bench.folder.join(size.name);
     if !folder.join("model.safetensors").is_file() {
@@ -145,7 +146,7 @@ fn model(bench: &BenchContext<'_>, engines: &BenchEngines, size: &Size) -> Resul
     Ok(folder)
 }
 
-/// A model, and pairs of one length.
+/// A model with pairs of one length.
 struct Case<'a> {
     setting: &'a Setting,
     engines: &'a BenchEngines,
@@ -217,14 +218,14 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// PyTorch in f16 only.
+    /// Measures our program and, in f16 only, PyTorch in turn.
     fn take_turns(&self, task: EngineTask<'_>, table: &mut BenchTable) -> Result<PrecisionResult> {
         let mut ours = self.engines.ours(task)?;
         let mut torch = match task.precision {
             "f16" => self.engines.peer(task)?,
             _ => None,
         };
-        // Nobody is timed while the other starts.
+        // Warm up, so that no measurement includes the start of the other program.
         pass(&mut ours)?;
         if let Some(Err(error)) = torch.as_mut().map(pass) {
             table.left_out("PyTorch on this device", &format!("{error:#}"));
@@ -255,17 +256,17 @@ impl Case<'_> {
     }
 }
 
-/// What was found in one precision.
+/// The results in one precision.
 #[derive(Default)]
 struct PrecisionResult {
-    /// Pairs a second, and PyTorch's.
+    /// Pairs per second of our program, and of PyTorch.
     here: Vec<f64>,
     there: Vec<f64>,
-    /// Useful operations, and those of products of large matrices, in 10¹² a second.
+    /// Useful operations, and those of large matrix products, in 10¹² per second.
     useful: f64,
     matrix: f64,
     scores: Vec<f64>,
-    /// From PyTorch's scores.
+    /// The largest difference from the scores of PyTorch.
     max_difference: Option<f64>,
 }
 
@@ -283,7 +284,7 @@ impl PrecisionResult {
         format!("{precision} {rate:.1}/s, {share:.0} % of {matrix:.2} TFLOP/s{apart}")
     }
 
-    /// From the scores of the first pairs on the CPU in f32.
+    /// Describes the differences from the scores of the first pairs on the CPU in f32.
     fn differences(&self, reference: &[f64]) -> Result<String> {
         let first = &self.scores[..reference.len().min(self.scores.len())];
         let apart = max_score_difference(first, reference)?;
@@ -310,7 +311,7 @@ impl PrecisionResult {
     }
 }
 
-/// How far scores are from their mean.
+/// Returns the standard deviation of the scores.
 fn deviation(scores: &[f64]) -> f64 {
     let n = scores.len() as f64;
     let mean = scores.iter().sum::<f64>() / n;
@@ -318,7 +319,8 @@ fn deviation(scores: &[f64]) -> f64 {
     (squares.sum::<f64>() / n).sqrt()
 }
 
-/// As many words as pieces are asked for, so that every pair is cut to that.
+/// Writes pairs with as many words as tokens are wanted, so that every pair is truncated to that
+/// length.
 fn long_pairs(bench: &BenchContext<'_>, n_pieces: usize, n_pairs: usize) -> Result<PathBuf> {
     let texts = given(bench, "texts.jsonl")?;
     let texts: Vec<String> = texts
@@ -347,7 +349,7 @@ mod tests {
             scores: vec![3.0, 1.0, 2.0, 9.0],
             ..PrecisionResult::default()
         };
-        // 3 > 1 stays, 1 < 2 was 1.5 > 1.
+        // 3 > 1 is unchanged; 1 < 2 was 1.5 > 1.
         let said = found.differences(&[3.0, 1.5, 1.0]).unwrap();
         assert!(said.contains("at most 1.0e0"), "{said}");
         assert!(said.contains("50.0 % of neighbours"), "{said}");

@@ -1,4 +1,4 @@
-//! Index, top 100, mining and memory, one thread, on `trecdl-passage`.
+//! Lexical benchmarks on `trecdl-passage` with one thread: indexing, top 100, mining and memory.
 
 use super::table::{BenchRow, BenchTable};
 use super::timing_process::{TimingProcess, number};
@@ -8,13 +8,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// bm25s scores in 32 bits, so two scores closer than this share are a tie.
+/// Relative difference below which two scores are ties, since bm25s computes in 32 bits.
 const TIE: f64 = 2e-6;
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
     let given = bench.given();
     let mut ours = ours(bench)?;
-    memory(&mut ours, table)?; // what stands there when the collection is read
+    memory(&mut ours, table)?; // memory after the collection has been read
     let mut tantivy = or_skip(table, "tantivy", || {
         TimingProcess::start(Command::new(peers::tantivy(bench)?).arg(&given))
     });
@@ -53,13 +53,14 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     manipulations(&mut ours, table)
 }
 
-/// Reads the collection, and writes what peers are given before it answers.
+/// Starts our timing program. It reads the collection and writes the input of the peers before it
+/// answers.
 pub(super) fn ours(bench: &BenchContext<'_>) -> Result<TimingProcess> {
     let program = bench.example("shared", "lexical")?;
     TimingProcess::start(Command::new(program).args([&bench.collection()?, &bench.given()]))
 }
 
-/// Word vectors: GloVe here, word2vec there, by tokens and passes.
+/// Measures the training of word vectors, GloVe against the word2vec of gensim, per token and pass.
 fn vectors(
     ours: &mut TimingProcess,
     peer: Option<&mut TimingProcess>,
@@ -120,7 +121,7 @@ fn bootstrap(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     Ok(())
 }
 
-/// Wall time: two threads work.
+/// Measures wall time, since two threads work.
 fn manipulations(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     let (mut here, mut analysis) = (Vec::new(), Vec::new());
     let mut counts = (0.0, 0.0);
@@ -148,7 +149,7 @@ fn manipulations(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()>
     Ok(())
 }
 
-/// What can be had; what cannot is left out by name.
+/// Returns a peer, or `None` if it is not available, which is listed in the table.
 fn or_skip<T>(table: &mut BenchTable, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
     get()
         .map_err(|error| table.left_out(name, &format!("{error:#}")))
@@ -228,7 +229,8 @@ fn top(
     Ok(())
 }
 
-/// Queries whose rankings differ by more than ties. Their scores lack our factor k1 + 1.
+/// Returns the number of queries whose rankings differ by more than ties. The peer's scores lack
+/// the factor k1 + 1.
 fn differing(ours: &Value, theirs: &Value) -> usize {
     let hits = |query: &Value, scale: f64| -> Vec<(u64, f64)> {
         let hits = query.as_array().into_iter().flatten();
@@ -336,7 +338,7 @@ fn memory(ours: &mut TimingProcess, table: &mut BenchTable) -> Result<()> {
     Ok(())
 }
 
-/// A line of seconds on both sides; the ratio says how many times quicker ours is.
+/// Returns a row with the times of both programs. The ratio says how many times faster ours is.
 fn comparison_row(
     what: &str,
     (here, there): (Vec<f64>, Vec<f64>),

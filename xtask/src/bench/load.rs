@@ -1,4 +1,4 @@
-//! Under load: more clients than the machine can serve, and a job of 100,000 pairs.
+//! The server under load: more clients than the machine can serve, and a job of 100,000 pairs.
 
 use super::server::{BenchServer, program};
 use super::table::{BenchRow, BenchTable};
@@ -13,19 +13,19 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The demo study has to be scored within this time.
+/// Maximum time to score the demo study.
 const DEMO_SCORED: Duration = Duration::from_secs(1_200);
 
-/// The job has to end within this time.
+/// Maximum time of the job.
 const PATIENCE: Duration = Duration::from_secs(1_200);
 
 const CLIENTS: usize = 64;
 const SECONDS: u64 = 60;
 
-/// Texts of a request.
+/// Number of documents in a request.
 const TEXTS: usize = 16;
 
-/// Of the job.
+/// Number of queries of the job.
 const QUERIES: usize = 40;
 const TEXTS_OF_JOB: usize = 2_500;
 
@@ -40,7 +40,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
         BenchServer::start(&mut serve)
     };
     let server = start()?;
-    // The demo study is scored beside the serving, and then looked into.
+    // Wait until the demo study has been scored and analyzed in the background.
     let since = Instant::now();
     while server.get("/api/inside", r#"{"study":"demo"}"#)? == json!([]) {
         if since.elapsed() > DEMO_SCORED {
@@ -55,16 +55,16 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     fs::remove_dir_all(&data).context("removing the data of the server")
 }
 
-/// What clients have seen.
+/// The observations of the clients.
 #[derive(Default)]
 struct ClientStats {
-    /// How often each status came.
+    /// Number of responses by status.
     statuses: BTreeMap<u16, u64>,
-    /// Answers that were no answers.
+    /// Errors of requests that got no valid response.
     broken: Vec<String>,
-    /// Seconds that the pages of a study took.
+    /// Response times of a study page in seconds.
     pages: Vec<f64>,
-    /// Of the server, once a second.
+    /// Memory of the server in MiB, once per second.
     memory_mib: Vec<f64>,
 }
 
@@ -73,7 +73,7 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
     let seen = Mutex::new(ClientStats::default());
     let take =
         |it: &dyn Fn(&mut ClientStats)| it(&mut seen.lock().unwrap_or_else(|it| it.into_inner()));
-    // The model is loaded, and the study read.
+    // Load the model and the study before the measurement.
     rank(server, &texts[..1])?.json()?;
     let studies = server.get("/api/studies", "{}")?;
     let name = studies[0]["name"].as_str().context("no study")?;
@@ -87,7 +87,7 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
                     match rank(server, client) {
                         Ok(reply) => {
                             take(&|it| *it.statuses.entry(reply.status).or_default() += 1);
-                            // As a client that was told to come again does, though sooner.
+                            // A rejected client tries again, though sooner than it is told to.
                             if reply.status != 200 {
                                 std::thread::sleep(Duration::from_millis(250));
                             }
@@ -171,7 +171,7 @@ fn rank(server: &BenchServer, texts: &[String]) -> Result<super::server::BenchRe
     server.post("/rerank", &asked.to_string())
 }
 
-/// Late interaction of every query with every text.
+/// Runs a job that scores every query with every document by late interaction.
 fn large_job(
     server: &BenchServer,
     bench: &BenchContext<'_>,

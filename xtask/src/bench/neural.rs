@@ -1,4 +1,5 @@
-//! Neural scoring against PyTorch and onnxruntime on the CPU: same model, texts and threads.
+//! Neural scoring on the CPU against PyTorch and onnxruntime, with the same model, texts and number
+//! of threads.
 
 use super::table::{BenchRow, BenchTable};
 use super::timing_process::{TimingProcess, number};
@@ -10,13 +11,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Passages encoded in a run.
+/// Number of passages encoded in a run.
 const TEXTS: usize = 192;
 
-/// Pairs of each query that a cross-encoder reads.
+/// Number of pairs per query for the cross-encoder.
 const PAIRS: usize = 5;
 
-/// Scores of two engines may differ by so much.
+/// Maximum difference between the scores of two engines.
 const MAX_SCORE_DIFFERENCE: f64 = 1e-5;
 
 pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Result<()> {
@@ -36,15 +37,15 @@ pub(super) struct BenchEngines {
     n_threads: String,
 }
 
-/// What an engine reads, and how.
+/// The input of an engine and its settings.
 #[derive(Clone, Copy)]
 pub(super) struct EngineTask<'a> {
     pub(super) mode: &'a str,
-    /// The model.
+    /// The model folder.
     pub(super) folder: &'a Path,
-    /// Texts, or pairs.
+    /// The file with texts or pairs.
     pub(super) file: &'a Path,
-    /// The most pieces of a text or pair.
+    /// Maximum number of tokens of a text or pair.
     pub(super) max_pieces: usize,
     pub(super) device: &'a str,
     pub(super) precision: &'a str,
@@ -70,7 +71,7 @@ impl<'a> EngineTask<'a> {
 }
 
 impl BenchEngines {
-    /// Ours is `program`; peers that cannot be had are left out by name.
+    /// Creates the engines: `program` is ours. Peers that are not available are listed as left out.
     pub(super) fn new(
         bench: &BenchContext<'_>,
         program: PathBuf,
@@ -101,7 +102,7 @@ impl BenchEngines {
         TimingProcess::start(ours.env("RAYON_NUM_THREADS", &self.n_threads))
     }
 
-    /// None where there is no peer.
+    /// Starts the peer; `None` if it is not available.
     pub(super) fn peer(&self, task: EngineTask<'_>) -> Result<Option<TimingProcess>> {
         let Some(python) = &self.python else {
             return Ok(None);
@@ -113,7 +114,7 @@ impl BenchEngines {
     }
 }
 
-/// One pass over all that the engine was given.
+/// Runs one pass over the whole input of an engine.
 pub(super) fn pass(engine: &mut TimingProcess) -> Result<Value> {
     engine.run_task("pass")
 }
@@ -130,7 +131,7 @@ fn encode(
 ) -> Result<()> {
     let texts = bench.folder.join("passages.txt");
     let given = given(bench, "texts.jsonl")?;
-    // Every tenth, so that lengths vary as in the collection.
+    // Every tenth passage, so that lengths vary as in the collection.
     let passages = given.lines().step_by(10).take(TEXTS);
     let passages: Result<Vec<String>, _> = passages.map(serde_json::from_str).collect();
     let passages: Vec<String> = passages?.iter().map(|it| it.replace('\n', " ")).collect();
@@ -175,7 +176,7 @@ fn benchmark_cross_encoder(
     let (mut here, mut torch, mut onnx) = (Vec::new(), Vec::new(), Vec::new());
     let (mut gflops, mut sgemm) = (Vec::new(), Vec::new());
     let mut most_apart = 0.0f64;
-    // Of the fastest run, the one that was least disturbed.
+    // The profile of the fastest run, which was least disturbed.
     let (mut fastest, mut profile) = (0.0, Value::Null);
     for _ in 0..RUNS {
         let ours = pass(&mut engines.ours(EngineTask::on_cpu("pairs", &folder, &pairs))?)?;
@@ -242,7 +243,7 @@ fn benchmark_cross_encoder(
     Ok(())
 }
 
-/// Late interaction over vectors that are there already: 32 of a query, 180 of each text.
+/// Measures late interaction on encoded vectors: 32 per query, 180 per document.
 fn max_sim(bench: &BenchContext<'_>, engines: &BenchEngines, table: &mut BenchTable) -> Result<()> {
     let Some(python) = &engines.python else {
         bail!("the ColBERT is made with PyTorch");
@@ -253,7 +254,7 @@ fn max_sim(bench: &BenchContext<'_>, engines: &BenchEngines, table: &mut BenchTa
     let rate = |answer: Value| number(&answer, "scores_per_s");
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        // The first time it makes the model and the texts.
+        // The first call creates the model and the texts.
         let mut peer = Command::new(python);
         peer.arg(&script).arg(&folder).arg(&engines.n_threads);
         there.push(rate(answer(peer.env("OMP_WAIT_POLICY", "PASSIVE"))?)?);
@@ -279,14 +280,15 @@ fn answer(command: &mut Command) -> Result<Value> {
     Ok(serde_json::from_str(&said)?)
 }
 
-/// Of the pairs, in the order of the file.
+/// Returns the scores of the pairs, in the order of the file.
 pub(super) fn scores(answer: &Value) -> Result<Vec<f64>> {
     let scores = answer["scores"].as_array().context("no scores")?;
     let number = |it: &Value| it.as_f64().context("a score that is no number");
     scores.iter().map(number).collect()
 }
 
-/// The greatest distance of two scores of a pair.
+/// Returns the largest absolute difference between the scores of two engines. Returns an error if
+/// their numbers differ.
 pub(super) fn max_score_difference(ours: &[f64], theirs: &[f64]) -> Result<f64> {
     if ours.len() != theirs.len() {
         bail!("{} scores against {}", ours.len(), theirs.len());
@@ -295,7 +297,7 @@ pub(super) fn max_score_difference(ours: &[f64], theirs: &[f64]) -> Result<f64> 
     Ok(both.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
 }
 
-/// The first texts of the pool of each query, at their natural lengths.
+/// Writes the first documents of each query's candidate pool as pairs of natural length.
 pub(super) fn pairs(bench: &BenchContext<'_>, n_each: usize) -> Result<PathBuf> {
     let queries = given(bench, "queries.jsonl")?;
     let texts = given(bench, "texts.jsonl")?;
@@ -318,7 +320,7 @@ pub(super) fn pairs(bench: &BenchContext<'_>, n_each: usize) -> Result<PathBuf> 
     Ok(path)
 }
 
-/// What peers of the part lexical are given; it writes that when it starts.
+/// Reads an input file of the peers. The lexical program writes these files when it starts.
 pub(super) fn given(bench: &BenchContext<'_>, name: &str) -> Result<String> {
     let file = bench.given().join(name);
     if !file.is_file() {
@@ -327,7 +329,7 @@ pub(super) fn given(bench: &BenchContext<'_>, name: &str) -> Result<String> {
     fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))
 }
 
-/// A line of texts or pairs a second.
+/// Adds a row with the texts or pairs per second of both engines.
 pub(super) fn against(
     table: &mut BenchTable,
     what: String,

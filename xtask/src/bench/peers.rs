@@ -1,4 +1,4 @@
-//! Peers from package registries, each in `target/bench/`.
+//! Installs the peers from package registries into `target/bench/`.
 
 use super::{BenchContext, text};
 use crate::process;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What is asked of PyPI; PyStemmer gives ir_axioms the stems that ours has.
+/// Packages from PyPI for lexical peers. PyStemmer gives ir_axioms the same stems as ours.
 const LEXICAL: [&str; 5] = [
     "bm25s==0.3.16",
     "numba",
@@ -15,7 +15,7 @@ const LEXICAL: [&str; 5] = [
     "PyStemmer",
     "gensim==4.4.0",
 ];
-/// ir_axioms, in the same environment, takes numpy 1.
+/// Packages from PyPI for neural peers. ir_axioms in the same environment requires numpy 1.
 const NEURAL: [&str; 6] = [
     "torch",
     "transformers",
@@ -25,7 +25,7 @@ const NEURAL: [&str; 6] = [
     "numpy==1.26.4",
 ];
 
-/// A Python of its own that has the packages for lexical peers.
+/// Returns a Python environment with the packages for lexical peers.
 pub(super) fn lexical_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
     python(
         bench,
@@ -34,7 +34,7 @@ pub(super) fn lexical_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
     )
 }
 
-/// The same with PyTorch and onnxruntime.
+/// Returns a Python environment with PyTorch and onnxruntime.
 pub(super) fn neural_python(bench: &BenchContext<'_>) -> Result<PathBuf> {
     python(
         bench,
@@ -61,13 +61,13 @@ fn python(bench: &BenchContext<'_>, packages: &[&str], works: &str) -> Result<Pa
     Ok(python)
 }
 
-/// The version of an installed Python package.
+/// Returns the version of an installed Python package.
 pub(super) fn version(python: &PathBuf, package: &str) -> String {
     let code = format!("import importlib.metadata as m; print(m.version('{package}'))");
     process::output_of(Command::new(python).args(["-c", &code])).unwrap_or_default()
 }
 
-/// The peer tantivy, built in a workspace of its own.
+/// Builds the peer tantivy in its own workspace and returns its path.
 pub(super) fn tantivy(bench: &BenchContext<'_>) -> Result<PathBuf> {
     let folder = bench.folder.join("tantivy");
     fs::create_dir_all(folder.join("src"))?;
@@ -77,7 +77,7 @@ pub(super) fn tantivy(bench: &BenchContext<'_>) -> Result<PathBuf> {
         ("clock.rs", "src/clock.rs"),
     ] {
         let new = fs::read_to_string(bench.script(from))?;
-        // A file that is as it was is not built again.
+        // Unchanged files are not written, so that they are not built again.
         if fs::read_to_string(folder.join(to)).ok().as_deref() != Some(new.as_str()) {
             fs::write(folder.join(to), new)?;
         }

@@ -1,5 +1,5 @@
-//! At the size of the papers: 1,558 queries × 100 of 100,000 documents, seeded text with the word
-//! frequencies of natural language.
+//! Benchmarks at the size of the papers: 1,558 queries with 100 of 100,000 documents each. The text
+//! is random, with the word frequencies of natural language.
 
 use super::server::{BenchServer, program};
 use super::table::{BenchRow, BenchTable};
@@ -18,7 +18,7 @@ const N_QUERIES: usize = 1_558;
 const N_WORDS: usize = 60_000;
 const N_TOPICS: usize = 2_000;
 const WORDS_OF_TOPIC: usize = 24;
-/// Words with a vector, the most frequent ones.
+/// Number of words with a vector, the most frequent ones.
 const N_VECTORS: usize = 10_000;
 const N_DIMS: usize = 50;
 
@@ -112,7 +112,8 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     browse(&program, &folder, table)
 }
 
-/// However many instances share them, pairs are read once: a cross-encoder of random weights.
+/// Checks that each pair is scored once, however many instances share it, with a cross-encoder of
+/// random weights.
 fn unique_pairs(
     bench: &BenchContext<'_>,
     program: &Path,
@@ -177,7 +178,7 @@ fn unique_pairs(
     Ok(())
 }
 
-/// The list of instances of a study of ten million, as the page asks for it.
+/// Measures the list of instances of a study with ten million instances, as the page requests it.
 fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     let study = folder.join("large.toml");
     let collection = text(&folder.join("collection"));
@@ -224,7 +225,7 @@ fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
             let asked = format!(r#"{{"study":"large","filter":{listing}}}"#);
             let start = Instant::now();
             let page = server.get("/api/instances", &asked)?;
-            // The first one loads the study.
+            // The requests of the first round load the study.
             if round > 0 {
                 times.push(start.elapsed().as_secs_f64());
             }
@@ -251,7 +252,7 @@ fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     Ok(())
 }
 
-/// A command that was run.
+/// The result of a command.
 struct Run {
     told: Value,
     seconds: f64,
@@ -259,7 +260,7 @@ struct Run {
 }
 
 impl Run {
-    /// Seconds of a stage.
+    /// Returns the duration of a stage in seconds.
     fn stage(&self, name: &str) -> Result<f64> {
         let found = self.told["seconds"][name].as_f64();
         found.with_context(|| format!("no time of {name} was told"))
@@ -273,7 +274,7 @@ impl Run {
     }
 }
 
-/// Runs a command; how long it took, and the most memory it held as far as that can be seen.
+/// Runs a command and measures its duration and, where the system reports it, its peak memory.
 fn timed(command: &mut Command) -> Result<Run> {
     let start = Instant::now();
     let mut child = command
@@ -309,7 +310,7 @@ fn timed(command: &mut Command) -> Result<Run> {
     })
 }
 
-/// Numbers from a seed: splitmix64.
+/// Random numbers from a seed: SplitMix64.
 struct Draw(u64);
 
 impl Draw {
@@ -330,7 +331,7 @@ impl Draw {
     }
 }
 
-/// Writes the collection and its vectors, unless they are there.
+/// Writes the collection and its word vectors, unless they exist.
 fn make(folder: &Path) -> Result<()> {
     let collection = folder.join("collection");
     if collection.join("queries.jsonl").is_file() {
@@ -339,7 +340,7 @@ fn make(folder: &Path) -> Result<()> {
     println!("bench: making 100,000 documents");
     fs::create_dir_all(&collection)?;
     let mut draw = Draw(42);
-    // Zipf and Mandelbrot.
+    // Cumulative word frequencies by the law of Zipf and Mandelbrot.
     let mut sums = Vec::with_capacity(N_WORDS);
     let mut sum = 0.0;
     for rank in 0..N_WORDS {
@@ -396,7 +397,7 @@ fn make(folder: &Path) -> Result<()> {
             words.join(" ")
         )?;
     }
-    // Last, as the sign that all is there.
+    // Written last, since its existence shows that everything is complete.
     fs::write(collection.join("queries.jsonl"), queries)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The program in release, and its server.
+//! The release build of the program, run as a server.
 
 use super::BenchContext;
 use crate::process;
@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// The program, built in release.
+/// Builds the program in release mode and returns its path.
 pub(super) fn program(bench: &BenchContext<'_>) -> Result<PathBuf> {
     let mut build = Command::new("cargo");
     build.args(["build", "--release", "--locked", "--package", "backend"]);
@@ -19,7 +19,7 @@ pub(super) fn program(bench: &BenchContext<'_>) -> Result<PathBuf> {
     Ok(bench.place.target.join("release").join(name))
 }
 
-/// A server, ended when it is dropped.
+/// A running server, which is stopped when it is dropped.
 pub(super) struct BenchServer {
     child: Child,
     address: String,
@@ -47,7 +47,7 @@ impl BenchServer {
         format!("http://{}", self.address)
     }
 
-    /// The number of its process.
+    /// Returns the id of the server process.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -65,7 +65,7 @@ impl BenchServer {
         reply.json()
     }
 
-    /// Sends JSON; whatever the status, there is a reply.
+    /// Sends JSON and returns the response, whatever its status is.
     pub(super) fn post(&self, path: &str, json: &str) -> Result<BenchReply> {
         self.send(&format!("POST {path}"), json)
     }
@@ -89,8 +89,8 @@ impl BenchServer {
         })
     }
 
-    /// What the process holds in memory now (`VmRSS`), or held at most (`VmHWM`); an error where
-    /// the system does not tell.
+    /// Returns the memory of the process in MiB: now (`VmRSS`) or at its peak (`VmHWM`). Returns an
+    /// error if the system does not report it.
     pub(super) fn memory_mib(&self, field: &str) -> Result<f64> {
         let status = format!("/proc/{}/status", self.child.id());
         let seen = fs::read_to_string(&status).with_context(|| format!("reading {status}"))?;

@@ -1,4 +1,4 @@
-//! The table, and the machine that it was measured on.
+//! The benchmark table and a description of the machine.
 
 use super::text;
 use crate::paths::ProjectPaths;
@@ -6,12 +6,12 @@ use crate::process;
 use std::fs;
 use std::process::Command;
 
-/// One line: ours, the peer's, their ratio and what the ratio is to be.
+/// A row of the table: our value, that of the peer, their ratio and the target.
 pub(super) struct BenchRow {
     pub(super) name: String,
     pub(super) ours: String,
     pub(super) peer: String,
-    /// How many times better ours is; for sizes and times without a peer, the figure itself.
+    /// How many times better ours is; without a peer, a further figure or nothing.
     pub(super) ratio: String,
     pub(super) target: &'static str,
     pub(super) is_met: bool,
@@ -76,7 +76,7 @@ impl BenchTable {
     }
 }
 
-/// What the figures depend on.
+/// The properties of the machine on which the figures depend.
 pub(super) struct MachineInfo {
     processor: String,
     n_cores: usize,
@@ -136,7 +136,7 @@ fn load() -> String {
         .to_owned()
 }
 
-/// The value of the first line `name : value` of a file.
+/// Returns the value of the first line `name : value` of a file.
 fn field(file: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|it| it.starts_with(name))?;

@@ -1,11 +1,11 @@
-//! A timing program that stays up and does what it is asked, so that both sides take turns.
+//! A timing program that keeps running between tasks, so that two programs can take turns.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A running timing program: a task a line in, a line of JSON out.
+/// A running timing program. It reads one task per line and answers each with one line of JSON.
 pub(super) struct TimingProcess {
     child: Child,
     tasks: Option<ChildStdin>,
@@ -41,13 +41,13 @@ impl TimingProcess {
 
 impl Drop for TimingProcess {
     fn drop(&mut self) {
-        // Without further tasks it ends by itself.
+        // The program ends by itself when its input is closed.
         self.tasks = None;
         let _ = self.child.wait();
     }
 }
 
-/// A number of an answer.
+/// Returns a number of an answer.
 pub(super) fn number(answer: &Value, name: &str) -> Result<f64> {
     answer[name]
         .as_f64()

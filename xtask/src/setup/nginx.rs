@@ -1,11 +1,11 @@
-//! nginx for the tests that put it in front of a server.
+//! Finds nginx for the tests that run it in front of a server.
 
 use super::{debian, say};
 use crate::process;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 
-/// Finds the program, or installs it.
+/// Finds nginx, or installs it.
 pub(crate) fn get() -> Result<PathBuf> {
     if let Some(program) = find() {
         say(&format!("{}: found", program.display()));
@@ -24,7 +24,7 @@ pub(crate) fn get() -> Result<PathBuf> {
     }
 }
 
-/// On `PATH`, or where Debian has it and only the administrator's `PATH` leads.
+/// Searches `PATH`, and the folder where Debian installs it, which is only in root's `PATH`.
 fn find() -> Option<PathBuf> {
     let mut folders = process::search_path();
     folders.push("/usr/sbin".into());

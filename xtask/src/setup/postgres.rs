@@ -1,4 +1,4 @@
-//! PostgreSQL for the tests: its programs, not a server that runs already.
+//! Finds the programs of PostgreSQL for the tests, not a running server.
 
 use super::{debian, first_number, say};
 use crate::process;
@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The oldest version that axioscope works with.
+/// The oldest version that Axioscope supports.
 const OLDEST: u32 = 15;
 
-/// What makes and runs a server.
+/// The programs that create and run a server.
 pub(crate) struct PostgresPrograms {
     pub(crate) initdb: PathBuf,
     pub(crate) postgres: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) fn get() -> Result<PostgresPrograms> {
     }
 }
 
-/// Of those that are new enough the first: on `PATH`, then where Debian has them beside each other.
+/// Finds the first version that is new enough: on `PATH`, then in the folders of Debian's versions.
 fn find() -> Option<PostgresPrograms> {
     let mut folders = process::search_path();
     folders.extend(installed_versions());
@@ -49,7 +49,7 @@ fn find() -> Option<PostgresPrograms> {
     })
 }
 
-/// `/usr/lib/postgresql/VERSION/bin`, the latest first.
+/// Returns the folders `/usr/lib/postgresql/VERSION/bin`, the latest version first.
 fn installed_versions() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/usr/lib/postgresql");
     let mut versions: Vec<(u32, PathBuf)> = entries

@@ -1,4 +1,4 @@
-//! The programs that build the front end, each at one version, and the packages of node.
+//! The programs that build the front end, each with a pinned version, and the Node packages.
 
 use super::say;
 use crate::paths::ProjectPaths;
@@ -9,13 +9,15 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// 0.22 asks for a newer Rust than the workspace does.
+/// Pinned version of trunk. 0.22 requires a newer Rust than the workspace.
 const TRUNK: &str = "0.21.14";
-/// Older ones (Debian's 108) mix up externref tables: the page stays empty and says nothing.
+/// Pinned version of binaryen. Older ones, such as Debian's 108, mix up externref tables, and the
+/// page stays empty without an error message.
 const BINARYEN: &str = "132";
 const NEXTEST: &str = "0.9.140";
 const DENY: &str = "0.20.2";
-/// Installed together, because npm removes what it was not asked for.
+/// Pinned Node packages. They are installed together, since npm removes packages that are not
+/// named.
 const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
 
 /// Installs the pinned version of trunk, which builds the front end, unless it is already
@@ -31,12 +33,13 @@ pub(super) fn trunk(place: &ProjectPaths) -> Result<()> {
     trunk.install(place)
 }
 
-/// Writes the glue between wasm and JavaScript; of the very version the front end links.
+/// Installs wasm-bindgen, which writes the interface between wasm and JavaScript, in the version
+/// that the front end is linked to.
 pub(super) fn wasm_bindgen(place: &ProjectPaths) -> Result<()> {
     let lock = fs::read_to_string(place.root.join("Cargo.lock")).context("reading Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen")
         .context("Cargo.lock names no wasm-bindgen: is the front end still in the workspace?")?;
-    // It reads and writes megabytes at each build of the front end.
+    // It processes megabytes in each build of the front end.
     let wasm_bindgen = CargoProgram {
         program: "wasm-bindgen",
         package: "wasm-bindgen-cli",
@@ -53,7 +56,8 @@ pub(super) fn wasm_bindgen(place: &ProjectPaths) -> Result<()> {
     drop_build(place)
 }
 
-/// Makes the wasm smaller. binaryen's own build, in JavaScript, behind a script of two lines.
+/// Installs wasm-opt, which reduces the size of the wasm: binaryen's JavaScript build, called by a
+/// short script.
 pub(super) fn wasm_opt(place: &ProjectPaths) -> Result<()> {
     if found(place, "wasm-opt", BINARYEN) {
         return Ok(());
@@ -70,7 +74,7 @@ pub(super) fn wasm_opt(place: &ProjectPaths) -> Result<()> {
     Ok(())
 }
 
-/// The accessibility checker that the browser tests inject.
+/// Installs the accessibility checker that the browser tests inject.
 pub(super) fn axe(place: &ProjectPaths) -> Result<PathBuf> {
     let file = place.tools().join("node_modules/axe-core/axe.min.js");
     if !file.is_file() {
@@ -106,7 +110,7 @@ fn node_packages(place: &ProjectPaths) -> Result<()> {
     })
 }
 
-/// Runs tests, each in a process of its own.
+/// Finds or installs nextest, which runs each test in its own process.
 pub(super) fn nextest(place: &ProjectPaths) -> Result<PathBuf> {
     subcommand(
         place,
@@ -120,7 +124,7 @@ pub(super) fn nextest(place: &ProjectPaths) -> Result<PathBuf> {
     )
 }
 
-/// Checks licenses and sources of dependencies.
+/// Finds or installs cargo-deny, which checks licenses and sources of dependencies.
 pub(super) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     subcommand(
         place,
@@ -134,7 +138,8 @@ pub(super) fn deny(place: &ProjectPaths) -> Result<PathBuf> {
     )
 }
 
-/// A subcommand of cargo, of this version or a later one: nothing that it writes is kept.
+/// Finds a subcommand of cargo in this version or a later one, or builds it. A later version is
+/// acceptable since its output is not stored.
 fn subcommand(place: &ProjectPaths, it: CargoProgram<'_>) -> Result<PathBuf> {
     let installed = || process::find(it.program, &folders(place));
     let is_current = |file: &PathBuf| {
@@ -151,31 +156,31 @@ fn subcommand(place: &ProjectPaths, it: CargoProgram<'_>) -> Result<PathBuf> {
     installed().with_context(|| format!("{} was built and is not there", it.program))
 }
 
-/// The numbers of a version, to compare.
+/// Returns the numbers of a version for comparison.
 fn numbers(version: &str) -> Vec<u32> {
     version.split('.').map_while(|it| it.parse().ok()).collect()
 }
 
-/// A program that comes from crates.io as source. No registry that the other tools come from has
-/// a binary of it.
+/// A program that is built from source from crates.io. The registries of the other tools have no
+/// binary of it.
 struct CargoProgram<'a> {
     program: &'a str,
     package: &'a str,
     version: &'a str,
-    /// Those that it needs beside none.
+    /// The features to enable; default features are disabled.
     features: &'a str,
-    /// Those of its packages that compute. The rest moves files about, and compiling that well
-    /// takes longer than it ever runs.
+    /// The dependencies to optimize. Compiling the others with optimization would take longer than
+    /// it saves.
     optimized: &'a [&'a str],
 }
 
-/// Where programs are compiled: what two of them need is compiled once. Each checkout has its own,
-/// so that none removes what another is compiling.
+/// Returns the build folder of the programs, which share their dependencies. Each checkout has its
+/// own, so that none removes what another is building.
 fn build_folder(place: &ProjectPaths) -> PathBuf {
     place.target.join("tools")
 }
 
-/// Removes what the programs were made from.
+/// Removes the build folder of the programs.
 fn drop_build(place: &ProjectPaths) -> Result<()> {
     let folder = build_folder(place);
     match fs::remove_dir_all(&folder) {
@@ -187,7 +192,8 @@ fn drop_build(place: &ProjectPaths) -> Result<()> {
 }
 
 impl CargoProgram<'_> {
-    /// Takes the program from the cache or from `PATH` if the version is right, else builds it.
+    /// Uses the program in the cache or on `PATH` if it has the right version, and otherwise builds
+    /// it.
     fn install(&self, place: &ProjectPaths) -> Result<()> {
         match found(place, self.program, self.version) {
             true => Ok(()),
@@ -232,7 +238,7 @@ impl CargoProgram<'_> {
     }
 }
 
-/// Whether the cache or `PATH` has the program at this version.
+/// Returns whether the cache or `PATH` has the program in this version.
 fn found(place: &ProjectPaths, program: &str, version: &str) -> bool {
     let Some(file) = process::find(program, &folders(place)) else {
         return false;
@@ -249,14 +255,14 @@ fn found(place: &ProjectPaths, program: &str, version: &str) -> bool {
     same
 }
 
-/// Where programs are looked for: the cache comes first.
+/// Returns the folders where programs are looked up, the cache first.
 pub(super) fn folders(place: &ProjectPaths) -> Vec<PathBuf> {
     let mut folders = vec![place.tools().join("bin")];
     folders.extend(process::search_path());
     folders
 }
 
-/// The version of a package in a `Cargo.lock`.
+/// Returns the version of a package in a `Cargo.lock`.
 fn locked_version(lock: &str, package: &str) -> Option<String> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name).skip(1);

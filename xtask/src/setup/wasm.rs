@@ -1,8 +1,8 @@
-//! A compiler for `wasm32-unknown-unknown`.
+//! Provides a compiler for `wasm32-unknown-unknown`.
 //!
-//! Nearly everywhere that is `rustup target add`. Where rustup's servers cannot be reached, the
-//! distribution's own compiler does it: Debian packages rustc with the source of its standard
-//! library, from which the wasm half is built once (half a minute) and linked into rustup as
+//! Usually `rustup target add` is enough. If rustup's servers cannot be reached, the compiler of
+//! the distribution is used: Debian packages rustc with the source of its standard library, from
+//! which the library for wasm is built once (half a minute). The result is linked into rustup as
 //! the toolchain `web`.
 
 use super::{debian, say};
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// The name under which rustup knows the distribution's compiler.
+/// The name of the distribution's compiler in rustup.
 const LINKED: &str = "web";
-/// The compiler's version, left beside the standard library that was built with it.
+/// File with the version of the compiler, next to the standard library that was built with it.
 const STAMP: &str = ".built-by";
 
-/// Who compiles the front end.
+/// The toolchain that compiles the front end.
 pub(crate) enum WasmToolchain {
     /// The toolchain that compiles everything else.
     Default,
@@ -26,7 +26,7 @@ pub(crate) enum WasmToolchain {
     Toolchain(&'static str),
 }
 
-/// Finds a compiler that has the target.
+/// Finds a compiler with the wasm target.
 pub(super) fn find() -> Option<WasmToolchain> {
     if has_target(&mut Command::new("rustc")) {
         say(&format!("{TARGET}: found"));
@@ -39,7 +39,7 @@ pub(super) fn find() -> Option<WasmToolchain> {
     None
 }
 
-/// Finds a compiler that has the target, or gets one.
+/// Finds a compiler with the wasm target, or installs one.
 pub(super) fn get() -> Result<WasmToolchain> {
     if let Some(compiler) = find() {
         return Ok(compiler);
@@ -68,7 +68,7 @@ fn missing() -> String {
     )
 }
 
-/// Whether the compiler has a standard library for the target.
+/// Returns whether a compiler has a standard library for the target.
 fn has_target(rustc: &mut Command) -> bool {
     let folder = process::output_of(rustc.args(["--print", "target-libdir", "--target", TARGET]));
     folder.is_some_and(|it| has_core(Path::new(&it)))
@@ -83,7 +83,7 @@ fn has_core(folder: &Path) -> bool {
         .any(|it| it.file_name().to_string_lossy().starts_with("libcore-"))
 }
 
-/// Whether the toolchain is linked, and its library was built with the compiler it has now.
+/// Returns whether the toolchain is linked and its library was built with its current compiler.
 fn linked_is_current() -> bool {
     let rustc = || {
         let mut command = Command::new("rustup");
@@ -98,7 +98,7 @@ fn linked_is_current() -> bool {
     has_core(Path::new(&libdir)) && stamp.trim() == version
 }
 
-/// Installs Debian's compiler, builds the target's standard library from its source package
+/// Installs Debian's compiler, builds the standard library for the target from its source package,
 /// and links the result as a toolchain of rustup.
 fn build_linked() -> Result<()> {
     debian::install(&["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy"])?;
@@ -140,7 +140,7 @@ fn build_linked() -> Result<()> {
         build_std(&libraries, &folder)?;
         fs::write(folder.join(STAMP), format!("{version}\n"))?;
     }
-    // Already linked: the link still points to the same place.
+    // This may fail if the toolchain is linked already; the link then points to the same place.
     let link = Command::new("rustup")
         .args(["toolchain", "link", LINKED])
         .arg(&sysroot)
@@ -164,7 +164,7 @@ fn build_std(libraries: &Path, folder: &Path) -> Result<()> {
             .arg(libraries.join("src/rust/library"))
             .arg(&source),
     )?;
-    // The package brings the crates that std depends on, without those of its tests.
+    // The package contains the dependencies of std, but not those of its tests.
     fs::write(
         work.join(".cargo/config.toml"),
         format!(
@@ -190,9 +190,10 @@ fn build_std(libraries: &Path, folder: &Path) -> Result<()> {
             .env_remove("CARGO_TARGET_DIR")
             .env("RUSTC", "/usr/bin/rustc")
             .env("RUSTC_BOOTSTRAP", "1")
-            // Unlike the default, so that hashes of std's crates never meet those of ours.
+            // Not the default value, so that hashes of std's crates never collide with those of
+            // ours.
             .env("__CARGO_DEFAULT_LIB_METADATA", "wasmstd")
-            // Bitcode, so that `lto = true` works.
+            // Bitcode is required for `lto = true`.
             .env(
                 "RUSTFLAGS",
                 "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes",
@@ -221,7 +222,7 @@ fn ask(flag: &str) -> Result<String> {
     process::output_of(rustc().arg(flag)).with_context(|| format!("/usr/bin/rustc {flag} failed"))
 }
 
-/// The packaged compiler, not rustup's.
+/// Returns a command for the compiler of the distribution, not rustup's.
 fn rustc() -> Command {
     let mut command = Command::new("/usr/bin/rustc");
     command.env_remove("RUSTUP_TOOLCHAIN");

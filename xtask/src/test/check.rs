@@ -1,5 +1,5 @@
-//! The checks worth running before every commit: format, style, lints, and the unit tests of the
-//! packages that changed and of those that depend on them.
+//! Checks to run before every commit: format, style, lints, and the unit tests of the packages that
+//! changed and of those that depend on them.
 
 use super::report::TestReport;
 use super::{Step, TestContext};
@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 /// Packages that run in the browser.
 const WASM: [&str; 2] = ["frontend", "worker"];
 
-/// Checks the packages that are named, else those that changed since the branch left `main`.
+/// Checks the named packages, or those that changed since the branch left `main`.
 pub(crate) fn run(place: &ProjectPaths, named: &[String]) -> Result<ExitCode> {
     let packages = packages(place)?;
     let selected = match named {
@@ -67,13 +67,13 @@ fn joined(names: &BTreeSet<String>) -> String {
 
 /// A member of the workspace.
 struct Package {
-    /// From the root of the checkout, ending with `/`.
+    /// The folder relative to the root of the checkout, ending with `/`.
     folder: String,
-    /// The names of what it depends on, in any way.
+    /// The names of its dependencies of any kind.
     depends_on: BTreeSet<String>,
 }
 
-/// The members of the workspace by their names.
+/// The members of the workspace by name.
 type Packages = BTreeMap<String, Package>;
 
 fn packages(place: &ProjectPaths) -> Result<Packages> {
@@ -111,14 +111,14 @@ fn read_packages(metadata: &Value, root: &str) -> Option<Packages> {
     metadata["packages"].as_array()?.iter().map(read).collect()
 }
 
-/// Where the branch left `main`; the last commit in a clone that has no `main` elsewhere.
+/// Returns the commit where the branch left `main`, or `HEAD` in a clone without `origin/main`.
 fn base() -> String {
     process::output_of(Command::new("git").args(["merge-base", "HEAD", "origin/main"]))
         .map(|it| it.chars().take(10).collect())
         .unwrap_or_else(|| "HEAD".to_owned())
 }
 
-/// Paths of files that differ from a commit, whether they are committed, added or neither.
+/// Returns the paths of files that differ from a commit, including untracked ones.
 fn changed_files(base: &str) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for args in [
@@ -137,8 +137,8 @@ fn changed_files(base: &str) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// The packages that files belong to. What lies in no package, as `Cargo.lock` and the demo
-/// collection, belongs to all of them, unless it is documentation.
+/// Returns the packages to which files belong. Files outside of all packages, such as `Cargo.lock`
+/// and the demo collection, count for all packages, unless they are documentation.
 fn packages_of(files: &[String], packages: &Packages) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for file in files {
@@ -157,7 +157,7 @@ fn packages_of(files: &[String], packages: &Packages) -> BTreeSet<String> {
     found
 }
 
-/// The packages and all that depend on them, directly or by others.
+/// Returns the packages with all packages that depend on them, directly or indirectly.
 fn with_dependents(changed: &BTreeSet<String>, packages: &Packages) -> BTreeSet<String> {
     let mut found = changed.clone();
     loop {
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// `worker` lies inside `frontend`, and `tests` uses `backend` only for its own tests.
+    /// `worker` is in the folder of `frontend`, and `tests` uses `backend` only in its own tests.
     fn workspace() -> Packages {
         let package = |name: &str, folder: &str, depends_on: &[&str]| {
             let dependencies: Vec<Value> = depends_on

@@ -1,9 +1,9 @@
-//! How many checks passed, failed and were skipped.
+//! Counts passed, failed and skipped checks.
 
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// What nextest says of one test, in the JSON of Rust's own test runner.
+/// An event of one test, in the JSON format of Rust's test runner as written by nextest.
 #[derive(Debug, Deserialize)]
 pub(super) struct TestEvent {
     #[serde(rename = "type")]
@@ -14,24 +14,24 @@ pub(super) struct TestEvent {
 }
 
 impl TestEvent {
-    /// The event of a test that has ended: `None` for all others, as of whole programs.
+    /// Parses the event of a test that has ended; `None` for all other lines.
     pub(super) fn of_ended_test(line: &str) -> Option<TestEvent> {
         let event: TestEvent = serde_json::from_str(line).ok()?;
         (event.kind == "test" && event.event != "started").then_some(event)
     }
 
-    /// How long the test took, with its name.
+    /// Returns the duration in seconds and the name of the test.
     pub(super) fn time_s(&self) -> Option<(f64, &str)> {
         Some((self.exec_time?, self.name.as_deref()?))
     }
 }
 
-/// What the test runners reported, added up.
+/// The sum of the results of test runners.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestCounts {
     pub(crate) n_passed: usize,
     pub(crate) n_failed: usize,
-    /// Each with its reason.
+    /// The reason of each skipped test.
     pub(crate) skipped: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl TestCounts {
         self.skipped.extend(other.skipped);
     }
 
-    /// Takes a line of `cargo test`: only the closing lines of the runners count.
+    /// Reads a line of `cargo test`. Only the summary lines of the runners count.
     pub(super) fn add_line(&mut self, line: &str) {
         let Some(counts) = line.strip_prefix("test result: ") else {
             return;
@@ -68,7 +68,7 @@ impl TestCounts {
         }
     }
 
-    /// Takes what nextest says of a test.
+    /// Counts an event of nextest.
     pub(super) fn add_event(&mut self, event: &TestEvent) {
         match event.event.as_str() {
             "ok" => self.n_passed += 1,
@@ -77,9 +77,8 @@ impl TestCounts {
         }
     }
 
-    /// Takes what tests said about themselves: a test that found nothing to run on has ended
-    /// without failing, which its runner counts as passed.
-    /// Whoever says so twice skipped once.
+    /// Counts tests that have recorded that they were skipped. Their runner has counted them as
+    /// passed. A test that is recorded twice counts once.
     pub(super) fn skip<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         for name in names.collect::<BTreeSet<_>>() {
             self.n_passed = self.n_passed.saturating_sub(1);
@@ -87,7 +86,7 @@ impl TestCounts {
         }
     }
 
-    /// The closing line of a run.
+    /// Returns the summary line of a run.
     pub(super) fn line(&self) -> String {
         let n_skipped = self.skipped.len();
         format!(

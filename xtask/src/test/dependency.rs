@@ -1,25 +1,25 @@
-//! What tests need beside the code: found by setup, absent, or required by this run.
+//! External dependencies of tests: installed, missing, or required by this run.
 
 use crate::paths::ProjectPaths;
 use crate::setup;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 
-/// Names what a run must not lack, separated by commas. The tests read it too.
+/// Variable with the names of required dependencies, separated by commas. The tests read it too.
 const REQUIRED: &str = "AXIOSCOPE_REQUIRE";
 
-/// Something that tests skip without, unless it is required.
+/// A dependency without which some tests are skipped, unless it is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredDependency {
-    /// Chromium with its driver, and the checker of accessibility.
+    /// Chromium with its driver, and the accessibility checker.
     Browser,
     /// The programs of PostgreSQL.
     Postgres,
-    /// The program nginx, as a proxy before a server.
+    /// nginx, as a proxy in front of a server.
     Proxy,
     /// The default neural model.
     Model,
-    /// The public collections, whose numbers are published.
+    /// The public collections for which figures are published.
     Collections,
 }
 
@@ -43,7 +43,8 @@ impl RequiredDependency {
         }
     }
 
-    /// The variables by which tests find it. A server of PostgreSQL is started for each run.
+    /// Returns the variables by which tests find the dependency. For PostgreSQL there is none here,
+    /// since a server is started for each run.
     pub(super) fn variables(self) -> &'static [&'static str] {
         match self {
             RequiredDependency::Browser => &["CHROMIUM", "CHROMEDRIVER", "AXIOSCOPE_AXE"],
@@ -54,7 +55,7 @@ impl RequiredDependency {
         }
     }
 
-    /// Finds or installs it; returns the values of its variables.
+    /// Finds or installs the dependency and returns the values of its variables.
     pub(super) fn find(self, place: &ProjectPaths) -> Result<Vec<PathBuf>> {
         Ok(match self {
             RequiredDependency::Browser => {
@@ -72,7 +73,7 @@ impl RequiredDependency {
     }
 }
 
-/// Returns what this run must not lack.
+/// Returns the dependencies that this run requires.
 pub(super) fn required() -> Result<Vec<RequiredDependency>> {
     parse(&std::env::var(REQUIRED).unwrap_or_default())
 }
@@ -94,7 +95,7 @@ fn parse(names: &str) -> Result<Vec<RequiredDependency>> {
         .collect()
 }
 
-/// Finds all that is required, so that a run fails before it has worked for minutes.
+/// Finds all required dependencies, so that a run fails at its start and not after minutes.
 pub(super) fn find_required(place: &ProjectPaths) -> Result<()> {
     for dependency in required()? {
         let found = dependency.find(place);
@@ -103,8 +104,8 @@ pub(super) fn find_required(place: &ProjectPaths) -> Result<()> {
     Ok(())
 }
 
-/// The collections with published numbers: `AXIOSCOPE_DATA`, else `../shared/data` beside the
-/// checkout, when there is one.
+/// Returns the folder of the public collections: `AXIOSCOPE_DATA`, or else `../shared/data` next to
+/// the checkout.
 fn data(place: &ProjectPaths) -> Result<PathBuf> {
     let set = std::env::var_os("AXIOSCOPE_DATA")
         .filter(|it| !it.is_empty())

@@ -1,5 +1,5 @@
-//! A server of PostgreSQL for the tests of one run: in a folder of its own, on a free port of
-//! loopback, with a password, and gone with the run.
+//! A PostgreSQL server for the tests of one run, in a temporary folder, on a free port of loopback,
+//! with a password. It is removed after the run.
 
 use crate::process;
 use crate::setup::postgres::PostgresPrograms;
@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const USER: &str = "axioscope";
-/// With characters that an address has to spell.
+/// The password, with characters that must be escaped in an address, and its escaped form.
 const PASSWORD: (&str, &str) = ("Xa7q/the@tests", "Xa7q%2Fthe%40tests");
 
-/// A machine that is busy may take its time.
+/// Maximum time for the start, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Tests run side by side.
+/// Settings for tests that run in parallel.
 const SETTINGS: [&str; 4] = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
@@ -31,16 +31,16 @@ const NOT_TO_DISK: [&str; 3] = [
     "synchronous_commit=off",
 ];
 
-/// What survives a loss of power.
+/// Which data survives a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Nothing has to.
+    /// No data; for tests, where speed matters more.
     None,
-    /// Everything that was committed, as where people work.
+    /// All committed data, as in normal use.
     Commits,
 }
 
-/// A server that ends when this is dropped.
+/// A server that is stopped when it is dropped.
 pub(crate) struct PostgresServer {
     child: Child,
     folder: PathBuf,
@@ -48,14 +48,14 @@ pub(crate) struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Starts one, and returns when it answers.
+    /// Starts a server and waits until it is ready.
     pub(crate) fn start(
         programs: &PostgresPrograms,
         survives: Durability,
     ) -> Result<PostgresServer> {
         let name = format!("axioscope-postgres-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        // Of an earlier process with the same number.
+        // Left by an earlier process with the same id.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).with_context(|| format!("making {}", folder.display()))?;
         let owner = ServerUser::new();
@@ -109,7 +109,7 @@ impl PostgresServer {
         Ok(server)
     }
 
-    /// Its address, with a user who may do everything.
+    /// Returns the address of the server, with a user who has all rights.
     pub(crate) fn url(&self) -> String {
         format!(
             "postgres://{USER}:{}@127.0.0.1:{}/postgres",
@@ -117,12 +117,12 @@ impl PostgresServer {
         )
     }
 
-    /// The number of its first process; each connection has one of its own below it.
+    /// Returns the id of the main process. Each connection is served by a child process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Until it says in its file that it is ready, as `pg_ctl` does.
+    /// Waits until the server writes into its file that it is ready, as `pg_ctl` does.
     fn wait(&mut self) -> Result<()> {
         let file = self.folder.join("data/postmaster.pid");
         let since = Instant::now();
@@ -142,7 +142,7 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        // By SIGINT it sends everybody away and clears up after itself.
+        // On SIGINT the server closes all connections and cleans up.
         let id = self.child.id().to_string();
         let asked = process::output_of(Command::new("kill").args(["-INT", &id]));
         if asked.is_none() {
@@ -155,11 +155,11 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Who runs the server: it refuses to be run by root.
+/// The user that runs the server, since PostgreSQL refuses to run as root.
 struct ServerUser(Option<(u32, u32)>);
 
 impl ServerUser {
-    /// We, unless we are root.
+    /// Returns the current user or, for root, another user.
     fn new() -> ServerUser {
         let number = |args: &[&str]| -> Option<u32> {
             process::output_of(Command::new("id").args(args))?
@@ -188,7 +188,7 @@ impl ServerUser {
         Ok(())
     }
 
-    /// A program of theirs, in a folder that they may enter.
+    /// Returns a command that runs as this user, in a folder that the user can access.
     fn command(&self, program: &Path, folder: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(folder);

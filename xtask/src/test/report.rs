@@ -1,11 +1,11 @@
-//! What the steps of a run gave, and the lines that close it.
+//! The results of the steps of a run, and its summary.
 
 use super::{Step, TestCounts};
 use anyhow::{Error, Result};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The outcome of the steps so far.
+/// The results of the steps so far.
 pub(super) struct TestReport {
     tally: TestCounts,
     took: Vec<(Step, Duration)>,
@@ -25,7 +25,7 @@ impl Default for TestReport {
 }
 
 impl TestReport {
-    /// Runs a step, unless something has failed before.
+    /// Runs a step, unless an earlier one has failed.
     pub(super) fn run(&mut self, step: Step, work: impl FnOnce() -> Result<TestCounts>) {
         if self.has_failed {
             return;
@@ -43,14 +43,14 @@ impl TestReport {
         }
     }
 
-    /// Takes an error for a check that failed.
+    /// Counts an error as a failed check.
     pub(super) fn fail(&mut self, error: &Error) {
         eprintln!("error: {error:#}");
         self.tally.n_failed += 1;
         self.has_failed = true;
     }
 
-    /// Prints what each step took, what was skipped and, alone on the last line, the counts.
+    /// Prints the duration of each step, the skipped tests and, alone on the last line, the counts.
     pub(super) fn finish(self) -> ExitCode {
         println!();
         let n_steps = self.took.len();

@@ -1,11 +1,11 @@
-//! What in a Rust file is code: everything but comments and what stands in quotes.
+//! Separates the code of a Rust file from comments and literals.
 
-/// A file with its comments and the contents of its literals blanked.
+/// A file in which comments and the contents of literals are replaced by blanks.
 pub(super) struct MaskedSource {
-    /// Line for line as in the file.
+    /// The lines of the file.
     pub(super) lines: Vec<String>,
-    /// For each line, whether it begins inside a string: a fixture or a snapshot, which cannot
-    /// be broken where one likes.
+    /// For each line, whether it begins inside a string, such as a fixture or a snapshot, and
+    /// therefore cannot be wrapped.
     pub(super) continues_string: Vec<bool>,
 }
 
@@ -13,7 +13,7 @@ pub(super) struct MaskedSource {
 enum LexerState {
     Code,
     LineComment,
-    /// Block comments nest.
+    /// A block comment with its nesting depth.
     BlockComment {
         depth: usize,
     },
@@ -23,7 +23,7 @@ enum LexerState {
     },
 }
 
-/// Reads a file as the compiler's lexer would, as far as that matters here.
+/// Masks a file, with the rules of the compiler's lexer as far as they matter here.
 pub(super) fn mask_source(text: &str) -> MaskedSource {
     let chars: Vec<char> = text.chars().collect();
     let starts_with = |at: usize, what: &str| {
@@ -106,7 +106,8 @@ pub(super) fn mask_source(text: &str) -> MaskedSource {
     code
 }
 
-/// How many `#` the raw string has that opens at `at`, if one does: `r#"` has one.
+/// Returns the number of `#` of the raw string that starts at `at`, for example one for `r#"`;
+/// `None` if there is none.
 fn raw_text(chars: &[char], at: usize) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let before = at.checked_sub(1).map(|it| chars[it]);
@@ -117,7 +118,7 @@ fn raw_text(chars: &[char], at: usize) -> Option<usize> {
     (chars.get(at + 1 + n_hashes) == Some(&'"')).then_some(n_hashes)
 }
 
-/// How many characters the character literal has that opens at `at`; 1 if it is a lifetime.
+/// Returns the number of characters of the character literal that starts at `at`; 1 for a lifetime.
 fn character(chars: &[char], at: usize) -> usize {
     let closes = |from: usize| {
         let rest = chars.get(from..).unwrap_or_default();

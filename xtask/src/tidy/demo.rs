@@ -1,8 +1,8 @@
-//! The demo collection is large enough, and reads as prose that was written once.
+//! Checks that the demo collection is large enough and that its passages do not repeat each other.
 //!
-//! A passage of `corpus.jsonl` has `doc_group`, its subject, and may have `variants`, the names
-//! of groups of passages that were made alike on purpose. Outside one shared variant group, no
-//! sequence of eight words may stand in more than two passages.
+//! A passage of `corpus.jsonl` has a `doc_group`, its subject, and may have `variants`, the names
+//! of groups of passages that are similar on purpose. Without a common variant group, a sequence of
+//! eight words may occur in at most two passages.
 
 use super::Finding;
 use serde_json::Value;
@@ -32,7 +32,7 @@ const MAX_SHARING: usize = 2;
 
 const MIN_PAIRS: usize = 60;
 
-/// Sets of pairs: large enough, every text there, no pair of equal texts.
+/// Checks a transfer set: enough pairs, all fields present, no pair of equal texts.
 pub(super) fn check_pairs(file: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut ids = BTreeSet::new();
@@ -111,7 +111,7 @@ fn text<'a>(row: &'a Value, field: &str) -> Result<&'a str, String> {
         .ok_or_else(|| format!("no text in `{field}`"))
 }
 
-/// Lower-cased runs of `[a-z0-9]`.
+/// Returns the lower-cased runs of `[a-z0-9]`.
 fn words(text: &str) -> Vec<String> {
     text.to_lowercase()
         .split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit())
@@ -159,7 +159,7 @@ fn check_sequences(passages: &[Passage], findings: &mut Vec<Finding>) {
             holders.entry(sequence).or_default().push(passage);
         }
     }
-    // Of overlapping sequences in the same passages, one says it.
+    // Overlapping sequences in the same passages are reported once.
     let mut told = BTreeSet::new();
     for (sequence, holders) in &holders {
         if holders.len() <= MAX_SHARING || share_a_group(holders) {
@@ -183,7 +183,7 @@ fn share_a_group(passages: &[&Passage]) -> bool {
         .any(|group| rest.iter().all(|it| it.variants.contains(group)))
 }
 
-/// The ids of the queries.
+/// Checks the queries and returns their ids.
 fn check_queries(queries: &str, findings: &mut Vec<Finding>) -> BTreeSet<String> {
     let mut ids = BTreeSet::new();
     for (index, line) in queries.lines().enumerate() {
@@ -221,12 +221,12 @@ fn check_qrels(
     let mut judged: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (index, line) in qrels.lines().enumerate() {
         let columns: Vec<&str> = line.split('\t').collect();
-        // The usual first line: query-id, corpus-id, score.
+        // The header row of BEIR: query-id, corpus-id, score.
         if index == 0 && columns.first() == Some(&"query-id") {
             continue;
         }
         let mut say = |what| findings.push(Finding::at_line(QRELS, index + 1, what));
-        // Of BEIR, or of TREC with its unused second column.
+        // The columns of BEIR, or those of TREC with its unused second column.
         let (&[query, passage, grade] | &[query, _, passage, grade]) = columns.as_slice() else {
             say(format!("{} columns, not 3 or 4", columns.len()));
             continue;
@@ -264,7 +264,7 @@ mod tests {
     use super::super::tests::shown;
     use super::*;
 
-    /// A collection without fault, to be spoiled at one place.
+    /// A valid collection, into which tests put one error.
     struct Good {
         corpus: Vec<String>,
         queries: Vec<String>,
@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Forty words that no other passage has.
+    /// Returns forty words that no other passage has.
     fn prose(passage: usize) -> String {
         (0..40).map(|it| format!("w{passage}x{it} ")).collect()
     }

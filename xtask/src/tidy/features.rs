@@ -1,7 +1,8 @@
-//! Every selection of packages compiles the dependencies with the same features.
+//! Checks that every selection of packages compiles the dependencies with the same features.
 //!
 //! Otherwise `cargo build -p backend` after `cargo build --workspace` compiles dozens of crates
-//! again. `xtask/unified-features/Cargo.toml` asks for the union; this rule names what it lacks.
+//! again. `xtask/unified-features/Cargo.toml` enables the union of features; this rule reports what
+//! is missing there.
 
 use super::Finding;
 use crate::process;
@@ -13,8 +14,8 @@ const MANIFEST: &str = "xtask/unified-features/Cargo.toml";
 /// The members that are built for this machine, alone or together.
 const PACKAGES: [&str; 5] = ["shared", "neural", "backend", "frontend", "tests"];
 
-/// Asks cargo for the features of each selection. Other systems have other dependencies, so
-/// there it is only a warning.
+/// Compares the features of each selection with those of the workspace. On other systems, which
+/// have other dependencies, findings are only warnings.
 pub(super) fn check() -> Result<Vec<Finding>> {
     let workspace = tree(&["--workspace"])?;
     let mut findings = Vec::new();
@@ -28,7 +29,7 @@ pub(super) fn check() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Each dependency of a selection with its features, one a line.
+/// Returns each dependency of a selection with its features, one per line.
 fn tree(selection: &[&str]) -> Result<String> {
     let mut tree = Command::new("cargo");
     tree.args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])

@@ -1,9 +1,9 @@
-//! Rules about files as such: names, sizes, and paths of the machine they were written on.
+//! Rules about files: names, sizes, and paths that exist on one machine only.
 
 use super::{File, Finding};
 use std::path::Path;
 
-/// Names that say nothing about what does not belong there.
+/// File names that say nothing about their content.
 const EMPTY_NAMES: [&str; 5] = ["mod.rs", "utils.rs", "helpers.rs", "common.rs", "types.rs"];
 const MAX_BYTES: u64 = 2_000_000;
 
@@ -39,7 +39,7 @@ pub(super) fn check(files: &[File], machine_folders: &[String]) -> Vec<Finding> 
     findings
 }
 
-/// Folders that exist on one machine only: home folders, and the checkout itself.
+/// Returns folders that exist on one machine only: home folders and the checkout itself.
 pub(super) fn machine_folders(root: &Path) -> Vec<String> {
     let mut folders: Vec<String> = ["home", "root", "Users"].map(|it| format!("/{it}/")).into();
     folders.push(root.display().to_string());
@@ -51,7 +51,7 @@ pub(super) fn machine_folders(root: &Path) -> Vec<String> {
     folders
 }
 
-/// Whether the folder begins a path in the line, and is not the middle of an address.
+/// Returns whether a path in the line starts with the folder, rather than a URL containing it.
 fn names_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,8 +1,10 @@
-//! Every dependency of the workspace says why it is one, and clippy is told what it has to find.
+//! Rules about `Cargo.toml`: every dependency of the workspace has a reason, and required lints are
+//! enabled.
 
 use super::Finding;
 
-/// A reason is a comment at the end of the line. Our own crates need none.
+/// Checks that each dependency has a comment with a reason at the end of its line. Our own crates
+/// need none.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut inside = false;
@@ -25,11 +27,10 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// What clippy finds only where it is told to: code that is not finished, and a panic without a
-/// reason.
+/// Clippy lints that are not enabled by default: unfinished code, and panics without a reason.
 const LINTS: [&str; 4] = ["dbg_macro", "todo", "unimplemented", "unwrap_used"];
 
-/// The workspace sets the lints, and each crate takes them over.
+/// Checks that the workspace enables the lints and that each crate inherits them.
 pub(super) fn check_lints(path: &str, text: &str) -> Vec<Finding> {
     if !text.contains("[workspace]") {
         let what = "does not take over the workspace's lints";
@@ -45,7 +46,7 @@ pub(super) fn check_lints(path: &str, text: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// What stands behind the first `#` outside quotes.
+/// Returns the text after the first `#` outside quotation marks.
 fn comment(text: &str) -> Option<&str> {
     let mut quoted = false;
     let at = text.find(|c| {

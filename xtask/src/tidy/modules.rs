@@ -1,8 +1,8 @@
-//! In `shared`, modules stand in the order of the pipeline and import only from above.
+//! In `shared`, modules are ordered like the pipeline and import only from earlier ones.
 //!
-//! `lib.rs` lists the modules. A module may name, with `crate::`, itself and the modules listed
-//! before it; so the list can be read from top to bottom without looking ahead. Docs and
-//! tests may name what they like.
+//! `lib.rs` lists the modules. A module may use, with `crate::`, only itself and the modules listed
+//! before it, so that the list can be read from top to bottom. Documentation and tests may refer to
+//! any module.
 
 use super::{File, Finding, code};
 
@@ -38,7 +38,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// The module that a line of `lib.rs` declares.
+/// Returns the module that a line of `lib.rs` declares.
 fn declared(line: &str) -> Option<&str> {
     let rest = line
         .strip_prefix("pub ")
@@ -46,7 +46,7 @@ fn declared(line: &str) -> Option<&str> {
     rest.unwrap_or(line).strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// The top module that a file of `shared` belongs to.
+/// Returns the top-level module to which a file of `shared` belongs.
 fn module_of(path: &str) -> Option<&str> {
     let path = path.strip_prefix("shared/src/")?;
     let module = path.split('/').next()?;
@@ -54,7 +54,8 @@ fn module_of(path: &str) -> Option<&str> {
     (path.ends_with(".rs") && module != "lib").then_some(module)
 }
 
-/// The top modules that the code names behind `crate::`, also in braces, with their lines.
+/// Returns the top-level modules that the code names after `crate::`, including those in braces,
+/// with their lines.
 fn named(code: &str) -> Vec<(usize, &str)> {
     let mut starts = Vec::new();
     for (at, prefix) in code.match_indices("crate::") {
@@ -71,8 +72,8 @@ fn named(code: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// Where the elements of the `{…}` group begin that opens just before `at`, at its outermost
-/// level.
+/// Returns the start of each element of the `{…}` group that opens just before `at`, at its
+/// outermost level.
 fn elements(code: &str, at: usize) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut depth = 0;

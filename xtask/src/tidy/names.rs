@@ -1,24 +1,24 @@
-//! Rules about names that more than one file sees, and about what their documentation says.
+//! Rules about the names of public items and about their docstrings.
 
 use super::{File, Finding, code};
 use std::collections::BTreeMap;
 
-/// Types that each package has its own of.
+/// Names of types that may exist in each package.
 const OWN_IN_EACH_PACKAGE: [&str; 2] = ["Error", "Config"];
 
-/// A docstring of so many words says no more than the name.
+/// Maximum number of words of a docstring that counts as too short.
 const TOO_FEW_WORDS: usize = 4;
 
-/// What stands before the name of an item.
+/// Keywords that precede the name of an item.
 const KEYWORDS: [&str; 10] = [
     "struct", "enum", "union", "trait", "type", "fn", "const", "static", "mod", "macro",
 ];
 
-/// An item that other files see.
+/// An item that is visible in other files.
 struct PublicItem<'a> {
     name: &'a str,
     is_type: bool,
-    /// The index of its line.
+    /// The index of the line.
     line: usize,
 }
 
@@ -68,7 +68,7 @@ fn public_items<'a>(lines: &'a [String]) -> impl Iterator<Item = PublicItem<'a>>
             return None;
         }
         let keyword = words.find(|it| KEYWORDS.contains(it))?;
-        // `const fn`, and what is bracketed after a field: `pub which: fn(u32)`.
+        // Skips `const` in `const fn`, and types of fields such as `pub which: fn(u32)`.
         let before = text.split(keyword).next().unwrap_or_default();
         let name = words.find(|it| !it.is_empty() && !KEYWORDS.contains(it))?;
         let is_type = KEYWORDS[..5].contains(&keyword);
@@ -80,7 +80,7 @@ fn public_items<'a>(lines: &'a [String]) -> impl Iterator<Item = PublicItem<'a>>
     })
 }
 
-/// The text of the `///` lines that end above an item, in one line; attributes may follow them.
+/// Returns the text of the `///` lines above an item as one line. Attributes may follow them.
 fn docstring(above: &[&str]) -> String {
     let above = above.iter().rev().map(|it| it.trim());
     let lines = above.skip_while(|it| it.starts_with("#[") || it.ends_with(")]"));

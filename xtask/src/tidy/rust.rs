@@ -1,4 +1,4 @@
-//! Rules about one Rust file: what it must begin with and what must not stand in it.
+//! Rules about single Rust files: the first line, line lengths and forbidden attributes.
 
 use super::{File, Finding, code};
 
@@ -8,7 +8,7 @@ const MANY_LINES: usize = 500;
 pub(super) fn check(file: &File) -> Vec<Finding> {
     let File { path, text, .. } = file;
     let mut findings = Vec::new();
-    // A file of tests says what it is for by its name.
+    // The name of a test file says what it is for.
     if !text.starts_with("//!") && !path.ends_with("/tests.rs") {
         let what = "begins without a `//!` line that says what the file is for";
         findings.push(Finding::at_line(path, 1, what));
@@ -21,7 +21,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     let code = code::mask_source(text);
     for (index, line) in text.lines().enumerate() {
         let n_columns = line.chars().count();
-        // rustfmt cannot break a string either, and a test reads best with its whole.
+        // rustfmt cannot wrap a string either, and strings in tests are easier to read on one line.
         let only_string = index >= file.first_test_line && line.matches('"').count() >= 2;
         if n_columns > MAX_COLUMNS && !code.continues_string[index] && !only_string {
             let what = format!("{n_columns} columns, above {MAX_COLUMNS}");
@@ -35,8 +35,8 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Finds out in each file where its tests begin: the whole file, when the file of a module
-/// above declares it for tests only.
+/// Finds where the tests of each file begin. In a file that is declared for tests only, this is the
+/// first line.
 pub(super) fn find_tests(files: &mut [File]) {
     let declared: Vec<String> = files.iter().flat_map(test_modules).collect();
     for file in files {
@@ -48,7 +48,7 @@ pub(super) fn find_tests(files: &mut [File]) {
     }
 }
 
-/// The paths of the modules that a file declares for tests only.
+/// Returns the paths of the modules that a file declares for tests only.
 fn test_modules(file: &File) -> Vec<String> {
     let folder = match file.path.strip_suffix(".rs") {
         Some(path) if path.ends_with("/lib") || path.ends_with("/main") => {
@@ -64,13 +64,14 @@ fn test_modules(file: &File) -> Vec<String> {
     modules.collect()
 }
 
-/// The index of the line from which on everything is tests: they close the file.
+/// Returns the index of the line from which on everything is test code; tests are at the end of a
+/// file.
 fn block_of_tests(text: &str) -> usize {
     let block = after_test_mark(text).find(|(_, line)| line.contains('{'));
     block.map_or(usize::MAX, |(index, _)| index)
 }
 
-/// The lines that stand below a `#[cfg(test)]`, with their indices.
+/// Returns the lines that follow a `#[cfg(test)]`, with their indices.
 fn after_test_mark(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let pairs = text.lines().zip(text.lines().skip(1)).enumerate();
     let marked = pairs.filter(|(_, (mark, _))| *mark == "#[cfg(test)]");

@@ -1,4 +1,5 @@
-//! `judge`: what rankers make of a file of instances, read a group of rows at a time.
+//! The command `judge`: verdicts of rankers on a file of instances, which is read one row group at
+//! a time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ impl JudgeArgs {
             })
             .collect();
         if self.json {
-            // One ranker is told without its name.
+            // A single ranker is printed without its name.
             match all.as_slice() {
                 [(_, one)] => print_json(one),
                 _ => print_json(&all.into_iter().collect::<BTreeMap<_, _>>()),
@@ -118,13 +119,14 @@ impl JudgeArgs {
     }
 }
 
-/// The texts of a file, ascending, and what has to be scored.
+/// Returns the documents of a file in ascending order, and the query-document pairs to score.
 fn unique(
     file: &instances::InstanceReader,
 ) -> Result<(Vec<StudyDocument>, QueryDocumentPairs), Error> {
     let mut by_query: Vec<Vec<StudyDocument>> = vec![Vec::new(); file.origin.n_queries];
     file.scan(|group| {
-        // The texts of a query stand together: few are met twice in a row of it.
+        // The rows of a query are adjacent, so that comparing with the last query of each document
+        // removes most repetitions.
         let arity = group.claim.arity();
         let mut seen: Vec<u32> = vec![u32::MAX; group.texts.len()];
         for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
@@ -148,7 +150,7 @@ fn unique(
     Ok((texts, pairs))
 }
 
-/// For each ranker, axiom and mode the tally of each query.
+/// Returns the outcome counts of each query, by ranker and by axiom variant.
 fn tally(
     file: &instances::InstanceReader,
     work: &ScoringWork,
@@ -195,7 +197,7 @@ fn tally(
     Ok(all)
 }
 
-/// What `judge --json` prints of an axiom; nothing for fractions of nothing.
+/// The output of `judge --json` for an axiom. Fractions are `None` if no instance has scores.
 #[derive(serde::Serialize)]
 struct JudgeOutput {
     satisfied: u64,
@@ -212,7 +214,7 @@ struct JudgeOutput {
 }
 
 impl JudgeOutput {
-    /// Of an axiom in a mode, from the tally of each query.
+    /// Computes the output for an axiom and variant from the outcome counts of each query.
     fn of((probe, mode): (Probe, AxiomVariant), tallies: &[verdict::OutcomeCounts]) -> JudgeOutput {
         let mut sum = verdict::OutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);

@@ -1,4 +1,4 @@
-//! `pairs`: what has to be scored, for whoever scores it elsewhere; and how `score` reads it.
+//! The command `pairs`, which lists the pairs to score, and the reader of its files for `score`.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) struct PairsArgs {
     version: CollectionVersionArgs,
 }
 
-/// A line of `pairs`.
+/// A line of the output of `pairs`.
 #[derive(serde::Serialize)]
 struct Pair<'a> {
     query_id: &'a str,
@@ -41,20 +41,20 @@ struct Pair<'a> {
     text: String,
 }
 
-/// What `score` reads of a line of `pairs`.
+/// The fields that `score` reads from a line of `pairs`.
 #[derive(serde::Deserialize)]
 pub(super) struct PairIds {
     /// The id of a query of the collection.
     pub query_id: String,
-    /// The id of a document, or of one that is repeated.
+    /// The id of a document, or of a derived document.
     pub text_id: String,
 }
 
-/// How the first line begins where pairs are columns.
+/// The first two columns of the header row of a TSV file.
 const COLUMNS: &str = "query_id\ttext_id";
 
-/// Calls `take` with the ids of each pair of a file that [`PairsArgs`] has written, in either form.
-/// What it says of a pair is said of its line.
+/// Calls `take` with the ids of each pair of a file that [`PairsArgs`] has written, in either
+/// format. Errors of `take` are returned with the number of the line.
 pub(super) fn each_pair(
     file: &Path,
     mut take: impl FnMut(PairIds) -> Result<(), String>,
@@ -85,7 +85,8 @@ fn from_columns(row: &str) -> Result<PairIds, String> {
         .ok_or_else(|| "has one column; a row has query_id, a tab and text_id".to_owned())
 }
 
-/// Says that a collection has no query or no text of an id, and what to do where a study has one.
+/// Returns the error message for an id that is not in the collection. For a derived document it
+/// says how a study scores it.
 pub(super) fn unknown(what: &str, id: &str) -> String {
     let shown = id.escape_debug();
     match is_added_id(id) {

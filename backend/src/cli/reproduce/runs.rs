@@ -1,4 +1,4 @@
-//! Runs as they are: the list of BM25 beside each other, in place of the rankers of a study.
+//! Reproduces tables from run files instead of the rankers of a study.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use crate::collection_files;
 use crate::error::Error;
 
 impl ReproduceArgs {
-    /// The first run is that of BM25; beside it stand the others, and the order that each
-    /// `--ranker` gives to the pool.
+    /// Compares the first run, that of BM25, with each other run and with the ranking that each
+    /// `--ranker` gives to the candidate pools.
     pub(super) fn of_runs(
         &self,
         asked: PaperTable,
@@ -26,7 +26,7 @@ impl ReproduceArgs {
             let reason = "is for padigela2019 alone";
             return Err(InputError::unsupported("run", reason).into());
         }
-        // What is asked for wrongly is said before the work.
+        // An invalid table number is reported before the runs are read.
         reproduce_table_from_runs(asked, &[])?;
         let name = self.collection.as_deref().unwrap_or_default();
         let mut loaded = collection_files::load_collection(name, data)?;

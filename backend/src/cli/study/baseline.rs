@@ -1,4 +1,5 @@
-//! `study check` and `study diff`: whether a study is as it was, and what moved.
+//! The commands `study check` and `study diff`: whether a study has changed, and which verdicts
+//! differ.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::error::Error;
 use crate::pipeline;
 use crate::store::{DataFolder, write_atomically};
 
-/// Arguments of `axioscope study check`.
+/// Holds the command-line arguments of `axioscope study check`.
 #[derive(clap::Args)]
 pub(crate) struct StudyCheckArgs {
     /// Name of the study
@@ -92,7 +93,7 @@ fn baseline_of(study: &Study) -> Result<Baseline, Error> {
     Ok(Baseline::from_overviews(&overviews).ok_or_else(nothing)?)
 }
 
-/// Arguments of `axioscope study diff`.
+/// Holds the command-line arguments of `axioscope study diff`.
 #[derive(clap::Args)]
 pub(crate) struct StudyDiffArgs {
     /// Name of the study
@@ -129,7 +130,7 @@ impl StudyDiffArgs {
     }
 }
 
-/// By its spec, the beginning of it, or its label.
+/// Finds a ranker of a study by its spec, its label or the beginning of its spec.
 fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
     let by = |same: &dyn Fn(&Scores) -> bool| study.scores.iter().find(|it| same(it));
     let found = by(&|it| it.ranker.spec == named)

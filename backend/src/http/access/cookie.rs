@@ -1,18 +1,19 @@
-//! The cookie of a session, which no script can read.
+//! The session cookie, which scripts cannot read.
 //!
-//! Only a browser that speaks TLS keeps it, and no other host can set it (`__Host-`). Under a name
-//! of this machine, on loopback, there is no TLS unless the public address has it: a proxy may ask
-//! for such a name too. Cookies do not know ports, so that the name of this one has to.
+//! Browsers accept it only over TLS and only from this host (prefix `__Host-`). For requests to a
+//! name of this machine on loopback without a public https URL there is no TLS; the cookie then has
+//! another name. Cookies are shared between the ports of a host, so that name contains the port.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use super::{ListenScope, NetworkExposure, names_loopback, text};
 use crate::store::secret_token::SecretToken;
 
-/// What browsers keep a cookie for at most, 400 days. When a session ends the server knows.
+/// Lifetime of the cookie in seconds: 400 days, the maximum in browsers. The server decides when
+/// the session ends.
 const MAX_AGE_S: u32 = 400 * 24 * 3_600;
 
-/// The session that a browser shows.
+/// Returns the session token from the cookie of a request.
 pub(super) fn read_session(exposure: &NetworkExposure, headers: &HeaderMap) -> Option<SecretToken> {
     let name = name(exposure, headers);
     let cookies = headers.get_all(header::COOKIE).iter();
@@ -22,7 +23,7 @@ pub(super) fn read_session(exposure: &NetworkExposure, headers: &HeaderMap) -> O
     Some(SecretToken::from_text(found.1))
 }
 
-/// Has a browser keep a session.
+/// Returns the header value that stores a session in the browser.
 pub(in crate::http) fn set_cookie(
     exposure: &NetworkExposure,
     headers: &HeaderMap,
@@ -31,7 +32,7 @@ pub(in crate::http) fn set_cookie(
     set(exposure, headers, session.reveal(), MAX_AGE_S)
 }
 
-/// Has a browser forget its session.
+/// Returns the header value that deletes the session from the browser.
 pub(in crate::http) fn clear_cookie(
     exposure: &NetworkExposure,
     headers: &HeaderMap,
@@ -58,7 +59,8 @@ fn set(
         .expect("a name, a token and a number are printable")
 }
 
-/// The port is the one that the browser knows, which may be of a tunnel to this machine.
+/// Returns the name of the cookie. The port is that of the header `Host`, which may be the port of
+/// a tunnel.
 fn name(exposure: &NetworkExposure, headers: &HeaderMap) -> String {
     if !is_plain(exposure, headers) {
         return "__Host-axioscope".to_owned();
@@ -68,7 +70,8 @@ fn name(exposure: &NetworkExposure, headers: &HeaderMap) -> String {
     format!("axioscope-{port}")
 }
 
-/// Whether the browser is on this machine, or at the end of a tunnel to it, and so without TLS.
+/// Returns whether the browser reaches the server on loopback, possibly through a tunnel, and
+/// therefore without TLS.
 fn is_plain(exposure: &NetworkExposure, headers: &HeaderMap) -> bool {
     exposure.scope == ListenScope::Loopback
         && exposure.https_url().is_none()

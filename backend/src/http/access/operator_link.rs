@@ -1,33 +1,33 @@
-//! The link that lets the operator in, printed each time the server starts.
+//! The link that signs in the operator, printed at each start of the server.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::store::operator::TokenHash;
 use crate::store::secret_token::SecretToken;
 
-/// The token of the link: it lets in one browser, once, until the server ends.
+/// The token of the operator link. It signs in one browser, once, while the server runs.
 pub(crate) struct OperatorLink(Mutex<Option<TokenHash>>);
 
 impl OperatorLink {
-    /// Makes a link. Its token is returned beside it, to be printed, and stored nowhere.
+    /// Creates a link. The token is returned to be printed; only its hash is kept.
     pub(crate) fn new() -> (OperatorLink, SecretToken) {
         let token = SecretToken::new();
         let hash = TokenHash::of(token.reveal());
         (OperatorLink(Mutex::new(Some(hash))), token)
     }
 
-    /// Returns a link that lets in nobody.
+    /// Returns a link that signs in nobody.
     pub(crate) fn disabled() -> OperatorLink {
         OperatorLink(Mutex::default())
     }
 
-    /// Returns whether it still lets somebody in.
+    /// Returns whether the link can still be used.
     pub(crate) fn is_open(&self) -> bool {
         let hash = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         hash.is_some()
     }
 
-    /// Returns whether a token is that of the link, which then lets in nobody else.
+    /// Returns whether a token is that of the link. If so, the link is used up.
     pub(crate) fn redeem(&self, token: &str) -> bool {
         let mut hash = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         hash.take_if(|it| it.matches(token)).is_some()

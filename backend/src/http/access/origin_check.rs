@@ -1,8 +1,7 @@
-//! By which way a request comes: pages of other sites may change nothing.
+//! Protection against requests that pages of other sites send from a visitor's browser.
 //!
-//! On loopback a page of another site could also be served under a name of this machine (DNS
-//! rebinding), so the name that was asked for counts there too: it names this machine, or it is
-//! the public one.
+//! On loopback, a page of another site could be served under a name that resolves to this machine
+//! (DNS rebinding). The host of a request must therefore be a loopback name or the public one.
 
 use std::net::IpAddr;
 
@@ -15,11 +14,11 @@ use super::{ListenScope, NetworkExposure, text};
 use crate::error::Error;
 use crate::http::AppState;
 
-/// For so long a browser that was here once comes by https alone: a year.
+/// Header value that tells browsers to use https only, for one year.
 const HSTS: &str = "max-age=31536000";
 
-/// Refuses requests that a page of another site has its visitor's browser send. Where the public
-/// address has https, browsers are told to keep to that.
+/// Rejects requests that a page of another site sends from a visitor's browser. If the public URL
+/// uses https, adds the HSTS header to responses.
 pub(in crate::http) async fn check_origin(
     State(app): State<AppState>,
     request: Request,
@@ -55,7 +54,7 @@ fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), Str
     if [Method::GET, Method::HEAD].contains(request.method()) {
         return Ok(());
     }
-    // A program sends neither; a browser sends both with everything that changes something.
+    // Programs send neither header; browsers send both with requests that change something.
     let same = match headers.get(header::ORIGIN) {
         None => true,
         Some(origin) => origin.to_str().is_ok_and(|it| is_same(it, host, exposure)),
@@ -72,9 +71,9 @@ fn of_this_site(exposure: &NetworkExposure, request: &Request) -> Result<(), Str
     Ok(())
 }
 
-/// Whether an origin is that of our pages: the public one, or the host that was asked. In front of
-/// an open door whose public address is not known may be a proxy that speaks TLS, so either scheme
-/// will do there.
+/// Returns whether an origin is that of our pages: the public URL, or the host of the request. A
+/// server on the network without a public URL may be behind a proxy with TLS, so both schemes are
+/// accepted there.
 fn is_same(origin: &str, host: &str, exposure: &NetworkExposure) -> bool {
     let is_host = |it: &str| !it.is_empty() && it.eq_ignore_ascii_case(host);
     let is_plain = origin.strip_prefix("http://").is_some_and(is_host);
@@ -89,7 +88,7 @@ fn is_same(origin: &str, host: &str, exposure: &NetworkExposure) -> bool {
     }
 }
 
-/// `localhost`, `127.0.0.1`, `[::1]` with any port.
+/// Returns whether a host is `localhost`, `127.0.0.1` or `[::1]`, with any port.
 pub(in crate::http) fn names_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => {

@@ -1,21 +1,20 @@
-//! Which client sends a request that a proxy passes on.
+//! The address of the client of a request that a proxy forwards.
 //!
-//! A trusted proxy writes the address that it was asked from at the right end of `X-Forwarded-For`
-//! or of `Forwarded` (RFC 7239). Whatever stands to the left of that comes from the client, who can
-//! write anything.
+//! A trusted proxy appends the address of its peer to `X-Forwarded-For` or `Forwarded` (RFC 7239).
+//! Everything to the left of that entry comes from the client and cannot be trusted.
 
 use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 
-/// Headers with the address of the client.
+/// Headers that contain the address of the client.
 const WITH_ADDRESS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 
-/// Other headers that a proxy adds.
+/// Other headers that proxies add.
 const OTHERS: [&str; 4] = ["x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
 
-/// Reads a network as `10.0.0.0/8`, or a single address.
+/// Parses a network such as `10.0.0.0/8`, or a single address.
 pub(crate) fn parse_network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let network = match text.parse::<IpAddr>() {
@@ -31,13 +30,13 @@ pub(crate) fn parse_network(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Returns whether an address is that of a trusted proxy.
+/// Returns whether an address belongs to a trusted proxy.
 pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|it| it.contains(&address))
 }
 
-/// Returns whether an address is of this machine or of a private network, as that of a proxy is
-/// which somebody forgot to name.
+/// Returns whether an address belongs to this machine or a private network, which may be a proxy
+/// that is missing in `--trusted-proxy`.
 pub(super) fn is_nearby(address: IpAddr) -> bool {
     address.is_loopback()
         || match address {
@@ -46,21 +45,21 @@ pub(super) fn is_nearby(address: IpAddr) -> bool {
         }
 }
 
-/// Returns whether a request says that a proxy passed it on.
+/// Returns whether a request has a forwarding header.
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
     has_address(headers) || OTHERS.iter().any(|it| headers.contains_key(*it))
 }
 
-/// Returns whether a request says whom a proxy passed it on for.
+/// Returns whether a request has a header with the address of the client.
 pub(super) fn has_address(headers: &HeaderMap) -> bool {
     WITH_ADDRESS.iter().any(|it| headers.contains_key(*it))
 }
 
-/// Returns the address of the client of a request that came from `peer`: the rightmost one of
-/// the headers that is no trusted proxy's.
+/// Returns the address of the client of a request that came from `peer`: the rightmost address in
+/// the headers that is not a trusted proxy.
 ///
-/// The address is `peer` if that is not trusted, if no header has one, and if both headers have
-/// different ones: a proxy writes one of them and passes on the other as the client wrote it.
+/// The result is `peer` if it is not trusted, if the headers have no address, or if the two headers
+/// disagree: a proxy writes only one of them and forwards the other as the client wrote it.
 pub(super) fn client_address(peer: IpAddr, trusted: &[IpNet], headers: &HeaderMap) -> IpAddr {
     if !is_trusted(peer, trusted) {
         return peer;
@@ -85,8 +84,8 @@ pub(super) fn client_address(peer: IpAddr, trusted: &[IpNet], headers: &HeaderMa
     }
 }
 
-/// Returns the rightmost address that is no trusted proxy's, the leftmost one if all are. What
-/// stands to the left of an entry without an address, such as `unknown`, is not looked at.
+/// Returns the rightmost address that is not a trusted proxy, or the leftmost one if all are.
+/// Entries to the left of one without an address, such as `unknown`, are ignored.
 fn rightmost(entries: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> Option<IpAddr> {
     let mut known = entries.into_iter().rev().map_while(|it| it).peekable();
     while let Some(address) = known.next() {
@@ -97,9 +96,9 @@ fn rightmost(entries: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> Option<IpAddr> 
     None
 }
 
-/// Returns the address that each element of a line of `Forwarded` has as its `for`.
+/// Returns the address of the parameter `for` of each element of a `Forwarded` header.
 fn parse_forwarded(line: &str) -> Vec<Option<IpAddr>> {
-    // A client that opens a quotation and does not close it could hide what the proxy adds.
+    // An unclosed quotation mark of a client could hide the entry of the proxy.
     if line.matches('"').count() % 2 == 1 {
         return vec![None];
     }
@@ -112,7 +111,7 @@ fn parse_forwarded(line: &str) -> Vec<Option<IpAddr>> {
     split_unquoted(line, ',').into_iter().map(address).collect()
 }
 
-/// Splits a text at a character wherever that stands in no quotation.
+/// Splits a text at a character, except within quotation marks.
 fn split_unquoted(text: &str, at: char) -> Vec<&str> {
     let mut is_quoted = false;
     let is_split = |it: char| {
@@ -122,7 +121,7 @@ fn split_unquoted(text: &str, at: char) -> Vec<&str> {
     text.split(is_split).collect()
 }
 
-/// Reads an address with or without a port, IPv6 in brackets or bare, quoted or not.
+/// Parses an address with or without a port and quotation marks; IPv6 with or without brackets.
 fn parse_address(text: &str) -> Option<IpAddr> {
     let text = text.trim().trim_matches('"');
     let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
@@ -139,7 +138,7 @@ mod tests {
 
     const PROXY: &str = "127.0.0.1";
 
-    /// Returns the client of a request from a peer, with trusted 127.0.0.1 and 10.0.0.0/8.
+    /// Returns the client of a request from a peer. Trusted proxies: 127.0.0.1 and 10.0.0.0/8.
     fn client(peer: &str, headers: &[(&'static str, &str)]) -> String {
         let trusted = ["127.0.0.1", "10.0.0.0/8"].map(|it| parse_network(it).unwrap());
         let mut map = HeaderMap::new();
@@ -174,9 +173,9 @@ mod tests {
             ("[2001:db8::1]", "2001:db8::1"),
             ("[2001:db8::1]:4711", "2001:db8::1"),
             ("::ffff:203.0.113.9", "203.0.113.9"),
-            // Only proxies: the one that asked first.
+            // All entries are proxies: the leftmost one.
             ("10.0.0.1, 10.0.0.2", "10.0.0.1"),
-            // The closest that is known.
+            // The last known address before the unknown one.
             ("203.0.113.9, unknown, 10.0.0.2", "10.0.0.2"),
             ("203.0.113.9, unknown", PROXY),
             ("203.0.113.9, ", PROXY),

@@ -1,21 +1,21 @@
-//! The address under which visitors know the server.
+//! The public URL of the server.
 
 use std::str::FromStr;
 
 use axum::http::Uri;
 use axum::http::uri::Scheme;
 
-/// The address of the server for its visitors, such as `https://axioscope.example`.
+/// The URL under which clients reach the server, such as `https://axioscope.example`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicUrl {
-    /// With TLS, as a proxy in front of the server speaks it.
+    /// Whether it uses TLS, usually by a proxy in front of the server.
     pub(super) is_https: bool,
-    /// The host with its port, unless that is the usual one: as browsers send it in `Host`.
+    /// The host, with the port unless it is the default port, as in the header `Host`.
     pub(super) host: String,
 }
 
 impl PublicUrl {
-    /// Returns the address without a slash at its end, as browsers send it in `Origin`.
+    /// Returns the URL without a trailing slash, as in the header `Origin`.
     pub(crate) fn origin(&self) -> String {
         let scheme = if self.is_https { "https" } else { "http" };
         format!("{scheme}://{}", self.host)
@@ -40,7 +40,7 @@ impl FromStr for PublicUrl {
         let name = authority.host().to_ascii_lowercase();
         let port = authority.port_u16();
         let with_port = |port: u16| format!("{name}:{port}");
-        // Neither a user nor something that is no port.
+        // There must be no user name, and the port must be a number.
         let is_plain =
             port.map_or_else(|| name.clone(), with_port) == authority.as_str().to_ascii_lowercase();
         if !is_known || !is_plain || name.is_empty() || uri.path() != "/" || uri.query().is_some() {

@@ -1,4 +1,4 @@
-//! Review for those who run it: making tasks, how far they are, what people disagree about.
+//! The annotation endpoints for curators: creating tasks, progress, agreement and adjudication.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -207,7 +207,7 @@ pub(in crate::http) async fn export_task(
     Ok((headers, file.await?))
 }
 
-/// What a task is made of, drawn from its study.
+/// Draws the items of a new task from its study.
 async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<NewTask, Error> {
     let task = task.validated()?;
     let listed = find_study(app, caller, &task.study).await?;
@@ -269,7 +269,7 @@ fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> T
     }
 }
 
-/// Everybody who did anything in a task.
+/// Returns the names of all people who sent an event of a task.
 async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonName>, Error> {
     let people = app.store.review_people(task).await?.into_iter();
     Ok(people

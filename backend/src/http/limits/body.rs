@@ -1,7 +1,7 @@
-//! Bodies of requests, which are read before a request takes a place among those at work.
+//! Reads request bodies before a request takes a slot.
 //!
-//! A body takes places for its bytes as they come, so that whoever announces much and sends little
-//! holds little.
+//! Bytes count against the limits as they arrive. A client that announces a large body and sends
+//! little therefore holds little.
 
 use std::time::Duration;
 
@@ -17,36 +17,36 @@ use crate::http::access::Caller;
 
 use super::{BODIES_AGAIN_S, ServerLimits, Slot};
 
-/// Body of whoever is not an operator, in bytes. It holds the texts that a visitor may have
-/// scored, every character of them escaped.
+/// Maximum body of clients other than operators, in bytes. It suffices for the largest scoring
+/// request of a visitor with every character escaped.
 const MOST_OF_OTHERS: usize = 1 << 20;
 
-/// How fast a body has to come.
+/// The minimum speed of a body.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// So many bytes, or the end,
+    /// Number of bytes that must arrive within each period, unless the body ends before.
     least: usize,
-    /// in this time, again and again,
+    /// Length of the period.
     within: Duration,
-    /// and the end in this time.
+    /// Maximum time for the whole body.
     in_all: Duration,
 }
 
-/// A slow telephone is faster.
+/// Slower than a slow mobile connection.
 const PACE: Pace = Pace {
     least: 16 << 10,
     within: Duration::from_secs(10),
     in_all: Duration::from_secs(60),
 };
 
-/// The largest job over a slow line.
+/// Enough time for the largest job over a slow connection.
 const PACE_OF_OPERATORS: Pace = Pace {
     in_all: Duration::from_secs(3_600),
     ..PACE
 };
 
-/// Reads the body of a request, of at most so many bytes. What is not posted has none. Its bytes
-/// count as held as long as the place that is returned with it.
+/// Reads the body of a POST request, of at most `most` bytes. The bytes count against the limits
+/// until the returned slot is dropped.
 pub(super) async fn read_body(
     limits: &ServerLimits,
     request: Request,
@@ -113,12 +113,12 @@ mod tests {
         in_all: Duration::from_secs(60),
     };
 
-    /// As many bytes as any body here has.
+    /// Returns a slot that is large enough for every body of these tests.
     fn enough() -> Slot {
         SlotPool::new(1 << 20, 1 << 20).take_none(None)
     }
 
-    /// Chunks of so many bytes, one each 20 ms.
+    /// Returns a body of `n_chunks` chunks of `n_bytes` bytes, one every 20 ms.
     fn body(n_chunks: usize, n_bytes: usize) -> Body {
         let chunks = stream::iter(0..n_chunks).then(move |_| async move {
             tokio::time::sleep(Duration::from_millis(20)).await;

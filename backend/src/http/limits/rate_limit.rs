@@ -1,8 +1,8 @@
-//! How often one may do something: ask, or guess a token or a password.
+//! Rate limits for requests and for guesses of tokens and passwords.
 //!
-//! Of guesses only the wrong ones count, so that a room full of people who share an address joins
-//! at once. Many that are tried at the same moment all count, and whoever did that waits for all of
-//! them.
+//! Only wrong guesses count, so that a room full of people who share an address can join at once.
+//! Guesses in progress count as wrong until they turn out to be right, so that simultaneous guesses
+//! are limited too.
 
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,16 +13,16 @@ use hashlink::LruCache;
 use super::{Allowance, MAX_TRACKED_CLIENTS};
 use crate::error::Error;
 
-/// How often each may do something, by a leaky bucket for each of those who did it last.
+/// A rate limit with a leaky bucket for each key. The least recently active keys are forgotten.
 pub(in crate::http) struct RateLimit<K> {
-    /// So many are fine.
+    /// Maximum number of events in immediate succession.
     burst: f64,
-    /// One is forgotten after this time.
+    /// Time after which one event no longer counts.
     every: Duration,
     by_whom: Mutex<LruCache<K, Bucket>>,
 }
 
-/// What is not forgotten, as it was at a moment.
+/// The level of a bucket at a point in time.
 #[derive(Clone, Copy)]
 struct Bucket {
     n: f64,
@@ -38,23 +38,23 @@ impl<K: Eq + Hash> RateLimit<K> {
         }
     }
 
-    /// Whether they may do it now.
+    /// Returns an error if another event would exceed the limit. Does not count it.
     pub(in crate::http) fn check(&self, whom: &K) -> Result<(), Error> {
         self.check_at(whom, Instant::now())
     }
 
-    /// They did it, or guessed wrong.
+    /// Counts an event, even beyond the limit.
     pub(in crate::http) fn count(&self, whom: K) {
         self.count_at(whom, Instant::now());
     }
 
-    /// They do it if they may. A guess counts as wrong until it is forgiven, so that of many at the
-    /// same moment no more are looked at than one after the other.
+    /// Counts an event if the limit allows it, otherwise returns an error. A guess counts as wrong
+    /// until it is forgiven, so that simultaneous guesses cannot exceed the limit.
     pub(in crate::http) fn take(&self, whom: K) -> Result<(), Error> {
         self.take_at(whom, Instant::now())
     }
 
-    /// What they took was right.
+    /// Takes back an event that was counted by `take`, since the guess was right.
     pub(in crate::http) fn forgive(&self, whom: &K) {
         if let Some(bucket) = self.locked().get_mut(whom) {
             bucket.n -= 1.0;
@@ -104,7 +104,7 @@ impl<K: Eq + Hash> RateLimit<K> {
         }
     }
 
-    /// Those that are not forgotten yet.
+    /// Returns the level of a bucket now.
     fn left(&self, bucket: Bucket, now: Instant) -> f64 {
         let forgotten = now.duration_since(bucket.at).div_duration_f64(self.every);
         (bucket.n - forgotten).max(0.0)
@@ -198,7 +198,7 @@ mod tests {
             while from_address.take_at("here", now).is_ok() {
                 of_name.count_at("ada", now);
             }
-            // From elsewhere a password is still looked at.
+            // The password is still checked for guesses from elsewhere.
             of_name.check_at(&"ada", now).unwrap();
         }
     }
@@ -221,7 +221,7 @@ mod tests {
             guesses.count_at("one", start);
         }
         let refused = guesses.check_at(&"one", start).unwrap_err();
-        // 98 too many, 6 s each.
+        // 98 events over the limit, 6 s each.
         assert!(
             matches!(refused, Error::RateLimited { retry_after_s: 589 }),
             "{refused}"

@@ -1,4 +1,4 @@
-//! Places that are taken for a while: so many in all, and so many by one asker.
+//! Slots that are held for a while, with a maximum in total and per client.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ struct Taken {
     by_asker: HashMap<ClientKey, usize>,
 }
 
-/// Places that somebody has, mostly one; they are free again when this is dropped.
+/// Slots held by a client, usually one. Dropping this frees them.
 pub(in crate::http) struct Slot {
     places: Arc<SlotPool>,
     asker: Option<ClientKey>,
@@ -26,7 +26,7 @@ pub(in crate::http) struct Slot {
 }
 
 impl SlotPool {
-    /// Returns `most` free places, of which one asker may have `most_of_one`.
+    /// Creates a pool of `most` slots, of which one client may hold `most_of_one`.
     pub(in crate::http) fn new(most: usize, most_of_one: usize) -> Arc<SlotPool> {
         Arc::new(SlotPool {
             max: most,
@@ -35,13 +35,13 @@ impl SlotPool {
         })
     }
 
-    /// Takes a place if there is one. No asker is somebody who is not counted as one.
+    /// Takes a slot if one is free. Without a client only the total is limited.
     pub(in crate::http) fn take(self: &Arc<SlotPool>, asker: Option<ClientKey>) -> Option<Slot> {
         let mut place = self.take_none(asker);
         place.take_more(1).then_some(place)
     }
 
-    /// Returns a place of nothing, which can take more.
+    /// Returns a holder of no slots, which can take some later.
     pub(in crate::http) fn take_none(self: &Arc<SlotPool>, asker: Option<ClientKey>) -> Slot {
         Slot {
             places: self.clone(),
@@ -56,7 +56,7 @@ impl SlotPool {
 }
 
 impl Slot {
-    /// Takes so many places more, all of them or none, and returns whether they were free.
+    /// Takes `n` more slots, all or none, and returns whether they were free.
     pub(in crate::http) fn take_more(&mut self, n: usize) -> bool {
         let mut taken = self.places.taken();
         let of_one = self.asker.and_then(|it| taken.by_asker.get(&it));

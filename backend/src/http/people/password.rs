@@ -1,4 +1,5 @@
-//! Passwords: Argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane).
+//! Password hashing: Argon2id with the parameters that OWASP recommends (19 MiB, two passes, one
+//! lane).
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
@@ -11,13 +12,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 
-/// A password has at most so many characters.
+/// Maximum number of characters of a password.
 const MAX_CHARS: usize = 256;
 
-/// Compared with where there is none, so that an unknown name takes as long as a known one.
+/// Hash to compare with if a name has none, so that unknown names take as long as known ones.
 static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
 
-/// What is kept of a password that somebody chose.
+/// Returns the hash of a new password. Returns an error if the password is too short or too long.
 pub(super) async fn hash(app: &AppState, password: String) -> Result<String, Error> {
     let wrong = |reason: String| Error::from(InputError::out_of_range("password", reason));
     match password.chars().count() {
@@ -40,7 +41,7 @@ pub(super) async fn hash(app: &AppState, password: String) -> Result<String, Err
     .await
 }
 
-/// Whether a password is the one of which a hash is kept. Without a hash it takes as long.
+/// Returns whether a password matches a hash. Without a hash it takes as long and returns false.
 pub(super) async fn verify(
     app: &AppState,
     password: String,
@@ -73,7 +74,7 @@ fn hashed(password: &str) -> String {
         .to_string()
 }
 
-/// The same from every keyboard (NIST SP 800-63B, 5.1.1.2).
+/// Normalizes a password, so that it is the same from every keyboard (NIST SP 800-63B, 5.1.1.2).
 fn plain(password: &str) -> String {
     password.nfkc().collect()
 }

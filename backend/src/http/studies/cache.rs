@@ -1,4 +1,4 @@
-//! Studies in memory, with what was computed of them.
+//! A cache of studies and of what was computed from them.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::pipeline;
 use crate::store::DataFolder;
 use crate::store::studies::StudyEntry;
 
-/// Studies in memory at once.
+/// Maximum number of studies in memory.
 const STUDIES: usize = 8;
 
-/// States of dials that are kept.
+/// Maximum number of cached overviews.
 const OVERVIEWS: usize = 256;
 
-/// More than anybody lists.
+/// Maximum number of cached summaries.
 const CARDS: usize = 1_000;
 
-/// Whole studies that are kept compressed.
+/// Maximum number of cached exports.
 const EXPORTS: usize = 32;
 
-/// Their bytes; the last one is kept even if it has more.
+/// Maximum size of the cached exports in bytes; the most recent one stays even if it is larger.
 const EXPORT_BYTES: usize = 256 << 20;
 
-/// Loads a study when it is first asked for, and again when it was made anew.
+/// Caches studies, summaries, overviews and exports, by study and revision.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
     studies: ComputedCache<Version, Arc<Study>>,
@@ -38,7 +38,7 @@ pub(in crate::http) struct StudyCache {
     exports: ComputedCache<(Version, ContentCoding), Bytes>,
 }
 
-/// Name and revision.
+/// Name and revision of a study.
 type Version = (String, i64);
 
 impl StudyCache {
@@ -78,7 +78,7 @@ impl StudyCache {
             .await
     }
 
-    /// The file of a whole study, if it is kept.
+    /// Returns a cached export of a study.
     pub(in crate::http) fn kept_export(
         &self,
         listed: &StudyEntry,
@@ -87,8 +87,8 @@ impl StudyCache {
         self.exports.get(&(version(listed), coding))
     }
 
-    /// The file of a whole study, which `make` writes if it is not kept. Those of the
-    /// study as it was before go then.
+    /// Returns the export of a study, which `make` computes if it is not cached. Exports of older
+    /// revisions are removed.
     pub(in crate::http) async fn export(
         &self,
         listed: &StudyEntry,
@@ -112,7 +112,7 @@ impl StudyCache {
         self.studies.get_or_compute(version(listed), load).await
     }
 
-    /// What `compute` says of a study, off the async threads.
+    /// Returns the result of `compute` on a study. It runs off the async threads.
     pub(in crate::http) async fn compute<T: Send + 'static>(
         &self,
         listed: &StudyEntry,

@@ -1,10 +1,10 @@
-//! Who is let in where: every route by every role, at both doors.
+//! Access rights: every route with every role, on loopback and on the network.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// Every route with the least role that is let in. What is added to the endpoints is added here.
+/// Every route with the lowest role that it admits. New endpoints must be added here.
 const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     (
         AccessRole::Visitor,
@@ -104,13 +104,13 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
     ),
 ];
 
-/// An empty request: enough to see who is let in, since that is decided first.
+/// Returns an empty request. That is enough, since access rights are checked first.
 fn knock(method: Method, path: &str) -> Request<Body> {
     as_request(method, path, &json!({}))
 }
 
-/// Whether somebody was refused for who they are.
-/// An operator without a name is told to take one for what is their own; that is no refusal.
+/// Returns whether a request was refused because of the caller. The error that tells an operator to
+/// choose a name is not a refusal.
 fn refused(answer: &Answer) -> bool {
     match answer.status.as_u16() {
         401 => true,
@@ -157,7 +157,7 @@ async fn each_role_is_let_in_where_it_should_be() {
             assert_eq!(visitor.header("www-authenticate"), "Bearer");
         }
         for (role, it) in &people {
-            // One session for each, since one of the routes ends it.
+            // One session for each request, since one of the routes ends it.
             let session = site.app.store.begin_session(it.person.id, now_ms()).await;
             let session = session.unwrap();
             let answer = site.send(site.by(knock(method, path), &session)).await;
@@ -166,7 +166,7 @@ async fn each_role_is_let_in_where_it_should_be() {
                 false => assert_eq!(answer.status, StatusCode::FORBIDDEN, "{role:?} {path}"),
             }
             if method == Method::Post {
-                // A page of another site can have the cookie sent, but not the header.
+                // A page of another site can make the browser send the cookie, but not the header.
                 let csrf = it.session.csrf();
                 for shown in [None, Some(csrf.as_str()), Some("")] {
                     let session = site.app.store.begin_session(it.person.id, now_ms()).await;
@@ -199,7 +199,7 @@ async fn each_role_is_let_in_where_it_should_be() {
         assert!(!refused(&site.get(path).await), "{path}");
     }
     for (role, it) in &people {
-        // A password that was set has ended the sessions before.
+        // Setting a password has ended the earlier sessions.
         let session = site.app.store.begin_session(it.person.id, now_ms()).await;
         let asked = site.by(request("GET", "/metrics", ""), &session.unwrap());
         let expected = match role {
@@ -219,7 +219,7 @@ async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator
     for (least, method, path) in each() {
         let answer = site.send(knock(method, path)).await;
         assert!(!refused(&answer), "loopback {path}");
-        // Who comes through a proxy on this machine is a visitor as well.
+        // A client behind a proxy on this machine is a visitor as well.
         let mut brought = knock(method, path);
         let from = "192.0.2.1".parse().unwrap();
         brought.headers_mut().insert("x-forwarded-for", from);
@@ -231,12 +231,13 @@ async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator
         );
     }
     assert_eq!(site.get("/metrics").await.status, StatusCode::OK);
-    // An operator can so see what others see.
+    // In this way operators can see what others see.
     let jobs = site.by(knock(Method::Get, "/api/jobs"), &annotator.session);
     assert_eq!(site.send(jobs).await.status, StatusCode::FORBIDDEN);
 }
 
-/// As nginx passes a request on by default: under a name of this machine and without a header.
+/// Requests as nginx forwards them by default: to a name of this machine and without a forwarding
+/// header.
 #[tokio::test]
 async fn being_on_loopback_lets_nobody_in() {
     let site = Site::exposed(exposure(ListenScope::Loopback), models::tests::tiny()).await;

@@ -1,4 +1,4 @@
-//! Studies, scores, jobs and pages as they are asked for, and what becomes of bad requests.
+//! Requests for studies, scores, jobs and pages, and invalid requests.
 
 use super::*;
 
@@ -298,7 +298,7 @@ async fn a_job_is_made_watched_and_fetched() {
     assert_eq!((last.state, last.n_scored), (JobState::Done, last.n_pairs));
     worker.abort();
 
-    // After a reload the last step comes at once, and it is the end.
+    // After a reload, the final state is sent at once and ends the stream.
     let again = site
         .send(as_request(Method::Get, GetJobRequest::EVENTS_PATH, &watch))
         .await;
@@ -363,7 +363,7 @@ async fn pages_come_with_what_keeps_them_safe() {
         .headers_mut()
         .insert("accept-encoding", "gzip, br".parse().unwrap());
     assert_eq!(site.send(pressed).await.header("content-encoding"), "br");
-    // Whatever tag it has, the caller has it.
+    // With `*`, the client has the file whatever its tag is.
     for path in ["/w.js", "/app-0123456789abcdef.js"] {
         let known = with_headers(request("GET", path, ""), &[("if-none-match", "*")]);
         assert_eq!(site.send(known).await.status, StatusCode::NOT_MODIFIED);
@@ -388,7 +388,7 @@ async fn the_api_describes_itself() {
         let operation = &document["paths"][it.path][method];
         assert!(operation["summary"].is_string(), "{} {operation}", it.path);
     }
-    // Whatever is named is there.
+    // Every schema that is referred to exists.
     let text = document.to_string();
     for rest in text.split("\"#/components/schemas/").skip(1) {
         let name = rest.split('"').next().unwrap();
@@ -414,7 +414,7 @@ async fn health_is_a_score() {
 
     let site = Site::new(ListenScope::Loopback).await;
     site.ask(&GetServerInfoRequest {}).await;
-    // What somebody asks for that is not there changes nothing.
+    // Requests for a missing model change nothing.
     let asked = json!({"model": "tiny:cross", "query": "a", "documents": ["b"]});
     let asked = request("POST", "/api/score", &asked.to_string());
     assert_eq!(site.send(asked).await.problem().0, 404);

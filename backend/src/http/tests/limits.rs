@@ -1,4 +1,4 @@
-//! Whoever is slow or asks for much takes nothing from others.
+//! Slow or demanding clients must not affect others.
 
 use axum::response::Response;
 use axum::routing::get;
@@ -9,7 +9,7 @@ use crate::http::content_coding::{self, ContentCoding};
 use crate::http::limits::{MAX_DOWNLOADS_PER_CLIENT, SCORINGS_OF_ONE};
 use crate::store::studies::StudyEntry;
 
-/// A request of somebody who is elsewhere.
+/// Returns a request of a client at another address.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
     let peer = SocketAddr::from(([192, 0, 2, 1], 1_024));
     request.extensions_mut().insert(ConnectInfo(peer));
@@ -62,7 +62,7 @@ async fn bodies_of_one_person_leave_memory_to_others() {
     for _ in 0..16 {
         let heard = heard.clone();
         let largest = async { Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20])) };
-        // The next part is asked for when the first one has been counted.
+        // The next part is requested when the first one has been counted.
         let rest = async move {
             heard.send(()).unwrap();
             std::future::pending::<Result<Bytes, std::io::Error>>().await
@@ -119,7 +119,7 @@ async fn downloads_of_one_address_are_few_at_once() {
     let refused = ask().await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()[header::RETRY_AFTER], "10");
-    // Who does not download is not concerned.
+    // Clients that do not download are not affected.
     let studies = from_elsewhere(request("GET", ListStudiesRequest::PATH, ""));
     assert_eq!(site.send(studies).await.status, StatusCode::OK);
     held.pop();
@@ -140,7 +140,7 @@ async fn scorings_of_one_address_are_few_at_once() {
         let peer: IpAddr = peer.parse().unwrap();
         from(peer, request("POST", path, &body.to_string()))
     };
-    // As if another ranking were computed: all others wait.
+    // As if another ranking were being computed: all others wait.
     let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
     for n in 0..=SCORINGS_OF_ONE {
@@ -156,7 +156,7 @@ async fn scorings_of_one_address_are_few_at_once() {
         assert_eq!(status, 429, "{path}");
         assert!(error.contains("4 of one address"), "{path}: {error}");
     }
-    // Others have places, and the operator too, who may be at the same address.
+    // Other clients still have slots, and so does the operator, even from the same address.
     let operator = with_token(asked("2001:db8::1", "/rerank"), &site.token);
     for asked in [asked("2001:db8:0:1::1", "/rerank"), operator] {
         waiting.spawn(site.router.clone().oneshot(asked));
@@ -237,7 +237,7 @@ async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
     assert!(kept(&now, ContentCoding::Gzip));
 }
 
-/// All tasks have one thread here, as all have when each thread compresses.
+/// With one worker thread for all tasks, as if compression occupied all the others.
 #[tokio::test]
 async fn large_answers_are_compressed_beside_others() {
     let site = Site::new(ListenScope::Loopback).await;

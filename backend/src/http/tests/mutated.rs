@@ -1,4 +1,4 @@
-//! Requests in which something was changed, see [`crate::mutated_input`].
+//! Mutated requests, see [`crate::mutated_input`].
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use tokio::runtime::Runtime;
 
 use super::*;
 
-/// Method and path, then JSON: what stands behind `q=` of a GET, the body of a POST.
+/// Method and path, then JSON: the parameter `q` of a GET, or the body of a POST.
 pub(crate) const REQUESTS: &[&str] = &[
     "GET /api/studies\n{}",
     "GET /api/export\n{\"study\": \"open\"}",
@@ -21,7 +21,7 @@ static SITE: LazyLock<Mutex<(Runtime, Site)>> = LazyLock::new(|| {
     Mutex::new((runtime, site))
 });
 
-/// Whether a request is answered as it is meant. No request is the fault of the server.
+/// Returns whether a request is answered without an error. No request may cause a server error.
 pub(crate) fn takes(input: &[u8]) -> bool {
     let input = String::from_utf8_lossy(input);
     let (head, json) = input.split_once('\n').unwrap_or((&input[..], ""));

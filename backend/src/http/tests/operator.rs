@@ -1,4 +1,4 @@
-//! What the operator is told of models, and nobody else.
+//! Information about models that only operators may see.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn load(spec: &str) -> LoadModelRequest {
     }
 }
 
-/// A folder without weights beside the smallest model.
+/// Returns a registry with the smallest model and a folder without weights.
 fn half(home: &Path) -> ModelRegistry {
     let folder = home.join("half");
     fs::create_dir(&folder).unwrap();
@@ -60,7 +60,7 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
     let ModelState::Loaded(told) = &loaded.state else {
         panic!("{loaded:?}")
     };
-    // As the command `models inspect` gives them.
+    // The same values as in `models inspect`.
     let ranker = site.app.models.get("tiny:late").unwrap();
     assert_eq!(told.ranker, ranker.about);
     assert_eq!(told.weights_sha256, ranker.weights_sha256);

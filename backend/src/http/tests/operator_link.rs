@@ -1,4 +1,4 @@
-//! The link that the server prints when it starts: how the operator comes in, and nobody else.
+//! The operator link that the server prints at each start.
 
 use shared::api::models::ListModelsRequest;
 use shared::api::people::{
@@ -15,7 +15,7 @@ fn sign_in(token: &SecretToken) -> OperatorSignInRequest {
     }
 }
 
-/// A server on loopback, as it is started without further arguments.
+/// Returns a server on loopback without further arguments.
 async fn site() -> Site {
     Site::exposed(exposure(ListenScope::Loopback), models::tests::tiny()).await
 }
@@ -75,7 +75,7 @@ async fn a_page_of_another_site_does_nothing_with_the_session_of_the_link() {
     let mut forged = site.by(request("POST", "/api/jobs", "{}"), &session);
     forged.headers_mut().remove(CSRF_HEADER);
     assert_eq!(site.send(forged).await.status, StatusCode::FORBIDDEN);
-    // DNS rebinding: the page of another site, under a name that leads here.
+    // DNS rebinding: a page of another site, under a name that resolves to this machine.
     let rebound = site.by(request("GET", "/api/jobs", ""), &session);
     let rebound = with_headers(rebound, &[("host", "rebound.example:8080")]);
     assert_eq!(site.send(rebound).await.status, StatusCode::FORBIDDEN);

@@ -1,4 +1,4 @@
-//! How people come in, and how nobody else does.
+//! Signing in, invitations and passwords.
 
 use shared::api::people::{
     AcceptInvitationRequest, CreateInvitationRequest, CreateInvitationResponse, GetSessionRequest,
@@ -34,7 +34,7 @@ fn sign_in(name: &str, password: &str) -> SignInRequest {
     }
 }
 
-/// The session that a browser is told to keep.
+/// Returns the session token in the cookie of a response.
 pub(super) fn kept(site: &Site, answer: &Answer) -> SecretToken {
     let cookie = answer.header("set-cookie");
     let value = cookie.strip_prefix(&format!("{}=", site.cookie()));
@@ -42,7 +42,7 @@ pub(super) fn kept(site: &Site, answer: &Answer) -> SecretToken {
     SecretToken::from_text(value.unwrap_or_else(|| panic!("{} {cookie}", answer.status)))
 }
 
-/// A link that a curator makes.
+/// Creates an invitation as a curator.
 async fn link(site: &Site, role: AccessRole) -> CreateInvitationResponse {
     let asked = as_request(
         Method::Post,
@@ -85,7 +85,7 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     let other = kept(&site, &again);
     assert_ne!(other, session, "every session has a token of its own");
 
-    // A new password ends the sessions elsewhere, and wants the one before.
+    // A new password ends the other sessions and requires the old one.
     let change = |before: &str| SetPasswordRequest {
         current_password: Some(before.to_owned()),
         new_password: Some("another horse".to_owned()),
@@ -163,7 +163,7 @@ async fn a_session_that_somebody_else_chose_is_not_taken() {
     let nobody: SessionResponse = site.ask_by(&GetSessionRequest {}, &chosen).await.json();
     assert_eq!(nobody, SessionResponse::default());
 
-    // Nor does one go on that a browser had before, of whomever.
+    // An existing session of the browser ends as well, whoever it belongs to.
     let eve = site.somebody(AccessRole::Annotator, "Eve").await;
     let made = link(&site, AccessRole::Annotator).await;
     let joined = site.ask_by(&join(&made.token, "Bob"), &eve.session).await;
@@ -247,7 +247,7 @@ async fn whoever_guesses_waits() {
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((1..=7).contains(&seconds), "{seconds}");
-    // Also with what is right, else a guess that is right would be seen.
+    // A right guess gets the same response, otherwise it could be recognized.
     let made = link(&site, AccessRole::Annotator).await;
     let right = || {
         as_request(
@@ -260,7 +260,7 @@ async fn whoever_guesses_waits() {
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.send(from(2, right())).await.status, StatusCode::OK);
 
-    // A room full of people who share an address is not in its own way.
+    // Many people who share an address do not block each other.
     for at in 0..20 {
         let made = link(&site, AccessRole::Annotator).await;
         let joining = join(&made.token, &format!("Person {at}"));
@@ -275,7 +275,7 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let long = "x".repeat(257);
     for at in 0..20 {
-        // No password yet, then a name that nobody has: one answer.
+        // A name without a password and an unknown name get the same response.
         let asked = as_request(Method::Post, SignInRequest::PATH, &sign_in("ada", &long));
         let answer = site.send(from([192, 0, 2, at], asked)).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
@@ -355,7 +355,7 @@ async fn whoever_is_turned_away_is_nobody() {
         .await
         .json::<PeopleResponse>();
 
-    // Let in again under the old name.
+    // The person is invited again under the same name.
     let again = CreateInvitationRequest {
         person: Some(ada.person.id),
         ..invitation(AccessRole::Operator)
@@ -427,7 +427,7 @@ async fn what_is_said_of_people_is_bounded() {
     };
     let curator = site.somebody(AccessRole::Curator, "Cleo").await;
     assert_eq!(site.ask_by(&long, &curator.session).await.status, 422);
-    // Nothing of this has used the invitation up.
+    // None of this has used up the invitation.
     site.ask(&join(&made.token, "Ada"))
         .await
         .json::<SessionResponse>();

@@ -1,4 +1,4 @@
-//! The server behind a proxy: who is counted as whom, and what stays closed.
+//! The server behind a proxy: how clients are counted, and which requests are rejected.
 
 use shared::api::people::{
     AcceptInvitationRequest, GetSessionRequest, OperatorSignInRequest, SessionResponse,
@@ -11,7 +11,7 @@ use super::*;
 const PROXY: [u8; 4] = [127, 0, 0, 1];
 const SITE: &str = "axioscope.example";
 
-/// A server on loopback behind a proxy that is trusted, and known as [`SITE`].
+/// Returns a server on loopback behind a trusted proxy, with the public URL [`SITE`].
 async fn site() -> Site {
     let exposure = NetworkExposure {
         trusted_proxies: vec![parse_network("127.0.0.1").unwrap()],
@@ -21,7 +21,7 @@ async fn site() -> Site {
     Site::exposed(exposure, models::tests::tiny()).await
 }
 
-/// A request as the proxy passes it on for a client, whose own headers come first.
+/// Returns a request as the proxy forwards it for a client, after the headers of the client itself.
 fn passed_on(client: &str, request: Request<Body>) -> Request<Body> {
     let mut request = with_headers(request, &[("host", SITE)]);
     let client = client.parse().unwrap();
@@ -29,7 +29,7 @@ fn passed_on(client: &str, request: Request<Body>) -> Request<Body> {
     from(PROXY, request)
 }
 
-/// What it costs to score: the pace is checked before the ranker is looked for.
+/// Returns a scoring request. Its rate limit is checked before the model is looked up.
 fn rerank() -> Request<Body> {
     request(
         "POST",
@@ -38,7 +38,7 @@ fn rerank() -> Request<Body> {
     )
 }
 
-/// How many requests of a client are answered at once.
+/// Returns how many requests of a client are answered before the rate limit.
 async fn n_answered(site: &Site, make: impl Fn() -> Request<Body>) -> usize {
     for n in 0..100 {
         let answer = site.send(make()).await;
@@ -57,7 +57,8 @@ async fn each_client_of_a_trusted_proxy_has_limits_of_their_own() {
         let n = n_answered(&site, || passed_on(client, rerank())).await;
         assert!((10..20).contains(&n), "{client}: {n}");
     }
-    // What a client writes itself makes no other client of it, nor does its place in a /64.
+    // A client cannot pass for another one by a header of its own, nor by another address of its
+    // /64 network.
     let spoofed = || with_headers(rerank(), &[("x-forwarded-for", "203.0.113.7")]);
     assert_eq!(
         n_answered(&site, || passed_on("192.0.2.1", spoofed())).await,
@@ -160,11 +161,11 @@ async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
         let asked = as_request(Method::Post, OperatorSignInRequest::PATH, &asked);
         with_headers(from(PROXY, asked), &[("origin", origin)])
     };
-    // A browser at the machine would not keep the cookie: the link is not used up.
+    // A browser on the machine would not keep the cookie, so the link is not used up.
     let (status, error) = site.send(sign_in("http://localhost:8080")).await.problem();
     assert_eq!(status, 403);
     assert!(error.contains("https://axioscope.example"), "{error}");
-    // The header Host is `localhost:8080`.
+    // The header `Host` is `localhost:8080`.
     let answer = site.send(sign_in("https://axioscope.example")).await;
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("__Host-axioscope="), "{cookie}");
@@ -199,7 +200,7 @@ async fn only_pages_of_the_public_address_and_of_this_machine_change_something()
     };
     let own = [("host", SITE), ("origin", "https://axioscope.example")];
     assert_eq!(send("POST", &own).await, 422, "an empty job, but let in");
-    // A proxy that does not pass on the header Host.
+    // A proxy that does not forward the header `Host`.
     let own = [
         ("host", "127.0.0.1:8017"),
         ("origin", "https://axioscope.example"),

@@ -1,4 +1,4 @@
-//! Rankings for other programs.
+//! Tests of reranking for other programs.
 
 use shared::api::rerank::{
     CohereRerankRequest, CohereRerankResponse, RankedText, RerankDocument, RerankRequest,
@@ -10,7 +10,7 @@ fn texts(texts: &[&str]) -> Option<Vec<String>> {
     Some(texts.iter().map(|&it| it.to_owned()).collect())
 }
 
-/// What the model itself says.
+/// Returns the scores of the model itself.
 fn said(site: &Site, ranker: &str, query: &str, texts: &[&str]) -> Vec<f64> {
     let texts: Vec<String> = texts.iter().map(|&it| it.to_owned()).collect();
     let ranker = site.app.models.get(ranker).unwrap();
@@ -38,7 +38,7 @@ async fn texts_are_ranked_as_the_model_scores_them() {
         let place = raw.index as usize;
         assert!((raw.score - said[place]).abs() < 1e-6, "{raw:?} {said:?}");
         assert_eq!(raw.text.as_deref(), Some(given[place]));
-        // (1 + c) / 2, since it is a cosine.
+        // The score is a cosine, so it is mapped to (1 + c) / 2.
         assert_eq!((unit.index, unit.text.as_deref()), (raw.index, None));
         assert!((unit.score - (1.0 + raw.score) / 2.0).abs() < 1e-12);
     }
@@ -76,7 +76,7 @@ async fn documents_are_ranked_as_coheres_clients_expect() {
             assert_eq!(it.document.as_ref().unwrap().text, given[place]);
         }
     }
-    // As vLLM's clients ask: all documents, and scores as they are.
+    // A request as the clients of vLLM send it: all documents, with raw scores.
     let asked = CohereRerankRequest {
         query: "rivers".to_owned(),
         documents: given.map(|it| RerankDocument::Text(it.to_owned())).to_vec(),
@@ -129,7 +129,7 @@ async fn rankings_that_cannot_be_made_say_why() {
     let (status, error) = problem(json!({"query": "a", "texts": [long]})).await;
     assert_eq!(status, 413);
     assert!(error.contains("1000000 at most"), "{error}");
-    // Longer than the model reads, and shorter than the bound.
+    // Longer than the model's input, and shorter than the limit on characters.
     let long = || vec!["river ".repeat(1_000)];
     let asked = json!({"query": "a", "texts": long(), "truncate": false});
     let (status, error) = problem(asked).await;
@@ -174,7 +174,7 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
         assert_eq!(status, 422);
         assert!(error.contains("the text at place 150,"), "{name}: {error}");
         assert_eq!(ranker.inference_counts(), before, "{name}");
-        // [CLS] a [SEP] of the query for each of [CLS] a [SEP] and [CLS] a a [SEP].
+        // [CLS] a [SEP] of the query, for each of [CLS] a [SEP] and [CLS] a a [SEP].
         let body = json!({"model": name, "query": "a", "documents": ["a", "a a"]});
         let ranked: CohereRerankResponse = asked(&body).await.json();
         assert_eq!(ranked.usage.total_tokens, 3 + 3 + 3 + 4, "{name}");
@@ -199,7 +199,7 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
             "return_documents": true,
         }));
         let ranked: CohereRerankResponse = send(path, body).await.json();
-        // `title`, a word of five tokens of this model, is cut after three.
+        // `title`, a word of five tokens of this model, is truncated after three.
         let read = ["river sea h", "tit"];
         let said = said(&site, "tiny:bi", "rivers", &read);
         let shown = ["river sea hill", "title: the sea\nn: 7"];
@@ -312,7 +312,7 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
             None => site.send(request).await,
         }
     };
-    // The first is worth 200 passages a text, the second the usual 26.
+    // The first ranker would have 200 passages per text, the second the usual 26.
     let texts = vec!["a ".repeat(2_000); 8];
     let body = |model: &str, query: &str| {
         json!({
@@ -369,7 +369,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
     let site = Site::with(ListenScope::Loopback, models).await;
     let ranker = site.app.models.get("cross-tiny:cross").unwrap();
-    // As if a batch of somebody else were computed.
+    // As if a batch of another client were being computed.
     let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
     for path in ["/api/score", "/api/attention", "/rerank"] {
@@ -399,7 +399,7 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
         assert!(ended.is_err(), "it had no turn");
     }
     drop(turn);
-    // Whoever waits behind those who left has the next turn.
+    // The next client in the queue gets the permit after the others have disconnected.
     drop(site.app.limits.scoring_turn().await);
     assert_eq!(ranker.inference_counts().sequences, 0);
 }
@@ -413,7 +413,7 @@ async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again()
         ..RerankRequest::default()
     };
     let asked = || as_request(Method::Post, RerankRequest::PATH, &rerank);
-    // As if another ranking were computed: all others wait.
+    // As if another ranking were being computed: all others wait.
     let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
     for _ in 0..33 {
@@ -425,7 +425,7 @@ async fn whoever_leaves_gives_up_the_place_and_too_many_are_told_to_come_again()
     assert_eq!(crowded.headers()["retry-after"], "5");
     let answer = site.send(asked()).await;
     assert_eq!(answer.json::<ErrorResponse>().error_type, "overloaded");
-    // Everything else is answered.
+    // All other requests are answered.
     assert_eq!(
         site.ask(&ListStudiesRequest {}).await.status,
         StatusCode::OK

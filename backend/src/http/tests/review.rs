@@ -1,4 +1,4 @@
-//! Review over the handlers: who sees what of a task, and what nobody is told.
+//! Annotation through the handlers: who sees which parts of a task.
 
 use axum::Json;
 use shared::annotation::event::{Adjudication, AnnotationAction};
@@ -22,7 +22,7 @@ use crate::http::annotation::{self, curation};
 use crate::http::api_request::ApiRequest;
 use crate::http::studies;
 
-/// Somebody on the other side of the session.
+/// Returns a caller with a session, with the person of a number.
 fn caller(no: u32, role: AccessRole) -> Caller {
     let person = (no > 0).then(|| Person {
         id: PersonId(no),
@@ -58,7 +58,7 @@ fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiRequest<E> {
     }
 }
 
-/// A site with an open task of a study that is published.
+/// A server with an open task of a published study.
 struct Table {
     site: Site,
     task: TaskId,
@@ -306,7 +306,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     ] {
         assert!(!told.contains(word), "{word}: {told}");
     }
-    // The right answer stands with training alone, and gold looks as any other item.
+    // Only training items come with the right answer; gold items look like all others.
     let with_answers = handed.items.iter().filter(|it| it.feedback.is_some());
     let with_answers: Vec<ItemNo> = with_answers.map(|it| it.assignment.item).collect();
     assert_eq!(with_answers, [ItemNo(0)]);
@@ -367,7 +367,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
     assert_eq!(nameless.0, 403);
     assert!(nameless.1.contains("/join"), "{nameless:?}");
 
-    // An item that was neither given to them nor decided on.
+    // An item that was neither assigned to this person nor answered by them.
     let other = status(table.again(ann(), ItemNo(2)).await.unwrap_err());
     assert_eq!(other.0, 404);
     assert!(table.again(cat(), ItemNo(2)).await.is_ok());
@@ -381,7 +381,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
             .is_some()
     );
 
-    // What is closed takes what people still have, and gives nothing.
+    // A closed task accepts events that people still have, and assigns no items.
     table.change(Some(TaskStatus::Closed), None).await;
     let closed = status(table.next(ann(), 1).await.unwrap_err());
     assert_eq!(closed.0, 409, "{closed:?}");

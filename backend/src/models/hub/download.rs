@@ -1,7 +1,8 @@
-//! One file of a hub, from its answer to the cache.
+//! Downloads one file of the hub into the cache.
 //!
-//! A hub is not trusted: what it says of a file becomes part of a path only after it was checked,
-//! it redirects to its own hosts alone, and no more is written than it promised and a model has.
+//! Responses of the hub are not trusted. Metadata is checked before it becomes part of a path,
+//! redirects are followed only to hosts of the hub, and no more bytes are written than announced
+//! and plausible.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,16 +11,16 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 
-/// Weights have at most so many bytes, as a T5 with 3 billion parameters in 32 bits.
+/// Maximum size of weights in bytes: a T5 with 3 billion parameters in 32 bits.
 const MAX_WEIGHTS_BYTES: u64 = 16 << 30;
 
-/// Another file has at most so many bytes; a large vocabulary has a third of it.
+/// Maximum size of other files in bytes, three times that of a large vocabulary.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
-/// Hosts to which the public hub and its mirrors redirect for large files, with all below them.
+/// Domains to which the public hub and its mirrors redirect for large files, with their subdomains.
 const HOSTS: [&str; 2] = ["huggingface.co", "hf.co"];
 
-/// What a hub says of a file.
+/// The metadata of a file in responses of the hub.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct HubFileMetadata {
     commit: Option<String>,
@@ -27,7 +28,8 @@ pub(super) struct HubFileMetadata {
 }
 
 impl HubFileMetadata {
-    /// Takes what the head of an answer says; what was said before stays where it says nothing.
+    /// Reads metadata from the headers of a response. Headers that are missing keep the previous
+    /// values.
     pub(super) fn read(&mut self, headers: &HeaderMap) {
         let commit = text(headers, "x-repo-commit");
         let etag = text(headers, "x-linked-etag").or_else(|| text(headers, "etag"));
@@ -36,7 +38,8 @@ impl HubFileMetadata {
         self.etag = etag.or(self.etag.take());
     }
 
-    /// Returns the file that is behind an address, or what is wrong with its description.
+    /// Returns the file at an address, or an error message if its metadata is incomplete or
+    /// invalid.
     pub(super) fn found(
         self,
         url: String,
@@ -77,7 +80,7 @@ impl HubFileMetadata {
     }
 }
 
-/// A file that a hub has; commit and etag can stand in a path.
+/// A file on the hub. Commit and etag have been checked and can be part of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HubFile {
     pub(super) url: String,
@@ -86,7 +89,7 @@ pub(super) struct HubFile {
     n_bytes: u64,
 }
 
-/// How many bytes a file has, by the answer to a request for the first of them.
+/// Returns the size of a file in bytes, from the response to a request for its first byte.
 pub(super) fn n_bytes(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
     let all = match status {
         StatusCode::PARTIAL_CONTENT => text(headers, "content-range")?.rsplit_once('/')?.1,
@@ -95,7 +98,8 @@ pub(super) fn n_bytes(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
     all.parse().ok()
 }
 
-/// Where a redirect leads: to the same host, or by HTTPS to one of the hub's own.
+/// Returns the target of a redirect. It must be on the same host, or be an HTTPS address of the
+/// hub.
 pub(super) fn redirected(endpoint: &str, url: &str, headers: &HeaderMap) -> Result<String, String> {
     let location = text(headers, "location").ok_or("it redirects to nowhere")?;
     let refused = || {
@@ -128,8 +132,8 @@ pub(super) fn redirected(endpoint: &str, url: &str, headers: &HeaderMap) -> Resu
     }
 }
 
-/// A client that follows no redirect by itself, with the longest time for each answer to begin and
-/// for everything.
+/// Creates a client that does not follow redirects, with a timeout for the start of each response
+/// and an optional one for the whole request.
 pub(super) fn agent(answer: Duration, all: Option<Duration>) -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
@@ -143,7 +147,7 @@ pub(super) fn agent(answer: Duration, all: Option<Duration>) -> ureq::Agent {
         .into()
 }
 
-/// Asks for the bytes of a file from one on. The token goes to nobody but the endpoint.
+/// Requests a range of bytes of a file. The token is sent only to the endpoint.
 pub(super) fn request(
     agent: &ureq::Agent,
     endpoint: &str,
@@ -164,21 +168,21 @@ pub(super) fn request(
     request.call()
 }
 
-/// A download of one file into a folder of the cache.
+/// The download of one file into the cache.
 pub(super) struct FileDownload {
     pub(super) agent: ureq::Agent,
     pub(super) endpoint: String,
     pub(super) token: Option<String>,
     pub(super) remote_file: HubFile,
-    /// Where the files of the cache lie under their etags.
+    /// The folder of the cache in which files are named by their etags.
     pub(super) blobs: PathBuf,
     /// The name of the file in the repository.
     pub(super) file: String,
 }
 
 impl FileDownload {
-    /// Brings the file into the folder, under its etag. What was there of it is gone on with;
-    /// `is_awaited` is asked after each piece.
+    /// Downloads the file into the folder, under its etag. A partial download is continued. After
+    /// each chunk the download is aborted if `is_awaited` returns false.
     pub(super) fn run(&self, is_awaited: impl Fn() -> bool) -> Result<(), String> {
         let blob = self.blobs.join(&self.remote_file.etag);
         let part = self.blobs.join(format!("{}.part", self.remote_file.etag));
@@ -189,7 +193,7 @@ impl FileDownload {
             .create(true)
             .open(&part)
             .map_err(|it| disk(&part, it))?;
-        // Another thread or program may be at it; then its file is taken.
+        // Another thread or process may be downloading the file; its result is then used.
         file.lock().map_err(|it| disk(&part, it))?;
         if blob.exists() {
             return Ok(());
@@ -214,7 +218,7 @@ impl FileDownload {
                 }
                 n_here += n_read as u64;
                 if n_here > n_bytes {
-                    // Whatever this is, it is not what was promised.
+                    // The content cannot be the announced file.
                     file.set_len(0).map_err(|it| disk(&part, it))?;
                     return Err(format!(
                         "it sends more than the {n_bytes} bytes it promised"
@@ -241,7 +245,8 @@ impl FileDownload {
         fs::rename(&part, &blob).map_err(|it| disk(&blob, it))
     }
 
-    /// Asks for the file from a byte on; returns whether all of it is sent, and the bytes.
+    /// Requests the file from a byte offset. Returns the body, and whether it is the whole file
+    /// instead.
     fn ask(&self, from: u64) -> Result<(bool, impl Read + use<>), String> {
         let range = format!("bytes={from}-");
         let FileDownload {

@@ -1,7 +1,7 @@
-//! The log of review tasks, and what is promised to whom.
+//! The logs and leases of annotation tasks.
 //!
-//! Whatever came in the meantime is written by one transaction. Two keys refuse what must not be:
-//! a second event with the key of another, and a second one at a place of the log, as another
+//! Everything that is waiting is written in one transaction. Two unique keys prevent inconsistent
+//! logs: two events with the same key, and two events at the same position of a log, which a second
 //! server would write.
 
 use shared::annotation::assignment::Lease;
@@ -13,14 +13,14 @@ use crate::error::Error;
 use crate::store::annotation_tasks::{damaged, json, parsed};
 use crate::store::{Store, places};
 
-/// What is written at once.
+/// Events and leases that are written in one transaction.
 #[derive(Debug, Default)]
 pub(crate) struct AnnotationWrite {
-    /// Events with their places in the logs of their tasks.
+    /// Events with their positions in the logs of their tasks.
     pub events: Vec<(TaskId, usize, LogEntry)>,
-    /// Promises, each item and person of a task once.
+    /// Leases, at most one for each task, item and person.
     pub leases: Vec<(TaskId, Lease)>,
-    /// Now, in milliseconds since 1970: promises that ran out before are forgotten.
+    /// The current time in milliseconds since 1970. Leases that expired before are deleted.
     pub now_ms: u64,
 }
 
@@ -34,7 +34,7 @@ row! {
 }
 
 impl Store {
-    /// The log of a task from a place on, in the order in which its events came.
+    /// Returns the events of a task from a position on, in the order of arrival.
     pub(crate) async fn review_events(
         &self,
         task: TaskId,
@@ -62,7 +62,7 @@ impl Store {
         (from as i64..).zip(rows).map(read).collect()
     }
 
-    /// What is promised of a task, some of it for a time that is over.
+    /// Returns the leases of a task, including expired ones.
     pub(crate) async fn review_leases(&self, task: TaskId) -> Result<Vec<Lease>, Error> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT item, person, until_ms FROM review_lease
@@ -80,9 +80,10 @@ impl Store {
         Ok(rows.into_iter().map(lease).collect())
     }
 
-    /// Writes everything or nothing. After it, what was written survives a loss of power.
+    /// Writes events and leases in one transaction. Once this returns, they survive a loss of
+    /// power.
     pub(crate) async fn write_annotations(&self, writing: &AnnotationWrite) -> Result<(), Error> {
-        /// Six values each at most; SQLite takes 32,766.
+        /// Each row has at most six values; SQLite allows 32,766 in a statement.
         const ROWS: usize = 5_000;
 
         let failed = |it| self.failed(it);

@@ -1,4 +1,4 @@
-//! A tar file, packed by gzip, in which every member has a checksum.
+//! A gzip-compressed tar file in which every member has a checksum.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -16,17 +16,19 @@ use crate::error::Error;
 
 const SUMS: &str = "SHA256SUMS";
 
-/// Bounds of what is unpacked, far above what there is in a data folder.
+/// Maximum size of a member in bytes, far above the files of a data folder.
 const MAX_BYTES: u64 = 1 << 42;
-/// Of the checksums, which are held in memory: those of half a million files.
+/// Maximum size of the checksums in bytes, which are held in memory: enough for half a million
+/// files.
 const MAX_BYTES_OF_SUMS: usize = 1 << 26;
-/// Between two members: what other programs say of the next one, as a long name, is held in memory.
+/// Maximum size in bytes of the headers between two members, such as long names, which are held in
+/// memory.
 const MAX_BYTES_BETWEEN: u64 = 1 << 20;
 const MAX_BYTES_OF_HEAD: u64 = 1 << 16;
 const MAX_BYTES_OF_NAME: usize = 500;
 const MAX_DEPTH: usize = 12;
 
-/// Writes members one after the other.
+/// Writes the members of an archive in sequence.
 pub(super) struct ArchiveWriter<W: Write> {
     tar: tar::Builder<GzEncoder<W>>,
     sums: String,
@@ -42,7 +44,7 @@ impl<W: Write> ArchiveWriter<W> {
         }
     }
 
-    /// Adds the first so many bytes.
+    /// Adds a member with the first `n_bytes` bytes of `from`. Returns an error if there are fewer.
     pub(super) fn add(&mut self, name: &str, n_bytes: u64, from: impl Read) -> io::Result<()> {
         if self.sums.len() > MAX_BYTES_OF_SUMS {
             let reason = "these are too many files for a backup; copy the data folder itself";
@@ -63,7 +65,7 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Writes the checksums and ends the file.
+    /// Writes the checksums and finishes the file.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let sums = std::mem::take(&mut self.sums);
         self.add(SUMS, sums.len() as u64, sums.as_bytes())?;
@@ -71,8 +73,9 @@ impl<W: Write> ArchiveWriter<W> {
     }
 }
 
-/// Unpacks into a folder, which is nobody's before all checksums are found to be right. The first
-/// member is shown to `accept` before anything else is looked at.
+/// Unpacks an archive into a folder. The caller must not use the files if this returns an error,
+/// since the checksums are compared at the end. The first member is passed to `accept` before
+/// anything else is read.
 pub(super) fn unpack(
     packed: impl Read,
     backup: &Path,
@@ -130,14 +133,14 @@ pub(super) fn unpack(
         sums += &write(&mut member, &to.join(&name), &name)
             .map_err(|it| it.told(backup, &to.join(&name)))?;
     }
-    // What is left is a few zeros and the checksum of gzip.
+    // Only some zeros and the checksum of gzip are left.
     left.set(MAX_BYTES_BETWEEN);
     let mut rest = archive.into_inner();
     io::copy(&mut rest, &mut io::sink()).map_err(unreadable)?;
     Ok(())
 }
 
-/// A backup that cannot be taken for one.
+/// Returns the error for an invalid backup.
 pub(super) fn damaged(backup: &Path, reason: &str) -> Error {
     Error::CorruptData {
         what: backup.display().to_string(),
@@ -145,7 +148,7 @@ pub(super) fn damaged(backup: &Path, reason: &str) -> Error {
     }
 }
 
-/// Who is at fault when a member cannot be unpacked.
+/// The reason why a member could not be unpacked: the backup or the disk.
 enum Failed {
     Backup(String),
     Disk(io::Error),
@@ -162,7 +165,7 @@ impl Failed {
     }
 }
 
-/// Writes a member into a file that is not there yet, and gives its line of checksums.
+/// Writes a member to a new file and returns its line of checksums.
 fn write(member: &mut impl Read, path: &Path, name: &str) -> Result<String, Failed> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(Failed::Disk)?;
@@ -189,7 +192,7 @@ fn write(member: &mut impl Read, path: &Path, name: &str) -> Result<String, Fail
     Ok(summed.line(name))
 }
 
-/// The name of a member, if it is one of a file below the folder.
+/// Returns the name of a member if it is a valid file name below the folder.
 fn checked_name<R: Read>(member: &tar::Entry<'_, R>) -> Result<String, String> {
     let bytes = member.path_bytes();
     let name = String::from_utf8_lossy(&bytes).into_owned();
@@ -214,7 +217,7 @@ fn checked_name<R: Read>(member: &tar::Entry<'_, R>) -> Result<String, String> {
     Ok(name)
 }
 
-/// Names the first member whose checksum is another.
+/// Returns the error message for different checksums, which names the first member concerned.
 fn differing(expected: &str, found: &str) -> String {
     let lines = expected.lines().zip(found.lines());
     let first = lines.into_iter().find(|(a, b)| a != b);
@@ -224,7 +227,7 @@ fn differing(expected: &str, found: &str) -> String {
     }
 }
 
-/// Reads through until so many bytes are left to be read.
+/// A reader that fails when more than `left` bytes are read.
 struct LimitedReader<'a, R> {
     inner: R,
     left: &'a Cell<u64>,
@@ -243,7 +246,7 @@ impl<R: Read> Read for LimitedReader<'_, R> {
     }
 }
 
-/// Reads through, and knows the SHA-256 of what was read.
+/// A reader that computes the SHA-256 of what is read.
 struct HashingReader<R> {
     inner: R,
     hasher: Sha256,
@@ -259,7 +262,7 @@ impl<R: Read> HashingReader<R> {
         }
     }
 
-    /// As `sha256sum` writes it.
+    /// Formats the checksum as `sha256sum` does.
     fn line(self, name: &str) -> String {
         format!("{}  {name}\n", encode_hex(&self.hasher.finalize()))
     }

@@ -1,28 +1,28 @@
-//! The files of a data folder for a backup, while others write there.
+//! Collects the files of a data folder for a backup while other processes may write there.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Folders with something that lasts. The database is not among it, nor what is being written.
+/// The folders to back up. The database is handled separately; temporary files are left out.
 pub(super) const PARTS: [&str; 5] = ["collections", "demo", "drafts", "scores", "studies"];
 
-/// How often a folder that changes under our hands is looked at again, and after what time.
+/// Maximum number of attempts to read a folder that is being changed, and the pause between them.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Deeper than the program makes folders.
+/// Maximum depth of folders, more than the program creates.
 const MAX_DEPTH: usize = 8;
 
-/// Shows every file: its name below the data folder, its length, itself.
+/// Calls `take` for every file with its name below the data folder, its length and the open file.
 pub(super) fn each(
     root: &Path,
     mut take: impl FnMut(&str, u64, File) -> io::Result<()>,
 ) -> io::Result<()> {
     for part in PARTS {
         match part {
-            // What one of these holds belongs together, and is replaced together.
+            // The files of each of these folders belong together and are replaced together.
             "collections" | "studies" => {
                 for unit in units(root, part)? {
                     for (listed, file) in together(root, &unit)? {
@@ -30,7 +30,7 @@ pub(super) fn each(
                     }
                 }
             }
-            // These appear whole, each for itself. A draft may be gone by now.
+            // These files are written independently. A draft may be gone by now.
             _ => {
                 for listed in list(root, part)? {
                     match File::open(root.join(&listed.name)) {
@@ -45,7 +45,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// A file as it was found.
+/// A file with its state when it was listed.
 #[derive(Debug, PartialEq)]
 struct Listed {
     name: String,
@@ -53,7 +53,7 @@ struct Listed {
     modified: Option<SystemTime>,
 }
 
-/// The folders in a part.
+/// Returns the folders in a part of the data folder.
 fn units(root: &Path, part: &str) -> io::Result<Vec<String>> {
     let mut units = Vec::new();
     for name in names(root, part)? {
@@ -64,8 +64,8 @@ fn units(root: &Path, part: &str) -> io::Result<Vec<String>> {
     Ok(units)
 }
 
-/// The files of a folder, all of them open before one of them is read, and as they were together:
-/// a file that is replaced or removed now stays what it was for who has it open.
+/// Opens all files of a folder in a consistent state before any of them is read. Open files keep
+/// their content even if they are replaced or removed later.
 fn together(root: &Path, unit: &str) -> io::Result<Vec<(Listed, File)>> {
     for _ in 0..TRIES {
         let before = list(root, unit)?;
@@ -85,7 +85,7 @@ fn together(root: &Path, unit: &str) -> io::Result<Vec<(Listed, File)>> {
     Err(io::Error::other(reason))
 }
 
-/// All files below a folder, by name.
+/// Lists all files below a folder, sorted by name.
 fn list(root: &Path, folder: &str) -> io::Result<Vec<Listed>> {
     let mut found = Vec::new();
     for name in names(root, folder)? {
@@ -111,7 +111,8 @@ fn list(root: &Path, folder: &str) -> io::Result<Vec<Listed>> {
     Ok(found)
 }
 
-/// What lies in a folder, in order, without what is being written; nothing where there is none.
+/// Lists the entries of a folder in order, without temporary files; none if the folder does not
+/// exist.
 fn names(root: &Path, folder: &str) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(root.join(folder)) {
         Ok(entries) => entries,
@@ -125,7 +126,7 @@ fn names(root: &Path, folder: &str) -> io::Result<Vec<String>> {
             let reason = format!("{folder}/{} is not UTF-8: rename it", name.display());
             return Err(io::Error::other(reason));
         };
-        // As `tempfile` names them.
+        // The prefix that `tempfile` uses.
         if !name.starts_with(".tmp") {
             names.push(format!("{folder}/{name}"));
         }
@@ -134,7 +135,7 @@ fn names(root: &Path, folder: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Says of which file an error is.
+/// Adds the name of the file to an error.
 fn of(name: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{name}: {error}"))
 }

@@ -1,7 +1,7 @@
-//! The rows of a backup: each table as lines of JSON, the same from either database.
+//! The rows of a backup: each table as JSON lines, in the same format for both databases.
 //!
-//! The first line names the columns, each other is a row: numbers, texts, `null`, and in base64
-//! what is neither. Rows stand in the order of their key.
+//! The first line has the names of the columns, and each other line a row: numbers, texts and
+//! `null`; binary values are in base64. Rows are sorted by their key.
 
 use std::fmt;
 use std::fs::File;
@@ -20,45 +20,45 @@ use super::archive::damaged;
 use crate::error::Error;
 use crate::store::{DatabaseConfig, Store, places, postgres};
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Integer,
     Real,
     Text,
-    /// In base64.
+    /// Binary values, in base64.
     Bytes,
 }
 
 use Kind::{Bytes, Integer, Real, Text};
 
-/// A table as it is now. What a later layout adds is added here: a test compares.
+/// A table in the current layout. New tables and columns must be added here; a test checks it.
 pub(super) struct BackupTable {
     pub(super) name: &'static str,
-    /// The first layout that has it.
+    /// The first layout that has the table.
     pub(super) since_layout: i64,
-    /// Columns of the key; they stand first.
+    /// Number of key columns; these come first.
     n_keys: usize,
-    /// Which rows last.
+    /// Which rows are backed up.
     backup_rows: BackedUpRows,
     columns: &'static [(&'static str, Kind)],
 }
 
-/// Which rows of a table are in a backup.
+/// Which rows of a table are backed up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BackedUpRows {
-    /// All.
+    /// All rows of the table.
     All,
-    /// Those for which this holds, in SQL.
+    /// The rows that satisfy an SQL condition.
     Where(&'static str),
 }
 
-/// What is in no backup: whoever has an old copy of a cookie, or finds a backup, is not let in by
-/// it. People sign in again with their password, or by a new link.
+/// Tables that are not backed up. Otherwise an old cookie, or a backup in the wrong hands, would
+/// give access. After a restore, people sign in again with their password or a new link.
 #[cfg(test)]
 const LEFT_OUT: [&str; 2] = ["session", "operator_session"];
 
-/// Every table, each behind those that it refers to.
+/// All tables, each after those that it refers to.
 pub(super) const TABLES: [BackupTable; 15] = [
     BackupTable {
         name: "studies",
@@ -188,7 +188,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
         name: "invitation",
         since_layout: 3,
         n_keys: 1,
-        // What was taken back after the backup was made is not to be open again.
+        // Invitations that were withdrawn after the backup must not become valid again.
         backup_rows: BackedUpRows::Where("used_ms IS NOT NULL"),
         columns: &[
             ("no", Integer),
@@ -269,18 +269,18 @@ impl fmt::Display for BackedUpRows {
     }
 }
 
-/// The name of a table's member.
+/// Returns the name of the archive member of a table.
 pub(super) fn member(table: &str) -> String {
     format!("database/{table}.jsonl")
 }
 
-/// All rows of a database at one moment, in files without names.
+/// A snapshot of all rows of a database, in unnamed temporary files.
 pub(crate) struct DatabaseRows {
     pub(super) layout: i64,
     pub(super) tables: Vec<TableFile>,
 }
 
-/// A table in a file whose end is where it stands.
+/// The rows of a table in a file, which is positioned at its end.
 pub(super) struct TableFile {
     pub(super) name: &'static str,
     pub(super) file: File,
@@ -288,7 +288,7 @@ pub(super) struct TableFile {
 }
 
 impl Store {
-    /// Takes all rows, into files in a folder that has room.
+    /// Reads a snapshot of all rows into files, in `scratch` if possible.
     pub(crate) async fn rows(&self, scratch: &Path) -> Result<DatabaseRows, Error> {
         let begun = self.pool.begin_with(self.database.snapshot()).await;
         let mut transaction = begun.map_err(|it| self.failed(it))?;
@@ -352,7 +352,7 @@ fn read(row: &AnyRow, at: usize, kind: Kind) -> sqlx::Result<Value> {
     })
 }
 
-/// How many rows a table has.
+/// Returns the number of rows of a table.
 pub(super) async fn n_rows(
     store: &Store,
     transaction: &mut Transaction<'static, Any>,
@@ -363,17 +363,17 @@ pub(super) async fn n_rows(
     counted.map_err(|it| store.failed(it))
 }
 
-/// Tables whose rows the database numbers by their first column.
+/// Tables whose first column is numbered by the database.
 const NUMBERED: [&str; 4] = ["jobs", "person", "invitation", "review_task"];
 
-/// After all tables of a layout were filled.
+/// Sets the sequences of numbered columns, after all tables of a layout have been filled.
 pub(super) async fn reset_sequences(
     store: &Store,
     layout: i64,
     transaction: &mut Transaction<'static, Any>,
 ) -> Result<(), Error> {
     match &store.database {
-        // It looks at the largest number by itself.
+        // SQLite continues after the largest number.
         DatabaseConfig::Sqlite(_) => Ok(()),
         DatabaseConfig::Postgres(_) => {
             let numbered =
@@ -389,22 +389,22 @@ pub(super) async fn reset_sequences(
     }
 }
 
-/// Puts rows of a backup into an empty table.
+/// Inserts rows of a backup into an empty table.
 pub(super) struct TableLoader<'a> {
     pub(super) store: &'a Store,
     pub(super) table: &'a BackupTable,
-    /// For messages.
+    /// The path of the backup, for error messages.
     pub(super) backup: &'a Path,
 }
 
 impl TableLoader<'_> {
-    /// Reads line by line; how many rows there were.
+    /// Reads rows from JSON lines, inserts them, and returns their number.
     pub(super) async fn from(
         &self,
         mut lines: impl BufRead,
         transaction: &mut Transaction<'static, Any>,
     ) -> Result<u64, Error> {
-        /// Values and bytes that are sent at once; SQLite takes 32,766 values.
+        /// Maximum number of values and bytes per statement; SQLite allows 32,766 values.
         const VALUES: usize = 30_000;
         const BYTES: usize = 1 << 20;
 
@@ -456,7 +456,7 @@ impl TableLoader<'_> {
         Ok(())
     }
 
-    /// The columns that a backup has, which may be of an earlier layout.
+    /// Parses the names of the columns. A backup of an earlier layout may have fewer.
     fn columns(&self, line: &[u8]) -> Result<Vec<(&'static str, Kind)>, Error> {
         let names: Vec<String> =
             serde_json::from_slice(line).map_err(|_| self.wrong(0, "names no columns"))?;
@@ -472,12 +472,13 @@ impl TableLoader<'_> {
         }
     }
 
-    /// The next line without its end; none at the end of the table. What it holds, other than
-    /// texts, is bounded by the number of columns.
+    /// Returns the next line without its end, or `None` at the end of the table. Returns an error
+    /// for lines that are too long or have too many values.
     fn line(&self, lines: &mut impl BufRead, at: u64) -> Result<Option<Vec<u8>>, Error> {
-        /// Above the pairs of the largest job: 5,000,000 of 8 bytes, in base64.
+        /// Maximum length of a line with binary columns: the pairs of the largest job, 5,000,000 of
+        /// 8 bytes, in base64.
         const MAX_BYTES: u64 = 1 << 26;
-        /// Without such a column: above a text of 1 MiB, every character of it escaped.
+        /// Maximum length of other lines: a text of 1 MiB with every character escaped.
         const MAX_BYTES_OF_TEXTS: u64 = 1 << 24;
 
         let columns = self.table.columns;
@@ -499,7 +500,7 @@ impl TableLoader<'_> {
         }
     }
 
-    /// Line 0 is the one with the names.
+    /// Returns the error for a line. Line 0 has the names of the columns.
     fn wrong(&self, line: u64, reason: &str) -> Error {
         let member = member(self.table.name);
         damaged(
@@ -509,8 +510,8 @@ impl TableLoader<'_> {
     }
 }
 
-/// Whether a line of JSON holds at most so many values, and none that holds others: a million
-/// zeros take more memory than their line.
+/// Returns whether a line of JSON has at most `n_columns` values and no nested ones. A million
+/// zeros would take more memory than the line itself.
 fn is_flat(line: &[u8], n_columns: usize) -> bool {
     let (mut in_text, mut is_escaped) = (false, false);
     let (mut n_commas, mut n_lists) = (0, 0);
@@ -527,7 +528,7 @@ fn is_flat(line: &[u8], n_columns: usize) -> bool {
     n_commas < n_columns && n_lists <= 1
 }
 
-/// A value for a column.
+/// A value of a column.
 enum Field {
     Integer(Option<i64>),
     Real(Option<f64>),
@@ -536,7 +537,7 @@ enum Field {
 }
 
 impl Field {
-    /// None where a column cannot hold the value.
+    /// Converts a JSON value; `None` if it does not fit the type of the column.
     fn of(value: Value, kind: Kind) -> Option<Field> {
         let absent = value.is_null();
         Some(match (kind, value) {
@@ -578,7 +579,7 @@ mod tests {
         assert!(!is_flat(r#"[{"a":1}]"#));
     }
 
-    /// A table or a column that is forgotten here would be missing from every backup.
+    /// A missing table or column would be missing from every backup.
     #[tokio::test]
     async fn every_column_of_every_table_is_in_a_backup() {
         for place in TestFolder::each() {

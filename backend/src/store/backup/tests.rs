@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Something in every table and every part, and things that do not last.
+/// Fills every table and every part, and adds files that are not backed up.
 async fn fill(place: &TestFolder) {
     for (name, text) in FILES {
         put(place, name, text);
@@ -57,7 +57,7 @@ async fn fill(place: &TestFolder) {
     store.close().await;
 }
 
-/// Two with a name, who used their invitations, and one invitation that nobody used.
+/// Adds two people who used their invitations, and an invitation that is not used.
 async fn fill_people(store: &Store) {
     let mut invite = NewInvitationRow {
         role: AccessRole::Curator,
@@ -91,7 +91,7 @@ async fn back_up(place: &TestFolder, to: &Path) -> BackupSize {
     write(&place.folder, rows, to).unwrap()
 }
 
-/// Where a backup can be restored: a folder that is not there yet, and an empty database.
+/// Returns a place for a restore: a folder that does not exist, and an empty database.
 fn empty(place: TestFolder) -> TestFolder {
     fs::remove_dir_all(&place.folder.root).unwrap();
     place
@@ -101,7 +101,7 @@ async fn restored(place: &TestFolder, from: &Path) -> Result<BackupSize, Error> 
     restore(&place.folder, &place.database, from).await
 }
 
-/// Every member but the first, which has the time.
+/// Returns all members except the first one, which contains the time.
 fn members(backup: &Path) -> BTreeMap<String, String> {
     let packed = flate2::read::GzDecoder::new(File::open(backup).unwrap());
     let mut members = BTreeMap::new();
@@ -137,7 +137,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
             assert_eq!(back_up(&to, &again).await, size);
             assert_eq!(members(&again), expected);
 
-            // Later jobs have later numbers.
+            // Later jobs get higher numbers.
             let store = to.store().await;
             let mut next = job(2);
             next.id = "2".repeat(32);
@@ -152,7 +152,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
             assert_eq!(ids, ["2", "1", "0"].map(|it| it.repeat(32)));
             assert!(store.operator().await.unwrap().is_some());
 
-            // People are there, their sessions and what nobody used are not.
+            // People are restored, but not their sessions and open invitations.
             let everybody = store.list_people(3_000).await.unwrap();
             let people = everybody
                 .people
@@ -191,7 +191,7 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
             "operator" => "[\"one\"]\n",
             "score_files" => "[\"ranker\"]\n",
             "job_queries" | "job_texts" | "job_batches" | "job_scores" => "[\"job\"]\n",
-            // Of later layouts.
+            // Tables of later layouts.
             _ => continue,
         };
         let name = tables::member(table.name);
@@ -258,7 +258,8 @@ async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
         let read = flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes);
         read.ok().map(|_| bytes)
     };
-    // Bytes of gzip's header may be others, as its time; and a few bits before its end say nothing.
+    // Changes to some bytes of the gzip header, such as the time, and to a few bits near the end
+    // have no effect.
     for at in (10..bytes.len()).step_by(bytes.len() / 50) {
         let mut changed = bytes.clone();
         changed[at] ^= 0xff;
@@ -305,7 +306,7 @@ async fn what_a_killed_restore_left_is_no_hindrance() {
     assert!(!left_in(&to).iter().any(|it| it.starts_with(SCRATCH)));
 }
 
-/// A name of so many bytes is packed into a few thousand.
+/// A very long name compresses to a few thousand bytes.
 #[tokio::test]
 async fn a_name_without_end_is_refused_before_it_is_in_memory() {
     let home = tempfile::tempdir().unwrap();
@@ -435,7 +436,7 @@ async fn a_backup_that_leads_elsewhere_is_refused() {
     assert!(error.contains("files/studies/s is no file"), "{error}");
 }
 
-/// A writer that takes any name, as `tar::Builder` does not.
+/// A writer that accepts any name, unlike `tar::Builder`.
 struct Unchecked {
     tar: tar::Builder<flate2::write::GzEncoder<File>>,
     sums: String,
@@ -523,7 +524,7 @@ fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
     });
 }
 
-/// A backup with a file, see [`crate::mutated_input`].
+/// Returns a backup with a file, see [`crate::mutated_input`].
 pub(crate) fn archives() -> Vec<Vec<u8>> {
     let mut writer = archive::ArchiveWriter::new(Vec::new());
     for (name, bytes) in [
@@ -536,7 +537,7 @@ pub(crate) fn archives() -> Vec<Vec<u8>> {
     vec![writer.finish().unwrap()]
 }
 
-/// Whether a backup is unpacked.
+/// Returns whether a backup can be unpacked.
 pub(crate) fn unpacks(backup: &[u8]) -> bool {
     let to = tempfile::tempdir().unwrap();
     let unpacked = archive::unpack(backup, Path::new("a.tar.gz"), to.path(), |_| Ok(()));

@@ -1,4 +1,4 @@
-//! Links that let somebody in, once.
+//! Invitation links, each of which can be used once.
 
 use shared::annotation::PersonId;
 use shared::api::people::{
@@ -15,27 +15,27 @@ use crate::store::secret_token::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// An invitation to be made. Whether somebody may make it is for the caller to know.
+/// An invitation to create. The caller must check that it may be created.
 #[derive(Debug, Clone)]
 pub(crate) struct NewInvitationRow {
-    /// The role that it gives.
+    /// The role of the invited person.
     pub role: AccessRole,
-    /// Whom it lets in again.
+    /// The existing person who is invited again, if any.
     pub person: Option<PersonId>,
-    /// How long it holds, 1 to [`MAX_INVITATION_HOURS`].
+    /// The validity in hours, from 1 to [`MAX_INVITATION_HOURS`].
     pub hours: u32,
-    /// Whom it is for.
+    /// A note about the invited person.
     pub note: String,
-    /// None: an operator without a name.
+    /// The person who created the invitation; `None` for an operator without a name.
     pub made_by: Option<PersonId>,
 }
 
-/// What somebody says of themselves who joins.
+/// The details that a joining person enters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct JoinDetails {
-    /// Not read for somebody who has one.
+    /// The name of a new person; ignored for an existing one.
     pub name: String,
-    /// Argon2id of a password, if they want one.
+    /// The Argon2id hash of the password, if one is set.
     pub password_hash: Option<String>,
 }
 
@@ -51,7 +51,7 @@ row! {
 }
 
 impl Store {
-    /// Makes an invitation. Its token is in the reply and nowhere else.
+    /// Creates an invitation. The reply contains its token, which is not stored.
     pub(crate) async fn invite(
         &self,
         invite: &NewInvitationRow,
@@ -95,7 +95,7 @@ impl Store {
         })
     }
 
-    /// What an invitation is to, if it can be used.
+    /// Returns the role and person of an invitation that can be used; otherwise an error.
     pub(crate) async fn invitation_target(
         &self,
         token: &SecretToken,
@@ -113,9 +113,9 @@ impl Store {
         })
     }
 
-    /// Uses an invitation and begins a session; of two at once one does. Somebody who was turned
-    /// away is let in again by one that is for them, and whoever sets a password thereby ends
-    /// their other sessions.
+    /// Uses an invitation and starts a session. Of two simultaneous attempts one succeeds. An
+    /// invitation for an existing person restores revoked access. Setting a password ends the other
+    /// sessions of the person.
     pub(crate) async fn join(
         &self,
         token: &SecretToken,
@@ -169,7 +169,7 @@ impl Store {
         Ok(session)
     }
 
-    /// Gives an operator without a name one, and begins a session.
+    /// Adds a named operator, for an operator without a name, and starts a session.
     pub(crate) async fn join_as_operator(
         &self,
         joining: &JoinDetails,
@@ -183,7 +183,7 @@ impl Store {
         Ok(session)
     }
 
-    /// The invitation of a number, if it can still be used.
+    /// Returns an invitation that can still be used by its number.
     pub(crate) async fn open_invitation(
         &self,
         no: u32,
@@ -204,7 +204,7 @@ impl Store {
         }
     }
 
-    /// Takes an invitation back, if it was not used.
+    /// Withdraws an invitation that has not been used.
     pub(crate) async fn revoke_invitation(&self, no: u32, now_ms: i64) -> Result<(), Error> {
         sqlx::query(
             "UPDATE invitation SET revoked_ms = $1

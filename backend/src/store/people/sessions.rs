@@ -1,4 +1,4 @@
-//! Browsers in which somebody is signed in.
+//! The sessions of people who are signed in.
 
 use shared::annotation::PersonId;
 use shared::api::people::{AccessRole, Person};
@@ -11,18 +11,18 @@ use crate::store::secret_token::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// A session ends when nobody was there for so long: 90 days.
+/// Time without activity after which a session ends: 90 days.
 const LIFETIME_MS: i64 = 90 * 24 * HOUR_MS;
 
-/// Somebody was seen is written at most so often.
+/// Minimum time between two updates of the last activity of a session.
 const TOUCH_MS: i64 = HOUR_MS;
 
-/// The person who is signed in, with their role.
+/// The person of a session, with their role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UserSession {
-    /// None for an operator who came in by the link that the server prints.
+    /// `None` for an operator who signed in with the operator link.
     pub person: Option<Person>,
-    /// Role of the new person
+    /// The role of the person.
     pub role: AccessRole,
 }
 
@@ -37,7 +37,7 @@ row! {
 }
 
 impl Store {
-    /// Begins a session with a token of its own.
+    /// Starts a session of a person and returns its token.
     pub(crate) async fn begin_session(
         &self,
         person: PersonId,
@@ -49,7 +49,7 @@ impl Store {
         Ok(token)
     }
 
-    /// Whose session a token is of, if it still holds; then it holds longer.
+    /// Returns the session of a token if it is valid, and extends it.
     pub(crate) async fn session(
         &self,
         token: &SecretToken,
@@ -72,7 +72,7 @@ impl Store {
         if now_ms - row.seen_ms >= TOUCH_MS
             && let Err(error) = self.touch(token, row.no, now_ms).await
         {
-            // Whoever is here need not be told that the disk is full.
+            // The request can be served even if the disk is full.
             tracing::warn!("when somebody was seen is not written: {error}");
         }
         Ok(Some(UserSession {
@@ -85,7 +85,7 @@ impl Store {
         }))
     }
 
-    /// The session of an operator without a name, as [`Store::session`] has it.
+    /// Same as [`Store::session`], for operators without a name.
     async fn operator_session(
         &self,
         token: &SecretToken,
@@ -122,7 +122,7 @@ impl Store {
         }))
     }
 
-    /// Begins a session of an operator without a name, and forgets those that have ended.
+    /// Starts a session of an operator without a name, and deletes expired ones.
     pub(crate) async fn begin_operator_session(&self, now_ms: i64) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
         let token = SecretToken::new();
@@ -173,7 +173,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends a session, whether it is of a person or of an operator without a name.
+    /// Ends a session of a person or of an operator without a name.
     pub(crate) async fn end_session(&self, token: &SecretToken) -> Result<(), Error> {
         for statement in [
             "DELETE FROM session WHERE token_sha256 = $1",
@@ -188,7 +188,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends all sessions of somebody, but one.
+    /// Ends all sessions of a person, except one if given.
     pub(crate) async fn end_sessions_except(
         &self,
         person: PersonId,
@@ -214,7 +214,7 @@ impl Store {
         Ok(())
     }
 
-    /// Begins a session, and forgets those of anybody that have ended.
+    /// Starts a session of a person, and deletes the expired sessions of all people.
     pub(super) async fn begin_in(
         &self,
         transaction: &mut Transaction<'static, Any>,

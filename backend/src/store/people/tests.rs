@@ -29,7 +29,7 @@ async fn token(store: &Store, invite: &NewInvitationRow, now_ms: i64) -> SecretT
     SecretToken::from_text(&made.token)
 }
 
-/// Somebody new, and their session.
+/// Adds a person and starts a session.
 async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonId, SecretToken) {
     let token = token(store, &invite(AccessRole::Annotator), now_ms).await;
     let session = store.join(&token, &named(name), now_ms).await.unwrap();
@@ -132,7 +132,7 @@ async fn a_name_is_one_persons() {
             let token = token(&store, &invite(AccessRole::Annotator), 0).await;
             let refused = store.join(&token, &named(same), 0).await;
             assert!(matches!(refused, Err(Error::NameTaken { .. })), "{same}");
-            // The invitation is not used up.
+            // The invitation has not been used up.
             store.invitation_target(&token, 0).await.unwrap();
             let known = store.person_named(same).await.unwrap().unwrap();
             assert_eq!(known.person.name, "Ada Lovelace");
@@ -155,7 +155,7 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
         let (no, session) = somebody(&store, "Ada", 0).await;
         assert!(found(&store, &session, 90 * DAY_MS).await.is_none());
         assert!(found(&store, &session, 89 * DAY_MS).await.is_some());
-        // Was seen then, so that it holds longer.
+        // The activity on that day extends the session.
         assert!(found(&store, &session, 178 * DAY_MS).await.is_some());
         let everybody = store.list_people(178 * DAY_MS).await.unwrap();
         assert_eq!(everybody.people[0].last_seen_ms, 178 * DAY_MS as u64);
@@ -183,7 +183,7 @@ async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
         assert_eq!(found(&store, &session, 90 * DAY_MS).await, None);
         let seen = found(&store, &session, 89 * DAY_MS).await;
         assert_eq!(seen.as_ref(), Some(&operator));
-        // Was seen then, so that it holds longer.
+        // The activity on that day extends the session.
         let seen = found(&store, &session, 178 * DAY_MS).await;
         assert_eq!(seen.as_ref(), Some(&operator));
         assert!(

@@ -1,10 +1,11 @@
-//! The files of a study: `study.toml` (what it was made from), `instances-….parquet`,
-//! `instances-….columns` (the same, to be mapped), `scores-….parquet`, and `study.json`, which
-//! names these three and holds the rest, the checksums of all files and one of its own.
+//! The files of a study: `study.toml` (its definition), `instances-….parquet`,
+//! `instances-….columns` (the same instances for memory mapping), `scores-….parquet`, and
+//! `study.json`. The latter names the three data files and contains everything else, including the
+//! checksums of all files and its own.
 //!
-//! Columns go into files that are named by their checksums, `study.json` is put in its place last
-//! and in one step: so a study is what it was or what it has become, whenever the program is
-//! stopped. A file is verified when it is opened.
+//! Data files are named by their checksums, and `study.json` is replaced last, in one step. A study
+//! is therefore always in its old or in its new state, whenever the program is stopped. Files are
+//! verified when they are opened.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -25,37 +26,37 @@ use crate::store::{DataFolder, OWNER_ALONE, checksum, write_with_mode};
 
 pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
-/// What to do about a file that is damaged or gone.
+/// What to do about a file that is damaged or missing.
 const REMEDY: &str = "make the study again by `axioscope study run` with the file `study.toml` \
                       beside it, or take the file from a backup";
 
-/// The file that makes the others a study.
+/// The manifest, which names the other files.
 const HEAD: &str = "study.json";
 
-/// What the study was made from.
+/// The definition from which the study was created.
 const DEFINITION: &str = "study.toml";
 
-/// What `study.json` holds.
+/// The content of `study.json`.
 #[derive(Serialize, Deserialize)]
 struct StudyManifest {
-    /// Without the columns.
+    /// The study without instances and scores.
     study: Study,
     rankers: Vec<RankerInfo>,
-    /// One for each ranker; empty in studies of earlier versions.
+    /// The score stability check of each ranker; empty in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     certificates: Vec<Option<RescoringRecord>>,
     instances: String,
     scores: String,
-    /// The instances once more, to be mapped; none in studies of earlier versions.
+    /// The file with the instances for memory mapping; `None` in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<MappedColumnsFile>,
-    /// SHA-256 of every other file of the study, in hex, by its name; empty in studies of earlier
-    /// versions. That of this file is put into it by [`checksum::seal`].
+    /// SHA-256 of every other file of the study, in hex, by name; empty in studies of earlier
+    /// versions. The checksum of this file is added by [`checksum::seal`].
     #[serde(default)]
     files: BTreeMap<String, String>,
 }
 
-/// A file of [`mapped_columns`] columns.
+/// A file in the format of [`mapped_columns`].
 #[derive(Serialize, Deserialize)]
 struct MappedColumnsFile {
     file: String,
@@ -69,7 +70,7 @@ pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
     fs::create_dir_all(&folder).map_err(Error::file(&folder, WAY_OUT))?;
     let saved = save_in(&folder, study);
     if saved.is_err() && !folder.join(HEAD).exists() {
-        // What was written before the error is no study; that error is the one to tell.
+        // Removes the incomplete study. The error of the save is reported, not one from here.
         let _ = fs::remove_dir_all(&folder);
     }
     saved
@@ -83,7 +84,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     };
     let scratch = tempfile::tempdir_in(folder).map_err(Error::file(folder, WAY_OUT))?;
     let mut files = BTreeMap::new();
-    // No file takes the place of one that an earlier `study.json` names, unless it is the same.
+    // A file that an earlier `study.json` names is replaced only by an identical one.
     let mut put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
         let beside = scratch.path().join(format!("{stem}.{ending}"));
         write(&beside)?;
@@ -132,7 +133,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     remove_others(folder, &head)
 }
 
-/// Columns that no `study.json` names any more.
+/// Removes data files that `study.json` does not name.
 fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
     for entry in fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
         let path = entry.map_err(Error::file(folder, WAY_OUT))?.path();
@@ -147,7 +148,7 @@ fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a study; what is read of its files is verified.
+/// Loads a study. All files that it reads are verified.
 pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let folder = data.study(name)?;
     let damaged = |reason: String| Error::CorruptData {
@@ -207,8 +208,8 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     Ok(study)
 }
 
-/// Verifies every file of a study, also those that [`load`] does not read. Returns how many have
-/// a checksum: none in a study of an earlier version.
+/// Verifies every file of a study, including those that [`load`] does not read. Returns the number
+/// of files with a checksum, 0 for a study of an earlier version.
 pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
     let folder = data.study(name)?;
     let files = read_head(&folder, name)?.files;
@@ -234,7 +235,7 @@ fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
     })
 }
 
-/// Opens a file of a study; one that has no checksum is of an earlier version.
+/// Opens a file of a study. Files of earlier versions have no checksum and are not verified.
 fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<File, Error> {
     let path = folder.join(name);
     match files.get(name) {
@@ -243,7 +244,7 @@ fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<F
     }
 }
 
-/// The instances of a study, from the file that others read too.
+/// Reads the instances of a study from the Parquet file.
 fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
     let (mined, origin) = instances::read(path, &ids(study))?;
     let damaged = |reason: &str| Error::CorruptData {
@@ -253,7 +254,7 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
     if origin.hash != study.instances_hash {
         return Err(damaged("its instances are not its own; make it again"));
     }
-    // The file numbers only texts of instances; the study also has those of its pools.
+    // The file has only documents of instances; the study also has those of its candidate pools.
     let place = |text| {
         study
             .study_docs
@@ -308,7 +309,8 @@ mod tests {
     use super::*;
     use crate::pipeline::ParallelExecutor;
 
-    /// A study of the demo collection with formulas, small enough to be read a thousand times.
+    /// Creates a study of the demo collection with lexical rankers, small enough to be read a
+    /// thousand times.
     fn stored() -> (tempfile::TempDir, DataFolder, Study) {
         let home = tempfile::tempdir().unwrap();
         let data = DataFolder::open(home.path()).unwrap();
@@ -351,7 +353,7 @@ mod tests {
         for name in names(&folder) {
             let path = folder.join(&name);
             let whole = fs::read(&path).unwrap();
-            // Bits at places of the golden ratio's parts.
+            // Bits at positions spread by the golden ratio.
             for n in 0..25_u32 {
                 let part = (f64::from(n) * 0.618_034).fract();
                 let bit = (part * (whole.len() * 8) as f64) as usize;
@@ -381,8 +383,8 @@ mod tests {
         let before = names(&folder);
         save(&data, &study).unwrap();
         assert_eq!(names(&folder), before);
-        // The same instances with another origin are another file, so that a program that is
-        // stopped between the two leaves the one that was there.
+        // The same instances with other metadata go to another file, so that a program that is
+        // stopped in between leaves the old file intact.
         study.scores.pop();
         study.definition.rankers.pop();
         study.software = "0.0.9".to_owned();

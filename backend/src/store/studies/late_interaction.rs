@@ -1,4 +1,4 @@
-//! Rankers of a study that were looked into: `whitebox-….json` in its folder, one for each.
+//! The late-interaction analyses of a study: one file `whitebox-….json` per ranker in its folder.
 
 use std::fs;
 use std::io::Write;
@@ -12,11 +12,11 @@ use crate::store::{DataFolder, checksum, write_atomically};
 
 const PREFIX: &str = "whitebox-";
 
-/// What to do about a file that is damaged.
+/// What to do about a damaged file.
 const REMEDY: &str = "analyze the ranker again by `axioscope late-interaction --study NAME`, or \
                       remove the file";
 
-/// Keeps it in place of an earlier one of the same ranker.
+/// Writes an analysis. It replaces an earlier one of the same ranker.
 pub(crate) fn save(
     data: &DataFolder,
     study: &str,
@@ -29,7 +29,7 @@ pub(crate) fn save(
     })
 }
 
-/// All of a study, by the spec of the ranker.
+/// Reads all analyses of a study, sorted by the spec of the ranker.
 pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteractionAnalysis>, Error> {
     let folder = data.study(study)?;
     let mut all = Vec::new();

@@ -1,8 +1,8 @@
-//! The texts of a study's instances as the machine reads them: 32-bit integers, little-endian,
-//! one column after the other. A copy of the file is mapped, so what is shown of ten million
-//! instances takes no memory of ours.
+//! The documents of a study's instances as 32-bit little-endian integers, one column after the
+//! other. A copy of the file is memory-mapped, so that listing ten million instances does not need
+//! memory for all of them.
 
-// A mapped file is a slice only by a promise: see `Mapped::copy_of`.
+// A mapped file can be used as a slice only under a condition: see `Mapped::copy_of`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -32,10 +32,10 @@ pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
     })
 }
 
-/// Opens the columns of instances; none where the file is not the one that was written, as its
-/// SHA-256 tells, or where this machine cannot map a copy of it.
+/// Opens the columns of the instances. Returns `None` if the SHA-256 of the file is not `hash`, or
+/// if this machine cannot map the file.
 pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Option<Vec<Instances>> {
-    // Another order of bytes would be other numbers.
+    // The integers are little-endian.
     if cfg!(target_endian = "big") {
         return None;
     }
@@ -64,8 +64,8 @@ pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Opti
 struct Mapped(Mmap);
 
 impl Mapped {
-    /// Maps a copy of a file. The file itself may be cut short by whoever can write it, and who
-    /// then reads what was mapped is ended by the system. Returns the SHA-256 of the copy too.
+    /// Maps a copy of a file, and returns its SHA-256 as well. The file itself must not be mapped:
+    /// if another process truncated it, the system would kill the process that reads it.
     fn copy_of(path: &Path) -> io::Result<(Mapped, String)> {
         let file = File::open(path)?;
         let beside = path.parent().unwrap_or(Path::new("."));
@@ -75,8 +75,8 @@ impl Mapped {
             hasher.update(part);
             copy.write_all(part)
         })?;
-        // SAFETY: the copy has no name, so that nobody else opens it, and nothing is written into
-        // it from here on.
+        // SAFETY: the copy has no name, so that nobody else can open it, and nothing is written to
+        // it after this point.
         let map = unsafe { Mmap::map(&copy) }?;
         Ok((
             Mapped(map),
@@ -85,14 +85,14 @@ impl Mapped {
     }
 
     fn texts(&self) -> &[StudyDocNo] {
-        // SAFETY: any four bytes are a number, and the slice is cut to whole ones in their
-        // alignment. A mapping begins at a page, so there is nothing before the first.
+        // SAFETY: any four bytes are a valid number, and the slice is restricted to whole aligned
+        // numbers. A mapping starts at a page boundary, so that no bytes are skipped at the start.
         let (_, texts, _) = unsafe { self.0.align_to::<StudyDocNo>() };
         texts
     }
 }
 
-/// One of the columns.
+/// The documents of one axiom and variant within the mapped file.
 struct Column {
     map: Arc<Mapped>,
     range: Range<usize>,
@@ -110,7 +110,7 @@ mod tests {
     use shared::probe::Axiom;
     use shared::probe::{AxiomVariant, Probe};
 
-    /// Also when whoever can write the file empties it meanwhile.
+    /// Also covers another process that empties the file in the meantime.
     #[test]
     fn columns_come_back_and_a_changed_file_is_not_taken() {
         let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed);

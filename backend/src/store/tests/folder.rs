@@ -1,4 +1,4 @@
-//! The data folder: its parts, its lock and its files.
+//! Tests of the data folder: its parts, its lock and its files.
 
 use super::*;
 use crate::store::scores::ScoreColumns;

@@ -1,4 +1,4 @@
-//! Jobs in the database: who works on them, their batches, their states and their scores.
+//! Tests of jobs in the database: locks, batches, states and scores.
 
 use shared::api::JobState;
 use shared::score::rescoring::{ComputeEnvironment, RescoringRecord};
@@ -20,7 +20,7 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
         panic!("two work on the same jobs")
     };
     assert!(matches!(error, Error::DatabaseInUse { .. }), "{error}");
-    // A connection that the server ends is made again.
+    // A connection that the server has closed is opened again.
     lock.renew().await.unwrap();
     place.server.as_ref().unwrap().execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
@@ -64,7 +64,7 @@ async fn a_batch_is_committed_once() {
         assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
         assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
 
-        // A pair that another batch has brought already takes its whole batch back.
+        // If one pair has a score already, the whole batch is rolled back.
         let next = store.next_batch(&job.id, None).await.unwrap().unwrap();
         assert!(
             store

@@ -1,4 +1,4 @@
-//! The layouts of a database: migrations, earlier releases and later ones.
+//! Tests of database layouts: migrations, earlier releases and later ones.
 
 use super::*;
 
@@ -35,7 +35,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
     }
 }
 
-/// What is released stays as it is: sqlx compares these with what a database was made by.
+/// Released migrations must not change, since sqlx compares them with those that were applied.
 #[test]
 fn released_migrations_stay_as_they_are() {
     let sums = |migrator: &sqlx::migrate::Migrator| {
@@ -80,7 +80,7 @@ async fn a_database_of_every_released_layout_is_brought_forward() {
             };
             let early = Store::connect(&place.database).await.unwrap();
             early.migrate(layout).await.unwrap();
-            // What every layout has.
+            // Tables that exist in every layout.
             early.add_job(&job(4)).await.unwrap();
             early.new_operator_token().await.unwrap();
             early.close().await;

@@ -1,4 +1,4 @@
-//! Databases that are opened, those that cannot be, and what a full disk or a server refuses.
+//! Tests of opening databases, of full disks and of errors from a server.
 
 use super::*;
 
@@ -43,7 +43,7 @@ async fn an_empty_database_beside_studies_is_refused() {
     let place = TestFolder::sqlite();
     let file = place.folder.database();
     fs::write(&file, "").unwrap();
-    // Nothing is lost in a folder without studies.
+    // An empty database is no loss in a folder without studies.
     place.store().await.close().await;
     assert!(fs::metadata(&file).unwrap().len() > 0);
 
@@ -59,7 +59,7 @@ async fn an_empty_database_beside_studies_is_refused() {
     );
     assert!(error.contains("axioscope restore"), "{error}");
     assert_eq!(fs::metadata(&file).unwrap().len(), 0, "it is left as it is");
-    // A study may be there before any database is.
+    // Studies may exist before there is a database.
     fs::remove_file(&file).unwrap();
     place.store().await.close().await;
 }
@@ -79,10 +79,10 @@ async fn a_database_is_for_its_owner_alone() {
     };
     let store = place.store().await;
     store.add_job(&job(4)).await.unwrap();
-    // With what SQLite writes beside it.
+    // Including the files that SQLite creates.
     assert_eq!(modes(), [0o600; 3]);
     store.close().await;
-    // One of an earlier version.
+    // A database of an earlier version.
     let file = place.folder.database();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let store = place.store().await;
@@ -149,7 +149,7 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
     let closed = nobody.local_addr().unwrap().to_string();
     drop(nobody);
     let wrong = format!("{}x", server.password());
-    // Up to what is spelled otherwise in an address.
+    // The part of the password before the first escaped character.
     let secret = server.password().split('%').next().unwrap();
     for (url, reason) in [
         (server.url_with(server.host(), &closed), "start the server"),
@@ -167,7 +167,7 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
         assert!(!told.contains(secret), "{told}");
         assert!(!error.public_message().contains("127.0.0.1"), "{told}");
     }
-    // A user who may make no tables, and errors as the server raises them.
+    // Errors of the server, raised by their codes.
     let store = place.store().await;
     for (code, reason) in [
         ("53100", "the disk is full; make room"),
