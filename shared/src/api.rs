@@ -151,7 +151,7 @@ pub struct ServerInfoResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListStudiesRequest {}
 
-/// One study for one state of its dials.
+/// One study for one state of its controls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetStudyRequest {
@@ -173,7 +173,7 @@ pub struct GetFiguresRequest {
     pub options: FigureOptions,
 }
 
-/// The behaviours of a study.
+/// The behavioral tests of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetBehavioralTestsRequest {
@@ -271,7 +271,7 @@ pub struct GetInstanceRequest {
     /// The axiom or behavior.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// Index among the instances of the probe and variant, from 0.
     pub number: u64,
@@ -302,7 +302,7 @@ pub struct GetCollectionStatisticsRequest {
 pub struct CollectionStatisticsResponse {
     /// How its texts became terms.
     pub analyzer: Analyzer,
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
     /// Of the terms of the study's texts and queries.
     pub terms: std::collections::BTreeMap<String, TermStatistics>,
@@ -327,25 +327,25 @@ pub struct ScoreDocumentsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScoreDocumentsResponse {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// In the order of the texts.
+    /// Scores, in the order of the documents.
     pub scores: Vec<f64>,
     /// Whether the model saw only a part of each text.
     pub truncated: Vec<bool>,
-    /// Late interaction: which piece of each text every query piece matched; else empty.
+    /// Late interaction: which piece of each text every query token matched; else empty.
     pub similarities: Vec<TokenSimilarities>,
 }
 
-/// Cosines of query pieces with the pieces of one text (Formal et al. 2021, equation 1).
+/// Cosines of query tokens with the pieces of one text (Formal et al. 2021, equation 1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenSimilarities {
-    /// Pieces of the query.
+    /// Tokens of the query.
     pub query_tokens: Vec<String>,
-    /// Pieces of the text.
+    /// Tokens of the text.
     pub document_tokens: Vec<String>,
-    /// Query pieces × text pieces, in [-1, 1].
+    /// Query tokens × text tokens, in [-1, 1].
     pub cosines: Vec<Vec<f32>>,
 }
 
@@ -385,7 +385,7 @@ pub struct AttentionResponse {
     pub tokens: Vec<String>,
     /// Index of the first token of the document.
     pub document_start: u32,
-    /// How much each piece takes of each other; a row sums to 1.
+    /// How much each token takes of each other; a row sums to 1.
     pub weights: Vec<Vec<f32>>,
     /// Whether the model saw only a part of both.
     pub truncated: bool,
@@ -464,7 +464,7 @@ pub struct JobScoresResponse {
     pub rescoring: Option<RescoringRecord>,
 }
 
-/// A piece of long work.
+/// A token of long work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Job {
@@ -482,7 +482,7 @@ pub struct Job {
     pub n_pairs: u64,
     /// In this run of the job, 0 before the first batch.
     pub pairs_per_s: f64,
-    /// Pieces that the model reads in a second, in this run of the job.
+    /// Tokens that the model reads in a second, in this run of the job.
     #[serde(default)]
     pub tokens_per_s: f64,
     /// What went wrong, and the way out.

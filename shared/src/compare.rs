@@ -7,7 +7,7 @@
 //! over a collection. Our choices where the paper leaves them open, or where it cannot be followed:
 //!
 //! - A list is ordered as [`crate::effectiveness`] does it, by score; RR@10 is its RR@10.
-//! - Tokens are those of an analyser without stemming; stop words are left out of documents and
+//! - Tokens are those of an analyzer without stemming; stop words are left out of documents and
 //!   queries alike. See [`top_fractions`].
 //! - A document without a text, or without a token that is left, has no share and is passed over;
 //!   so is, in FQT and FNT, a query without a token that is left.
@@ -68,7 +68,7 @@ pub enum ComparisonSubset {
     /// Those with a relevant document among the candidates: in the list of either ranker, at any
     /// rank. The paper's, of whose 6,980 queries 1,242 have none.
     WithRetrievedRelevant,
-    /// All. What needs judgements counts those that have them.
+    /// All. What needs judgments counts those that have them.
     All,
 }
 
@@ -150,13 +150,13 @@ pub struct ComparedQueryCounts {
 pub struct RankerComparison {
     /// Name of the study, or of the collection.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
     /// Of the instances of the study, or of the collection.
     pub content_hash: String,
     /// As it was asked.
     pub options: ComparisonOptions,
-    /// The least grade of a relevant document.
+    /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
     /// What texts are cut into: [`crate::text::Analyzer::describe`].
     pub analyzer: String,

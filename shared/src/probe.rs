@@ -1,7 +1,7 @@
 //! What finds instances: a probe, and how it is written.
 //!
 //! A probe is anything that yields instances. *Axioms* claim which text scores higher; each has
-//! one file in `axiom/`. *Behaviours* ask which text is preferred, without saying which should
+//! one file in `axiom/`. *Behavioral tests* ask which text is preferred, without saying which should
 //! be: measure and match (`matching`), manipulations and dataset transfer, whose texts stand
 //! beside the collection. Mining sees texts, never scores.
 
@@ -96,7 +96,7 @@ pub struct ProbeDescription {
     pub short_title: &'static str,
     /// What the axiom says, in one sentence.
     pub statement: &'static str,
-    /// Premises and claim as a formula.
+    /// Preconditions and claim as a formula.
     pub formula: &'static str,
     /// Who stated it first, and whose diagnostic reading is taken.
     pub source: &'static str,
@@ -159,7 +159,7 @@ impl Probe {
         }
     }
 
-    /// The premises of an axiom or a measurement, see [`Axiom::preconditions`].
+    /// The preconditions of an axiom or a measurement, see [`Axiom::preconditions`].
     pub fn preconditions(
         self,
         mode: AxiomVariant,
@@ -262,7 +262,7 @@ impl Probe {
         }
     }
 
-    /// Whether it claims which text should score higher; if not, it is a behaviour, which asks.
+    /// Whether it claims which text should score higher; if not, it is a behavioral test, which asks.
     pub fn is_axiom(self) -> bool {
         matches!(self, Probe::Axiom(_))
     }

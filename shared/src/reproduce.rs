@@ -98,7 +98,7 @@ impl Paper {
         }
     }
 
-    /// The modes that a study of it is mined in, ours first; behaviours and comparisons have one.
+    /// The modes that a study of it is mined in, ours first; behavioral tests and comparisons have one.
     pub fn modes(self) -> Vec<AxiomVariant> {
         match self {
             Paper::Rennings2019 => vec![AxiomVariant::Fixed, AxiomVariant::PaperRennings2019],
@@ -367,7 +367,7 @@ pub enum PublishedColumn {
     Probe(Probe),
     /// A measure: the paper's name, ours.
     Measure(String, String),
-    /// A behaviour: the paper's name, ours, and of which documents.
+    /// A behavioral test: the paper's name, ours, and of which documents.
     BehavioralTest(String, Probe, RelevanceSlice),
     /// δ of a ranker, in the unit of its scores.
     Delta,
@@ -405,7 +405,7 @@ pub enum PublishedRowSubject {
     Instances,
     /// Instances of the queries of a split.
     Split(String),
-    /// Instances with a relevant text.
+    /// Instances with a relevant document.
     WithRelevantDocument,
     /// How often the claim holds for the grades.
     AgreementWithQrels,

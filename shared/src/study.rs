@@ -52,13 +52,13 @@ use withheld_texts::WithheldTexts;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StudyDefinition {
-    /// Version of this layout; 1.
+    /// The version of this layout; 1.
     pub format: u32,
     /// Name in addresses: lower-case letters, digits, hyphens.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Two sentences on what one sees.
+    /// A description in about two sentences.
     #[serde(default)]
     pub description: String,
     /// A folder or the name of an imported collection.
@@ -68,7 +68,7 @@ pub struct StudyDefinition {
     pub n_queries: Option<usize>,
     /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
     pub pool: PoolSpec,
-    /// Which axioms and behaviours.
+    /// Which axioms and behavioral tests.
     #[serde(deserialize_with = "probes")]
     pub probes: Vec<Probe>,
     /// Which readings; the first is shown first.
@@ -76,7 +76,7 @@ pub struct StudyDefinition {
     pub variants: Vec<AxiomVariant>,
     /// As on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
     pub rankers: Vec<String>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     #[serde(default)]
     pub analyzer: Analyzer,
     /// What becomes an instance.
@@ -84,7 +84,7 @@ pub struct StudyDefinition {
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
-    /// Other analysers, which are asked about the instances: [`analyzer_audit`].
+    /// Other analyzers, which are asked about the instances: [`analyzer_audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
@@ -226,7 +226,7 @@ impl StudyDefinition {
         StudyFile::from_toml(file, text).map(|it| it.definition)
     }
 
-    /// As a study file; a vocabulary of pieces is named, not written.
+    /// As a study file; a vocabulary of tokens is named, not written.
     pub fn to_toml(&self) -> String {
         let mut named = self.clone();
         for analyzer in named.audit.iter_mut().chain([&mut named.analyzer]) {
@@ -271,7 +271,7 @@ impl StudyDefinition {
         self.limits.check()
     }
 
-    /// Refuses a behaviour that lacks its file.
+    /// Refuses a behavioral test that lacks its file.
     fn check_behaviour(&self, probe: Probe) -> Result<(), Error> {
         match probe {
             Probe::Transfer(it) => {
@@ -321,7 +321,7 @@ pub fn validate_study_name(name: &str) -> Result<(), Error> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Study {
-    /// Version of this layout; 1.
+    /// The version of this layout; 1.
     pub format: u32,
     /// What it was made from.
     pub definition: StudyDefinition,
@@ -334,7 +334,7 @@ pub struct Study {
     pub collection_hash: String,
     /// [`crate::probe::mining::MiningResult::hash`].
     pub instances_hash: String,
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
     /// df and cf, in the whole collection, of the terms of the study's texts and queries.
     pub terms: BTreeMap<String, TermStatistics>,
@@ -349,7 +349,7 @@ pub struct Study {
     pub study_docs: Vec<StudyDocument>,
     /// For each query the texts that are compared, best first where the pool has an order.
     pub pools: Vec<Vec<StudyDocNo>>,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub instances: Vec<Instances>,
     /// What was scored: the pools and every text of an instance.
     pub pairs: QueryDocumentPairs,
@@ -368,7 +368,7 @@ pub struct Study {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "overlap")]
     pub query_overlap: Vec<Option<f64>>,
-    /// One for each analyser of [`StudyDefinition::audit`].
+    /// One for each analyzer of [`StudyDefinition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<AnalyzerAudit>,
     /// What is known of texts that are not here.
@@ -430,7 +430,7 @@ impl Study {
         text.id(&self.docs[text.doc() as usize].id)
     }
 
-    /// What is analysed and scored of a text.
+    /// What is analyzed and scored of a text.
     pub fn study_doc_text(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
         text.body(&self.docs[text.doc() as usize].body())

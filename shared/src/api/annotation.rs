@@ -75,7 +75,7 @@ pub struct ListTasksRequest {}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCard))]
 pub struct TaskSummary {
-    /// Which.
+    /// The task.
     pub task: TaskId,
     /// What people read above the queue.
     pub title: String,
@@ -141,7 +141,7 @@ pub struct TaskResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNextItems))]
 pub struct LeaseItemsRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
     /// How many, 1 to [`MAX_ITEMS_PER_REQUEST`].
     pub n_items: u32,
@@ -179,9 +179,9 @@ pub struct AssignedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgain))]
 pub struct GetAssignedItemRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
-    /// Which.
+    /// The item.
     pub item: ItemNo,
 }
 
@@ -189,7 +189,7 @@ pub struct GetAssignedItemRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMine))]
 pub struct ListOwnEventsRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
 }
 
@@ -207,7 +207,7 @@ pub struct EventRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSend))]
 pub struct SubmitEventsRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
     /// In the order in which it was done, 1 to [`MAX_EVENTS_PER_REQUEST`].
     pub events: Vec<AnnotationEvent>,
@@ -290,7 +290,7 @@ pub struct CreateTaskRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWholeTask))]
 pub struct GetTaskDefinitionRequest {
-    /// Which.
+    /// The task.
     pub task: TaskId,
 }
 
@@ -310,7 +310,7 @@ pub struct TaskDefinitionResponse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewChange))]
 pub struct UpdateTaskRequest {
-    /// Which.
+    /// The task.
     pub task: TaskId,
     /// A task that was open is never a draft again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -337,7 +337,7 @@ pub struct PersonName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskProgress))]
 pub struct GetTaskProgressRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
 }
 
@@ -374,7 +374,7 @@ pub struct AgreementResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDisputes))]
 pub struct ListDisputesRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
 }
 
@@ -382,9 +382,9 @@ pub struct ListDisputesRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHistory))]
 pub struct GetItemHistoryRequest {
-    /// Of which task.
+    /// The name of the task.
     pub task: TaskId,
-    /// Which.
+    /// The item.
     pub item: ItemNo,
 }
 
@@ -408,7 +408,7 @@ pub struct ItemHistoryResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDownload))]
 pub struct ExportTaskRequest {
-    /// Which.
+    /// The task.
     pub task: TaskId,
     /// In which format.
     pub format: TaskExportFormat,
@@ -459,7 +459,7 @@ pub struct TaskResults {
     pub n_people: u32,
     /// How far they agree.
     pub agreement: AgreementCoefficients,
-    /// Axiom, rankers and judgements against people; none if the task is outdated.
+    /// Axiom, rankers and judgments against people; none if the task is outdated.
     pub estimates: Option<AgreementEstimates>,
 }
 

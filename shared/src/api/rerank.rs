@@ -233,7 +233,7 @@ pub struct CohereResultDocument {
     pub text: String,
 }
 
-/// Pieces of words that a model has read: of the query once for each text, and of the texts.
+/// Tokens of words that a model has read: of the query once for each text, and of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankUsage {

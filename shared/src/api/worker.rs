@@ -121,7 +121,7 @@ pub enum WorkerRequest {
     BuildJob {
         /// A model of the server, by its `spec`.
         model: String,
-        /// For people.
+        /// The title, as shown to readers.
         title: String,
     },
     /// Add to [`LOCAL_STUDY`] the `JobScoresResponse` whose JSON stands beside this message.
@@ -192,17 +192,17 @@ pub struct WorkerProgress {
 pub enum WorkerStage {
     /// Bytes of a file.
     Read,
-    /// Texts analysed.
+    /// Texts analyzed.
     Index,
     /// Queries whose texts were manipulated.
     Manipulate,
     /// Queries whose texts were chosen and compared.
     Mine,
-    /// Texts analysed in other ways, for the audit.
+    /// Texts analyzed in other ways, for the audit.
     Audit,
     /// Queries scored, one ranker after the other.
     Score,
-    /// Texts in which neighbours were counted, for word vectors.
+    /// Texts in which neighbors were counted, for word vectors.
     CountCooccurrences,
     /// Rounds of training word vectors.
     TrainVectors,
@@ -210,7 +210,7 @@ pub enum WorkerStage {
 
 impl WorkerStage {
     /// The stages of [`WorkerRequest::CreateStudy`]; [`WorkerStage::Manipulate`] for a study with
-    /// behaviours, [`WorkerStage::Audit`] for one that asks other analysers.
+    /// behavioral tests, [`WorkerStage::Audit`] for one that asks other analyzers.
     pub const CREATE_STUDY: [WorkerStage; 5] = [
         WorkerStage::Index,
         WorkerStage::Manipulate,
@@ -236,7 +236,7 @@ pub enum FileKind {
     QueriesJsonl,
     /// Queries: `id<TAB>query`, or TREC's marked-up topics.
     Topics,
-    /// Judgements, TREC's four columns or BEIR's three.
+    /// Judgments, TREC's four columns or BEIR's three.
     Qrels,
     /// A ranked list, TREC's six columns.
     Run,
@@ -328,7 +328,7 @@ pub struct TrainedVectorsSummary {
     pub n_words: u64,
     /// Dimensions of a vector.
     pub n_dims: u64,
-    /// Pairs of words that are neighbours.
+    /// Pairs of words that are neighbors.
     pub n_cooccurrences: u64,
     /// Mean weighted squared error in the first pass and in the last.
     pub loss: [f64; 2],

@@ -3,7 +3,7 @@
 //! The six types are the coarse classes of Li and Roth (Learning Question Classifiers, COLING
 //! 2002). Padigela, Zamani and Croft (2019, table 6) took the rules of a JavaScript package for
 //! them; ours are other ones, and tell less or more questions apart. They were written with one
-//! half of 420 questions of our own in sight; on the other half, which was labelled before and
+//! half of 420 questions of our own in sight; on the other half, which was labeled before and
 //! counted after, they agree with the label as the test below states. A query that is no question
 //! of these, as a name alone or one that is answered by yes or no, has no type.
 

@@ -24,7 +24,7 @@ pub const MAX_EXAMPLES: usize = 3;
 pub struct ComparedQuery {
     /// Its numbers.
     pub metrics: QueryRow,
-    /// The query as written, with its marks.
+    /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// The tokens that are marked: those of the query that are no stop words.
     pub terms: Vec<QueryTermInfo>,

@@ -1,4 +1,4 @@
-//! What is compared: two ranked lists for each query, with the texts and the judgements.
+//! What is compared: two ranked lists for each query, with the texts and the judgments.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::text::Tokenizer;
 pub struct ComparisonInput<'a> {
     /// Name of the study, or of the collection.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
     /// Of the instances of the study, or of the collection.
     pub content_hash: String,

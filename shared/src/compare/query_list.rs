@@ -188,7 +188,7 @@ pub fn list_queries(
         .iter()
         .filter(|it| holds(&listing.selection, it))
         .collect();
-    // Queries without judgements stand last in either order.
+    // Queries without judgments stand last in either order.
     let gain =
         |it: &QueryMetrics, sign: f64| it.rr_difference().map_or(f64::NEG_INFINITY, |it| it * sign);
     let sign = match listing.sort {

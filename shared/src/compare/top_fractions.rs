@@ -7,7 +7,7 @@
 //! - the *fraction of query tokens*, `FQT(q) = (1/k) Σ N(d, q) / |d|`, from 0 to 1,
 //! - the *fraction of novel terms*, `FNT(q) = (1/k) Σ N'(d, q) / U(d)`, from 0 to 1
 //!
-//! (Padigela, Zamani and Croft, 2019, equations 1 and 2). The paper names no tokeniser and no stop
+//! (Padigela, Zamani and Croft, 2019, equations 1 and 2). The paper names no tokenizer and no stop
 //! list, and says nothing of stemming: there is none. A document in which nothing is left has no
 //! share; it is passed over, and k is one less.
 

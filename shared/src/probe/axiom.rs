@@ -1,4 +1,4 @@
-//! The axioms: one file each with its words, premises, mining and tests.
+//! The axioms: one file each with its words, preconditions, mining and tests.
 
 pub mod tfc1;
 pub mod tfc2;
@@ -184,10 +184,10 @@ impl Axiom {
         }
     }
 
-    /// The premises as measured on the texts of the case, which stand in the order of the claim,
+    /// The preconditions as measured on the texts of the case, which stand in the order of the claim,
     /// whether they hold or not. They must carry [`DocumentFeatures::other_terms`] and
     /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] where the axiom needs
-    /// it: without, its premises have no value and fail. They are an instance iff all hold.
+    /// it: without, its preconditions have no value and fail. They are an instance iff all hold.
     pub fn preconditions(
         self,
         mode: AxiomVariant,

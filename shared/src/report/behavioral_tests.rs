@@ -1,12 +1,12 @@
-//! The tables of a study's behaviours.
+//! The tables of a study's behavioral tests.
 
 use super::{ColumnKind, ReportTable, TableValue, format};
 use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
 
-/// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
-/// `effects`, for programs, with a row for each behaviour and ranker. None without a behaviour.
+/// Two tables: `behaviours`, for people, with behavioral tests as rows and a score for each ranker; and
+/// `effects`, for programs, with a row for each behavioral test and ranker. None without a behavioral test.
 pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
     match behaviours.rows.is_empty() {
         true => Vec::new(),

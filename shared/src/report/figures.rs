@@ -11,8 +11,8 @@ use crate::study::figures::query_overlap::OverlapThirds;
 /// In the order of the page, those that there is something to say in:
 ///
 /// - `funnel`: from candidates to instances, axiom by axiom,
-/// - `premises`: which premise sends away how many,
-/// - `tokenisation`: how the instances fare under other analysers,
+/// - `premises`: which precondition sends away how many,
+/// - `tokenisation`: how the instances fare under other analyzers,
 /// - `compared`: every ranker against one of them,
 /// - `effectiveness`: with the marks of a signed-rank test,
 /// - `overlap`: effectiveness in thirds of the queries,
@@ -97,7 +97,7 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
     table
 }
 
-/// Which premise sends away how many.
+/// Which precondition sends away how many.
 fn premises(figures: &StudyFigures) -> ReportTable {
     let mut table = head(
         figures,
@@ -135,7 +135,7 @@ fn premises(figures: &StudyFigures) -> ReportTable {
     table
 }
 
-/// A premise in words; one of every query term says so.
+/// A precondition in words; one of every query term says so.
 pub fn precondition_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
     let label = precondition::precondition_label(missed.quantity, missed.relation);
@@ -155,7 +155,7 @@ fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {
     }
 }
 
-/// How the instances fare under other analysers.
+/// How the instances fare under other analyzers.
 fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let first = figures.audits.first()?;
     let what = "instances that survive another analyzer";

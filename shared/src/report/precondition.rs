@@ -1,9 +1,9 @@
-//! Premises in words.
+//! Preconditions in words.
 
 use super::format;
 use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQuantity};
 
-/// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
+/// A precondition in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
 pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
     match (quantity, relation) {
         (MeasuredQuantity::LengthGap { a, b }, _) => format!(
@@ -125,7 +125,7 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
     }
 }
 
-/// The bound of a premise with its sign: `≤ 10`.
+/// The bound of a precondition with its sign: `≤ 10`.
 pub fn bound_label(premise: &MeasuredPrecondition) -> String {
     let Some(bound) = premise.bound else {
         return "any".to_owned();
@@ -139,7 +139,7 @@ pub fn bound_label(premise: &MeasuredPrecondition) -> String {
     format!("{sign} {}", value_label(premise.quantity, bound))
 }
 
-/// A value or a bound of a premise.
+/// A value or a bound of a precondition.
 pub fn value_label(quantity: MeasuredQuantity, value: f64) -> String {
     if quantity.is_counted() {
         format_count(value)

@@ -9,7 +9,7 @@ use crate::stats::bootstrap;
 use crate::study::controls::{InstanceSubset, StudyControls};
 use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 
-/// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was
+/// Four tables, and with neural rankers a fifth, for the state of the controls that `overview` was
 /// made with:
 ///
 /// - `fractions`, for people: rankers × axioms with intervals, effectiveness, agreement with
@@ -174,7 +174,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
     }
 }
 
-/// None where no ranker has a certificate.
+/// None where no ranker has a score stability check.
 pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "certificates", "score stability check")
         .with_text_columns("ranker | rescored")
@@ -376,7 +376,7 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         ratio_tolerance: ratio_share,
         max_per_query: per_query,
         seed,
-        // Behaviours have tables of their own.
+        // Behavioral tests have tables of their own.
         max_manipulated_docs: _,
     } = *limits;
     let gap = length_gap_terms.map_or("∞".to_owned(), |it| it.to_string());

@@ -22,7 +22,7 @@ pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0
 pub(super) enum StudyColumnKind {
     /// Axioms in a mode.
     Mode(AxiomVariant),
-    /// Behaviours with a δ.
+    /// Behavioral tests with a δ.
     Delta(TieThreshold),
     /// BM25 beside another ranker, by their rows, over the queries that count.
     Comparison {

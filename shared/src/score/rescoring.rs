@@ -1,7 +1,7 @@
 //! What a ranker says when some of its pairs are scored once more under other conditions: alone,
 //! in other batches, in fewer bits, on another processor.
 //!
-//! A certificate holds the scores themselves, not a judgement of them: how far they are apart, and
+//! A score stability check holds the scores themselves, not a judgment of them: how far they are apart, and
 //! how many verdicts change, is counted when the study is shown
 //! ([`crate::study::score_stability`]).
 

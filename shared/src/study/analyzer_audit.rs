@@ -1,6 +1,6 @@
-//! The tokenisation audit: of the instances that were mined under one analyser, how many are
+//! The tokenization audit: of the instances that were mined under one analyzer, how many are
 //! instances under another. An axiom whose instances are mostly gone with other terms says as
-//! much of the tokeniser as of the ranker.
+//! much of the tokenizer as of the ranker.
 //!
 //! The pools stay as they are, so only the terms change; a cap per query does not count.
 
@@ -10,13 +10,13 @@ use crate::collection::Collection;
 use crate::probe::mining::{Miner, QueryPool};
 use crate::probe::{AxiomVariant, Instances, MiningResult, Probe};
 
-/// How the instances of a study fare under one other analyser.
+/// How the instances of a study fare under one other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnalyzerAudit {
-    /// The other analyser: [`crate::text::Analyzer::describe`].
+    /// The other analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub rows: Vec<AuditRow>,
 }
 
@@ -27,20 +27,20 @@ pub struct AuditRow {
     /// The probe whose instances were asked about.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// Instances of the study.
     pub n_instances: u64,
-    /// Those among them that are instances under the other analyser.
+    /// Those among them that are instances under the other analyzer.
     #[serde(alias = "n_held")]
     pub n_retained: u64,
 }
 
-/// Asks another analyser about instances.
+/// Asks another analyzer about instances.
 #[derive(Clone, Copy)]
 pub struct AnalyzerAuditor<'a> {
-    /// Over an index of the other analyser; looks for what was mined, without a cap.
+    /// Over an index of the other analyzer; looks for what was mined, without a cap.
     pub miner: Miner<'a>,
     /// Over document numbers of the collection.
     pub mining_result: &'a MiningResult,
@@ -49,7 +49,7 @@ pub struct AnalyzerAuditor<'a> {
 }
 
 impl AnalyzerAuditor<'_> {
-    /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
+    /// How many instances of a query hold, for each axiom and mode, and for each behavioral test but
     /// those whose texts stand beside the pool: what these are does not depend on terms.
     pub fn audit_query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mining_result.study_docs;

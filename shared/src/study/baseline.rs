@@ -10,13 +10,13 @@ use crate::probe::{AxiomVariant, Probe};
 /// What is expected: written once, compared again and again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Version of this layout; 1.
+    /// The version of this layout; 1.
     pub format: u32,
     /// Name of the study.
     pub study: String,
-    /// Of its instances.
+    /// The hash of its instances.
     pub instances_hash: String,
-    /// In the order of the study.
+    /// The cells, in the order of the study.
     pub cells: Vec<BaselineCell>,
 }
 
@@ -28,7 +28,7 @@ pub struct BaselineCell {
     /// The probe of the cell.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// Over instances.

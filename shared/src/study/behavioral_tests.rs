@@ -1,4 +1,4 @@
-//! Behaviours of a study: for each and each ranker the effect of its samples.
+//! Behavioral tests of a study: for each and each ranker the effect of its samples.
 //!
 //! A sample is two texts of a query. With the difference `x = R(q, d1) − R(q, d2)` its effect is
 //! +1 if `x > δ`, −1 if `x < −δ`, else 0, and the score of a ranker is
@@ -44,7 +44,7 @@ pub enum TieThreshold {
     },
 }
 
-/// Which behaviours are asked for, and how.
+/// Which behavioral tests are asked for, and how.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestOptions {
@@ -84,7 +84,7 @@ impl RelevanceSlice {
         }
     }
 
-    /// The slices of a behaviour: a manipulation has all three.
+    /// The slices of a behavioral test: a manipulation has all three.
     fn of(probe: Probe) -> &'static [RelevanceSlice] {
         match probe {
             Probe::Manipulation(_) => &[
@@ -101,7 +101,7 @@ impl RelevanceSlice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TestedRanker {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
     /// δ, in the unit of its scores; none where its pools have no two scores to tune it by.
     pub tie_threshold: Option<f64>,
@@ -159,7 +159,7 @@ impl BehavioralEffect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestRow {
-    /// Which.
+    /// The probe.
     pub probe: Probe,
     /// Of which documents.
     pub slice: RelevanceSlice,
@@ -171,7 +171,7 @@ pub struct BehavioralTestRow {
     pub effects: Vec<Option<BehavioralEffect>>,
 }
 
-/// All behaviours of a study.
+/// All behavioral tests of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestResults {
@@ -179,26 +179,26 @@ pub struct BehavioralTestResults {
     pub name: String,
     /// Of the study.
     pub title: String,
-    /// Of the instances.
+    /// The hash of the instances.
     pub instances_hash: String,
     /// As they were asked.
     pub options: BehavioralTestOptions,
-    /// The least grade of a relevant document.
+    /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
     /// What became of the pairs of each transfer set.
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
-    /// The splits of the queries: a dial.
+    /// The splits of the queries: a control.
     pub splits: Vec<SplitSize>,
-    /// In the order of the study.
+    /// The rankers, in the order of the study.
     pub rankers: Vec<TestedRanker>,
-    /// In the order of the study.
+    /// The rows, in the order of the study.
     pub rows: Vec<BehavioralTestRow>,
     /// Tests in the table.
     pub n_tests: u64,
 }
 
 impl Study {
-    /// Every behaviour for every ranker.
+    /// Every behavioral test for every ranker.
     pub fn behavioral_tests(
         &self,
         asking: &BehavioralTestOptions,
@@ -368,7 +368,7 @@ impl<'a> BootstrapUnits<'a> {
     }
 }
 
-/// Samples of one behaviour, and which of them count.
+/// Samples of one behavioral test, and which of them count.
 struct SampleSelection<'a> {
     instances: &'a Instances,
     filter: &'a InstanceFilter<'a>,

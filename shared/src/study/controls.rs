@@ -10,7 +10,7 @@ use crate::probe::{Axiom, AxiomVariant, Claim, Instances, Probe, StudyDocNo};
 use crate::score::Scores;
 use crate::text::Vocabulary;
 
-/// The state of the dials. It stands in the address of a page.
+/// The state of the controls. It stands in the address of a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyControls {
@@ -86,7 +86,7 @@ impl StudyControls {
 }
 
 impl Study {
-    /// The instances of an axiom in a mode, or of a behaviour, which has one.
+    /// The instances of an axiom in a mode, or of a behavioral test, which has one.
     pub fn instances_of(&self, probe: Probe, mode: AxiomVariant) -> Result<&Instances, Error> {
         let mode = match probe.is_axiom() {
             true => mode,
@@ -105,7 +105,7 @@ impl Study {
     }
 }
 
-/// Which instances a state of the dials lets through.
+/// Which instances a state of the controls lets through.
 pub(crate) struct InstanceFilter<'a> {
     study: &'a Study,
     /// δ, with the length of each text, where it was turned down.
@@ -215,7 +215,7 @@ impl Study {
     }
 }
 
-/// Whether an axiom has δ among its premises.
+/// Whether an axiom has δ among its preconditions.
 fn needs_equal_length(probe: Probe) -> bool {
     match probe {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3) => true,

@@ -1,4 +1,4 @@
-//! A study as a data set: every instance with its premises and scores, for use outside.
+//! A study as a data set: every instance with its preconditions and scores, for use outside.
 
 use serde::Serialize;
 
@@ -11,13 +11,13 @@ use crate::probe::mining::StudyDocument;
 use crate::probe::{AxiomVariant, ClaimKind, MeasuredPrecondition, Probe, StudyDocNo};
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
-/// One instance. Places among query terms, as premises name them, are those of `terms`.
+/// One instance. Places among query terms, as preconditions name them, are those of `terms`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExportedInstance<'a> {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// What it claims of its texts.
@@ -37,7 +37,7 @@ pub struct ExportedInstance<'a> {
 }
 
 impl Study {
-    /// The documents of the study, analysed; statistics of the whole collection are in
+    /// The documents of the study, analyzed; statistics of the whole collection are in
     /// [`Study::terms`].
     pub(super) fn index(&self) -> Result<Index, Error> {
         let builder = IndexBuilder::new(self.definition.analyzer.clone());

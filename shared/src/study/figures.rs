@@ -43,13 +43,13 @@ pub struct FigureOptions {
 pub struct StudyFigures {
     /// Name of the study.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Of its instances.
+    /// The hash of its instances.
     pub instances_hash: String,
-    /// The reading that is shown.
+    /// The variant that is shown.
     pub variant: AxiomVariant,
-    /// The readings that were mined.
+    /// The variants that were mined.
     pub variants: Vec<AxiomVariant>,
     /// Where queries are in splits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,19 +58,19 @@ pub struct StudyFigures {
     pub options: FigureOptions,
     /// Rows.
     pub rankers: Vec<RankerInfo>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: String,
     /// One for each axiom.
     pub funnels: Vec<AxiomFunnel>,
-    /// How the instances fare under other analysers.
+    /// How the instances fare under other analyzers.
     pub audits: Vec<AnalyzerAudit>,
     /// Rankers against one of them, axiom by axiom.
     pub reference_comparison: ReferenceComparison,
-    /// Rankers by effectiveness; none without judgements.
+    /// Rankers by effectiveness; none without judgments.
     pub effectiveness: Option<EffectivenessTable>,
-    /// Effectiveness by how much of the query relevant texts hold; none without judgements.
+    /// Effectiveness by how much of the query relevant texts hold; none without judgments.
     pub query_overlap: Option<QueryOverlapFigure>,
-    /// Effectiveness against axioms; none without judgements.
+    /// Effectiveness against axioms; none without judgments.
     pub effectiveness_scatter: Option<EffectivenessScatter>,
 }
 

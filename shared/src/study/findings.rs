@@ -9,9 +9,9 @@ use crate::stats::Estimate;
 pub enum StudyFinding {
     /// A ranker orders most instances the other way round.
     ViolatesAxiom {
-        /// Who.
+        /// The ranker.
         ranker: usize,
-        /// On what.
+        /// The axiom.
         probe: Probe,
         /// Fraction satisfied.
         fraction: Estimate,
@@ -24,16 +24,16 @@ pub enum StudyFinding {
         more: usize,
         /// Who follows it less often.
         less: usize,
-        /// On what.
+        /// The axiom.
         probe: Probe,
         /// Fraction satisfied by the one.
         fraction_of_more: Estimate,
         /// Fraction satisfied by the other.
         fraction_of_less: Estimate,
     },
-    /// The judgements contradict an axiom.
+    /// The judgments contradict an axiom.
     QrelsContradictAxiom {
-        /// Which.
+        /// The probe.
         probe: Probe,
         /// How often its claim holds for the grades, where these differ.
         fraction: Estimate,
@@ -42,9 +42,9 @@ pub enum StudyFinding {
     },
     /// A ranker does as the axiom says.
     SatisfiesAxiom {
-        /// Who.
+        /// The ranker.
         ranker: usize,
-        /// On what.
+        /// The axiom.
         probe: Probe,
         /// Fraction satisfied.
         fraction: Estimate,

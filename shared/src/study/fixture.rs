@@ -31,7 +31,7 @@ pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
     study_of(&[query], texts, delta)
 }
 
-/// The same of several queries, `q`, `q1`, `q2`, …; the first has the judgement.
+/// The same of several queries, `q`, `q1`, `q2`, …; the first has the judgment.
 pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
     make(definition(delta), collection(queries, texts))
 }
@@ -83,7 +83,7 @@ pub(crate) fn definition(delta: u32) -> StudyDefinition {
     }
 }
 
-/// The texts are called `1`, `2`, …, the queries `q`, `q1`, …; the first has a judgement.
+/// The texts are called `1`, `2`, …, the queries `q`, `q1`, …; the first has a judgment.
 pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
     let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
         id: id.to_string(),

@@ -32,19 +32,19 @@ pub struct InstanceDetails {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// Query id.
     pub query_id: String,
-    /// The query as written, with its marks.
+    /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// Distinct query terms, in order of first appearance.
     pub terms: Vec<QueryTermInfo>,
-    /// In the order of the claim.
+    /// The documents, in the order of the claim.
     pub docs: Vec<InstanceDocument>,
     /// Over places in `texts`.
     pub claim: Claim<u32>,
-    /// In the order the axiom checks them.
+    /// The preconditions, in the order in which the axiom checks them.
     pub preconditions: Vec<MeasuredPrecondition>,
     /// One for each ranker of the study.
     pub verdicts: Vec<RankerVerdict>,
@@ -58,11 +58,11 @@ pub struct InstanceDetails {
 /// The words of an instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstanceTexts {
-    /// The query as written, with its marks.
+    /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// Distinct query terms, in order of first appearance.
     pub terms: Vec<QueryTermInfo>,
-    /// In the order of the claim.
+    /// The documents, in the order of the claim.
     pub docs: Vec<HighlightedText>,
     /// Whether the texts are not here.
     pub has_withheld_texts: bool,
@@ -116,7 +116,7 @@ pub struct InstanceDocument {
     pub id: String,
     /// May be empty; it is the beginning of the body.
     pub title: String,
-    /// What was analysed and scored, with marks.
+    /// What was analyzed and scored, with marks.
     pub text: HighlightedText,
     /// Its length, in terms.
     pub n_terms: u32,
@@ -165,13 +165,13 @@ const NEAREST: usize = 6;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerVerdict {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// In the order of the texts.
+    /// Scores, in the order of the documents.
     pub scores: Vec<Option<f64>>,
     /// Whether it saw only a part of each text.
     pub truncated: Vec<bool>,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub verdict: Option<Verdict>,
     /// The median size of its margins on this axiom, to scale a bar with.
     pub typical_margin: Option<f64>,
@@ -181,11 +181,11 @@ pub struct RankerVerdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TermContributions {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
     /// Distinct query terms × texts; each column sums, from the top, to the score.
     pub terms: Vec<Vec<f64>>,
-    /// In the order of the texts.
+    /// Scores, in the order of the documents.
     pub scores: Vec<f64>,
 }
 
@@ -376,7 +376,7 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
     units.iter().map(of).collect()
 }
 
-/// A query and texts, analysed and counted.
+/// A query and texts, analyzed and counted.
 pub(super) struct AnalyzedInstance<'a> {
     query: (&'a str, Vec<(String, Span)>),
     bodies: Vec<(&'a str, Vec<(String, Span)>)>,

@@ -92,9 +92,9 @@ pub struct ListedInstance {
     pub docs: Vec<String>,
     /// Grades, in the same order.
     pub grades: Vec<Option<i32>>,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub outcome: Option<Outcome>,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub margin: Option<f64>,
     /// Whether the ranker saw only a part of one of the texts.
     pub is_truncated: bool,

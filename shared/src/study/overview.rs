@@ -1,4 +1,4 @@
-//! The Study page: rankers × axioms, effectiveness, counts, agreement with judgements.
+//! The Study page: rankers × axioms, effectiveness, counts, agreement with judgments.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,14 +27,14 @@ pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
 pub struct StudySummary {
     /// Name in addresses.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Two sentences on what one sees.
+    /// A description in about two sentences.
     pub description: String,
     /// When its instances were mined: `2026-11-20`.
     #[serde(rename = "made")]
     pub created: String,
-    /// Of its instances.
+    /// The hash of its instances.
     #[serde(rename = "hash")]
     pub instances_hash: String,
     /// Queries.
@@ -43,7 +43,7 @@ pub struct StudySummary {
     pub n_docs: u64,
     /// Instances in the first mode.
     pub n_instances: u64,
-    /// Behaviours.
+    /// Behavioral tests.
     #[serde(default)]
     #[serde(rename = "n_behaviours")]
     pub n_behavioral_tests: u64,
@@ -58,15 +58,15 @@ pub struct StudySummary {
     pub is_published: bool,
 }
 
-/// Everything the Study page shows for one state of its dials.
+/// Everything the Study page shows for one state of its controls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyOverview {
     /// Name in addresses.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Two sentences on what one sees.
+    /// A description in about two sentences.
     pub description: String,
     /// When its instances were mined: `2026-11-20`.
     pub created: String,
@@ -74,11 +74,11 @@ pub struct StudyOverview {
     pub software: String,
     /// Of the collection.
     pub collection_hash: String,
-    /// Of the instances.
+    /// The hash of the instances.
     pub instances_hash: String,
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
-    /// Queries, after the dials.
+    /// Queries, after the controls.
     pub n_queries: u64,
     /// Where queries are in splits: their names and how many queries each has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,11 +91,11 @@ pub struct StudyOverview {
     pub pool: PoolSpec,
     /// What becomes an instance.
     pub limits: Limits,
-    /// What it was aggregated with.
+    /// The controls it was aggregated with.
     pub controls: StudyControls,
-    /// The reading that is shown.
+    /// The variant that is shown.
     pub variant: AxiomVariant,
-    /// The readings that were mined.
+    /// The variants that were mined.
     pub variants: Vec<AxiomVariant>,
     /// Rows.
     pub rows: Vec<OverviewRow>,
@@ -104,14 +104,14 @@ pub struct StudyOverview {
     pub n_unscored_rankers: u64,
     /// Columns.
     pub columns: Vec<OverviewColumn>,
-    /// Behaviours, which have answers of their own: [`super::behavioral_tests`].
+    /// Behavioral tests, which have answers of their own: [`super::behavioral_tests`].
     #[serde(default)]
     pub n_behavioral_tests: u64,
     /// How many tests the correction of `p_holm` reckons with.
     pub n_tests: u64,
     /// Names of the measures in [`OverviewRow::effectiveness`]: `nDCG@10`.
     pub measures: Vec<String>,
-    /// How the instances of this reading fare under other analysers.
+    /// How the instances of this reading fare under other analyzers.
     #[serde(default)]
     pub audits: Vec<AnalyzerAudit>,
     /// What was left out or should be known: documents without text, unscored pairs, …
@@ -135,11 +135,11 @@ pub struct SplitSize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverviewRow {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
     /// One for each column; none where the axiom has no instance with a verdict.
     pub cells: Vec<Option<OverviewCell>>,
-    /// One for each measure, over the pool; none without judgements.
+    /// One for each measure, over the pool; none without judgments.
     pub effectiveness: Vec<Option<f64>>,
     /// Pairs without a score.
     pub n_unscored: u64,
@@ -199,12 +199,12 @@ pub struct OverviewColumn {
     pub probe: Probe,
     /// What its instances claim.
     pub claim: ClaimKind,
-    /// After the dials.
+    /// After the controls.
     pub n_instances: u64,
-    /// After the dials, of the queries of each split.
+    /// After the controls, of the queries of each split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub n_per_split: Vec<u64>,
-    /// Instances with a relevant text.
+    /// Instances with a relevant document.
     pub n_with_relevant: u64,
     /// Instances whose opposite (the same two texts the other way round) is one as well.
     pub n_both_orders: u64,
@@ -246,7 +246,7 @@ impl Study {
         })
     }
 
-    /// The study for one state of its dials.
+    /// The study for one state of its controls.
     pub fn overview(&self, dials: &StudyControls) -> Result<StudyOverview, Error> {
         dials.check(self)?;
         let mode = dials.variant_of(self)?;
@@ -297,7 +297,7 @@ impl Study {
                 .collect(),
             splits,
             measures: MEASURES.iter().map(|&it| it.to_owned()).collect(),
-            // What other analysers keep was counted over all queries.
+            // What other analyzers keep was counted over all queries.
             audits: match dials.split {
                 Some(_) => Vec::new(),
                 None => self.audits_in(mode),

@@ -27,9 +27,9 @@ pub struct PlaygroundRequest {
     pub query: String,
     /// Two or three texts.
     pub docs: Vec<String>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
-    /// Bounds of the premises.
+    /// Bounds of the preconditions.
     pub limits: Limits,
     /// Reading of the axioms.
     pub variant: AxiomVariant,
@@ -55,7 +55,7 @@ pub struct PlaygroundResult {
     /// Γ of each text.
     pub term_distances: Vec<Option<u32>>,
     /// One for each axiom, those on meaning only with word vectors: the order of texts in which
-    /// it applies, or else the one that fails the fewest premises.
+    /// it applies, or else the one that fails the fewest preconditions.
     pub axiom_results: Vec<AxiomResult>,
     /// One for each ranker.
     pub contributions: Vec<TermContributions>,
@@ -70,9 +70,9 @@ pub struct AxiomResult {
     pub probe: Probe,
     /// Over places in the texts.
     pub claim: Claim<u32>,
-    /// Whether all premises hold.
+    /// Whether all preconditions hold.
     pub applies: bool,
-    /// In the order the axiom checks them.
+    /// The preconditions, in the order in which the axiom checks them.
     pub preconditions: Vec<MeasuredPrecondition>,
     /// One for each ranker; empty where the axiom does not apply.
     pub verdicts: Vec<RankerVerdict>,
@@ -87,7 +87,7 @@ pub const MAX_EXTRA_PROBES: usize = 64;
 /// What is known of the collection that texts are compared in.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectionStatistics<'a> {
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
     /// Of its terms.
     pub terms: &'a BTreeMap<String, TermStatistics>,
@@ -169,7 +169,7 @@ pub struct PlaygroundManipulation {
     pub other_docs: Vec<String>,
     /// Each by itself.
     pub manipulations: Vec<Manipulation>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
 }
 
@@ -233,7 +233,7 @@ fn statistics(
     Ok((index.totals(), stats.collect()))
 }
 
-/// The order of texts in which an axiom applies, or that fails the fewest premises; the first
+/// The order of texts in which an axiom applies, or that fails the fewest preconditions; the first
 /// of several. None if there are too few texts.
 fn apply(
     probe: Probe,

@@ -190,7 +190,7 @@ pub async fn index<E: ShardExecutor>(
 /// What is mined in a collection.
 #[derive(Debug, Clone)]
 pub struct MiningSettings {
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
     /// Which documents of a query are compared.
     pub pool: PoolSpec,
@@ -202,7 +202,7 @@ pub struct MiningSettings {
 
 impl MiningSettings {
     /// Returns the settings of a study: every axiom in every mode, modes first; then its
-    /// behaviours, which have one mode.
+    /// behavioral tests, which have one mode.
     pub fn from_definition(definition: &StudyDefinition) -> MiningSettings {
         let modes = definition.variants.iter();
         let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));

@@ -1,4 +1,4 @@
-//! What a certificate says of a study: how far scores move under other conditions, and how many
+//! What a score stability check says of a study: how far scores move under other conditions, and how many
 //! verdicts change.
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct StabilitySummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConditionStability {
-    /// Which.
+    /// The condition.
     pub condition: RescoringCondition,
     /// Pairs that were scored once more.
     pub n_pairs: u64,
@@ -35,7 +35,7 @@ pub struct ConditionStability {
     /// The distance from the least to the greatest of the scores of the same pairs, to hold the
     /// difference against.
     pub score_range: f64,
-    /// Instances of the shown mode and dials all of whose texts were scored once more.
+    /// Instances of the shown mode and controls all of whose texts were scored once more.
     pub n_verdicts: u64,
     /// Of these, whose verdict is another: satisfied, tied or violated.
     pub n_changed: u64,

@@ -21,7 +21,7 @@ pub struct VerdictDiff {
     pub first: String,
     /// The second.
     pub second: String,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub probes: Vec<ProbeChanges>,
     /// Queries with a move, the most first.
     pub queries: Vec<QueryChanges>,
@@ -36,9 +36,9 @@ pub struct ProbeChanges {
     /// The probe whose instances moved.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
-    /// Instances that both were judged on.
+    /// Instances on which both rankers have a verdict.
     pub n_verdicts: u64,
     /// Those with another outcome, better for the claim.
     pub n_improved: u64,
@@ -65,7 +65,7 @@ pub struct ChangedInstance {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// Place among its instances.
     pub number: u64,

@@ -254,7 +254,7 @@ fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     (n > 0).then(|| neutral as f64 / n as f64)
 }
 
-/// The behaviour whose score differs most, with both scores; none where none differs.
+/// The behavioral test whose score differs most, with both scores; none where none differs.
 fn most_changed<'a>(
     one: &'a BehavioralTestResults,
     other: &'a BehavioralTestResults,

@@ -1,4 +1,4 @@
-//! The walk over neighbours by which the published code of ABNIRML finds texts of equal TF.
+//! The walk over neighbors by which the published code of ABNIRML finds texts of equal TF.
 //!
 //! It sorts the judged texts of a query by the *sum* of their counts of query terms, and compares
 //! each with those before and behind it for as long as the vectors of counts are equal. Texts with
