@@ -140,10 +140,10 @@ pub struct TokenStatistics {
     pub pretrained_spectral_ratio: Option<f64>,
 }
 
-/// The other tokens that are told of a word.
+/// The maximum number of other tokens that are listed as soft matches of a word.
 pub const MAX_SOFT_MATCHES: usize = 5;
 
-/// The collection, ranker and sizes of a late-interaction analysis. (`Head` three times).
+/// The collection, the ranker and the sizes of a late-interaction analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionHeader {
@@ -172,8 +172,8 @@ pub struct LateInteractionHeader {
     pub min_occurrences: u64,
 }
 
-/// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra.
-/// json stored file, HTTP.
+/// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra. It
+/// is stored as JSON and sent over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionAnalysis {

@@ -115,7 +115,7 @@ pub struct TaskProgressSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOneTask))]
 pub struct GetTaskRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -141,7 +141,7 @@ pub struct TaskResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNextItems))]
 pub struct LeaseItemsRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
     /// The number of items, 1 to [`MAX_ITEMS_PER_REQUEST`].
     pub n_items: u32,
@@ -179,7 +179,7 @@ pub struct AssignedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgain))]
 pub struct GetAssignedItemRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
     /// The item.
     pub item: ItemNo,
@@ -189,7 +189,7 @@ pub struct GetAssignedItemRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMine))]
 pub struct ListOwnEventsRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -207,7 +207,7 @@ pub struct EventRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSend))]
 pub struct SubmitEventsRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
     /// The events, in the order in which they happened, 1 to [`MAX_EVENTS_PER_REQUEST`].
     pub events: Vec<AnnotationEvent>,
@@ -337,7 +337,7 @@ pub struct PersonName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskProgress))]
 pub struct GetTaskProgressRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -374,7 +374,7 @@ pub struct AgreementResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDisputes))]
 pub struct ListDisputesRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -382,7 +382,7 @@ pub struct ListDisputesRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHistory))]
 pub struct GetItemHistoryRequest {
-    /// The name of the task.
+    /// The id of the task.
     pub task: TaskId,
     /// The item.
     pub item: ItemNo,

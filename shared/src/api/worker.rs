@@ -5,7 +5,6 @@
 //! long for the page). Every request gets any number of [`WorkerResponse::Progress`] and then
 //! exactly one other response with the same id. The worker begins with [`WorkerResponse::Ready`]
 //! under id 0, since messages sent before its handler is set are lost.
-//! under number 0, since what comes before its handler is set is lost.
 
 use serde::{Deserialize, Serialize};
 

@@ -45,8 +45,8 @@ pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
     draw(histogram, &sides)
 }
 
-/// The same of the differences of a behavioral test. Those within `delta` are neutral; where it is 0,
-/// the neutral ones are what stands apart.
+/// Draws a histogram of the score differences of a behavioral test. Differences of at most `delta`
+/// are neutral; if it is 0, neutral samples are drawn apart from the bins.
 pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
     let sides = Sides {
         below: "negative",

@@ -28,7 +28,7 @@ pub use cooccurrence::{CooccurrenceCounts, GloveCorpus};
 /// Parts of the words, and rounds of a pass.
 pub const STRATA: usize = 16;
 
-/// The hyperparameters of GloVe training. json HTTP worker message; (`Settings` four times).
+/// The hyperparameters of GloVe training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GloveSettings {

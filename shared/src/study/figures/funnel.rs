@@ -51,7 +51,7 @@ pub struct AxiomFunnel {
     pub n_checked: u64,
 }
 
-/// The number of pairs or triples left after one stage of the funnel. (`Step` four times).
+/// The number of pairs or triples left after one stage of the funnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FunnelStep {
