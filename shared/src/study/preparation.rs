@@ -188,7 +188,7 @@ pub async fn index<E: ShardExecutor>(
     step.build_index(docs, builder).await
 }
 
-/// The settings of mining.
+/// The settings with which the instances of a collection are mined.
 #[derive(Debug, Clone)]
 pub struct MiningSettings {
     /// The analyzer, which turns text into terms.
