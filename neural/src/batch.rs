@@ -1,10 +1,10 @@
 //! Which texts go through the encoder together.
 
-/// Batches of texts, as indices into `lengths` (in pieces), longest texts first.
+/// Batches of texts, as indices into `lengths` (in tokens), longest texts first.
 ///
 /// Texts of like length share a batch, so that padding costs little where a device needs it, and
 /// the largest batch comes first, so that memory runs out at once or not at all. Equal lengths
-/// keep their order. A batch has at most `token_budget` pieces; a text that is longer by itself is
+/// keep their order. A batch has at most `token_budget` tokens; a text that is longer by itself is
 /// alone in its batch.
 pub fn plan_batches(lengths: &[usize], token_budget: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();

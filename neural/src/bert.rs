@@ -110,7 +110,7 @@ impl LinearLayer {
     }
 }
 
-/// Layer normalisation: zero mean and unit variance over `h`, then a scale and a shift.
+/// Layer normalization: zero mean and unit variance over `h`, then a scale and a shift.
 pub(crate) struct LayerNorm {
     /// `[h]`.
     pub(crate) scale: Vec<f32>,
@@ -257,7 +257,7 @@ impl BertParameters {
         };
         let words = embedding("word", config.vocab_size)?;
         let mut positions: Vec<f32> = embedding("position", config.max_positions)?;
-        // No piece stands before the first position.
+        // No token stands before the first position.
         positions.drain(..config.first_position * e);
         let positions = match config.type_vocab_size {
             0 => vec![positions],
@@ -422,7 +422,7 @@ impl Bert {
         Ok(packed)
     }
 
-    /// Queries, keys and values `[b, t, 3h]` to what each piece gathered, `[b, t, h]`.
+    /// Queries, keys and values `[b, t, 3h]` to what each token gathered, `[b, t, h]`.
     fn attend(&self, qkv: &Tensor, mask: &Tensor) -> candle_core::Result<Tensor> {
         let (b, t, _) = qkv.dims3()?;
         let a = self.config.num_attention_heads;

@@ -5,10 +5,10 @@
 //! buffer for every step. Here:
 //!
 //! - texts stand one after another, `[t, h]`, so nothing is computed for padding;
-//! - they are cut into shares of a few hundred pieces, and each share goes through all layers on
+//! - they are cut into shares of a few hundred tokens, and each share goes through all layers on
 //!   one thread, in buffers that stay in the cache;
 //! - queries, keys and values are one product, and attention reads them where they lie;
-//! - bias, GELU, residual and normalisation are done in one pass after the product before them,
+//! - bias, GELU, residual and normalization are done in one pass after the product before them,
 //!   in loops that the compiler vectorises for the machine at hand (`pulp` chooses at run time).
 //!
 //! Shapes: `t` pieces of all texts of a share, `l` pieces of one text, `h` hidden units, `d` units
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use crate::bert::{BertParameters, LayerNorm, LinearLayer};
 use crate::tokenization::EncoderInput;
 
-/// Pieces that one thread takes through all layers: enough that a product is worth packing its
+/// Tokens that one thread takes through all layers: enough that a product is worth packing its
 /// weights for, few enough that the buffers stay in the cache.
 const TOKENS_PER_SHARE: usize = 512;
 
@@ -46,7 +46,7 @@ pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec
     )
 }
 
-/// The weights of every head of a layer for one text, `[a, l, l]`: how much a piece, the row, takes
+/// The weights of every head of a layer for one text, `[a, l, l]`: how much a token, the row, takes
 /// of each other; each row sums to 1. None where there is no such layer.
 pub(crate) fn attention(
     model: &BertParameters,
@@ -193,14 +193,14 @@ pub(crate) fn split_for_threads<'a, 'b>(
     (shares, parallelism)
 }
 
-/// At most `n` runs of texts with about as many pieces each.
+/// At most `n` runs of texts with about as many tokens each.
 fn shares<'a, 'b>(texts: &'a [EncoderInput<'b>], n: usize) -> Vec<&'a [EncoderInput<'b>]> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let mut shares = Vec::with_capacity(n);
     let (mut first, mut seen) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
         seen += text.ids.len();
-        // the share is full when it reaches its part of all pieces
+        // the share is full when it reaches its part of all tokens
         if seen * n >= n_pieces * (shares.len() + 1) {
             shares.push(&texts[first..=index]);
             first = index + 1;
@@ -262,7 +262,7 @@ impl ForwardPass<'_, BertParameters> {
         }
     }
 
-    /// The sum of a piece's own and its position's embedding, normalised, and brought to the
+    /// The sum of a token's own and its position's embedding, normalized, and brought to the
     /// width of the layers; `room` is written over.
     fn embed(&self, hidden: &mut [f32], room: &mut [f32]) {
         let (e, h) = (
@@ -280,7 +280,7 @@ impl ForwardPass<'_, BertParameters> {
         self.arch.dispatch(RowKernel::Bias(hidden, &project.bias));
     }
 
-    /// `[t, e]`: embeddings of words and positions, summed and normalised.
+    /// `[t, e]`: embeddings of words and positions, summed and normalized.
     fn sum_and_norm(&self, hidden: &mut [f32], positions: &mut [f32]) {
         let e = self.model.config.embedding_size;
         let rows = hidden
@@ -313,7 +313,7 @@ impl ForwardPass<'_, BertParameters> {
         multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
-    /// Queries, keys and values `[t, 3h]` to what each piece gathered from its text, `[t, h]`.
+    /// Queries, keys and values `[t, 3h]` to what each token gathered from its text, `[t, h]`.
     fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;

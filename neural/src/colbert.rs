@@ -1,8 +1,8 @@
-//! ColBERT: a vector for each piece, and for each piece of the query the best of the text's
+//! ColBERT: a vector for each token, and for each piece of the query the best of the text's
 //! (Khattab and Zaharia, SIGIR 2020, arXiv:2004.12832; ColBERTv2: Santhanam et al., NAACL 2022).
 //!
 //! `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` over vectors `W x`, `x` a hidden state. A query is read as
-//! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound, a text as `[CLS] [D] pieces
+//! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound, a text as `[CLS] [D] tokens
 //! [SEP]`. Which of these are there, and which are compared, is a setting ([`ColbertPreset`] names
 //! those of papers), read from `ranker.toml`, or else from `artifact.metadata`, which Stanford's
 //! code writes beside a model.
@@ -36,7 +36,7 @@ pub struct Colbert {
     cutter: InputTokenizer,
     encoder: Encoder,
     setting: ColbertSetting,
-    /// Ids of pieces that are read but not compared, of a text.
+    /// Ids of tokens that are read but not compared, of a text.
     punctuation: Vec<u32>,
     /// `h` to `w`.
     linear: LinearLayer,
@@ -50,7 +50,7 @@ impl Colbert {
     }
 
     /// Reads and checks the files and puts the encoder where `computing` says. The files say
-    /// how many pieces there are at most, or the presets: 32 of a query, 180 of a text.
+    /// how many tokens there are at most, or the presets: 32 of a query, 180 of a text.
     pub fn load(files: &ModelFiles, computing: impl Into<ComputeTarget>) -> Result<Colbert, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         let declared = files.ranker_config_for(Architecture::Colbert)?;
@@ -72,7 +72,7 @@ impl Colbert {
                         .to_owned(),
             });
         }
-        // [CLS], a marker, a piece and [SEP].
+        // [CLS], a marker, a token and [SEP].
         let least = 3 + usize::from(plan.markers.is_some());
         check_bound(plan.bounds.query, least, &config)?;
         check_bound(plan.bounds.document, least, &config)?;
@@ -148,7 +148,7 @@ impl Colbert {
         embedding::max_sim_score(query, text)
     }
 
-    /// What the score is made of. Pieces that are not of the text have an empty span.
+    /// What the score is made of. Tokens that are not of the text have an empty span.
     pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> TokenMatches {
         embedding::matches(&self.cutter, query, text)
     }
@@ -169,17 +169,17 @@ impl Colbert {
         self.setting.augmentation
     }
 
-    /// A piece as it stands in the vocabulary.
+    /// A token as it stands in the vocabulary.
     pub fn token(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Where pieces stand in `text.ids`, which this model has to have made.
+    /// Where tokens stand in `text.ids`, which this model has to have made.
     fn layout(&self, text: &TokenizedText) -> Result<InputLayout, Error> {
         let first = 1 + usize::from(self.setting.marker(text.role).is_some());
         let sep = first + text.spans.len();
@@ -242,13 +242,13 @@ impl Colbert {
     }
 }
 
-/// Of one text: where its own pieces begin, and where `[SEP]` stands.
+/// Of one text: where its own tokens begin, and where `[SEP]` stands.
 struct InputLayout {
     first: usize,
     sep: usize,
 }
 
-/// How a model reads and compares, pieces by their names.
+/// How a model reads and compares, tokens by their names.
 struct ColbertPlan {
     bounds: TokenLimits,
     /// Of a query and of a text.
@@ -438,7 +438,7 @@ impl Artifact {
     }
 }
 
-/// Ids of the 32 marks of ASCII: of each its first piece. A mark that the vocabulary lacks leaves
+/// Ids of the 32 marks of ASCII: of each its first token. A mark that the vocabulary lacks leaves
 /// nothing out, or texts in other scripts would go with it.
 fn punctuation(cutter: &InputTokenizer) -> Result<Vec<u32>, Error> {
     let marks = (b'!'..=b'~').filter(u8::is_ascii_punctuation);

@@ -1,8 +1,8 @@
 //! What `config.json` says of an encoder, in one form for all families.
 //!
 //! BERT, RoBERTa and XLM-R, ELECTRA and DistilBERT are one computation: embeddings summed and
-//! normalised, then layers of self-attention and two dense layers, each with its residual and
-//! normalised after it. They differ in the names of tensors, in where positions begin, in segments
+//! normalized, then layers of self-attention and two dense layers, each with its residual and
+//! normalized after it. They differ in the names of tensors, in where positions begin, in segments
 //! and in the width of the embeddings.
 
 mod modern_bert;
@@ -96,9 +96,9 @@ pub(crate) struct EncoderConfig {
     pub(crate) num_hidden_layers: usize,
     pub(crate) num_attention_heads: usize,
     pub(crate) intermediate_size: usize,
-    /// Rows of the table of positions; of a ModernBERT, which has none, the most pieces.
+    /// Rows of the table of positions; of a ModernBERT, which has none, the most tokens.
     pub(crate) max_positions: usize,
-    /// The row of the first piece.
+    /// The row of the first token.
     pub(crate) first_position: usize,
     /// Segments; 0 where the family has none.
     pub(crate) type_vocab_size: usize,
@@ -107,11 +107,11 @@ pub(crate) struct EncoderConfig {
     pub(crate) n_labels: usize,
     /// Whether the file says that it holds a model with a classification head.
     pub(crate) has_classification_head: bool,
-    /// Whether it says so of a head for masked pieces.
+    /// Whether it says so of a head for masked tokens.
     pub(crate) has_masked_lm_head: bool,
     /// Whether it says that it is a ColBERT of Stanford's.
     pub(crate) is_colbert: bool,
-    /// Whether a head for masked pieces predicts by what pieces are read as.
+    /// Whether a head for masked tokens predicts by what tokens are read as.
     pub(crate) ties_embeddings: bool,
     /// What ModernBERT has beside the above, and no other family.
     pub(crate) modern: Option<ModernBertConfig>,
@@ -210,7 +210,7 @@ impl EncoderConfig {
         })
     }
 
-    /// The most pieces that a text can have.
+    /// The most tokens that a text can have.
     pub(crate) fn max_tokens(&self) -> usize {
         self.max_positions - self.first_position
     }
@@ -286,7 +286,7 @@ pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> 
     Ok(())
 }
 
-/// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made
+/// Refuses a bound on tokens that leaves no room for a text or exceeds what the model was made
 /// for.
 pub(crate) fn check_bound(found: usize, least: usize, config: &EncoderConfig) -> Result<(), Error> {
     let most = config.max_tokens();

@@ -1,4 +1,4 @@
-//! A cross-encoder: a query and a text are read together, and a head on the first piece gives the
+//! A cross-encoder: a query and a text are read together, and a head on the first token gives the
 //! score (Nogueira and Cho 2019, arXiv:1901.04085).
 
 use crate::bert::{LayerNorm, LinearLayer};
@@ -30,14 +30,14 @@ impl CrossEncoder {
     }
 
     /// Reads and checks the files and puts the weights where `device` says. Query and text
-    /// together have at most `max_pieces` pieces, special ones among them.
+    /// together have at most `max_pieces` tokens, special ones among them.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        // Special pieces, and one of each.
+        // Special tokens, and one of each.
         let least = 4 + config.family.n_separators();
         check_bound(max_pieces, least, &config)?;
         if !(1..=2).contains(&config.n_labels) {
@@ -133,7 +133,7 @@ impl CrossEncoder {
         })
     }
 
-    /// A piece as it stands in the vocabulary.
+    /// A token as it stands in the vocabulary.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
@@ -143,7 +143,7 @@ impl CrossEncoder {
         self.head.out.bias.len()
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -151,7 +151,7 @@ impl CrossEncoder {
 
 /// From the hidden states to the score.
 struct Head {
-    /// Of all but ModernBERT the first piece stands for both.
+    /// Of all but ModernBERT the first token stands for both.
     pooling: HeadPooling,
     /// `h` to `h`, and what is done to each number.
     dense: LinearLayer,
@@ -212,7 +212,7 @@ impl Head {
         self.dense.bias.len()
     }
 
-    /// Of the states of all pieces, `[t, h]`.
+    /// Of the states of all tokens, `[t, h]`.
     fn score(&self, states: &[f32]) -> f64 {
         let h = self.width();
         let read = match self.pooling {

@@ -1,10 +1,10 @@
 //! doc2query with T5: queries that a text may answer, to be added to it before it is indexed.
 //!
 //! Nogueira and Lin (2019), "From doc2query to docTTTTTquery": a T5 reads the text and writes
-//! queries, each piece drawn from the `k` likeliest in proportion to their probabilities.
+//! queries, each token drawn from the `k` likeliest in proportion to their probabilities.
 //!
 //! A draw is decided by a number in [0, 1) that depends on the seed, the text, the number of the
-//! query and the place of the piece, and on nothing else; the logits that it falls on do not
+//! query and the place of the token, and on nothing else; the logits that it falls on do not
 //! depend on other texts and queries either. So a text gets the same queries alone and among
 //! others, in any order, on any number of threads.
 
@@ -27,11 +27,11 @@ const QUERIES_PER_PASS: usize = 16;
 pub struct GenerationConfig {
     /// Of the draws.
     pub seed: u64,
-    /// Each piece is one of so many; 1 always takes the likeliest.
+    /// Each token is one of so many; 1 always takes the likeliest.
     pub top_k: usize,
     /// Queries of a text.
     pub n_queries: usize,
-    /// A query has at most so many pieces, its end among them.
+    /// A query has at most so many tokens, its end among them.
     pub max_new_tokens: usize,
 }
 
@@ -56,9 +56,9 @@ impl GenerationConfig {
 /// A query that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedQuery {
-    /// In the vocabulary; the last is the piece that ends a text, or the query was cut off.
+    /// In the vocabulary; the last is the token that ends a text, or the query was cut off.
     pub ids: Vec<u32>,
-    /// Without special pieces; may be empty.
+    /// Without special tokens; may be empty.
     pub text: String,
 }
 
@@ -80,7 +80,7 @@ pub struct Doc2Query {
 }
 
 impl Doc2Query {
-    /// Reads and checks the files. Of a text at most `max_pieces` pieces are read, its end among
+    /// Reads and checks the files. Of a text at most `max_pieces` tokens are read, its end among
     /// them. Computes on the CPU only.
     pub fn load(
         files: &ModelFiles,
@@ -114,7 +114,7 @@ impl Doc2Query {
         each.collect()
     }
 
-    /// Names what writes: SHA-256 in hex over the files and the bound on pieces.
+    /// Names what writes: SHA-256 in hex over the files and the bound on tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -216,7 +216,7 @@ impl Draws<'_> {
         }
     }
 
-    /// The piece that is drawn for a place of a query, from logits `[v]`.
+    /// The token that is drawn for a place of a query, from logits `[v]`.
     fn piece(&self, logits: &[f32], query: usize, place: usize) -> Result<u32, Error> {
         if !logits.iter().all(|it| it.is_finite()) {
             return Err(Error::NotFinite);
@@ -237,7 +237,7 @@ impl Draws<'_> {
     }
 }
 
-/// The first of the `k` likeliest pieces at which their probabilities, summed from the likeliest
+/// The first of the `k` likeliest tokens at which their probabilities, summed from the likeliest
 /// on, exceed `number`; of equal ones the first in the vocabulary.
 fn draw(logits: &[f32], k: usize, number: f64) -> u32 {
     let mut order: Vec<u32> = (0..logits.len() as u32).collect();
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_number_falls_on_the_piece_whose_share_it_is_in() {
-        // Shares of the three likeliest: 1/2 of piece 3, 1/4 each of pieces 1 and 4.
+        // Shares of the three likeliest: 1/2 of token 3, 1/4 each of tokens 1 and 4.
         let logits = [-9.0, 0.0, -0.5, std::f32::consts::LN_2, 0.0];
         for (number, piece) in [
             (0.0, 3),
@@ -287,7 +287,7 @@ mod tests {
             assert_eq!(draw(&logits, 3, number), piece, "{number}");
         }
         assert_eq!(draw(&logits, 1, 0.999), 3);
-        // Of equal ones the first: pieces 1 and 4 are as likely.
+        // Of equal ones the first: tokens 1 and 4 are as likely.
         assert_eq!(draw(&logits, 2, 0.999), 1);
         assert_eq!(draw(&logits, usize::MAX, 0.999_99), 0);
     }

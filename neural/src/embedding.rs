@@ -1,6 +1,6 @@
 //! From hidden states to unit vectors, and from two texts' vectors to a score.
 //!
-//! Shapes: `n` kept pieces, `h` hidden units.
+//! Shapes: `n` kept tokens, `h` hidden units.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ use crate::tokenization::{InputTokenizer, TokenizedText};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmbeddingKind {
-    /// One vector a text, from all its pieces as [`Pooling`] says, `[CLS]` and `[SEP]` included
+    /// One vector a text, from all its tokens as [`Pooling`] says, `[CLS]` and `[SEP]` included
     /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or
     /// the inner product where the model's files say so.
     BiEncoder,
-    /// One vector a piece, `[CLS]` and `[SEP]` left out on both sides. The score is the sum over
+    /// One vector a token, `[CLS]` and `[SEP]` left out on both sides. The score is the sum over
     /// the query's pieces of the best cosine with a piece of the text: `s(q, d) = Σᵢ maxⱼ
     /// cos(qᵢ, dⱼ)` (Formal, Piwowarski and Clinchant, ECIR 2021, equation 1, after Khattab and
-    /// Zaharia, SIGIR 2020). From -n to n for a query of n pieces.
+    /// Zaharia, SIGIR 2020). From -n to n for a query of n tokens.
     ///
     /// The encoder is taken as it is, not trained for this use as ColBERT is; results have to say
     /// so.
@@ -32,10 +32,10 @@ impl EmbeddingKind {
     pub const ALL: &[EmbeddingKind] = &[EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction];
 }
 
-/// How the vectors of all pieces become one.
+/// How the vectors of all tokens become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pooling {
-    /// That of the first piece, `[CLS]`.
+    /// That of the first token, `[CLS]`.
     Cls,
     /// Their mean.
     #[default]
@@ -100,13 +100,13 @@ impl Pooling {
     }
 }
 
-/// What a text is to a model: one unit vector, or one a piece.
+/// What a text is to a model: one unit vector, or one a token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedText {
     /// `[n, h]`, row-major; `n` is 1 for a bi-encoder.
     numbers: Vec<f32>,
     width: usize,
-    /// Id and span of each kept piece, for late interaction; empty for a bi-encoder.
+    /// Id and span of each kept token, for late interaction; empty for a bi-encoder.
     pieces: Vec<(u32, (u32, u32))>,
 }
 
@@ -117,7 +117,7 @@ impl EncodedText {
         self.numbers.chunks_exact(self.width)
     }
 
-    /// From the hidden states of all pieces, `[pieces, h]`.
+    /// From the hidden states of all tokens, `[pieces, h]`.
     pub(crate) fn new(
         matching: EmbeddingKind,
         sentence: &EmbeddingHead,
@@ -149,7 +149,7 @@ impl EncodedText {
         }
     }
 
-    /// Unit vectors of pieces, from vectors `[n, width]`.
+    /// Unit vectors of tokens, from vectors `[n, width]`.
     pub(crate) fn from_token_vectors(
         numbers: Vec<f32>,
         width: usize,
@@ -179,12 +179,12 @@ impl EncodedText {
         Ok(self)
     }
 
-    /// The ids of the pieces that have a vector, in the model's vocabulary; none of a bi-encoder.
+    /// The ids of the tokens that have a vector, in the model's vocabulary; none of a bi-encoder.
     pub fn token_ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.pieces.iter().map(|it| it.0)
     }
 
-    /// Where the pieces that have a vector stand in the text, in characters; a special piece
+    /// Where the tokens that have a vector stand in the text, in characters; a special token
     /// stands nowhere: both are 0.
     pub fn token_spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
         self.pieces.iter().map(|it| it.1)
@@ -192,7 +192,7 @@ impl EncodedText {
 
     /// For each vector of this query the greatest cosine with one of a text, from -1 to 1, and the
     /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`]
-    /// sums. None of a text without pieces.
+    /// sums. None of a text without tokens.
     pub fn best_matches(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).row_argmax().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
@@ -213,12 +213,12 @@ impl EncodedText {
     }
 }
 
-/// A piece of a text, as it stands in the vocabulary and in the text.
+/// A token of a text, as it stands in the vocabulary and in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubwordToken {
     /// As in the vocabulary, `##ing`.
     pub token: String,
-    /// First character in the text (in Unicode scalar values); of a special piece `end`.
+    /// First character in the text (in Unicode scalar values); of a special token `end`.
     pub start: usize,
     /// One past the last character.
     pub end: usize,
@@ -227,9 +227,9 @@ pub struct SubwordToken {
 /// What a late interaction is made of: every cosine, of which the score takes each row's best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenMatches {
-    /// The query's pieces: the rows.
+    /// The query's tokens: the rows.
     pub query: Vec<SubwordToken>,
-    /// The text's pieces: the columns.
+    /// The text's tokens: the columns.
     pub document: Vec<SubwordToken>,
     /// `cosines[row][column]`, from -1 to 1.
     pub cosines: Vec<Vec<f64>>,
@@ -278,7 +278,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
     dot(a, b).clamp(-1.0, 1.0)
 }
 
-/// What a query piece finds in a text without pieces: so such a text is never above another.
+/// What a query token finds in a text without tokens: so such a text is never above another.
 const MIN_COSINE: f32 = -1.0;
 
 /// The mean of the rows of `[n, h]`.

@@ -26,7 +26,7 @@ pub struct EmbeddingModel {
 
 impl EmbeddingModel {
     /// Reads and checks the files and puts the weights where `computing` says. A text has at most
-    /// `max_pieces` pieces, `[CLS]` and `[SEP]` among them.
+    /// `max_pieces` tokens, `[CLS]` and `[SEP]` among them.
     pub fn load(
         files: &ModelFiles,
         matching: EmbeddingKind,
@@ -56,7 +56,7 @@ impl EmbeddingModel {
         parts.around(self.encoder.clone()).map(Some)
     }
 
-    /// Whether another model reads every text in the same pieces with the same encoder.
+    /// Whether another model reads every text in the same tokens with the same encoder.
     pub fn has_same_encoding(&self, other: &EmbeddingModel) -> bool {
         Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.tokenizes_like(&other.cutter)
     }
@@ -106,7 +106,7 @@ impl EmbeddingModel {
     /// The score of `text` for `query`, higher is better; always finite. Summed in a fixed order.
     ///
     /// A bi-encoder also has a vector for an empty text. In late interaction an empty text has no
-    /// pieces and scores -1, the least cosine, for each piece of the query: no text is below it.
+    /// tokens and scores -1, the least cosine, for each piece of the query: no text is below it.
     /// An empty query scores 0 with every text.
     pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
         embedding::score(self.matching, self.sentence.similarity, query, text)
@@ -125,7 +125,7 @@ impl EmbeddingModel {
         self.matching
     }
 
-    /// A piece as it stands in the vocabulary.
+    /// A token as it stands in the vocabulary.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
@@ -140,7 +140,7 @@ impl EmbeddingModel {
         self.sentence.similarity
     }
 
-    /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on pieces. Two
+    /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on tokens. Two
     /// models with the same fingerprint give the same scores in the same [`crate::Precision`], up
     /// to rounding on other devices; in how many bits they compute it does not tell.
     pub fn fingerprint(&self) -> &str {
@@ -186,7 +186,7 @@ impl EmbeddingModelParts {
                 sides.prompts = EmbeddingHead::prompts(files)?;
                 sentence
             }
-            // Its vectors are those of pieces, before anything that these files say.
+            // Its vectors are those of tokens, before anything that these files say.
             EmbeddingKind::LateInteraction => EmbeddingHead::default(),
         };
         Ok(EmbeddingModelParts {
@@ -211,7 +211,7 @@ impl EmbeddingModelParts {
     }
 }
 
-/// A mean over what a cross-encoder or a ColBERT makes of pieces is a number that says nothing,
+/// A mean over what a cross-encoder or a ColBERT makes of tokens is a number that says nothing,
 /// unless somebody says that it does.
 fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
     if declared.architecture == Some(Architecture::BiEncoder) {

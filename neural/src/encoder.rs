@@ -26,11 +26,11 @@ enum Pass {
     Modern(modern_bert::ModernBertParameters),
 }
 
-/// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
+/// The last hidden state of every token, input after input: `[Σ pieces, h]`.
 pub(crate) struct HiddenStates {
     numbers: Vec<f32>,
     hidden_size: usize,
-    /// How many pieces each input has.
+    /// How many tokens each input has.
     lengths: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl HiddenStates {
 }
 
 impl Encoder {
-    /// Puts the weights where they are computed with; an input has at most `max_pieces` pieces.
+    /// Puts the weights where they are computed with; an input has at most `max_pieces` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: EncoderConfig,
@@ -92,7 +92,7 @@ impl Encoder {
         self.forward(&inputs)
     }
 
-    /// Encodes all inputs at once; refuses pieces that another model has made.
+    /// Encodes all inputs at once; refuses tokens that another model has made.
     pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<HiddenStates, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
         let numbers = match &self.pass {

@@ -1,23 +1,23 @@
-//! EPIC: weights of the pieces that a query holds, against weights of all pieces of the vocabulary
+//! EPIC: weights of the tokens that a query holds, against weights of all pieces of the vocabulary
 //! for a text (MacAvaney, Nardini, Perego, Tonellotto, Goharian and Frieder, SIGIR 2020,
 //! arXiv:2004.14245).
 //!
-//! With `a(x) = ln(1 + softplus(x))`, hidden states `x` of the pieces between `[CLS]` and `[SEP]`:
+//! With `a(x) = ln(1 + softplus(x))`, hidden states `x` of the tokens between `[CLS]` and `[SEP]`:
 //!
-//! - query: piece `v` weighs `Σᵢ a(w_q·xᵢ + b_q)` over the places `i` where it stands;
+//! - query: token `v` weighs `Σᵢ a(w_q·xᵢ + b_q)` over the places `i` where it stands;
 //! - text: it weighs `σ(w_c·x_CLS + b_c) · maxⱼ a(w_d·xⱼ + b_d) · a(l_jv)`, `l_jv` what the head
-//!   for masked pieces says of `v` at place `j`; all its pieces are of the second segment;
+//!   for masked tokens says of `v` at place `j`; all its tokens are of the second segment;
 //! - the score is the inner product of both.
 //!
 //! This is what the authors' own code computes (`onir/rankers/epic.py` of OpenNIR, with the
-//! encoding `sep`): that a piece which stands twice in a query counts twice, and that texts are of
-//! the second segment, is to be had from there alone. Its pruning of a text to some pieces is for
+//! encoding `sep`): that a token which stands twice in a query counts twice, and that texts are of
+//! the second segment, is to be had from there alone. Its pruning of a text to some tokens is for
 //! indexes and does not touch a re-ranking. Tensor names are those of its checkpoints, which have
 //! to be saved as safetensors first: `encoder.bert.bert.*`, `encoder.bert.cls.predictions.*`,
 //! `query_salience`, `doc_salience` and `doc_quality`, each with `weight` and `bias`. The same
 //! without `encoder.bert.`, as a `BertForMaskedLM` with three more layers has them, is taken too.
 //!
-//! A text is kept as the transformed states of its pieces, and weighed for the pieces of a query
+//! A text is kept as the transformed states of its tokens, and weighed for the pieces of a query
 //! only: that is thousands of times fewer than the vocabulary has.
 //!
 //! Shapes: `t` pieces of a text without `[CLS]` and `[SEP]`, `h` hidden units.
@@ -38,7 +38,7 @@ use crate::ranker_config::Architecture;
 use crate::tokenization::{EncoderInput, InputRole, InputTokenizer, TokenizedText};
 use crate::weights::ModelWeights;
 
-/// An encoder that says how much each piece matters.
+/// An encoder that says how much each token matters.
 pub struct Epic {
     cutter: InputTokenizer,
     encoder: Encoder,
@@ -63,10 +63,10 @@ impl EpicQuery {
     }
 }
 
-/// A text, from which the weight of any piece can be had.
+/// A text, from which the weight of any token can be had.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpicDocument {
-    /// `[t, h]`, all but the last product of the head for masked pieces.
+    /// `[t, h]`, all but the last product of the head for masked tokens.
     transformed: Vec<f32>,
     /// `[t]`.
     salience: Vec<f64>,
@@ -82,7 +82,7 @@ impl EpicDocument {
 
 impl Epic {
     /// Reads and checks the files and puts the encoder where `device` says. A query or a text
-    /// has at most `max_pieces` pieces, special ones among them.
+    /// has at most `max_pieces` tokens, special ones among them.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
@@ -218,12 +218,12 @@ impl Epic {
         text.quality * each.fold(0.0, f64::max)
     }
 
-    /// The piece as it stands in the vocabulary, `##ing`.
+    /// The token as it stands in the vocabulary, `##ing`.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

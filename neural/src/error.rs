@@ -83,7 +83,7 @@ pub enum Error {
         room: usize,
     },
 
-    /// A piece that a ColBERT puts beside those of the text.
+    /// A token that a ColBERT puts beside those of the text.
     #[error(
         "tokenizer.json has no piece `{piece}`, which is put beside those of a text; `markers` and \
          `augmentation` under [colbert] in ranker.toml say which there are"
@@ -127,7 +127,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// The vectors of pieces become one in a way that is not known here.
+    /// The vectors of tokens become one in a way that is not known here.
     #[error(
         "1_Pooling/config.json asks for `{found}`; one of cls_token, mean_tokens and max_tokens \
          can be done"
@@ -164,7 +164,7 @@ pub enum Error {
         found: String,
     },
 
-    /// The bound on pieces leaves no room for a text, or exceeds what the model was made for.
+    /// The bound on tokens leaves no room for a text, or exceeds what the model was made for.
     #[error("at most {found} pieces were asked for; the model takes from {least} to {most}")]
     MaxTokens {
         /// What was asked for.
@@ -195,7 +195,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// Pieces that were not made by this model: unknown ids, none at all, or too many.
+    /// Tokens that were not made by this model: unknown ids, none at all, or too many.
     #[error("the pieces were not made by this model: {reason}")]
     InvalidTokens {
         /// What is wrong with them.

@@ -1,4 +1,4 @@
-//! The head for masked pieces: what each place would hold, as a number for each piece of the
+//! The head for masked tokens: what each place would hold, as a number for each piece of the
 //! vocabulary. Of BERT, DistilBERT, RoBERTa and
 //! ModernBERT, by the names of Hugging Face's `…ForMaskedLM`.
 
@@ -9,11 +9,11 @@ use crate::cross_encoder::modern_head;
 use crate::error::Error;
 use crate::weights::ModelWeights;
 
-/// `l_v = w_v · norm(gelu(x W + b)) + b_v` of a hidden state `x`, for each piece `v`.
+/// `l_v = w_v · norm(gelu(x W + b)) + b_v` of a hidden state `x`, for each token `v`.
 pub(crate) struct MaskedLmHead {
     dense: LinearLayer,
     norm: LayerNorm,
-    /// `[vocabulary, h]`: what a piece is read as, or where the file says that they differ what
+    /// `[vocabulary, h]`: what a token is read as, or where the file says that they differ what
     /// it is predicted by.
     pub(crate) output_embeddings: Vec<f32>,
     /// `[vocabulary]`.

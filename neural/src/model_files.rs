@@ -41,7 +41,7 @@ pub struct ModuleFiles {
 }
 
 impl ModelFiles {
-    /// The most pieces that the encoder was made for; none where `config.json` cannot be read.
+    /// The most tokens that the encoder was made for; none where `config.json` cannot be read.
     pub fn max_tokens(&self) -> Option<usize> {
         EncoderConfig::parse(&self.config)
             .ok()
@@ -62,7 +62,7 @@ impl ModelFiles {
     }
 
     /// Names what is made of these files: SHA-256 in hex over them, the use and the bound on
-    /// pieces. Each part is preceded by its length, so that none runs into the next. The files of
+    /// tokens. Each part is preceded by its length, so that none runs into the next. The files of
     /// sentence-transformers carry no name, and so are told apart by what is in them alone.
     pub(crate) fn fingerprint(&self, used: &str, max_pieces: usize) -> String {
         let max_pieces = (max_pieces as u64).to_le_bytes();

@@ -2,7 +2,7 @@
 //!
 //! Warner et al. (2024), arXiv:2412.13663. Tensor names follow `ModernBertModel` of Hugging Face
 //! transformers. What sets it apart from BERT: positions turn queries and keys (Su et al. 2021,
-//! arXiv:2104.09864) and are no embeddings; most layers see only near pieces; normalisation comes
+//! arXiv:2104.09864) and are no embeddings; most layers see only near tokens; normalization comes
 //! before each part, but not before the first; the feed forward layer is `(gelu(x W) ∘ x V) U`
 //! (Shazeer 2020); biases are there where the configuration says so.
 //!
@@ -30,13 +30,13 @@ pub(crate) struct ModernBertParameters {
     word_norm: LayerNorm,
     layers: Vec<Layer>,
     last_norm: LayerNorm,
-    /// For the whole text and for near pieces.
+    /// For the whole text and for near tokens.
     turns: [RotaryTable; 2],
 }
 
 struct Layer {
     reach: AttentionWindow,
-    /// None in the first, which reads what is normalised already.
+    /// None in the first, which reads what is normalized already.
     norm: Option<LayerNorm>,
     /// `h` to queries, keys, values: `3h`. Queries are already divided by `√d`.
     qkv: LinearLayer,
@@ -72,7 +72,7 @@ impl RotaryTable {
 }
 
 impl ModernBertParameters {
-    /// Reads the tensors; texts have at most `max_pieces` pieces.
+    /// Reads the tensors; texts have at most `max_pieces` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: &EncoderConfig,
@@ -211,7 +211,7 @@ impl ForwardPass<'_, ModernBertParameters> {
         }
     }
 
-    /// Queries, keys and values `[t, 3h]` to what each piece gathered from its text, `[t, h]`.
+    /// Queries, keys and values `[t, 3h]` to what each token gathered from its text, `[t, h]`.
     fn attend(
         &self,
         reach: AttentionWindow,

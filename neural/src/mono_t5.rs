@@ -2,10 +2,10 @@
 //!
 //! Nogueira, Jiang, Pradeep and Lin (Findings of EMNLP 2020), arXiv:2003.06713. The prompt is
 //! `Query: q Document: d Relevant:`; the score is the logarithm of the softmax over the logits of
-//! the pieces `▁true` and `▁false` at the first step of the decoder, of `▁true`.
+//! the tokens `▁true` and `▁false` at the first step of the decoder, of `▁true`.
 //!
 //! Where query and text do not fit, the longer one loses its end first and the prompt keeps its
-//! own, so that however long one is some of the other is read. The parts are cut into pieces each
+//! own, so that however long one is some of the other is read. The parts are cut into tokens each
 //! by itself and joined: pieces of a T5 do not reach over white space, which is checked of the
 //! tokenizer.
 
@@ -33,11 +33,11 @@ pub struct MonoT5 {
     fingerprint: String,
 }
 
-/// Pieces of what stands around the query and the text.
+/// Tokens of what stands around the query and the text.
 struct Prompt {
     query: Vec<u32>,
     document: Vec<u32>,
-    /// With the piece that ends it all.
+    /// With the token that ends it all.
     relevant: Vec<u32>,
 }
 
@@ -48,7 +48,7 @@ impl MonoT5 {
         T5Config::generates(config)
     }
 
-    /// Reads and checks the files. The prompt has at most `max_pieces` pieces with query and
+    /// Reads and checks the files. The prompt has at most `max_pieces` tokens with query and
     /// text. Computes on the CPU only.
     pub fn load(
         files: &ModelFiles,
@@ -105,7 +105,7 @@ impl MonoT5 {
         scores.collect()
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

@@ -15,7 +15,7 @@
 //! markers = ["[unused0]", "[unused1]"]            # of a query, of a text; [] is none
 //! augmentation = "unattended"                     # or none, or attended
 //! punctuation = "left-out"                        # of texts; or kept
-//! query_keeps = ["cls", "marker", "sep", "mask"]  # special pieces that are compared
+//! query_keeps = ["cls", "marker", "sep", "mask"]  # special tokens that are compared
 //! text_keeps = ["cls", "marker", "sep"]
 //! ```
 //!
@@ -101,7 +101,7 @@ pub struct PromptConfig {
 pub struct ColbertConfig {
     /// From which the others depart; with one, `artifact.metadata` is not looked at.
     pub preset: Option<ColbertPreset>,
-    /// Pieces of the vocabulary that stand after `[CLS]`: of a query and of a text, or none.
+    /// Tokens of the vocabulary that stand after `[CLS]`: of a query and of a text, or none.
     pub markers: Option<Vec<String>>,
     /// What stands after a short query.
     pub augmentation: Option<QueryAugmentation>,
@@ -121,7 +121,7 @@ pub struct ColbertConfig {
 pub enum ColbertPreset {
     /// Khattab and Zaharia (SIGIR 2020), and the code of Stanford: 32 pieces of a query and 180 of
     /// a text, markers `[unused0]` and `[unused1]`, unattended `[MASK]`, no punctuation of texts;
-    /// all special pieces are compared.
+    /// all special tokens are compared.
     Khattab2020,
     /// The variant of Formal, Piwowarski and Clinchant (ECIR 2021, section 3): no markers, no
     /// augmentation. What the paper does not name is as above, `[CLS]` and `[SEP]` among it.
@@ -140,7 +140,7 @@ pub enum QueryAugmentation {
     Attended,
 }
 
-/// Whether pieces that are one ASCII punctuation mark are compared.
+/// Whether tokens that are one ASCII punctuation mark are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PunctuationPolicy {
@@ -151,7 +151,7 @@ pub enum PunctuationPolicy {
     Skipped,
 }
 
-/// A piece that is not of the text.
+/// A token that is not of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpecialToken {

@@ -1,5 +1,5 @@
 //! What the files of sentence-transformers say beside the encoder's own (Reimers and Gurevych,
-//! EMNLP 2019): what is put before a text, how vectors of pieces become one, what is done to that,
+//! EMNLP 2019): what is put before a text, how vectors of tokens become one, what is done to that,
 //! and how two are compared.
 //!
 //! A part that is not known here is refused, since a bi-encoder without it would rank wrongly and

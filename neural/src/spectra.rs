@@ -1,8 +1,8 @@
-//! How much the vectors of a piece depend on the text around it: the spectrum of all of them.
+//! How much the vectors of a token depend on the text around it: the spectrum of all of them.
 //!
-//! With the vectors of a piece as the rows of `X`, `[n, h]`, not centred, and its singular values
+//! With the vectors of a token as the rows of `X`, `[n, h]`, not centred, and its singular values
 //! `λ_1 ≥ λ_2 ≥ …`, the spectral ratio is `λ_1 / Σ λ_k`: 1 where all vectors have one direction
-//! (Formal, Piwowarski and Clinchant, ECIR 2021, section 4.3). The vectors are not kept: of a piece
+//! (Formal, Piwowarski and Clinchant, ECIR 2021, section 4.3). The vectors are not kept: of a token
 //! with fewer than `h` of them they are, since they are smaller, and of others `X^T X` is summed,
 //! in f64 and in the order of the texts; the singular values are the roots of its eigenvalues.
 
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::embedding::EncodedText;
 
-/// Vectors of some pieces, summed text by text.
+/// Vectors of some tokens, summed text by text.
 #[derive(Debug, Clone)]
 pub struct SpectrumAccumulator {
     /// Numbers of a vector, once there is one.
@@ -21,7 +21,7 @@ pub struct SpectrumAccumulator {
     of: BTreeMap<u32, Sums>,
 }
 
-/// What is kept of the vectors of a piece.
+/// What is kept of the vectors of a token.
 #[derive(Debug, Clone)]
 enum Sums {
     /// `[n, h]`, while there are few.
@@ -30,7 +30,7 @@ enum Sums {
     Products(Vec<f64>, u64),
 }
 
-/// The spectrum of the vectors of a piece.
+/// The spectrum of the vectors of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenSpectrum {
     /// Vectors.
@@ -50,7 +50,7 @@ impl SpectrumAccumulator {
         }
     }
 
-    /// Adds the vectors of some texts, all of one model; pieces at the same time, each in the order
+    /// Adds the vectors of some texts, all of one model; tokens at the same time, each in the order
     /// of the texts.
     pub fn add(&mut self, texts: &[&EncodedText]) {
         let mut widths = texts.iter().filter_map(|it| it.vectors().next());
@@ -73,12 +73,12 @@ impl SpectrumAccumulator {
         });
     }
 
-    /// How many vectors a piece has.
+    /// How many vectors a token has.
     pub fn n_vectors(&self, piece: u32) -> u64 {
         self.of.get(&piece).map_or(0, |it| it.n(self.width))
     }
 
-    /// The spectra of all pieces with at least so many vectors, by piece.
+    /// The spectra of all tokens with at least so many vectors, by token.
     pub fn spectra(&self, floor: u64) -> BTreeMap<u32, TokenSpectrum> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {

@@ -1,7 +1,7 @@
 //! SPLADE: a text as weights of all pieces of the vocabulary, those it does not hold among them
 //! (Formal, Piwowarski and Clinchant, SIGIR 2021; with the maximum, arXiv:2109.10086).
 //!
-//! The head for masked pieces says of each place how likely each piece `v` is there, `l_v`. The
+//! The head for masked tokens says of each place how likely each token `v` is there, `l_v`. The
 //! weight of `v` in the text is `max ln(1 + max(0, l_v))` over all places, and two texts score the
 //! inner product of their weights.
 
@@ -32,7 +32,7 @@ impl SparseVector {
     }
 }
 
-/// An encoder with its head for masked pieces.
+/// An encoder with its head for masked tokens.
 pub struct Splade {
     cutter: InputTokenizer,
     encoder: Encoder,
@@ -42,14 +42,14 @@ pub struct Splade {
 }
 
 impl Splade {
-    /// Whether `config.json` says that the folder holds an encoder with a head for masked pieces.
+    /// Whether `config.json` says that the folder holds an encoder with a head for masked tokens.
     /// Whether it was trained as SPLADE nothing in the folder says.
     pub fn is_in(config: &[u8]) -> bool {
         EncoderConfig::parse(config).is_ok_and(|it| it.has_masked_lm_head)
     }
 
     /// Reads and checks the files and puts the encoder where `device` says. A text has at most
-    /// `max_pieces` pieces, special ones among them.
+    /// `max_pieces` tokens, special ones among them.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
@@ -101,12 +101,12 @@ impl Splade {
         sum
     }
 
-    /// The piece as it stands in the vocabulary, `##ing`.
+    /// The token as it stands in the vocabulary, `##ing`.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

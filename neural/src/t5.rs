@@ -1,4 +1,4 @@
-//! T5: an encoder that reads a text and a decoder that writes another, piece by piece.
+//! T5: an encoder that reads a text and a decoder that writes another, token by token.
 //!
 //! Raffel et al. (JMLR 2020), arXiv:1910.10683; the later form with gated layers is T5 v1.1
 //! (Shazeer 2020, arXiv:2002.05202), to which Flan-T5 belongs. Tensor names follow
@@ -8,7 +8,7 @@
 //!
 //! What sets it apart from BERT: positions are known by their distance alone, in buckets that
 //! grow with it, as a number added to each attention score; attention is not divided by `√d`;
-//! normalisation is by the root of the mean square, before each part; there are no biases.
+//! normalization is by the root of the mean square, before each part; there are no biases.
 //!
 //! Shapes: `t` pieces of all texts, `l` pieces of one text, `r` rows that the decoder writes at
 //! once, `h` units of the model, `a` heads of `d` units, `i = a d` (which need not be `h`), `m`
@@ -35,7 +35,7 @@ use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
 use parameters::T5Parameters;
 
-/// The most pieces that are read at once. Distances beyond the last bucket are all alike, so the
+/// The most tokens that are read at once. Distances beyond the last bucket are all alike, so the
 /// model has no bound of its own; attention takes their square in memory.
 const MOST_PIECES: usize = 4_096;
 
@@ -62,7 +62,7 @@ impl T5 {
         &self.parameters.config
     }
 
-    /// The states of every piece of every text, normalised: `[t, h]`. One thread, unless the
+    /// The states of every piece of every text, normalized: `[t, h]`. One thread, unless the
     /// products are given more.
     pub(crate) fn encode(&self, texts: &[EncoderInput<'_>], parallelism: Parallelism) -> Vec<f32> {
         encoder::forward(&self.parameters, texts, parallelism)
@@ -77,12 +77,12 @@ impl T5 {
         CrossAttentionCache::compute(&self.parameters, states, parallelism)
     }
 
-    /// The decoder, for at most so many pieces.
+    /// The decoder, for at most so many tokens.
     pub(crate) fn decoder(&self, max_new: usize) -> T5Decoder<'_> {
         T5Decoder::new(&self.parameters, max_new)
     }
 
-    /// Refuses pieces that another model has made.
+    /// Refuses tokens that another model has made.
     pub(crate) fn check(&self, ids: &[u32], max_pieces: usize) -> Result<(), Error> {
         let v = self.config().vocab_size;
         let foreign = |reason| Err(Error::InvalidTokens { reason });
@@ -96,7 +96,7 @@ impl T5 {
     }
 }
 
-/// Refuses a bound on pieces that leaves no room for a text, or is beyond all use.
+/// Refuses a bound on tokens that leaves no room for a text, or is beyond all use.
 pub(crate) fn check_bound(found: usize, least: usize) -> Result<(), Error> {
     match (least..=MOST_PIECES).contains(&found) {
         true => Ok(()),

@@ -12,7 +12,7 @@ pub enum InputRole {
     Document,
 }
 
-/// One text as ids of word pieces, `[CLS]` first and `[SEP]` last; for a T5 without either, so
+/// One text as ids of word tokens, `[CLS]` first and `[SEP]` last; for a T5 without either, so
 /// that there are as many spans as ids, and none of an empty text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizedText {
@@ -22,19 +22,19 @@ pub struct TokenizedText {
     /// of a ColBERT also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
     /// Where each piece of the text itself stands in it: from and to, in characters (Unicode
-    /// scalar values); two fewer than `ids` but for a ColBERT and a T5. A piece of a prompt
+    /// scalar values); two fewer than `ids` but for a ColBERT and a T5. A token of a prompt
     /// is at 0.
     pub spans: Vec<(u32, u32)>,
     /// Whether pieces of the text were left out, to keep to the model's bound.
     pub truncated: bool,
 }
 
-/// A query and a text as one sequence of pieces.
+/// A query and a text as one sequence of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizedPair {
-    /// Ids in the vocabulary, special pieces among them.
+    /// Ids in the vocabulary, special tokens among them.
     pub ids: Vec<u32>,
-    /// Where the text begins; what stands before is the query with its special pieces.
+    /// Where the text begins; what stands before is the query with its special tokens.
     pub document_start: usize,
     /// Whether pieces of the query or of the text were left out.
     pub truncated: bool,
@@ -44,9 +44,9 @@ pub struct TokenizedPair {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncoderInput<'a> {
     pub(crate) ids: &'a [u32],
-    /// Where the second segment begins; the number of pieces where there is none.
+    /// Where the second segment begins; the number of tokens where there is none.
     pub(crate) second_segment_start: usize,
-    /// How many pieces, from the first, are looked at by all; those after them look, and are
+    /// How many tokens, from the first, are looked at by all; those after them look, and are
     /// looked at by none.
     pub(crate) n_attended: usize,
 }
@@ -174,7 +174,7 @@ impl InputTokenizer {
         }
     }
 
-    /// Whether a cutter with the same pieces cuts every text as this one does.
+    /// Whether a cutter with the same tokens cuts every text as this one does.
     pub(crate) fn tokenizes_like(&self, other: &InputTokenizer) -> bool {
         self.bounds == other.bounds && self.prompts == other.prompts
     }
@@ -199,7 +199,7 @@ impl InputTokenizer {
     }
 
     /// Refuses a prompt after which not one piece of a text would be read, where a side has room
-    /// for so many pieces without special ones.
+    /// for so many tokens without special ones.
     pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
         for side in [InputRole::Query, InputRole::Document] {
             let n_pieces = self.content_tokens(side, "", usize::MAX)?.ids.len();
@@ -303,12 +303,12 @@ impl InputTokenizer {
         (self.cls, self.sep)
     }
 
-    /// The id of a piece as it stands in the vocabulary.
+    /// The id of a token as it stands in the vocabulary.
     pub(crate) fn id(&self, piece: &str) -> Option<u32> {
         self.tokenizer.token_to_id(piece)
     }
 
-    /// The piece as it stands in the vocabulary, `##ing`.
+    /// The token as it stands in the vocabulary, `##ing`.
     pub(crate) fn piece(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_default()
     }

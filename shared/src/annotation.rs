@@ -3,7 +3,7 @@
 //! ```text
 //! study → frame → sample → queue → log → said → agreement, estimate, progress → export
 //!         what    which    who      what  of an   how far people agree, and with    files
-//!         could   items,   gets     was   item    axiom, ranker and judgements
+//!         could   items,   gets     was   item    axiom, ranker and judgments
 //!         be      with π   what     done
 //! ```
 //!

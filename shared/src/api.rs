@@ -1,7 +1,7 @@
-//! Every request and reply: one type on both ends of the wire.
+//! All requests and responses, with one type for both ends.
 //!
-//! A read is a GET whose fields stand in the query string (nested parts as JSON under `q`),
-//! everything else a POST with a JSON body. Errors come as [`ErrorResponse`] with a status.
+//! A read is a GET whose fields are in the query string (nested parts as JSON under `q`),
+//! everything else a POST with a JSON body. Errors are [`ErrorResponse`] with a status code.
 
 pub mod models;
 pub mod people;
@@ -35,17 +35,17 @@ use crate::study::top_documents::TopDocuments;
 use crate::study::{Study, StudyWordVectors, TermStatistics};
 use crate::text::Analyzer;
 
-/// A request, tied to its path and its reply.
+/// A request with its method, path and reply.
 pub trait Endpoint: Serialize + DeserializeOwned {
-    /// How it is sent.
+    /// The HTTP method.
     const METHOD: Method;
     /// Path below the server root.
     const PATH: &'static str;
-    /// What comes back.
+    /// The type of the response.
     type Reply: Serialize + DeserializeOwned;
 }
 
-/// How a request is sent.
+/// The HTTP method of a request and how it is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Changes nothing; the request is the JSON value of the parameter `q`.
@@ -54,7 +54,7 @@ pub enum Method {
     Post,
 }
 
-/// Ties requests to their method, path and reply, one in a line.
+/// Defines the method, path and reply of requests, one per line.
 macro_rules! endpoints {
     ($($method:ident $path:literal $request:ty => $reply:ty;)*) => {$(
         impl $crate::api::Endpoint for $request {
@@ -72,7 +72,7 @@ endpoints! {
     Get "/api/study" GetStudyRequest => StudyOverview;
     Get "/api/figures" GetFiguresRequest => StudyFigures;
     Get "/api/behaviours" GetBehavioralTestsRequest => BehavioralTestResults;
-    // By the spec of the ranker; none where `whitebox` was not run.
+    // By the spec of the ranker; empty if the command `late-interaction` was not run.
     Get "/api/inside" ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysis>;
     Get "/api/inside/query" GetTopDocumentsRequest => TopDocuments;
     Get "/api/differ" CompareRankersRequest => RankerComparison;
@@ -93,13 +93,13 @@ endpoints! {
     Get "/api/job/scores" GetJobScoresRequest => JobScoresResponse;
 }
 
-/// The body of every error.
+/// The body of every error response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorResponse {
-    /// What is wrong, and the way out.
+    /// What is wrong, and how to fix it.
     pub error: String,
-    /// For programs: `unknown`, `setting`, `too-large`, `overloaded`, …
+    /// The type of the error, for programs: `unknown`, `setting`, `too-large`, `overloaded`, …
     pub error_type: String,
     /// Name of the field of the request that is invalid, for an error of type `setting`: `n_items`,
     /// `probes`, `ranker`, … The message begins with it.
@@ -108,7 +108,7 @@ pub struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// A problem of no single field.
+    /// Creates an error that concerns no single field.
     pub fn new(error: impl Into<String>, error_type: &str) -> ErrorResponse {
         ErrorResponse {
             error: error.into(),
@@ -127,7 +127,7 @@ impl ErrorResponse {
     }
 }
 
-/// What this server is and can do.
+/// Returns the version, the models and the limits of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetServerInfoRequest {}
@@ -138,53 +138,53 @@ pub struct GetServerInfoRequest {}
 pub struct ServerInfoResponse {
     /// Version of the software.
     pub version: String,
-    /// Neural rankers that are loaded or can be loaded.
+    /// The neural rankers that are loaded or can be loaded.
     pub models: Vec<RankerInfo>,
-    /// Whether this caller may create jobs (operators).
+    /// Whether this caller may create jobs (operators only).
     pub can_create_jobs: bool,
-    /// The most texts that one [`ScoreDocumentsRequest`] request of this caller may hold.
+    /// The maximum number of documents in one [`ScoreDocumentsRequest`] of this caller.
     pub max_documents: u64,
 }
 
-/// Every study this caller may see.
+/// Lists all studies that the caller may see.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListStudiesRequest {}
 
-/// One study for one state of its dials.
+/// Returns one study for one state of its controls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetStudyRequest {
     /// Name of the study.
     pub study: String,
-    /// State of the page.
+    /// The controls of the page.
     #[serde(default)]
     pub controls: StudyControls,
 }
 
-/// What the papers show of a study beside its table.
+/// Returns the figures of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetFiguresRequest {
     /// Name of the study.
     pub study: String,
-    /// What a reader chooses.
+    /// The options of the figures.
     #[serde(default)]
     pub options: FigureOptions,
 }
 
-/// The behaviours of a study.
+/// Returns the results of a study's behavioral tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetBehavioralTestsRequest {
     /// Name of the study.
     pub study: String,
-    /// How they are asked.
+    /// The options of the tests.
     #[serde(default)]
     pub options: BehavioralTestOptions,
 }
 
-/// The late-interaction rankers of a study that were looked into.
+/// Lists the analyses of the late-interaction rankers of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListLateInteractionAnalysesRequest {
@@ -192,30 +192,30 @@ pub struct ListLateInteractionAnalysesRequest {
     pub study: String,
 }
 
-/// The texts that a ranker of [`ListLateInteractionAnalysesRequest`] puts first for a query.
+/// Returns the top documents of a query by a ranker of [`ListLateInteractionAnalysesRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
-    /// [`RankerInfo::fingerprint`].
+    /// The fingerprint of the ranker: [`RankerInfo::fingerprint`].
     pub ranker: String,
-    /// Its place, counted from 0.
+    /// The position of the query in the study, counted from 0.
     pub query_id: usize,
 }
 
-/// Requests the comparison of two rankers of a study.
+/// Compares two rankers of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompareRankersRequest {
     /// Name of the study.
     pub study: String,
-    /// Which two, and over which queries.
+    /// The rankers and the queries that count.
     #[serde(default)]
     pub options: ComparisonOptions,
 }
 
-/// Some of the queries of [`CompareRankersRequest`].
+/// Lists some of the queries of a [`CompareRankersRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListComparedQueriesRequest {
@@ -224,12 +224,12 @@ pub struct ListComparedQueriesRequest {
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
     pub options: ComparisonOptions,
-    /// Which queries.
+    /// The group of queries, their order and the page.
     #[serde(default)]
     pub page: QueryListOptions,
 }
 
-/// One query of [`CompareRankersRequest`], with the texts that each ranker puts first.
+/// Returns one query of a [`CompareRankersRequest`], with the top documents of each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetComparedQueryRequest {
@@ -242,45 +242,45 @@ pub struct GetComparedQueryRequest {
     pub query_id: String,
 }
 
-/// A paper's table beside a study.
+/// Returns a paper's table next to a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetReproductionRequest {
     /// Name of the study.
     pub study: String,
-    /// Which table.
+    /// The table.
     pub table: PaperTable,
 }
 
-/// The instances of one cell.
+/// Lists the instances of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListInstancesRequest {
     /// Name of the study.
     pub study: String,
-    /// Which of its instances.
+    /// The cell, the filters and the order.
     pub filter: InstanceListOptions,
 }
 
-/// Requests one instance with its documents, preconditions, scores and verdicts.
+/// Returns one instance with its documents, preconditions, scores and verdicts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetInstanceRequest {
     /// Name of the study.
     pub study: String,
-    /// The axiom or behavior.
+    /// The axiom or behavioral test.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// Index among the instances of the probe and variant, from 0.
     pub number: u64,
-    /// Width of a tie, if set on the Study page.
+    /// The tie threshold, if set on the Study page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tie_threshold: Option<f64>,
 }
 
-/// The whole study as one value: what a static host serves.
+/// Returns the whole study as one value, as a static host serves it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExportStudyRequest {
@@ -288,7 +288,7 @@ pub struct ExportStudyRequest {
     pub study: String,
 }
 
-/// Statistics of a study's collection, for the Playground.
+/// Returns the statistics of a study's collection, for the Playground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetCollectionStatisticsRequest {
@@ -300,18 +300,18 @@ pub struct GetCollectionStatisticsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectionStatisticsResponse {
-    /// How its texts became terms.
+    /// The analyzer with which the documents were indexed.
     pub analyzer: Analyzer,
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
-    /// Of the terms of the study's texts and queries.
+    /// Statistics of the terms of the study's documents and queries.
     pub terms: std::collections::BTreeMap<String, TermStatistics>,
     /// Word vectors of the study, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<StudyWordVectors>,
 }
 
-/// Scores a few texts at once, for the Playground.
+/// Scores a few documents at once, for the Playground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScoreDocumentsRequest {
@@ -319,7 +319,7 @@ pub struct ScoreDocumentsRequest {
     pub model: String,
     /// The query.
     pub query: String,
-    /// The texts.
+    /// The documents.
     pub documents: Vec<String>,
 }
 
@@ -327,29 +327,29 @@ pub struct ScoreDocumentsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScoreDocumentsResponse {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// In the order of the texts.
+    /// Scores, in the order of the documents.
     pub scores: Vec<f64>,
-    /// Whether the model saw only a part of each text.
+    /// Whether the model read only a part of each document.
     pub truncated: Vec<bool>,
-    /// Late interaction: which piece of each text every query piece matched; else empty.
+    /// For late interaction, the token similarities of each document; else empty.
     pub similarities: Vec<TokenSimilarities>,
 }
 
-/// Cosines of query pieces with the pieces of one text (Formal et al. 2021, equation 1).
+/// The cosines of query tokens with the tokens of one document (Formal et al. 2021, equation 1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenSimilarities {
-    /// Pieces of the query.
+    /// The tokens of the query.
     pub query_tokens: Vec<String>,
-    /// Pieces of the text.
+    /// The tokens of the document.
     pub document_tokens: Vec<String>,
-    /// Query pieces × text pieces, in [-1, 1].
+    /// The cosines, query tokens × document tokens, in [-1, 1].
     pub cosines: Vec<Vec<f32>>,
 }
 
-/// Where a cross-encoder looks in one text.
+/// Returns the attention weights of a cross-encoder for one document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetAttentionRequest {
@@ -357,12 +357,12 @@ pub struct GetAttentionRequest {
     pub model: String,
     /// The query.
     pub query: String,
-    /// The text.
+    /// The document.
     pub document: String,
-    /// Counted from 0; none is the last.
+    /// The layer, counted from 0; `None` takes the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer: Option<u32>,
-    /// Counted from 0; none is the mean of all.
+    /// The attention head, counted from 0; `None` takes the mean of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<u32>,
 }
@@ -371,23 +371,23 @@ pub struct GetAttentionRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttentionResponse {
-    /// The model use that was run.
+    /// The model that was run.
     pub ranker: RankerInfo,
     /// Number of layers of the model.
     pub n_layers: u32,
     /// Number of attention heads of a layer.
     pub n_heads: u32,
-    /// Which layer.
+    /// The layer.
     pub layer: u32,
-    /// Which head; none is the mean of all.
+    /// The head; `None` is the mean of all.
     pub head: Option<u32>,
-    /// Of query and text together, with special ones.
+    /// The tokens of query and document together, with special tokens.
     pub tokens: Vec<String>,
     /// Index of the first token of the document.
     pub document_start: u32,
-    /// How much each piece takes of each other; a row sums to 1.
+    /// The weight of each token for each other one, as rows; each row sums to 1.
     pub weights: Vec<Vec<f32>>,
-    /// Whether the model saw only a part of both.
+    /// Whether the model read only a part of query and document.
     pub truncated: bool,
 }
 
@@ -401,18 +401,18 @@ pub struct CreateJobRequest {
     pub title: String,
     /// The distinct queries.
     pub queries: Vec<String>,
-    /// Each once.
+    /// The distinct documents.
     pub documents: Vec<String>,
-    /// Places in `queries` and `texts`, each pair once.
+    /// Positions in `queries` and `documents`, each pair once.
     pub pairs: Vec<(u32, u32)>,
 }
 
-/// Requests every job, newest first.
+/// Lists all jobs, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListJobsRequest {}
 
-/// One job; `/api/job/events?q=…` gives the same as server-sent events until it ends.
+/// Returns one job; `/api/job/events?q=…` sends it as server-sent events until it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetJobRequest {
@@ -421,11 +421,11 @@ pub struct GetJobRequest {
 }
 
 impl GetJobRequest {
-    /// Where the job is watched: an event `job` with a [`Job`] at each step.
+    /// The path of the server-sent events of a job: an event `job` with a [`Job`] at each step.
     pub const EVENTS_PATH: &'static str = "/api/job/events";
 }
 
-/// Stops a job; what it has scored is kept.
+/// Cancels a job. Its scores so far are stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CancelJobRequest {
@@ -433,7 +433,7 @@ pub struct CancelJobRequest {
     pub job: String,
 }
 
-/// Goes on with a cancelled or failed job where it stopped.
+/// Resumes a canceled or failed job where it stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ResumeJobRequest {
@@ -441,7 +441,7 @@ pub struct ResumeJobRequest {
     pub job: String,
 }
 
-/// What a job has scored.
+/// Returns the scores of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetJobScoresRequest {
@@ -453,18 +453,19 @@ pub struct GetJobScoresRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobScoresResponse {
-    /// The model use that scored.
+    /// The model that computed the scores.
     pub ranker: RankerInfo,
-    /// In the order of the job's pairs; none where not scored.
+    /// The scores, in the order of the job's pairs; `None` if not scored.
     pub scores: Vec<Option<f64>>,
-    /// Places of pairs whose text was seen only in part.
+    /// The positions of pairs of whose document the model read only a part.
     pub truncated: Vec<u32>,
-    /// Once every pair is scored: some of them once more under other conditions.
+    /// The score stability check, once every pair is scored: scores of some pairs under other
+    /// conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescoring: Option<RescoringRecord>,
 }
 
-/// A piece of long work.
+/// A job that scores pairs with a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Job {
@@ -472,45 +473,45 @@ pub struct Job {
     pub id: String,
     /// Title of the job, shown in lists.
     pub title: String,
-    /// The model use that scores.
+    /// The model that computes the scores.
     pub ranker: RankerInfo,
     /// State of the job.
     pub state: JobState,
-    /// Pairs with a score.
+    /// The number of pairs with a score.
     pub n_scored: u64,
-    /// Pairs in all.
+    /// The number of all pairs.
     pub n_pairs: u64,
-    /// In this run of the job, 0 before the first batch.
+    /// Pairs per second in this run of the job, 0 before the first batch.
     pub pairs_per_s: f64,
-    /// Pieces that the model reads in a second, in this run of the job.
+    /// Tokens that the model reads per second in this run of the job.
     #[serde(default)]
     pub tokens_per_s: f64,
-    /// What went wrong, and the way out.
+    /// What went wrong, and how to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Time of creation, RFC 3339.
     pub created_at: String,
 }
 
-/// Describes the state of a scoring job, from waiting in the queue to its end.
+/// The state of a scoring job, from waiting in the queue to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum JobState {
-    /// Waits for its turn.
+    /// The job waits in the queue.
     Queued,
-    /// Is being worked on.
+    /// The job is running.
     Running,
     /// All pairs have a score.
     Done,
-    /// Stopped by somebody.
+    /// The job was canceled.
     Canceled,
-    /// Stopped by an error.
+    /// The job stopped with an error.
     Failed,
 }
 
 impl JobState {
-    /// Whether nothing more happens by itself.
+    /// Returns whether the job changes no more unless it is resumed.
     pub fn is_finished(self) -> bool {
         match self {
             JobState::Queued | JobState::Running => false,

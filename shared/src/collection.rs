@@ -1,4 +1,4 @@
-//! What is searched: queries, documents, relevance judgements and runs.
+//! What is searched: queries, documents, relevance judgments and runs.
 //!
 //! The readers of `collection/` turn bytes into these types; see [`lines`] for how a damaged
 //! row is refused without losing the rest of its file.
@@ -59,13 +59,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// What is analysed, scored and shown: title, a space, body, trimmed.
+    /// What is analyzed, scored and shown: title, a space, body, trimmed.
     pub fn body(&self) -> String {
         format!("{} {}", self.title, self.text).trim().to_owned()
     }
 }
 
-/// Relevance judgements: query id, document id, grade. Grades below 1 are not relevant.
+/// Relevance judgments: query id, document id, grade. Grades below 1 are not relevant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
@@ -108,7 +108,7 @@ impl Run {
     }
 }
 
-/// Queries, documents and judgements that belong together.
+/// Queries, documents and judgments that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collection {
     /// In file order.

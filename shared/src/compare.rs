@@ -1,13 +1,13 @@
-//! Where two rankers differ: what stands at the top of their lists, on which queries one wins and
-//! the other loses, and whether four hypotheses on lexical and neural rankers hold.
+//! Compares two rankers: what their top documents contain, on which queries one wins and the other
+//! loses, and whether four hypotheses on lexical and neural rankers hold.
 //!
 //! After Padigela, Zamani and Croft (Investigating the Successes and Failures of BERT for Passage
-//! Re-Ranking, 2019), who set BM25, the first ranker here, against BERT, the second. Any two
-//! rankers of a study may be compared, by the order that each gives to the pool, and any two runs
-//! over a collection. Our choices where the paper leaves them open, or where it cannot be followed:
+//! Re-Ranking, 2019), who compare BM25, the first ranker here, with BERT, the second. Any two
+//! rankers of a study can be compared, by their order of the pool, and any two runs over a
+//! collection. Our choices where the paper leaves them open or cannot be followed:
 //!
-//! - A list is ordered as [`crate::effectiveness`] does it, by score; RR@10 is its RR@10.
-//! - Tokens are those of an analyser without stemming; stop words are left out of documents and
+//! - A ranking is ordered by score, as in [`crate::effectiveness`], which also computes RR@10.
+//! - Tokens are those of an analyzer without stemming; stop words are left out of documents and
 //!   queries alike. See [`top_fractions`].
 //! - A document without a text, or without a token that is left, has no share and is passed over;
 //!   so is, in FQT and FNT, a query without a token that is left.
@@ -43,32 +43,32 @@ use query_metrics::QueryMetrics;
 
 pub use input::{ComparisonInput, describe_run, run_option};
 
-/// Ranks that count, at most: those of FQT, FNT, RR and MUR.
+/// The maximum number of ranks that count in FQT, FNT, RR and MUR.
 pub const MAX_DEPTH: usize = 10;
 
-/// A ranker of a comparison.
+/// A reference to a ranker of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RankerRef {
-    /// One of a study, by its row.
+    /// A ranker of a study, by its row.
     Ranker(u32),
-    /// A run, by the name of its file; known on the Workbench alone.
+    /// A run, by the name of its file; only on the Workbench.
     Run(String),
 }
 
-/// Which queries count, of those that both rankers have ranked.
+/// The queries that count, among those that both rankers have ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounted))]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonSubset {
-    /// Those with a document that was judged relevant, whether or not it was found.
+    /// Queries with a document that was judged relevant, whether or not it was found.
     #[default]
     WithRelevant,
-    /// Those with a relevant document among the candidates: in the list of either ranker, at any
-    /// rank. The paper's, of whose 6,980 queries 1,242 have none.
+    /// Queries with a relevant document among the candidates: in the ranking of either ranker, at
+    /// any rank. The paper uses these; 1,242 of its 6,980 queries have none.
     WithRetrievedRelevant,
-    /// All. What needs judgements counts those that have them.
+    /// All queries. Values that need judgments count only those that have them.
     All,
 }
 
@@ -80,13 +80,14 @@ pub struct ComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
     pub rankers: [RankerRef; 2],
-    /// Which queries count.
+    /// The queries that count.
     #[serde(default)]
     pub subset: ComparisonSubset,
-    /// The least grade of a relevant document; none takes 2 where there are such grades, else 1.
+    /// The lowest grade that counts as relevant; `None` takes 2 where there are such grades, else
+    /// 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_relevant_grade: Option<i32>,
-    /// Left out of documents and queries.
+    /// The stop words, which are removed from documents and queries.
     #[serde(default = "function_words")]
     pub stopwords: Stopwords,
     /// Only queries of this split; none takes all.
@@ -114,95 +115,96 @@ impl Default for ComparisonOptions {
     }
 }
 
-/// A ranker that can be chosen.
+/// A ranker that can be chosen for a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChoice))]
 pub struct RankerOption {
-    /// How it is asked for.
+    /// The reference to the ranker.
     pub ranker: RankerRef,
-    /// For people.
+    /// The label shown to readers.
     pub label: String,
-    /// For people: parameters, or how many queries it has.
+    /// Details shown to readers: parameters, or the number of queries.
     pub detail: String,
 }
 
-/// How many queries there are, and why the others do not count.
+/// The number of queries that count, and why the others do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounts))]
 pub struct ComparedQueryCounts {
-    /// Of the collection, or of the split.
+    /// Queries of the collection, or of the split.
     pub n_queries: u64,
-    /// Of these, not ranked by both.
+    /// Queries that not both rankers have ranked.
     pub n_unranked: u64,
-    /// Of the rest, without the relevant document that [`ComparisonOptions::subset`] wants.
+    /// Other queries without the relevant document that [`ComparisonOptions::subset`] requires.
     pub n_without_relevant: u64,
-    /// Counted.
+    /// Queries that count.
     pub n_included: u64,
-    /// Of these, with a relevant document that was judged.
+    /// Of these, queries with a document judged relevant.
     pub n_with_relevant: u64,
-    /// Documents among the first [`MAX_DEPTH`] of either list whose text is not here.
+    /// Documents among the first [`MAX_DEPTH`] of either ranking whose text is not available.
     pub n_docs_without_text: u64,
 }
 
-/// Everything that is said of two rankers.
+/// The comparison of two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerComparison {
-    /// Name of the study, or of the collection.
+    /// The name of the study or of the collection.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Of the instances of the study, or of the collection.
+    /// The hash of the instances of the study, or of the collection.
     pub content_hash: String,
-    /// As it was asked.
+    /// The options of the comparison.
     pub options: ComparisonOptions,
-    /// The least grade of a relevant document.
+    /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
-    /// What texts are cut into: [`crate::text::Analyzer::describe`].
+    /// The description of the analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
-    /// Whether texts are withheld: then nothing is said that needs them.
+    /// Whether texts are withheld; then everything that needs them is empty.
     pub has_withheld_texts: bool,
-    /// What can be compared.
+    /// The rankers that can be compared.
     pub ranker_options: Vec<RankerOption>,
-    /// The first and the second; two with one label have their details in it.
+    /// The first and the second ranker; if their labels are equal, their details are added.
     pub rankers: [RankerInfo; 2],
-    /// Documents of the pools that each has given no score: they stand in no list of it.
+    /// For each ranker the number of pooled documents without a score, which are missing from its
+    /// rankings.
     pub n_unscored: [u64; 2],
-    /// Where queries are in splits.
+    /// The splits of the queries.
     pub splits: Vec<SplitSize>,
-    /// Which count.
+    /// The number of queries that count.
     pub query_counts: ComparedQueryCounts,
-    /// RR@10.
+    /// The comparison of RR@10.
     pub reciprocal_rank: PairedMeans,
-    /// Fraction of query tokens at the top.
+    /// The comparison of the fraction of query tokens in the top documents.
     pub fraction_query_tokens: PairedMeans,
-    /// Fraction of novel terms at the top.
+    /// The comparison of the fraction of novel terms in the top documents.
     pub fraction_novel_terms: PairedMeans,
-    /// RR by FQT, each ranker by its own: the paper's table 2.
+    /// RR by FQT, each ranker with its own FQT: the paper's table 2.
     pub fqt_buckets: Vec<FqtBucket>,
-    /// RR by the length of queries: its table 3.
+    /// RR by query length: the paper's table 3.
     pub query_lengths: Vec<QueryLengthGroup>,
-    /// The difference in RR, query by query: its figure 1.
+    /// The difference in RR, query by query: the paper's figure 1.
     pub rr_changes: RrChanges,
-    /// How many documents both have among their first: its table 4.
+    /// The number of common top documents: the paper's table 4.
     pub top_overlap: TopOverlap,
-    /// RR by what is asked for: its table 6.
+    /// RR by question class: the paper's table 6.
     pub answer_types: Vec<AnswerTypeGroup>,
-    /// RR by how queries begin: its figure 2.
+    /// RR by the first two tokens of the query: the paper's figure 2.
     pub bigrams: Vec<BigramGroup>,
-    /// Whether its hypotheses hold here.
+    /// The outcomes of the hypotheses.
     pub hypotheses: Vec<HypothesisResult>,
-    /// Queries where one wins and the other loses: its table 5.
+    /// Queries where one ranker wins and the other loses: the paper's table 5.
     pub examples: Vec<ComparedQuery>,
 }
 
 impl Study {
-    /// Where two of its rankers differ in how they order the pools.
+    /// Compares two rankers of the study by their order of the pools.
     pub fn compare_rankers(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
         differ(&self.comparison_input(asking)?, asking)
     }
 
-    /// Some of the queries of a comparison.
+    /// Returns one page of the queries of a comparison.
     pub fn list_compared_queries(
         &self,
         asking: &ComparisonOptions,
@@ -211,7 +213,7 @@ impl Study {
         query_list::list_queries(&self.comparison_input(asking)?, asking, listing)
     }
 
-    /// One query of a comparison, with the texts that stand first.
+    /// Returns one query of a comparison with its top documents.
     pub fn compare_query(
         &self,
         asking: &ComparisonOptions,
@@ -220,7 +222,7 @@ impl Study {
         compared_query::compare_query(&self.comparison_input(asking)?, asking, query)
     }
 
-    /// Every query of a comparison.
+    /// Returns all queries of a comparison.
     pub fn compare_all_queries(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
         query_list::list_all_queries(&self.comparison_input(asking)?, asking)
     }
@@ -267,7 +269,7 @@ pub fn differ(
     })
 }
 
-/// With labels that are not the same: BM25 by formula and BM25 from a file.
+/// Makes the labels of two rankers different, for example BM25 computed here and BM25 from a file.
 fn disambiguate_labels(mut rankers: [RankerInfo; 2]) -> [RankerInfo; 2] {
     if rankers[0].label == rankers[1].label {
         let same_detail = rankers[0].detail == rankers[1].detail;

@@ -1,4 +1,4 @@
-//! How good a ranking is by people's judgements, with the numbers of NIST's `trec_eval`.
+//! How good a ranking is by people's judgments, with the numbers of NIST's `trec_eval`.
 //!
 //! A query's documents are ordered by score, highest first, and equal scores by document id,
 //! the last in byte order first; the ranks in a run's file are not read. Like `trec_eval`
@@ -17,7 +17,7 @@
 //! - `R@k`: `Σ r(i) / R` over `i <= k`.
 //!
 //! A query without a relevant document counts as 0. The mean is over queries that have both
-//! judgements and retrieved documents, as `trec_eval` does without `-c`.
+//! judgments and retrieved documents, as `trec_eval` does without `-c`.
 
 pub mod measure;
 

@@ -263,7 +263,7 @@ impl std::fmt::Display for RowIssue {
 macro_rules! serialize_as_text {
     ($type:ty) => {
         impl TryFrom<String> for $type {
-            /// Why an input, a setting or a request is invalid.
+            /// The error of parsing the text.
             type Error = crate::error::Error;
 
             fn try_from(text: String) -> Result<$type, crate::error::Error> {

@@ -7,15 +7,15 @@
 //! piece of the query and the piece of the text that has it ([`QueryMatches`]), and works out:
 //!
 //! - the **importance** of a word: τ_AP of the pool as ranked and as ranked without the cosines of
-//!   the word's pieces (an additive mask: nothing is encoded again), mean over queries. Low is
+//!   the word's tokens (an additive mask: nothing is encoded again), mean over queries. Low is
 //!   important. The ranking as it is is the reference, the masked one is evaluated; the other way
 //!   round and the mean of both are told too. A query whose masked scores are all equal, as one of
 //!   a single word, has none.
-//! - **ΔES** of a piece: over its places in queries, the mean greatest cosine where the piece of
+//! - **ΔES** of a token: over its places in queries, the mean greatest cosine where the piece of
 //!   the text is the same, less the mean where it is another; a place that always or never finds
-//!   itself is left out. Of a word the sum over its pieces.
+//!   itself is left out. Of a word the sum over its tokens.
 //! - how often a word finds itself, or another piece of the query, and which others it finds most.
-//! - the **spectral ratio** `λ_1 / Σ λ_k` of the singular values of all vectors of a piece in the
+//! - the **spectral ratio** `λ_1 / Σ λ_k` of the singular values of all vectors of a token in the
 //!   texts, not centred: 1 where they all have one direction. It comes from outside, with a floor
 //!   on occurrences.
 
@@ -32,7 +32,7 @@ use crate::stats::correlation::Correlation;
 pub use aggregation::{LateInteractionContext, aggregate_queries};
 pub use query_matches::{QueryMatchStatistics, analyze_query};
 
-/// A piece of a query.
+/// A token of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryToken {
@@ -64,7 +64,7 @@ pub struct QueryMatches {
     pub words: Vec<String>,
     /// In the order of the query.
     pub tokens: Vec<QueryToken>,
-    /// Texts × pieces.
+    /// Texts × tokens.
     pub best_matches: Vec<BestMatch>,
 }
 
@@ -74,7 +74,7 @@ pub struct QueryMatches {
 pub struct WordStatistics {
     /// In lower case.
     pub word: String,
-    /// Its pieces.
+    /// Its tokens.
     #[serde(alias = "pieces")]
     pub tokens: Vec<String>,
     /// `ln(N / df)` over the collection; none of a word that no document has.
@@ -91,21 +91,21 @@ pub struct WordStatistics {
     pub importance_reversed: Option<f64>,
     /// The mean of both.
     pub importance_symmetric: Option<f64>,
-    /// ΔES, the sum over its pieces; none where one of them has none.
+    /// ΔES, the sum over its tokens; none where one of them has none.
     pub delta_es: Option<f64>,
-    /// Share of its matches that are the same piece.
+    /// Share of its matches that are the same token.
     #[serde(alias = "exact")]
     pub exact_share: f64,
     /// Share of its matches that are another piece of the query.
     #[serde(alias = "other")]
     pub other_query_token_share: f64,
-    /// The pieces that it finds most where it does not find itself, with their share of all its
+    /// The tokens that it finds most where it does not find itself, with their share of all its
     /// matches; at most [`MAX_SOFT_MATCHES`].
     #[serde(alias = "soft")]
     pub soft_matches: Vec<SoftMatch>,
 }
 
-/// Another piece that a word finds.
+/// Another token that a word finds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SoftMatch {
@@ -116,14 +116,14 @@ pub struct SoftMatch {
     pub share: f64,
 }
 
-/// What there is to know of a piece that queries have.
+/// What there is to know of a token that queries have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenStatistics {
     /// As in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
-    /// `ln(N / df)` over the texts of the collection, in pieces.
+    /// `ln(N / df)` over the texts of the collection, in tokens.
     pub idf: Option<f64>,
     /// ΔES over its places in queries.
     pub delta_es: Option<f64>,
@@ -140,16 +140,16 @@ pub struct TokenStatistics {
     pub pretrained_spectral_ratio: Option<f64>,
 }
 
-/// The other pieces that are told of a word.
+/// The maximum number of other tokens that are listed as soft matches of a word.
 pub const MAX_SOFT_MATCHES: usize = 5;
 
-/// The collection, ranker and sizes of a late-interaction analysis. (`Head` three times).
+/// The collection, the ranker and the sizes of a late-interaction analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionHeader {
     /// In addresses and files.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
     /// Where queries and texts come from.
     pub collection: String,
@@ -167,13 +167,13 @@ pub struct LateInteractionHeader {
     /// Texts that were read, each once.
     #[serde(alias = "n_texts")]
     pub n_docs: u64,
-    /// The least vectors of a piece that has a spectral ratio.
+    /// The least vectors of a token that has a spectral ratio.
     #[serde(alias = "floor")]
     pub min_occurrences: u64,
 }
 
-/// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra.
-/// json stored file, HTTP.
+/// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra. It
+/// is stored as JSON and sent over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionAnalysis {
@@ -182,7 +182,7 @@ pub struct LateInteractionAnalysis {
     pub header: LateInteractionHeader,
     /// By word.
     pub words: Vec<WordStatistics>,
-    /// By piece.
+    /// By token.
     #[serde(alias = "pieces")]
     pub tokens: Vec<TokenStatistics>,
     /// Of idf and importance, by word; the paper has −.4.
@@ -191,7 +191,7 @@ pub struct LateInteractionAnalysis {
     /// Of idf and ΔES, by word; the paper has .667.
     #[serde(alias = "r_delta_es")]
     pub idf_delta_es_correlation: Option<Correlation>,
-    /// Of idf and spectral ratio, by piece; the paper has .77.
+    /// Of idf and spectral ratio, by token; the paper has .77.
     #[serde(alias = "r_ratio")]
     pub idf_spectral_correlation: Option<Correlation>,
     /// The same of the encoder before fine-tuning, where there is one.

@@ -1,6 +1,6 @@
 //! Figures as data, and how they are drawn: one writer of SVG for page, report and paper.
 //!
-//! A [`PlotFigure`] is a list of marks with [`FigureColor`]s for colours; a theme says what an ink
+//! A [`PlotFigure`] is a list of marks with [`FigureColor`]s for colors; a theme says what an ink
 //! is. The builders decide what is drawn where, and put the finding into words for those who do not
 //! see it.
 
@@ -58,7 +58,7 @@ pub enum FigureMark {
         size: [f64; 2],
         /// Radius of its corners.
         corner_radius: f64,
-        /// Its colour.
+        /// Its color.
         fill: FigureColor,
     },
     /// A straight line.
@@ -69,14 +69,14 @@ pub enum FigureMark {
         to: [f64; 2],
         /// How thick.
         width: f64,
-        /// Its colour.
+        /// Its color.
         stroke: FigureColor,
         /// 0 to 1.
         opacity: f64,
     },
     /// A circle with an edge; hollow where it is filled with what lies below.
     Dot {
-        /// Its centre.
+        /// Its center.
         at: [f64; 2],
         /// Inside.
         fill: FigureColor,
@@ -91,7 +91,7 @@ pub enum FigureMark {
         anchor: TextAnchor,
         /// How they are set.
         font: FontStyle,
-        /// Colour.
+        /// Color.
         fill: FigureColor,
         /// Anything, also what strangers wrote.
         text: String,

@@ -1,9 +1,9 @@
-//! What finds instances: a probe, and how it is written.
+//! Probes, which find instances, and their names.
 //!
-//! A probe is anything that yields instances. *Axioms* claim which text scores higher; each has
-//! one file in `axiom/`. *Behaviours* ask which text is preferred, without saying which should
-//! be: measure and match (`matching`), manipulations and dataset transfer, whose texts stand
-//! beside the collection. Mining sees texts, never scores.
+//! A probe is anything that yields instances. *Axioms* claim which document scores higher; each
+//! has one file in `axiom/`. *Behavioral tests* measure which document is preferred, without
+//! saying which should be: measure and match ([`measure_and_match`]), manipulations and dataset
+//! transfer, whose documents are added to the collection. Mining sees documents, never scores.
 
 mod claim;
 mod precondition;
@@ -67,7 +67,7 @@ impl utoipa::PartialSchema for Probe {
 impl utoipa::ToSchema for Probe {}
 
 impl TryFrom<String> for Probe {
-    /// Why an input, a setting or a request is invalid.
+    /// The error for a word that names no probe.
     type Error = Error;
 
     fn try_from(word: String) -> Result<Probe, Error> {
@@ -96,7 +96,7 @@ pub struct ProbeDescription {
     pub short_title: &'static str,
     /// What the axiom says, in one sentence.
     pub statement: &'static str,
-    /// Premises and claim as a formula.
+    /// Preconditions and claim as a formula.
     pub formula: &'static str,
     /// Who stated it first, and whose diagnostic reading is taken.
     pub source: &'static str,
@@ -159,7 +159,7 @@ impl Probe {
         }
     }
 
-    /// The premises of an axiom or a measurement, see [`Axiom::preconditions`].
+    /// The preconditions of an axiom or a measurement, see [`Axiom::preconditions`].
     pub fn preconditions(
         self,
         mode: AxiomVariant,
@@ -262,7 +262,8 @@ impl Probe {
         }
     }
 
-    /// Whether it claims which text should score higher; if not, it is a behaviour, which asks.
+    /// Returns whether it is an axiom, which claims which document should score higher; otherwise
+    /// it is a behavioral test.
     pub fn is_axiom(self) -> bool {
         matches!(self, Probe::Axiom(_))
     }

@@ -1,10 +1,11 @@
-//! Tables as data, and how they are written: Markdown, CSV, LaTeX, JSON, a page of HTML.
+//! Tables as data, and their formats: Markdown, CSV, LaTeX, JSON, an HTML page.
 //!
-//! A [`TableValue`] is the number; how many digits of it are shown is decided in [`mod@format`],
-//! the same for files and pages. CSV and JSON are for programs and keep every digit.
+//! A [`TableValue`] is the number itself. The number of digits that are shown is decided in
+//! [`mod@format`], in the same way for files and pages. CSV and JSON are for programs and keep
+//! every digit.
 //!
-//! Texts of a collection, a ranker or a study are anything that somebody wrote. Each writer
-//! escapes them for its own format, so that a text is never read as markup or as a formula.
+//! Texts of a collection, a ranker or a study are user data. Each writer escapes them for its own
+//! format, so that a text is never read as markup or as a formula.
 
 pub mod format;
 pub mod markup;
@@ -35,19 +36,19 @@ pub use markdown::to_markdown;
 pub use regression::{baseline_table, baseline_to_junit, ranker_diff_tables};
 pub use study_tables::{stability_table, study_tables};
 
-/// Rows of values under named columns, with what has to be known to read them.
+/// A table: rows of values under named columns, with the notes that are needed to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReportTable {
-    /// For file names and programs: `cells`.
+    /// The name for file names and programs: `cells`.
     pub name: String,
-    /// What the table says.
+    /// The title shown to readers.
     pub title: String,
-    /// From the left.
+    /// The columns, from left to right.
     pub columns: Vec<TableColumn>,
-    /// Each with one value for each column.
+    /// The rows, each with one value for each column.
     pub rows: Vec<Vec<TableValue>>,
-    /// Where the numbers come from: hashes, limits, versions.
+    /// The provenance of the numbers: hashes, limits, versions.
     pub notes: Vec<String>,
 }
 
@@ -55,22 +56,22 @@ pub struct ReportTable {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TableColumn {
-    /// What stands below it.
+    /// The name in the table head.
     pub name: String,
-    /// How it is aligned, and how many columns it takes in CSV.
+    /// The kind of its values, which decides its alignment and its number of columns in CSV.
     pub kind: ColumnKind,
 }
 
-/// What most values of a column are.
+/// The kind of most values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnKind {
-    /// Words; from the left.
+    /// Words, aligned left.
     Text,
-    /// One number; from the right.
+    /// One number, aligned right.
     Number,
-    /// A number with its bounds; from the right, and three columns in CSV.
+    /// A number with its bounds, aligned right; three columns in CSV.
     Estimate,
 }
 
@@ -79,9 +80,9 @@ pub enum ColumnKind {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TableValue {
-    /// Anything, also what strangers wrote.
+    /// Any text, including user data.
     Text(String),
-    /// How many.
+    /// A count: `14,057`.
     Count(u64),
     /// A share, from 0 to 1: `.93`.
     Fraction(f64),
@@ -89,9 +90,9 @@ pub enum TableValue {
     Difference(f64),
     /// A score or a margin, in the unit of its ranker: `22.40`.
     Score {
-        /// Finite.
+        /// The value, which is finite.
         value: f64,
-        /// How many to show after the point: [`format::score_digits`].
+        /// The number of decimals to show: [`format::score_digits`].
         digits: u8,
     },
     /// A share with its bounds: `.93 [.92, .94]`.
@@ -102,12 +103,12 @@ pub enum TableValue {
     PValue(f64),
     /// A difference of which only the size matters: `4.8e-7`.
     Magnitude(f64),
-    /// There is none. Never 0.
+    /// There is no value. It is never 0.
     Missing,
 }
 
 impl TableValue {
-    /// As people read it; not escaped.
+    /// Returns the value as shown to readers; not escaped.
     pub fn display_text(&self) -> String {
         match self {
             TableValue::Text(text) => text.clone(),
@@ -125,7 +126,7 @@ impl TableValue {
 }
 
 impl TableColumn {
-    /// A column of the given name and kind.
+    /// Creates a column with a name and a kind.
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> TableColumn {
         TableColumn {
             name: name.into(),
@@ -135,7 +136,7 @@ impl TableColumn {
 }
 
 impl ReportTable {
-    /// A table without columns, rows and notes.
+    /// Creates a table without columns, rows and notes.
     pub fn new(name: impl Into<String>, title: impl Into<String>) -> ReportTable {
         ReportTable {
             name: name.into(),
@@ -173,7 +174,7 @@ impl ReportTable {
     }
 }
 
-/// The tables as JSON, every digit kept.
+/// Returns the tables as JSON, with all digits.
 pub fn to_json(tables: &[ReportTable]) -> String {
     serde_json::to_string_pretty(tables).expect("a table has no map with keys that are not strings")
 }

@@ -1,10 +1,10 @@
-//! The papers' tables beside ours: for every cell what was printed, what the published code
-//! gave where that is known, and what a study at hand gives in each reading: a mode, a δ, or a
-//! ranker beside BM25.
+//! The tables of papers next to our values: for every cell the published value, the value of the
+//! published code where that is known, and the values of a study, one for each column: a variant,
+//! a δ, or a ranker compared with BM25.
 //!
-//! A study of another collection cannot give the same numbers, only the same pattern; which
-//! collection a table needs is said beside it. What is wrong with a number is shown by a pair of
-//! numbers from the study, so that a reader can compute both again.
+//! A study of another collection cannot give the same numbers, only the same pattern; every table
+//! says which collection it needs. Each error in a paper's numbers is shown with two numbers from
+//! the study, so that a reader can compute both again.
 
 pub mod comparison;
 pub mod published;
@@ -23,7 +23,7 @@ use comparison::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
 use published::{PublishedTable, SAMPLE_QUERIES_TABLE};
 use study_values::{StudyColumn, StudyColumnKind, ZERO_TOLERANCE};
 
-/// A paper whose tables can be replayed.
+/// A paper whose tables can be reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -38,13 +38,13 @@ pub enum Paper {
     Padigela2019,
 }
 
-/// Which table of which paper.
+/// A table of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PaperTable {
     /// The paper.
     pub paper: Paper,
-    /// As numbered in it.
+    /// The number of the table in the paper.
     pub table: u8,
 }
 
@@ -88,7 +88,7 @@ impl Paper {
         }
     }
 
-    /// The tables that can be replayed.
+    /// Returns the numbers of the tables that can be reproduced.
     pub fn table_numbers(self) -> &'static [u8] {
         match self {
             Paper::Rennings2019 => &[1, 2],
@@ -98,7 +98,8 @@ impl Paper {
         }
     }
 
-    /// The modes that a study of it is mined in, ours first; behaviours and comparisons have one.
+    /// Returns the variants in which a study of the paper is mined, ours first. Behavioral tests
+    /// and comparisons have one.
     pub fn modes(self) -> Vec<AxiomVariant> {
         match self {
             Paper::Rennings2019 => vec![AxiomVariant::Fixed, AxiomVariant::PaperRennings2019],
@@ -111,7 +112,7 @@ impl Paper {
         }
     }
 
-    /// What its numbers were computed on, and how to have it here.
+    /// Returns which data the paper's numbers were computed on, and how to obtain it.
     pub fn requirements(self) -> &'static str {
         match self {
             Paper::Rennings2019 => {
@@ -146,7 +147,7 @@ impl Paper {
 }
 
 impl PaperTable {
-    /// Refuses a table that the paper does not have here.
+    /// Returns an error if this table of the paper is not available.
     fn check(self) -> Result<(), Error> {
         let PaperTable { paper, table } = self;
         if paper.table_numbers().contains(&table) {
@@ -165,18 +166,18 @@ impl PaperTable {
         Err(Error::out_of_range("table", reason))
     }
 
-    /// Which queries of a comparison count; none of a paper that compares no lists.
+    /// Returns which queries of a comparison count; `None` if the paper compares no rankings.
     fn counted(self) -> Option<ComparisonSubset> {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => None,
-            // Its first table is over all queries, where those without a candidate count 0.
+            // Its first table is over all queries; those without a relevant candidate count 0.
             Paper::Padigela2019 if self.table == 1 => Some(ComparisonSubset::WithRelevant),
             Paper::Padigela2019 => Some(ComparisonSubset::WithRetrievedRelevant),
         }
     }
 
-    /// The readings that its numbers are compared with; the first is ours, or the paper's where
-    /// ours is the same. Those of rankers are told by a study alone.
+    /// Returns the columns of a study that its numbers are compared with. The first is ours, or
+    /// that of the paper if ours is the same. Those that depend on rankers need a study.
     fn readings(self, study: Option<&Study>) -> Vec<StudyColumnKind> {
         match self.paper {
             Paper::Rennings2019 | Paper::Camara2020 => self
@@ -211,8 +212,8 @@ impl std::str::FromStr for Paper {
     }
 }
 
-/// A table of a paper beside a study, and what is wrong with the paper's numbers, as tables.
-/// Without a study ours are missing.
+/// Returns a table of a paper next to a study, and the discrepancies in the paper's numbers, as
+/// tables. Without a study our values are missing.
 pub fn reproduce_table(
     asked: PaperTable,
     study: Option<&Study>,
@@ -239,7 +240,8 @@ pub fn reproduce_table(
     Ok(tables(asked, &ours, study, at_hand))
 }
 
-/// A table of [`Paper::Padigela2019`] beside lists over one collection, each after that of BM25.
+/// Returns a table of [`Paper::Padigela2019`] next to rankings of one collection, each compared
+/// with that of BM25.
 pub fn reproduce_table_from_runs(
     asked: PaperTable,
     lists: &[ComparisonInput<'_>],
@@ -284,7 +286,7 @@ fn tables(
     tables
 }
 
-/// One row for each cell of the paper's table that says something.
+/// Returns one row for each cell of the paper's table that has a value.
 fn beside(
     asked: PaperTable,
     printed: &PublishedTable,
@@ -344,7 +346,7 @@ fn beside(
     table
 }
 
-/// What can be subtracted: a share, an effect, a number with its digits.
+/// Returns the number in a value that can be subtracted: a share, an effect or a number.
 fn number(value: &TableValue) -> Option<f64> {
     match value {
         TableValue::Fraction(it) | TableValue::Difference(it) => Some(*it),
@@ -359,21 +361,21 @@ fn number(value: &TableValue) -> Option<f64> {
     }
 }
 
-/// What stands in a column of a paper's table.
+/// The subject of a column of a paper's table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedColumn {
     /// An axiom.
     Probe(Probe),
-    /// A measure: the paper's name, ours.
+    /// A measure: the paper's name and ours.
     Measure(String, String),
-    /// A behaviour: the paper's name, ours, and of which documents.
+    /// A behavioral test: the paper's name, ours, and the slice of documents.
     BehavioralTest(String, Probe, RelevanceSlice),
     /// δ of a ranker, in the unit of its scores.
     Delta,
-    /// A figure of a comparison: the paper's name, ours.
+    /// A measure of a comparison: the paper's name and ours.
     Comparison(String, ComparisonMeasure),
-    /// What the software cannot have.
+    /// A column that cannot be computed here, with its name.
     NotAvailable(String),
 }
 
@@ -390,42 +392,42 @@ impl PublishedColumn {
     }
 }
 
-/// What stands in a row of a paper's table.
+/// The subject of a row of a paper's table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedRowSubject {
-    /// A ranker; ours is the first whose spec has this word between its colons: `bm25`, or
-    /// `monot5` of `NAME:monot5`.
+    /// A ranker. Ours is the first one whose spec contains this word between its colons: `bm25`,
+    /// or `monot5` of `NAME:monot5`.
     Ranker(String),
-    /// A ranker that the software does not have.
+    /// A ranker that is not available here.
     NotAvailable,
-    /// Samples with an outcome, of a ranker as in [`PublishedRowSubject::Ranker`].
+    /// Samples with an outcome, for a ranker as in [`PublishedRowSubject::Ranker`].
     Outcome(String, SampleOutcome),
-    /// Instances, or samples.
+    /// The number of instances, or of samples.
     Instances,
-    /// Instances of the queries of a split.
+    /// The number of instances of the queries of a split.
     Split(String),
-    /// Instances with a relevant text.
+    /// The number of instances with a relevant document.
     WithRelevantDocument,
     /// How often the claim holds for the grades.
     AgreementWithQrels,
-    /// Of a comparison.
+    /// A statistic of a comparison.
     Comparison(ComparisonStatistic),
 }
 
-/// What the scores of a sample say.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampleOutcome {
-    /// The first text is preferred.
+    /// The first document is preferred.
     Positive,
-    /// Neither, within δ.
+    /// Neither document is preferred: the scores differ by at most δ.
     Neutral,
-    /// The second text is preferred.
+    /// The second document is preferred.
     Negative,
 }
 
-/// A δ, with the digits that tell it from others.
+/// Formats a δ with enough digits to distinguish it from others.
 fn width(value: f64) -> TableValue {
     TableValue::Score {
         value,
@@ -483,7 +485,7 @@ mod tests {
         );
     }
 
-    /// Texts 1 and 2 have the same counts of the query's terms, 1 is relevant and 2 is not.
+    /// Documents 1 and 2 have the same counts of the query's terms, 1 is relevant and 2 is not.
     #[test]
     fn behaviours_stand_beside_what_the_text_says_with_delta_and_without() {
         let mut definition = fixture::definition(10);
@@ -499,8 +501,8 @@ mod tests {
             let mut rows = tables[0].rows.iter();
             rows.find(|row| row[..2] == said).unwrap()
         };
-        // 1 is the shorter, so BM25 prefers it; δ is half the sum of two differences, the lesser
-        // of which is this one.
+        // 1 is shorter, so BM25 prefers it. δ is half the sum of two differences, of which this is
+        // the smaller.
         let bm25 = row("BM25", "Relevance | TF");
         assert_eq!(bm25[2], TableValue::Missing);
         assert!(matches!(bm25[4], TableValue::Estimate(it) if it.value == 0.0));
@@ -514,7 +516,8 @@ mod tests {
             "not at hand"
         );
         assert!(matches!(row("BM25", "δ")[3], TableValue::Score { value, .. } if value > 0.35));
-        // Without a study there is what the paper and its code say, and examples of defects.
+        // Without a study there are the values of the paper and of its code, and examples of
+        // defects.
         let alone = reproduce_table(PaperTable { paper, table: 2 }, None).unwrap();
         let said =
             |row: &Vec<TableValue>| row[2] != TableValue::Missing || row[3] != TableValue::Missing;

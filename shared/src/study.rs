@@ -1,10 +1,9 @@
-//! A study: a collection, probes with their limits, rankers and a pool; and everything that
-//! is shown of it, computed from its instances and scores.
+//! A study: a collection, probes with their limits, rankers and a candidate pool, with everything
+//! that is shown of it, computed from its instances and scores.
 //!
-//! [`StudyDefinition`] is what somebody writes, [`Study`] what comes out. The backend keeps a
-//! study in columns on disk, a static host serves it as one file; both load it into this
-//! type and answer with the functions of `study/`, so a page shows the same numbers with and
-//! without a server.
+//! [`StudyDefinition`] is what a user writes, [`Study`] is the result. The backend stores a study
+//! in columns on disk, a static host serves it as one file. Both load it into this type and answer
+//! with the functions of `study/`, so a page shows the same numbers with and without a server.
 
 pub mod preparation;
 pub mod build;
@@ -47,66 +46,66 @@ use crate::word_vectors::{WordVectors, WordVectorsInfo};
 use analyzer_audit::AnalyzerAudit;
 use withheld_texts::WithheldTexts;
 
-/// What a study is made from, as written in its TOML file.
+/// The definition of a study, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StudyDefinition {
-    /// Version of this layout; 1.
+    /// The version of this layout; 1.
     pub format: u32,
-    /// Name in addresses: lower-case letters, digits, hyphens.
+    /// The name in addresses: lowercase letters, digits, hyphens.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Two sentences on what one sees.
+    /// A description in about two sentences.
     #[serde(default)]
     pub description: String,
     /// A folder or the name of an imported collection.
     pub collection: String,
-    /// The first so many queries in file order; none takes all.
+    /// The number of queries to take, in file order; `None` takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_queries: Option<usize>,
     /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
     pub pool: PoolSpec,
-    /// Which axioms and behaviours.
+    /// The axioms and behavioral tests.
     #[serde(deserialize_with = "probes")]
     pub probes: Vec<Probe>,
-    /// Which readings; the first is shown first.
+    /// The variants of the axioms; the first one is shown by default.
     #[serde(alias = "modes")]
     pub variants: Vec<AxiomVariant>,
-    /// As on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
+    /// The rankers, as on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
     pub rankers: Vec<String>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     #[serde(default)]
     pub analyzer: Analyzer,
-    /// What becomes an instance.
+    /// The thresholds that decide what becomes an instance.
     pub limits: Limits,
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
-    /// Other analysers, which are asked about the instances: [`analyzer_audit`].
+    /// Other analyzers under which the instances are checked again: [`analyzer_audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
     #[serde(default, skip_serializing_if = "LookupFiles::is_empty")]
     pub lookups: LookupFiles,
-    /// Pairs of texts for dataset transfer.
+    /// Files with document pairs for dataset transfer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferFile>,
 }
 
-/// Files that manipulations look words up in; they lie where runs may lie.
+/// Files that manipulations look words up in. They are in the folders in which runs are allowed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LookupFiles {
-    /// A stop list, one word a line; none takes our own English function words.
+    /// A stop list, one word per line; `None` takes the built-in English function words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_words: Option<String>,
-    /// Misspelt word, tab, word; none misspells by a rule.
+    /// Lines of misspelled word, tab, word; `None` misspells by a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misspellings: Option<String>,
-    /// What `expand` has written, for `doc2query`.
+    /// The queries that `expand` has written, for `doc2query`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expansions: Option<String>,
 }
@@ -118,20 +117,20 @@ impl LookupFiles {
     }
 }
 
-/// A file with pairs of texts.
+/// A file with document pairs of one transfer set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TransferFile {
-    /// Of the set: `fluency`.
+    /// The name of the set: `fluency`.
     pub name: String,
-    /// It lies where runs may lie.
+    /// The path of the file, in the folders in which runs are allowed.
     pub file: String,
-    /// Where queries come from.
+    /// Where the queries of the pairs come from.
     #[serde(default)]
     #[serde(alias = "queries")]
     pub query_source: TransferQuerySource,
-    /// Whether neither text is the preferred one.
+    /// Whether neither document of a pair is the preferred one.
     #[serde(default)]
     #[serde(alias = "symmetric")]
     pub is_symmetric: bool,
@@ -148,14 +147,14 @@ impl TransferFile {
     }
 }
 
-/// A list of probes and of groups of them.
+/// Deserializes a list of probes and of groups of probes.
 fn probes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Probe>, D::Error> {
     let words = Vec::<String>::deserialize(from)?;
-    // Whether there are vectors is known with the whole definition.
+    // The rest of the definition tells whether there are word vectors.
     expand_groups(&words, true).map_err(serde::de::Error::custom)
 }
 
-/// Returns the probes that words of a list stand for, each once.
+/// Returns the probes that the words of a list name, each once.
 fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Error> {
     let mut probes = Vec::new();
     for word in words {
@@ -168,10 +167,10 @@ fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Err
     Ok(probes)
 }
 
-/// A study file as it was read.
+/// A study file after reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyFile {
-    /// What the study is made from.
+    /// The definition of the study.
     pub definition: StudyDefinition,
     /// Members of the groups in `probes` that are not mined, since they need word vectors and the
     /// file names none.
@@ -179,8 +178,8 @@ pub struct StudyFile {
 }
 
 impl StudyFile {
-    /// Reads a study file. A probe that is named itself, and not by a group alone, is never left
-    /// out: without the word vectors that it needs the file is refused.
+    /// Reads a study file. A probe that is named on its own, not only through a group, is never
+    /// left out: if it needs word vectors and the file names none, the file is rejected.
     pub fn from_toml(file: &str, text: &str) -> Result<StudyFile, Error> {
         #[derive(Deserialize)]
         struct Named {
@@ -221,12 +220,13 @@ impl StudyDefinition {
         self.probes.iter().copied().filter(|it| !it.is_axiom())
     }
 
-    /// Reads the definition of a study file; [`StudyFile`] says what is left out of its groups.
+    /// Reads the definition of a study file. [`StudyFile`] also lists what is left out of its
+    /// groups.
     pub fn from_toml(file: &str, text: &str) -> Result<StudyDefinition, Error> {
         StudyFile::from_toml(file, text).map(|it| it.definition)
     }
 
-    /// As a study file; a vocabulary of pieces is named, not written.
+    /// Returns the text of a study file. A vocabulary of subword tokens is named, not written.
     pub fn to_toml(&self) -> String {
         let mut named = self.clone();
         for analyzer in named.audit.iter_mut().chain([&mut named.analyzer]) {
@@ -237,7 +237,7 @@ impl StudyDefinition {
         toml::to_string(&named).expect("a definition has no map with keys that are not strings")
     }
 
-    /// Refuses what cannot be made.
+    /// Checks the definition; returns an error if no study can be made from it.
     pub fn check(&self) -> Result<(), Error> {
         if self.format != 1 {
             return Err(Error::unsupported(
@@ -271,7 +271,7 @@ impl StudyDefinition {
         self.limits.check()
     }
 
-    /// Refuses a behaviour that lacks its file.
+    /// Returns an error if a behavioral test lacks its file.
     fn check_behaviour(&self, probe: Probe) -> Result<(), Error> {
         match probe {
             Probe::Transfer(it) => {
@@ -299,7 +299,7 @@ impl StudyDefinition {
     }
 }
 
-/// Refuses a name that could not stand in an address or a file name.
+/// Checks a study name; returns an error if it cannot be part of an address or a file name.
 pub fn validate_study_name(name: &str) -> Result<(), Error> {
     let fine = (1..=64).contains(&name.len())
         && name
@@ -317,13 +317,13 @@ pub fn validate_study_name(name: &str) -> Result<(), Error> {
     ))
 }
 
-/// A study with all that is needed to show it.
+/// A study with all the data that is needed to show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Study {
-    /// Version of this layout; 1.
+    /// The version of this layout; 1.
     pub format: u32,
-    /// What it was made from.
+    /// The definition it was made from.
     pub definition: StudyDefinition,
     /// When its instances were mined: `2026-11-20`.
     #[serde(alias = "made")]
@@ -334,28 +334,28 @@ pub struct Study {
     pub collection_hash: String,
     /// [`crate::probe::mining::MiningResult::hash`].
     pub instances_hash: String,
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
-    /// df and cf, in the whole collection, of the terms of the study's texts and queries.
+    /// df and cf, in the whole collection, of the terms of the study's documents and queries.
     pub terms: BTreeMap<String, TermStatistics>,
-    /// In file order.
+    /// The queries, in file order.
     pub queries: Vec<Query>,
     /// The documents of all pools.
     pub docs: Vec<Document>,
-    /// Grades of the pooled documents and of what else was judged for these queries.
+    /// Grades of the pooled documents and of the other judged documents of these queries.
     pub qrels: Qrels,
-    /// Documents of `docs` and what was derived from them.
+    /// The documents of `docs` and the documents derived from them.
     #[serde(alias = "texts")]
     pub study_docs: Vec<StudyDocument>,
-    /// For each query the texts that are compared, best first where the pool has an order.
+    /// For each query the documents that are compared, best first where the pool has an order.
     pub pools: Vec<Vec<StudyDocNo>>,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub instances: Vec<Instances>,
-    /// What was scored: the pools and every text of an instance.
+    /// The pairs that were scored: those of the pools and of all instances.
     pub pairs: QueryDocumentPairs,
-    /// One for each ranker.
+    /// One entry for each ranker.
     pub scores: Vec<Scores>,
-    /// Documents that the pool names and the collection lacks.
+    /// The number of documents that the pool names and the collection lacks.
     #[serde(default)]
     #[serde(alias = "n_without_text")]
     pub n_docs_without_text: u64,
@@ -363,27 +363,28 @@ pub struct Study {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "words")]
     pub word_vectors: Option<StudyWordVectors>,
-    /// For each query the share of its distinct terms that its relevant documents hold, in the
-    /// mean; none without one in the collection.
+    /// For each query the mean share of its distinct terms that its relevant documents contain;
+    /// `None` if the collection has no relevant document for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "overlap")]
     pub query_overlap: Vec<Option<f64>>,
-    /// One for each analyser of [`StudyDefinition::audit`].
+    /// One entry for each analyzer of [`StudyDefinition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<AnalyzerAudit>,
-    /// What is known of texts that are not here.
+    /// What is known of texts that are withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "withheld")]
     pub withheld_texts: Option<WithheldTexts>,
-    /// The last documents and queries are not those of the collection.
+    /// How many documents and queries at the end of the lists were added to those of the
+    /// collection.
     #[serde(default)]
     #[serde(alias = "added")]
     pub addition_counts: AdditionCounts,
-    /// What became of the pairs of each transfer set.
+    /// The number of pairs of each transfer set that were used or left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "kept")]
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
-    /// Never written.
+    /// Cached lengths of the documents; never written.
     #[serde(skip)]
     pub lengths: controls::DocumentLengths,
 }
@@ -392,16 +393,16 @@ pub struct Study {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyWordVectors {
-    /// Of the whole file.
+    /// A description of the whole file.
     #[serde(alias = "about")]
     pub info: WordVectorsInfo,
-    /// Of the words of the study's documents and queries.
+    /// The vectors of the words in the study's documents and queries.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub vectors: WordVectors,
 }
 
 impl Study {
-    /// How many rankers of the definition have no scores yet.
+    /// Returns how many rankers of the definition have no scores yet.
     pub fn n_unscored_rankers(&self) -> usize {
         self.definition
             .rankers
@@ -409,7 +410,7 @@ impl Study {
             .saturating_sub(self.scores.len())
     }
 
-    /// Adds a ranker, in place of the one with the same fingerprint if it has one.
+    /// Adds the scores of a ranker, or replaces those of the ranker with the same fingerprint.
     pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
         if scores.values().len() != self.pairs.len() {
             let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
@@ -424,26 +425,26 @@ impl Study {
         Ok(())
     }
 
-    /// Id of a text: `421`, or `421#lnc2:3` if it is derived.
+    /// Returns the id of a document: `421`, or `421#lnc2:3` if it is derived.
     pub fn study_doc_id(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
         text.id(&self.docs[text.doc() as usize].id)
     }
 
-    /// What is analysed and scored of a text.
+    /// Returns the text of a document that is analyzed and scored.
     pub fn study_doc_text(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
         text.body(&self.docs[text.doc() as usize].body())
     }
 
-    /// The grade of a text for a query: that of its document.
+    /// Returns the grade of a document for a query; a derived document has that of its original.
     pub fn grade(&self, query: usize, text: StudyDocNo) -> Option<i32> {
         let doc = self.study_docs[text as usize].doc();
         self.qrels
             .grade(&self.queries[query].id, &self.docs[doc as usize].id)
     }
 
-    /// The unique pairs as a list to score elsewhere: each query and text once.
+    /// Returns the unique pairs of query and document, to be scored elsewhere.
     pub fn unique_pairs(&self) -> UniquePairs {
         let mut texts: Vec<StudyDocNo> = self.pairs.iter().map(|it| it.1).collect();
         texts.sort_unstable();
@@ -462,26 +463,26 @@ impl Study {
     }
 }
 
-/// What has to be scored, as texts.
+/// The unique pairs of a study to be scored, with their texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UniquePairs {
-    /// As written, in the order of the study.
+    /// The queries as written, in the order of the study.
     pub queries: Vec<String>,
-    /// Bodies.
+    /// The texts of the documents.
     pub texts: Vec<String>,
-    /// Ids, in the same order.
+    /// The ids of the documents, in the same order.
     pub doc_ids: Vec<String>,
-    /// Places in `queries` and `texts`, in the order of [`Study::pairs`].
+    /// Positions in `queries` and `texts`, in the order of [`Study::pairs`].
     pub pairs: Vec<(u32, u32)>,
 }
 
-/// In how many documents a term occurs, and how often.
+/// The document frequency and the collection frequency of a term.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TermStatistics {
-    /// Documents that hold the term.
+    /// The number of documents that contain the term.
     pub df: u32,
-    /// Occurrences in all documents.
+    /// The number of occurrences in all documents.
     pub cf: u64,
 }
 

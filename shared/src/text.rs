@@ -1,6 +1,6 @@
-//! From a text to its terms: tokenise, drop stop words, stem; offsets are kept.
+//! From a text to its terms: tokenize, drop stop words, stem; offsets are kept.
 //!
-//! An analyser is data, travels with every result, and gives the same terms everywhere.
+//! An analyzer is data, travels with every result, and gives the same terms everywhere.
 
 pub mod tokenize;
 pub mod wordpiece;
@@ -74,7 +74,7 @@ pub enum Tokenizer {
     Alnum,
     /// Words of Unicode Standard Annex 29, in full lower-case form.
     Unicode,
-    /// Pieces of words, after the vocabulary of a model.
+    /// Tokens of words, after the vocabulary of a model.
     Wordpiece(WordpieceVocabulary),
 }
 
@@ -146,7 +146,7 @@ impl Analyzer {
         }
     }
 
-    /// Refuses an analyser under which no text has terms.
+    /// Refuses an analyzer under which no text has terms.
     pub fn check(&self) -> Result<(), Error> {
         match (&self.tokenizer, self.max_tokens) {
             (_, Some(0)) => Err(Error::out_of_range(
@@ -187,7 +187,7 @@ impl Analyzer {
 }
 
 impl Tokenizer {
-    /// Every tokeniser that needs no vocabulary.
+    /// Every tokenizer that needs no vocabulary.
     pub const WITHOUT_VOCABULARY: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
 
     /// Returns the name of the tokenizer, as used in options; a WordPiece vocabulary is not part of

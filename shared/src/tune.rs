@@ -34,7 +34,7 @@ pub struct ParameterGrid {
 pub struct GridSearchResult {
     /// Name of the measure, for example AP.
     pub measure: String,
-    /// Queries with judgements and candidates.
+    /// Queries with judgments and candidates.
     pub n_queries: u64,
     /// For each ranker of the grid its mean over these queries.
     pub values: Vec<f64>,

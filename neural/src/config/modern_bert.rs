@@ -9,11 +9,11 @@ use crate::error::{Error, unsupported};
 pub(crate) struct ModernBertConfig {
     /// Of each layer.
     pub(crate) attention_windows: Vec<AttentionWindow>,
-    /// The base of the rotation where all pieces are seen.
+    /// The base of the rotation where all tokens are seen.
     pub(crate) global_rope_theta: f32,
     /// And where the near ones are.
     pub(crate) local_rope_theta: f32,
-    /// Whether normalisations have a shift.
+    /// Whether normalizations have a shift.
     pub(crate) norm_bias: bool,
     /// Whether the dense layers of attention have a bias.
     pub(crate) attention_bias: bool,
@@ -21,7 +21,7 @@ pub(crate) struct ModernBertConfig {
     pub(crate) mlp_bias: bool,
     /// And the first of a head.
     pub(crate) classifier_bias: bool,
-    /// And the output of a head for masked pieces.
+    /// And the output of a head for masked tokens.
     pub(crate) decoder_bias: bool,
     /// What a classification head reads.
     pub(crate) pooling: HeadPooling,
@@ -32,14 +32,14 @@ pub(crate) struct ModernBertConfig {
 pub(crate) enum AttentionWindow {
     /// Over the whole text.
     Global,
-    /// So many pieces to each side.
+    /// So many tokens to each side.
     Local(usize),
 }
 
 /// What a classification head reads of the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadPooling {
-    /// That of the first piece.
+    /// That of the first token.
     Cls,
     /// The mean of all.
     Mean,

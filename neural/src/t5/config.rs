@@ -24,7 +24,7 @@ pub(crate) struct T5Config {
     /// Whether states are multiplied by `h^-½` before they become logits, as where the output is
     /// tied to the embeddings.
     pub(crate) scales_output: bool,
-    /// What the decoder reads before its first piece; that of padding.
+    /// What the decoder reads before its first token; that of padding.
     pub(crate) decoder_start_token_id: u32,
     /// What ends a text that is read or written.
     pub(crate) eos_token_id: u32,

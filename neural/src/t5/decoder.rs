@@ -16,15 +16,15 @@ use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
 
 /// What the decoder looks up of a text that was read.
 pub(crate) struct CrossAttentionCache {
-    /// For each layer `[l, 2i]`: each piece's key, then its value.
+    /// For each layer `[l, 2i]`: each token's key, then its value.
     layers: Vec<Vec<f32>>,
 }
 
 /// A text that is being written, a hypothesis.
 pub(crate) struct DecodingState {
-    /// Keys and values of the pieces before this one, for each layer `[n, 2i]`.
+    /// Keys and values of the tokens before this one, for each layer `[n, 2i]`.
     past: Vec<Vec<f32>>,
-    /// The piece that comes into the decoder next.
+    /// The token that comes into the decoder next.
     pub(crate) last: u32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct DecodingState {
 pub(crate) struct T5Decoder<'a> {
     model: &'a T5Parameters,
     arch: Arch,
-    /// What is added so many pieces behind, `[a, max_new]`.
+    /// What is added so many tokens behind, `[a, max_new]`.
     position_biases: Vec<f32>,
 }
 
@@ -73,7 +73,7 @@ fn look_up_of(
 }
 
 impl T5Decoder<'_> {
-    /// A decoder of at most so many pieces.
+    /// A decoder of at most so many tokens.
     pub(super) fn new(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
         let heads = model.config.num_heads;
         let (table, buckets) = (&model.decoder_position_biases, model.config.buckets);
@@ -84,7 +84,7 @@ impl T5Decoder<'_> {
         }
     }
 
-    /// A text before its first piece.
+    /// A text before its first token.
     pub(crate) fn start_sequence(&self) -> DecodingState {
         DecodingState {
             past: vec![Vec::new(); self.model.decoder.len()],

@@ -9,7 +9,7 @@ use super::relative_position;
 use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
 use crate::tokenization::EncoderInput;
 
-/// `[t, h]`: the last states, normalised.
+/// `[t, h]`: the last states, normalized.
 pub(super) fn forward(
     model: &T5Parameters,
     texts: &[EncoderInput<'_>],
@@ -118,7 +118,7 @@ impl Pass<'_> {
         multiply(x, weight.transposed(), y, self.parallelism);
     }
 
-    /// Queries, keys and values `[t, 3i]` to what each piece gathered from its text, `[t, i]`.
+    /// Queries, keys and values `[t, 3i]` to what each token gathered from its text, `[t, i]`.
     fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
         let i = self.model.config.attention_width();
         let d = self.model.config.d_kv;

@@ -16,7 +16,7 @@ pub(super) enum VectorKernel<'a> {
     Norm(&'a [f32], &'a [f32], f32, &'a mut [f32]),
     /// `y = y + x`.
     Add(&'a mut [f32], &'a [f32]),
-    /// Scores of `l` pieces with each other to weights that sum to one in each row; before that
+    /// Scores of `l` tokens with each other to weights that sum to one in each row; before that
     /// the distances of one head are added: scores `[l, l]`, and `[2n - 1]` with `n >= l`.
     Softmax(&'a mut [f32], &'a [f32]),
     /// Rows of so many units through the activation, in place; with a gate the first half of each

@@ -1,4 +1,4 @@
-//! From the distance between two pieces to the bucket whose numbers are added to their score.
+//! From the distance between two tokens to the bucket whose numbers are added to their score.
 //!
 //! Half of the buckets are for one distance each; the others grow with the logarithm of the
 //! distance up to the largest one that is told apart (Raffel et al. 2020, section 2.1). The
@@ -22,7 +22,7 @@ pub(super) fn encoder_biases(
     )
 }
 
-/// For each head, what is added so many pieces behind: `[a, n]`.
+/// For each head, what is added so many tokens behind: `[a, n]`.
 pub(super) fn decoder_biases(
     table: &[f32],
     heads: usize,

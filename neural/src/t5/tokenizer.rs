@@ -1,10 +1,10 @@
-//! From texts to pieces and back, as a T5 has them: no piece at the beginning, one at the end.
+//! From texts to tokens and back, as a T5 has them: no token at the beginning, one at the end.
 
 use crate::error::Error;
 use crate::tokenization::{InputRole, TokenizedText};
 use crate::tokenizer::HfTokenizer;
 
-/// Cuts texts into pieces, and joins pieces that were written.
+/// Cuts texts into tokens, and joins tokens that were written.
 pub(crate) struct T5Tokenizer {
     tokenizer: HfTokenizer,
 }
@@ -36,12 +36,12 @@ impl T5Tokenizer {
         })
     }
 
-    /// The text of pieces, without those that only mark something.
+    /// The text of tokens, without those that only mark something.
     pub(crate) fn decode(&self, ids: &[u32]) -> Result<String, Error> {
         self.tokenizer.decode(ids)
     }
 
-    /// The id of a piece that has to be there.
+    /// The id of a token that has to be there.
     pub(crate) fn id(&self, piece: &str) -> Result<u32, Error> {
         let missing = || Error::Tokenizer(format!("there is no piece {piece}"));
         self.tokenizer.token_to_id(piece).ok_or_else(missing)

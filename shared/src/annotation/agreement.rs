@@ -47,7 +47,7 @@ pub struct AgreementCoefficients {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfProbe))]
 pub struct ProbeAgreement {
-    /// Which.
+    /// The probe.
     pub probe: Probe,
     /// On its items.
     pub coefficients: AgreementCoefficients,

@@ -55,7 +55,7 @@ impl AnnotatorAnswer {
     }
 }
 
-/// What people, a ranker or judgements prefer of the texts of an instance. Read as
+/// What people, a ranker or judgments prefer of the texts of an instance. Read as
 /// [`AnnotatorAnswer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreference))]
@@ -97,7 +97,7 @@ impl Preference {
         }
     }
 
-    /// What judgements prefer. None for three texts: grades have an order, and their differences
+    /// What judgments prefer. None for three texts: grades have an order, and their differences
     /// mean nothing.
     pub fn from_grades(claim: Claim<i32>) -> Option<Preference> {
         let of = |a: i32, b: i32| match a.cmp(&b) {

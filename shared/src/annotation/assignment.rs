@@ -25,7 +25,7 @@ pub const N_PREFETCHED: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewLease))]
 pub struct Lease {
-    /// Which.
+    /// The item.
     pub item: ItemNo,
     /// To whom.
     pub person: PersonId,
@@ -38,7 +38,7 @@ pub struct Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOffer))]
 pub struct Assignment {
-    /// Which.
+    /// The item.
     pub item: ItemNo,
     /// How its texts stand on the person's screen.
     pub display_order: DisplayOrder,

@@ -18,7 +18,7 @@ use crate::study::instance_details::{HighlightedText, QueryTermInfo};
 pub struct ItemContent {
     /// Whose worked example helps.
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// What is asked: two texts have one question, three another.
     pub claim: ClaimKind,
@@ -42,7 +42,7 @@ pub struct ItemContent {
 pub struct RankerPreference {
     /// Its name.
     pub name: String,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub preference: Option<Preference>,
 }
 

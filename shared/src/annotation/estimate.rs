@@ -1,4 +1,4 @@
-//! *Axiom against people*, *ranker against people*, *axiom against judgements*: how often they
+//! *Axiom against people*, *ranker against people*, *axiom against judgments*: how often they
 //! agree over all that could have been drawn, estimated from what was drawn.
 //!
 //! The estimate is that of Hájek (in Godambe and Sprott, Foundations of Statistical Inference,
@@ -53,7 +53,7 @@ pub struct AnnotatedItem {
     pub answers: ItemAnswers,
     /// By each ranker of the study; none without all scores.
     pub ranker_preferences: Vec<Option<Preference>>,
-    /// By the judgements; none unless both texts are judged, and for three texts.
+    /// By the judgments; none unless both texts are judged, and for three texts.
     pub qrels_preference: Option<Preference>,
 }
 
@@ -71,7 +71,7 @@ pub struct AgreementEstimates {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimatesOfProbe))]
 pub struct ProbeEstimate {
-    /// Which.
+    /// The probe.
     pub probe: Probe,
     /// Over its items.
     pub estimate: EstimateRow,
@@ -87,7 +87,7 @@ pub struct EstimateRow {
     pub axiom_vs_people: AgreementShare,
     /// Each ranker against people, in the order of the study.
     pub rankers_vs_people: Vec<AgreementShare>,
-    /// Axiom against judgements, over the same items whether or not people have decided on them.
+    /// Axiom against judgments, over the same items whether or not people have decided on them.
     pub axiom_vs_qrels: AgreementShare,
     /// Share of those asked who say that the axiom's reason matters.
     pub share_reason_matters: Option<WeightedEstimate>,
@@ -227,7 +227,7 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
     }
 }
 
-/// Whether the judgements are with the claim.
+/// Whether the judgments are with the claim.
 fn graded(item: &AnnotatedItem, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
     let preference = item.qrels_preference.filter(|it| wanted(*it))?;
     Some(indicator(preference.satisfies(item.claim)))

@@ -8,13 +8,13 @@
 //! decision, fields parted by a space:
 //!
 //! ```text
-//! query  judgement-group  sub-group  document  level
+//! query  judgment-group  sub-group  document  level
 //! q7     3.p2             1          421       2
 //! q7     3.p2             1          17        1
 //! ```
 //!
 //! The document with the higher level is preferred; both have level 1 where neither is. A
-//! judgement group must not contradict itself, and one person's answers may run in a circle, so
+//! judgment group must not contradict itself, and one person's answers may run in a circle, so
 //! each person and item is a group of its own, `ITEM.pPERSON`; what people say together is
 //! `ITEM.people`. Level 0 would call a document not relevant, which nobody was asked. The format
 //! has no place for weights and none for three texts: such items are left out, as is who cannot

@@ -135,7 +135,7 @@ fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDispute))]
 pub struct Dispute {
-    /// Which.
+    /// The item.
     pub item: ItemNo,
     /// The first reason of [`DisputeReason`] that there is.
     pub reason: DisputeReason,

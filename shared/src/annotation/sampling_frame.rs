@@ -12,7 +12,7 @@ use crate::verdict::Verdict;
 /// An instance that could be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SamplingCandidate {
-    /// Which.
+    /// The instance.
     pub instance: InstanceRef,
     /// Place of its query in the study.
     pub query: u32,

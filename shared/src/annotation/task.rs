@@ -183,7 +183,7 @@ pub enum DisagreementPair {
 pub struct InstanceRef {
     /// Of which probe.
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// Its place among the instances of both.
@@ -202,7 +202,7 @@ impl InstanceRef {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewKnown))]
 pub struct ReferenceAnswer {
-    /// Which.
+    /// The instance.
     #[serde(alias = "place")]
     pub instance: InstanceRef,
     /// The right answer, about the texts in the order of the claim.

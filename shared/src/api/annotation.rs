@@ -1,4 +1,4 @@
-//! Review tasks: what annotators get and send, what curators make and see.
+//! Annotation tasks: what annotators receive and send, what curators create and see.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,54 +19,54 @@ use crate::probe::Probe;
 endpoints! {
     Get "/api/review/tasks" ListTasksRequest => Vec<TaskSummary>;
     Get "/api/review/task" GetTaskRequest => TaskResponse;
-    // Promises are kept.
+    // A POST, since leases are stored.
     Post "/api/review/next" LeaseItemsRequest => LeaseItemsResponse;
     Get "/api/review/item" GetAssignedItemRequest => AssignedItem;
     Get "/api/review/mine" ListOwnEventsRequest => Vec<EventRecord>;
     Post "/api/review/send" SubmitEventsRequest => SubmitEventsResponse;
-    // A task with guidelines and known answers is longer than an address may be.
+    // A POST, since guidelines and gold items may be longer than an address.
     Post "/api/review/preview" PreviewTaskRequest => TaskComposition;
     Post "/api/review/make" CreateTaskRequest => TaskDefinitionResponse;
     Get "/api/review/whole" GetTaskDefinitionRequest => TaskDefinitionResponse;
     Post "/api/review/change" UpdateTaskRequest => TaskDefinitionResponse;
     Get "/api/review/progress" GetTaskProgressRequest => TaskProgressResponse;
     Get "/api/review/agreement" GetAgreementRequest => AgreementResponse;
-    // Disagreements first.
+    // Items with disagreement come first.
     Get "/api/review/disputes" ListDisputesRequest => Vec<Dispute>;
     Get "/api/review/history" GetItemHistoryRequest => ItemHistoryResponse;
-    // The file itself.
+    // The reply is the file itself.
     Get "/api/review/export" ExportTaskRequest => String;
     Get "/api/review/results" ListHumanJudgmentsRequest => Vec<TaskResults>;
     Get "/api/review/try" GetTrialItemsRequest => Vec<TrialItem>;
 }
 
-/// One request sends at most so many events.
+/// The maximum number of events in one request.
 pub const MAX_EVENTS_PER_REQUEST: usize = 100;
 
-/// One request asks for at most so many items.
+/// The maximum number of items that one request can ask for.
 pub const MAX_ITEMS_PER_REQUEST: u32 = 32;
 
-/// A task, as the server numbers them.
+/// The id of a task, assigned by the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct TaskId(pub u32);
 
-/// Whether a task is worked on.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewState))]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskStatus {
-    /// Only curators see it.
+    /// The task is visible to curators only.
     Draft,
-    /// Annotators decide.
+    /// Annotators answer its items.
     Open,
-    /// Annotators no longer get items; what they still have to send is taken.
+    /// Annotators get no more items; answers that they still have to send are accepted.
     Closed,
 }
 
-/// Every task that the caller may see: of visitors none, of annotators those that are or were
-/// open, of curators all. The newest first.
+/// Lists every task that the caller may see: none for visitors, those that are or were open for
+/// annotators, all for curators. The newest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTasks))]
 pub struct ListTasksRequest {}
@@ -75,47 +75,47 @@ pub struct ListTasksRequest {}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCard))]
 pub struct TaskSummary {
-    /// Which.
+    /// The task.
     pub task: TaskId,
-    /// What people read above the queue.
+    /// The title, as shown above the items.
     pub title: String,
     /// The name of the study.
     pub study: String,
-    /// Whether it is worked on.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// Whether its results stand on the page of a published study, for everybody.
+    /// Whether its results are shown to everybody on the page of a published study.
     pub are_results_public: bool,
-    /// Probes whose instances are drawn from.
+    /// The probes whose instances are drawn.
     pub probes: Vec<Probe>,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
-    /// How far it is.
+    /// The progress of the task.
     pub progress: TaskProgressSummary,
 }
 
-/// How far the caller and everybody are.
+/// The progress of the caller and of all annotators.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
 pub struct TaskProgressSummary {
-    /// Items of work, gold among them, that the caller has decided on.
+    /// The number of items, gold items included, that the caller has answered.
     pub n_own_decisions: u32,
-    /// Items that the caller has passed over.
+    /// The number of items that the caller has skipped.
     pub n_own_skips: u32,
-    /// Items of work that the caller could still get now.
+    /// The number of items that the caller could still get now.
     pub n_available: u32,
-    /// Decisions of everybody on drawn items that count, at most the overlap for each.
+    /// The number of answers to drawn items that count, at most the overlap for each.
     pub n_decisions: u64,
-    /// Decisions that are asked for: drawn items times overlap.
+    /// The number of answers required: drawn items times overlap.
     pub n_decisions_required: u64,
-    /// People who have decided.
+    /// The number of people who have answered.
     pub n_annotators: u32,
 }
 
-/// What an annotator reads of a task before the first item.
+/// Returns what an annotator reads about a task before the first item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOneTask))]
 pub struct GetTaskRequest {
-    /// The task. (so in every request below that says "Which." or "Of which task.").
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -123,27 +123,27 @@ pub struct GetTaskRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSheet))]
 pub struct TaskResponse {
-    /// What the list shows.
+    /// The summary shown in lists.
     pub summary: TaskSummary,
-    /// Markdown, untrusted.
+    /// The guidelines, in Markdown; untrusted.
     pub guidelines: String,
-    /// Tags that can be put on a decision by one click.
+    /// Tags that can be added to an answer.
     pub tags: Vec<String>,
     /// Whether rankers are hidden.
     pub is_blind: bool,
-    /// Items in the task: an event about another is refused.
+    /// The number of items in the task. An event about any other item is rejected.
     pub n_items: u32,
-    /// Training items that the caller has not decided on yet.
+    /// The number of training items that the caller has not answered yet.
     pub n_training: u32,
 }
 
-/// The next items of an open task for the caller, promised for a time.
+/// Leases the next items of an open task to the caller for a limited time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNextItems))]
 pub struct LeaseItemsRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
-    /// How many, 1 to [`MAX_ITEMS_PER_REQUEST`].
+    /// The number of items, 1 to [`MAX_ITEMS_PER_REQUEST`].
     pub n_items: u32,
 }
 
@@ -151,65 +151,65 @@ pub struct LeaseItemsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHanded))]
 pub struct LeaseItemsResponse {
-    /// The items in the order in which to decide them.
+    /// The items, in the order in which to answer them.
     pub items: Vec<AssignedItem>,
-    /// Further items that may come when promises to others run out.
+    /// The number of further items that become available if leases of others expire.
     pub n_leased_to_others: u32,
-    /// How far the task is.
+    /// The progress of the task.
     pub standing: TaskProgressSummary,
 }
 
-/// An item for the caller.
+/// An item that is assigned to the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHandedItem))]
 pub struct AssignedItem {
-    /// Which, and how its texts stand on the screen.
+    /// The item, and the order in which its documents are displayed.
     pub assignment: Assignment,
     /// The query and the documents of the item.
     pub content: ItemContent,
-    /// Until then it is promised, in milliseconds since 1970; none for one that was decided on.
+    /// When the lease expires, in milliseconds since 1970; `None` if the item has been answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_ms: Option<u64>,
-    /// Of training: what to show after the decision.
+    /// For a training item, the feedback to show after the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<TrainingFeedback>,
 }
 
-/// Items of the caller again: those that they have been given or have decided on.
+/// Returns an item that was leased to the caller or answered by them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgain))]
 pub struct GetAssignedItemRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
-    /// Which.
+    /// The item.
     pub item: ItemNo,
 }
 
-/// What the caller has done, the newest first, at most 200 events.
+/// Lists the caller's own events, newest first, at most 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMine))]
 pub struct ListOwnEventsRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
-/// Something that was done, and what has become of it.
+/// An event and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDone))]
 pub struct EventRecord {
-    /// What.
+    /// The event.
     pub entry: LogEntry,
-    /// What has become of it.
+    /// The status of the event.
     pub status: EventStatus,
 }
 
-/// Sends what was done. An event that the reply calls kept or known is on the disk.
+/// Submits events. An event whose outcome is stored or duplicate has been written to disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSend))]
 pub struct SubmitEventsRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
-    /// In the order in which it was done, 1 to [`MAX_EVENTS_PER_REQUEST`].
+    /// The events, in the order in which they happened, 1 to [`MAX_EVENTS_PER_REQUEST`].
     pub events: Vec<AnnotationEvent>,
 }
 
@@ -217,80 +217,80 @@ pub struct SubmitEventsRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSent))]
 pub struct SubmitEventsResponse {
-    /// One for each event, in their order.
+    /// One receipt for each event, in their order.
     pub receipts: Vec<EventReceipt>,
-    /// How far the task is.
+    /// The progress of the task.
     pub standing: TaskProgressSummary,
 }
 
-/// What became of an event that was sent.
+/// The outcome of a submitted event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaken))]
 pub struct EventReceipt {
-    /// Of which event.
+    /// The key of the event.
     pub key: EventKey,
-    /// What.
+    /// The outcome.
     pub outcome: EventOutcome,
 }
 
-/// Whether an event was taken.
+/// Whether an event was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOutcome))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EventOutcome {
-    /// It was.
+    /// It was stored.
     #[serde(alias = "kept")]
     Stored,
-    /// It was before.
+    /// It had already been stored.
     #[serde(alias = "known")]
     Duplicate,
-    /// It never will be, as it is.
+    /// It was rejected and must not be sent again unchanged.
     #[serde(alias = "refused")]
     Rejected {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What a task would be made of. For curators.
+/// Returns the composition of a task before it is created. Curators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreview))]
 pub struct PreviewTaskRequest {
-    /// The task as it is written so far.
+    /// The task as written so far.
     pub task: AnnotationTask,
 }
 
-/// Number of items of a task by purpose and probe.
+/// The number of items of a task, by purpose and probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMade))]
 pub struct TaskComposition {
-    /// Instances that could be drawn.
+    /// The number of instances that could be drawn.
     pub n_candidates: u64,
-    /// Items to learn by.
+    /// The number of training items.
     pub n_training_items: u32,
-    /// Items with a known answer.
+    /// The number of gold items, whose answer is known.
     pub n_gold_items: u32,
-    /// Items that are drawn.
+    /// The number of items that are drawn.
     pub n_sampled_items: u32,
-    /// Those of them of each probe, in the order of the task.
+    /// The number of drawn items of each probe, in the order of the task.
     pub probes: Vec<(Probe, u32)>,
-    /// Queries that they are of.
+    /// The number of queries of the drawn items.
     pub n_queries: u32,
 }
 
-/// Makes a task, as a draft. For curators.
+/// Creates a task as a draft. Curators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMake))]
 pub struct CreateTaskRequest {
-    /// As a curator writes it.
+    /// The task as written by a curator.
     pub task: AnnotationTask,
 }
 
-/// Everything of a task. For curators.
+/// Returns the full definition of a task. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWholeTask))]
 pub struct GetTaskDefinitionRequest {
-    /// Which.
+    /// The task.
     pub task: TaskId,
 }
 
@@ -298,46 +298,46 @@ pub struct GetTaskDefinitionRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhole))]
 pub struct TaskDefinitionResponse {
-    /// What the list shows.
+    /// The summary shown in lists.
     pub card: TaskSummary,
-    /// As it was made.
+    /// The definition with which it was created.
     pub definition: AnnotationTask,
-    /// What it was made of.
+    /// The composition of its items.
     pub composition: TaskComposition,
 }
 
-/// Changes a task. For curators. What is none stays.
+/// Changes a task; fields that are `None` stay unchanged. Curators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewChange))]
 pub struct UpdateTaskRequest {
-    /// Which.
+    /// The task.
     pub task: TaskId,
-    /// A task that was open is never a draft again.
+    /// The new status; a task that was open cannot become a draft again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskStatus>,
-    /// Whether its results stand on the page of a published study.
+    /// Whether its results are shown on the page of a published study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub are_results_public: Option<bool>,
-    /// In Markdown.
+    /// The guidelines, in Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guidelines: Option<String>,
 }
 
-/// A person with a name, beside numbers.
+/// The name of a person who is given by id elsewhere in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNamed))]
 pub struct PersonName {
-    /// Who.
+    /// The id of the person.
     pub person: PersonId,
-    /// As they chose it.
+    /// The display name.
     pub name: String,
 }
 
-/// How far a task is, and how people do. For curators.
+/// Returns the progress of a task and of its annotators. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskProgress))]
 pub struct GetTaskProgressRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
@@ -345,14 +345,14 @@ pub struct GetTaskProgressRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressed))]
 pub struct TaskProgressResponse {
-    /// How far it is.
+    /// The progress of the task.
     pub progress: TaskProgress,
-    /// Names of the people in it.
+    /// The names of its annotators.
     #[serde(alias = "names")]
     pub annotators: Vec<PersonName>,
 }
 
-/// How far people agree. For curators.
+/// Returns the agreement between annotators. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskAgreement))]
 pub struct GetAgreementRequest {
@@ -364,27 +364,27 @@ pub struct GetAgreementRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreed))]
 pub struct AgreementResponse {
-    /// How far they agree.
+    /// The agreement.
     pub agreement: AgreementReport,
-    /// Everybody in it.
+    /// The names of all annotators.
     pub names: Vec<PersonName>,
 }
 
-/// The adjudication queue. For curators.
+/// Returns the adjudication queue. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDisputes))]
 pub struct ListDisputesRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
 }
 
-/// Everything about one item. For curators.
+/// Returns one item with all its events. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHistory))]
 pub struct GetItemHistoryRequest {
-    /// Of which task.
+    /// The id of the task.
     pub task: TaskId,
-    /// Which.
+    /// The item.
     pub item: ItemNo,
 }
 
@@ -392,27 +392,27 @@ pub struct GetItemHistoryRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItemHistory))]
 pub struct ItemHistoryResponse {
-    /// Which instance, and what it is there for.
+    /// The item: its instance and its purpose.
     pub item: AnnotationItem,
-    /// Its words, with what rankers prefer.
+    /// Its texts and the preferences of the rankers.
     pub content: ItemContent,
-    /// What people say of it.
+    /// The answers of the annotators.
     pub answers: ItemAnswers,
-    /// Everything that was done, in the order in which it came.
+    /// All events, in the order in which they arrived.
     pub events: Vec<EventRecord>,
-    /// Everybody in it.
+    /// The names of all annotators.
     pub names: Vec<PersonName>,
 }
 
-/// The task as a file. For curators.
+/// Returns the task as a file. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDownload))]
 pub struct ExportTaskRequest {
-    /// Which.
+    /// The task.
     pub task: TaskId,
-    /// In which format.
+    /// The format of the file.
     pub format: TaskExportFormat,
-    /// Whether people's names stand in it beside their numbers.
+    /// Whether the names of people are included next to their ids.
     #[serde(default)]
     pub include_names: bool,
 }
@@ -422,18 +422,19 @@ pub struct ExportTaskRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFormat))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum TaskExportFormat {
-    /// Every event with its history, one a line.
+    /// Every event with its history, one per line.
     Jsonl,
-    /// The same as a table.
+    /// The same events as a table.
     Csv,
-    /// Preferences as trec_eval reads them.
+    /// Preferences in the format of trec_eval.
     Prefs {
-        /// Whose.
+        /// The source of the preferences.
         preferences: PreferenceSource,
     },
 }
 
-/// What people say beside the rankers of a study: the tasks whose results the caller may see.
+/// Returns human judgments next to the rankers of a study, from the tasks whose results the caller
+/// may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewResults))]
 pub struct ListHumanJudgmentsRequest {
@@ -441,7 +442,7 @@ pub struct ListHumanJudgmentsRequest {
     pub study: String,
 }
 
-/// What came out of a task.
+/// The results of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaskResults))]
 pub struct TaskResults {
@@ -449,21 +450,21 @@ pub struct TaskResults {
     pub task: TaskId,
     /// Title of the task.
     pub title: String,
-    /// Whether it is worked on.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// Whether everybody sees this.
+    /// Whether everybody sees the results.
     pub is_public: bool,
-    /// Whether the task is of an earlier state of the study: its numbers are of other instances.
+    /// Whether the task belongs to an earlier version of the study, with other instances.
     pub is_outdated: bool,
-    /// How many people decided.
+    /// The number of people who answered.
     pub n_people: u32,
-    /// How far they agree.
+    /// The agreement between annotators.
     pub agreement: AgreementCoefficients,
-    /// Axiom, rankers and judgements against people; none if the task is outdated.
+    /// The agreement of axiom, rankers and judgments with people; `None` if the task is outdated.
     pub estimates: Option<AgreementEstimates>,
 }
 
-/// Some instances of a study to try reviewing with. Nothing is kept.
+/// Returns some instances of a study for trying out the review page. Nothing is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTry))]
 pub struct GetTrialItemsRequest {

@@ -1,4 +1,4 @@
-//! What only the operator sees: the models of the server. `/health` beside it is for everybody.
+//! The models of the server, which only operators see. `/health` is for everybody.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ endpoints! {
     Get "/health" GetHealthRequest => HealthResponse;
 }
 
-/// Every use of every model that the server was started with. Operators only.
+/// Lists every use of every model that the server was started with. Operators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListModelsRequest {}
 
-/// Loads a model now, also one that could not be loaded a moment ago, and says how it stands then.
-/// Operators only.
+/// Loads a model now, even if an earlier attempt failed, and returns its new state. Operators
+/// only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadModelRequest {
@@ -25,15 +25,15 @@ pub struct LoadModelRequest {
     pub model: String,
 }
 
-/// One use of a model, loaded or not.
+/// A use of a model, loaded or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelStatus {
-    /// As it is asked for: `all-MiniLM-L6-v2:bi`.
+    /// The ranker as requested: `all-MiniLM-L6-v2:bi`.
     pub spec: String,
     /// Where its files come from.
     pub source: ModelSource,
-    /// What is known of it.
+    /// The state of the model.
     #[serde(flatten)]
     pub state: ModelState,
 }
@@ -45,7 +45,7 @@ pub struct ModelStatus {
 pub enum ModelSource {
     /// A folder of the server's machine.
     Folder {
-        /// Its name, without the folders it lies in.
+        /// The name of the folder, without its parents.
         name: String,
     },
     /// A repository of the hub.
@@ -60,13 +60,13 @@ pub enum ModelSource {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum ModelState {
-    /// Nobody needed it so far.
+    /// The model has not been needed so far.
     Unloaded,
     /// The model is in memory.
     Loaded(Box<LoadedModel>),
-    /// It could not be loaded when it was last tried.
+    /// The last attempt to load the model failed.
     Failed {
-        /// What is wrong, and the way out.
+        /// What is wrong, and how to fix it.
         reason: String,
     },
 }
@@ -75,40 +75,41 @@ pub enum ModelState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadedModel {
-    /// What is shown of it.
+    /// The description that readers see.
     pub ranker: RankerInfo,
-    /// SHA-256 of the file of weights, in hex, as hubs show it.
+    /// SHA-256 of the weights file, in hex, as hubs show it.
     pub weights_sha256: String,
     /// Size of that file.
     pub weights_bytes: u64,
-    /// Where it computes: `cpu`, `cuda:0`.
+    /// The device: `cpu`, `cuda:0`.
     pub device: String,
-    /// In what: `f32`.
+    /// The numeric precision: `f32`.
     pub precision: String,
-    /// The most pieces of a text that it reads; a cross-encoder counts the query with it. None
-    /// where the model's own files say it in a way of their own.
+    /// The maximum number of tokens of a text; for a cross-encoder it includes the query. `None`
+    /// if the model's own files define it in another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
 }
 
-/// Whether every model that is loaded scores a pair, the same each time. For everybody.
+/// Checks that every loaded model scores a test pair, with the same result each time. For
+/// everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetHealthRequest {}
 
-/// Reply to [`GetHealthRequest`] where nothing is wrong.
+/// The response to [`GetHealthRequest`] if all checks pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HealthResponse {
-    /// `ok`.
+    /// Always `ok`.
     pub status: String,
-    /// BM25, then the models that are loaded.
+    /// The scores of BM25, then of the models that are loaded.
     #[serde(rename = "scored")]
     pub scores: Vec<HealthCheckScore>,
 }
 
-/// What a ranker gave for the pair that it is tried with.
+/// The score of a ranker for the test pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HealthCheckScore {
-    /// Spec of the ranker.
+    /// The spec of the ranker.
     pub ranker: String,
     /// Its score.
     pub score: f64,

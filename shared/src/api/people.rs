@@ -1,8 +1,8 @@
-//! Who is at the page, and whom else they let in.
+//! Sessions, accounts and invitations.
 //!
 //! A session is a random token in a cookie that no script can read. A request that changes
-//! something and is known by its cookie also carries [`SessionResponse::csrf_token`] in the header
-//! [`CSRF_HEADER`].
+//! something and is authenticated by its cookie also carries [`SessionResponse::csrf_token`] in
+//! the header [`CSRF_HEADER`].
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::annotation::PersonId;
 
 endpoints! {
     Get "/api/me" GetSessionRequest => SessionResponse;
-    // A token in an address would stand in logs.
+    // A token in the address would appear in logs, so this is a POST.
     Post "/api/invitation" LookUpInvitationRequest => InvitationResponse;
     Post "/api/join" AcceptInvitationRequest => SessionResponse;
     Post "/api/sign-in" SignInRequest => SessionResponse;
@@ -23,16 +23,16 @@ endpoints! {
     Post "/api/people/revoke" Revoke => PeopleResponse;
 }
 
-/// Names the HTTP request header that carries [`SessionResponse::csrf_token`].
+/// The HTTP request header that carries [`SessionResponse::csrf_token`].
 pub const CSRF_HEADER: &str = "x-axioscope-csrf";
 
-/// A password has at least so many characters.
+/// The minimum length of a password, in characters.
 pub const MIN_PASSWORD_LENGTH: usize = 10;
 
-/// An invitation holds at most so many hours, thirty days.
+/// The maximum time that an invitation is valid, in hours: thirty days.
 pub const MAX_INVITATION_HOURS: u32 = 720;
 
-/// What somebody may do; each may do what those before may.
+/// The role of a person. Each role includes the permissions of those before it.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -42,11 +42,11 @@ pub enum AccessRole {
     /// Reads what is published.
     #[default]
     Visitor,
-    /// Decides on items of open tasks.
+    /// Annotates items of open tasks.
     Annotator,
-    /// Makes tasks, invites annotators, sees what they do.
+    /// Creates tasks, invites annotators and sees their work.
     Curator,
-    /// Everything.
+    /// May do everything.
     Operator,
 }
 
@@ -59,7 +59,7 @@ impl AccessRole {
         AccessRole::Operator,
     ];
 
-    /// The name in files and commands.
+    /// Returns the name in files and commands.
     pub fn name(self) -> &'static str {
         match self {
             AccessRole::Visitor => "visitor",
@@ -75,25 +75,26 @@ impl AccessRole {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetSessionRequest {}
 
-/// Who somebody is to this server.
+/// The identity and the role of the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionResponse {
-    /// What they may do.
+    /// The role of the caller.
     pub role: AccessRole,
-    /// None for a visitor, and for an operator by token or link who has no name yet.
+    /// The person; `None` for a visitor and for an operator who signed in by token or link and has
+    /// no name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// To be sent in the header [`CSRF_HEADER`] of every POST; none without a session.
+    /// The token to send in the header [`CSRF_HEADER`] of every POST; `None` without a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf_token: Option<String>,
 }
 
-/// Describes a registered person: id, display name and whether a password is set.
+/// A registered person: id, display name and whether a password is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
-    /// As the server numbers them.
+    /// The id, assigned by the server.
     pub id: PersonId,
     /// Display name, as the person chose it.
     pub name: String,
@@ -101,11 +102,11 @@ pub struct Person {
     pub has_password: bool,
 }
 
-/// What an invitation is to, before it is used.
+/// Returns what an unused invitation grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LookUpInvitationRequest {
-    /// What stands behind `#` in the link.
+    /// The part of the link after `#`.
     pub token: String,
 }
 
@@ -113,47 +114,47 @@ pub struct LookUpInvitationRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InvitationResponse {
-    /// The role that it gives.
+    /// The role that it grants.
     pub role: AccessRole,
-    /// The name of the person it lets in again; none for somebody new.
+    /// The name of the person it lets in again; `None` for a new person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person_name: Option<String>,
-    /// Until then it can be used, in milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     pub expires_ms: u64,
 }
 
-/// Uses an invitation, once, and begins a session. An operator without a name may take one
+/// Uses an invitation, once, and starts a session. An operator without a name may choose one
 /// without an invitation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AcceptInvitationRequest {
-    /// What stands behind `#` in the link; none for an operator.
+    /// The part of the link after `#`; `None` for an operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Nobody else's. Not read where the invitation is for a person who has one.
+    /// A name that nobody else has. It is ignored if the invitation is for a person who has one.
     #[serde(default)]
     pub name: String,
-    /// To sign in again with, on other devices too.
+    /// A password for signing in again, also on other devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
 }
 
-/// Begins a session of somebody with a password.
+/// Starts a session of a person with a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SignInRequest {
-    /// The name, in upper or lower case.
+    /// The name, in any case.
     pub name: String,
     /// The password.
     pub password: String,
 }
 
-/// Begins a session of an operator without a name, by the link that the server prints each time it
+/// Starts a session of an operator without a name, by the link that the server prints each time it
 /// starts. The link works once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OperatorSignInRequest {
-    /// What stands behind `#` in the link.
+    /// The part of the link after `#`.
     pub token: String,
 }
 
@@ -161,24 +162,25 @@ pub struct OperatorSignInRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SignOutRequest {
-    /// All others of the person too, or all that were begun by links of the operator.
+    /// Whether to end all other sessions of the person as well, or all that were started by
+    /// operator links.
     #[serde(default)]
     pub all_sessions: bool,
 }
 
-/// Sets the caller's own password; all their other sessions end.
+/// Sets the caller's own password and ends all their other sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SetPasswordRequest {
-    /// The one that is set, if there is one.
+    /// The current password, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_password: Option<String>,
-    /// The new password; none removes it.
+    /// The new password; `None` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_password: Option<String>,
 }
 
-/// Everybody with a name, and invitations that are not used. For curators.
+/// Lists all people with a name, and unused invitations. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListPeopleRequest {}
@@ -187,9 +189,9 @@ pub struct ListPeopleRequest {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PeopleResponse {
-    /// Accounts by ascending id.
+    /// The accounts, by ascending id.
     pub people: Vec<PersonAccount>,
-    /// Unused invitations, newest first.
+    /// The unused invitations, newest first.
     pub invitations: Vec<PendingInvitation>,
 }
 
@@ -199,48 +201,48 @@ pub struct PeopleResponse {
 pub struct PersonAccount {
     /// The person.
     pub person: Person,
-    /// What they may do.
+    /// The role of the person.
     pub role: AccessRole,
     /// When they joined, in milliseconds since 1970.
     pub joined_ms: u64,
-    /// When they were last seen, to the hour.
+    /// When they were last active, in milliseconds since 1970, to the hour.
     pub last_seen_ms: u64,
-    /// Browsers that they are signed in with.
+    /// The number of browsers that are signed in.
     pub n_sessions: u32,
-    /// Whether they were turned away. What they did stays.
+    /// Whether their access was revoked. Their annotations stay.
     pub is_revoked: bool,
 }
 
-/// An invitation that can still be used. Its token is nowhere.
+/// An invitation that can still be used. Its token is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PendingInvitation {
-    /// As the server numbers them.
+    /// The id, assigned by the server.
     pub id: u32,
-    /// The role that it gives.
+    /// The role that it grants.
     pub role: AccessRole,
-    /// Whom it lets in again.
+    /// The person it lets in again; `None` for a new person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<PersonId>,
-    /// Whom it is for, in the words of who made it.
+    /// A note of the inviter on whom it is for.
     #[serde(default)]
     pub note: String,
-    /// Until then, in milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     pub expires_ms: u64,
 }
 
-/// Makes an invitation. Curators invite annotators, operators everybody.
+/// Creates an invitation. Curators invite annotators, operators anybody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateInvitationRequest {
-    /// The role that it gives; not read for a person who has one.
+    /// The role that it grants; ignored for a person who has one.
     pub role: AccessRole,
-    /// How long it holds, 1 to [`MAX_INVITATION_HOURS`].
+    /// How many hours it is valid, from 1 to [`MAX_INVITATION_HOURS`].
     pub valid_hours: u32,
-    /// Lets this person in again, on a new device or after they were turned away.
+    /// A person to let in again, on a new device or after their access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<PersonId>,
-    /// Note of the inviter on whom it is for.
+    /// A note of the inviter on whom it is for.
     #[serde(default)]
     pub note: String,
 }
@@ -249,21 +251,21 @@ pub struct CreateInvitationRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateInvitationResponse {
-    /// What is kept of it.
+    /// The invitation as stored.
     pub invitation: PendingInvitation,
-    /// Shown this once; the link is `/join#TOKEN`.
+    /// The token, which is shown only here; the link is `/join#TOKEN`.
     pub token: String,
 }
 
-/// Turns a person away, with all their sessions, or takes back an invitation. What they did
-/// stays. Curators turn annotators away, operators everybody but themselves.
+/// Revokes the access of a person and ends all their sessions, or withdraws an invitation.
+/// Annotations stay. Curators may revoke annotators, operators everybody but themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Revoke {
     /// A person.
     Person {
-        /// Who.
+        /// The id of the person.
         id: PersonId,
     },
     /// An invitation.

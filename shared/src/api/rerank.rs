@@ -1,8 +1,8 @@
-//! The wire of rerank services, in the two shapes that are about.
+//! The requests and responses of rerank services, in the two formats in use.
 //!
-//! text-embeddings-inference takes `texts` and gives a list; Cohere takes `documents` and gives
-//! an object, and so do Jina, vLLM and infinity, each with fields of its own beside. What is
-//! left out and what is `null` are the same here, since clients send either.
+//! text-embeddings-inference takes `texts` and returns a list. Cohere takes `documents` and
+//! returns an object, and so do Jina, vLLM and infinity, each with additional fields. A missing
+//! field and `null` mean the same here, since clients send either.
 
 use std::collections::BTreeMap;
 
@@ -17,41 +17,42 @@ endpoints! {
     Post "/v1/rerank" CohereRerankRequest => CohereRerankResponse;
 }
 
-/// Ranks texts for a query, best first, with a model of this server. With `texts` it is asked and
-/// answers as text-embeddings-inference does, with `documents` as [`CohereRerankRequest`].
+/// Ranks documents for a query, best first, with a model of this server. A request with `texts` is
+/// in the format of text-embeddings-inference, one with `documents` in that of
+/// [`CohereRerankRequest`].
 ///
-/// Scores lie between 0 and 1: of a logit its logistic function, of a log-probability its
-/// exponential, of a cosine c (1 + c) / 2, of any other number x, such as the sum of cosines of
-/// a late interaction or an inner product, (1 + x / (1 + |x|)) / 2. Each of them rises with the
-/// score, and the order is that of the scores themselves, which `raw_scores` gives.
+/// Scores are between 0 and 1: the logistic function of a logit, the exponential of a
+/// log-probability, (1 + c) / 2 of a cosine c, and (1 + x / (1 + |x|)) / 2 of any other number x,
+/// such as a sum of cosines of a late-interaction model or an inner product. All of these increase
+/// with the original score, so the order is the same. `raw_scores` returns the original scores.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RerankRequest {
     /// The query.
     pub query: String,
-    /// The texts, if the answer is to be a list.
+    /// The documents, for a response in the format of text-embeddings-inference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<Vec<String>>,
-    /// The texts, if the answer is to be that of [`CohereRerankRequest`].
+    /// The documents, for a response in the format of [`CohereRerankRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub documents: Option<Vec<RerankDocument>>,
-    /// One of the server's models, by its `spec`; none takes the first.
+    /// A model of the server, by its `spec`; `None` takes the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Scores as the model gives them.
+    /// Whether to return the original scores of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_scores: Option<bool>,
-    /// `false` is what vLLM calls `raw_scores`.
+    /// vLLM's name for the opposite of `raw_scores`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_activation: Option<bool>,
-    /// The texts come back in the list.
+    /// Whether the response includes the texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_text: Option<bool>,
-    /// Whether texts that are longer than the model reads are cut. Left out they are; `false`
-    /// refuses them.
+    /// Whether texts that exceed the input length of the model are cut. Default: true; `false`
+    /// returns an error for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncate: Option<bool>,
-    /// Which end is cut; `left` is refused where something would have to be.
+    /// The end at which texts are cut; `left` returns an error if a text would have to be cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncation_direction: Option<TruncationDirection>,
     /// As in [`CohereRerankRequest`].
@@ -71,8 +72,8 @@ pub struct RerankRequest {
     pub rank_fields: Option<Vec<String>>,
 }
 
-/// Ranks documents for a query, best first, with a model of this server, as Cohere, Jina, vLLM
-/// and infinity do. What the scores are is said at [`RerankRequest`].
+/// Ranks documents for a query, best first, with a model of this server, in the format of Cohere,
+/// Jina, vLLM and infinity. Scores are as described at [`RerankRequest`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankRequest {
@@ -80,38 +81,39 @@ pub struct CohereRerankRequest {
     pub query: String,
     /// The documents.
     pub documents: Vec<RerankDocument>,
-    /// One of the server's models, by its `spec`; none takes the first.
+    /// A model of the server, by its `spec`; `None` takes the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Only so many of the best; 0 gives all, as left out.
+    /// The number of results to return, best first; 0 or `None` returns all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_n: Option<u64>,
-    /// The documents come back.
+    /// Whether the response includes the documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_documents: Option<bool>,
-    /// Scores as the model gives them.
+    /// Whether to return the original scores of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_scores: Option<bool>,
-    /// `false` is what vLLM calls `raw_scores`.
+    /// vLLM's name for the opposite of `raw_scores`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_activation: Option<bool>,
-    /// Only so many tokens of each document are read, by the tokenizer of the model; at least 1.
-    /// What is more than the model reads changes nothing. Refused for models that read passages.
+    /// The number of tokens of each document that are read, by the tokenizer of the model; at
+    /// least 1. Values above the input length of the model have no effect. Returns an error for
+    /// models that read passages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_doc: Option<u64>,
-    /// Only so many passages of each document are read, from its beginning; at least 1. It changes
-    /// nothing for models that read documents whole, which is one passage.
+    /// The number of passages of each document that are read, from its beginning; at least 1. It
+    /// has no effect for models that read documents as one passage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chunks_per_doc: Option<u64>,
-    /// Which fields of documents that are objects are ranked, a line `NAME: VALUE` for each, in
-    /// this order, as in the YAML that Cohere recommends. Left out, or empty, it is `text` alone
+    /// The fields of documents that are objects to rank, as a line `NAME: VALUE` for each, in this
+    /// order, as in the YAML that Cohere recommends. If missing or empty, only `text` is ranked,
     /// without its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_fields: Option<Vec<String>>,
 }
 
 impl CohereRerankRequest {
-    /// The path of Cohere's second version, where the same is asked and answered.
+    /// The path of Cohere's API version 2, with the same requests and responses.
     pub const V2_PATH: &'static str = "/v2/rerank";
 }
 
@@ -120,18 +122,19 @@ impl CohereRerankRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "a document is a text or an object")]
 pub enum RerankDocument {
-    /// The text.
+    /// The text of the document.
     Text(String),
     /// Fields by name; `text` is ranked, or what [`CohereRerankRequest::rank_fields`] names.
     Object(BTreeMap<String, Value>),
 }
 
 impl RerankDocument {
-    /// Returns what is ranked of the document at a place.
+    /// Returns the text to rank of the document at a position of the request.
     ///
     /// # Errors
     ///
-    /// A field that an object lacks, or that holds neither a text nor a number nor a truth value.
+    /// Returns an error for a field that the object lacks or that is not a string, number or
+    /// boolean.
     pub fn into_text(self, place: usize, rank_fields: &[String]) -> Result<String, Error> {
         let fields = match self {
             RerankDocument::Text(text) => return Ok(text),
@@ -157,39 +160,39 @@ impl RerankDocument {
     }
 }
 
-/// Which end of a text that is too long is cut.
+/// The end at which a text that is too long is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TruncationDirection {
-    /// The beginning.
+    /// The beginning is cut.
     #[serde(alias = "Left")]
     Left,
-    /// The end.
+    /// The end is cut.
     #[serde(alias = "Right")]
     Right,
 }
 
-/// Reply to [`RerankRequest`]: a list for `texts`, an object for `documents`.
+/// The response to [`RerankRequest`]: a list for `texts`, an object for `documents`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum RerankResponse {
-    /// As text-embeddings-inference answers.
+    /// The format of text-embeddings-inference.
     Texts(Vec<RankedText>),
-    /// As Cohere answers.
+    /// The format of Cohere.
     Documents(CohereRerankResponse),
 }
 
-/// A text of [`RerankRequest`] in its place.
+/// A ranked document of a [`RerankRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankedText {
-    /// Place in the request.
+    /// The position in the request.
     pub index: u64,
-    /// Finite, higher is better.
+    /// The score, finite; higher is better.
     pub score: f64,
-    /// If it was asked for.
+    /// The text, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -198,48 +201,49 @@ pub struct RankedText {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankResponse {
-    /// Of this answer, for logs.
+    /// The id of this response, for logs.
     pub id: String,
     /// Always `rerank`.
     pub object: String,
-    /// Which of the server's models, by its `spec`.
+    /// The model of the server, by its `spec`.
     pub model: String,
-    /// Best first.
+    /// The results, best first.
     pub results: Vec<CohereRerankResult>,
-    /// What the model has read.
+    /// The number of tokens that the model has read.
     pub usage: CohereRerankUsage,
-    /// As Cohere has it.
+    /// Metadata in Cohere's format.
     pub meta: CohereRerankMeta,
 }
 
-/// A document of [`CohereRerankRequest`] in its place.
+/// A ranked document of a [`CohereRerankRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankResult {
-    /// Place in the request.
+    /// The position in the request.
     pub index: u64,
-    /// Finite, higher is better.
+    /// The score, finite; higher is better.
     pub relevance_score: f64,
-    /// If it was asked for.
+    /// The document, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<CohereResultDocument>,
 }
 
-/// A document that comes back.
+/// A document in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereResultDocument {
-    /// What was ranked of it.
+    /// The text that was ranked.
     pub text: String,
 }
 
-/// Pieces of words that a model has read: of the query once for each text, and of the texts.
+/// The number of tokens that a model has read: the query once for each document, and the
+/// documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankUsage {
-    /// All of them.
+    /// All tokens.
     pub prompt_tokens: u64,
-    /// All of them.
+    /// All tokens.
     pub total_tokens: u64,
 }
 
@@ -247,16 +251,16 @@ pub struct CohereRerankUsage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereRerankMeta {
-    /// Of the shape.
+    /// The version of the API.
     pub api_version: CohereApiVersion,
-    /// One search a request.
+    /// The billed units: one search for each request.
     pub billed_units: CohereBilledUnits,
-    /// For people, for example that documents were cut.
+    /// Warnings for users, for example that documents were cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// Version of Cohere's API whose format the response has.
+/// The version of Cohere's API whose format the response has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereApiVersion {
@@ -264,7 +268,7 @@ pub struct CohereApiVersion {
     pub version: String,
 }
 
-/// What Cohere would bill; nothing is billed here.
+/// The units that Cohere would bill; nothing is billed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CohereBilledUnits {
@@ -300,11 +304,11 @@ mod tests {
             (asked.truncate, asked.truncation_direction),
             (None, Some(TruncationDirection::Right))
         );
-        // Later versions write it small.
+        // Later versions spell it in lowercase.
         let asked: RerankRequest =
             read(r#"{"query": "", "texts": [], "truncation_direction": "left"}"#).unwrap();
         assert_eq!(asked.truncation_direction, Some(TruncationDirection::Left));
-        // Texts, objects, and what this server does not know.
+        // Texts, objects, and fields that this server does not know.
         let asked: CohereRerankRequest = read(
             r#"{"model": "rerank-v3.5", "query": "a", "top_n": 0, "max_tokens_per_doc": 4096,
                 "documents": ["b", {"text": "c", "title": "d"}], "return_documents": null}"#,

@@ -1,5 +1,5 @@
-//! Requests that are answered from one study alone: by the server, and by the browser for the
-//! studies that its worker holds.
+//! Requests that are answered from one study alone: by the server, or by the browser for the
+//! studies that its worker has loaded.
 
 use super::annotation::GetTrialItemsRequest;
 use super::{
@@ -22,7 +22,7 @@ pub trait StudyRequest: Endpoint<Reply: Send> + Send + 'static {
     fn respond(self, study: &Study) -> Result<Self::Reply, Error>;
 }
 
-/// Says of each request how it is answered.
+/// Defines for each request how it is answered.
 macro_rules! study_requests {
     ($($kind:ident => |$request:ident, $study:ident| $reply:expr;)*) => {$(
         impl StudyRequest for $kind {

@@ -1,10 +1,10 @@
-//! What the page and its worker say to each other.
+//! The messages between the page and its worker.
 //!
-//! A message is an array of two: an envelope as JSON, and beside it what JSON is no good for (a
-//! `File`, a long text that is passed on as it is, or a `Blob` where the text is so long that the
-//! page should not touch it). Every ask gets any number of [`WorkerResponse::Progress`] and then
-//! exactly one other tell with the same number. The worker begins with [`WorkerResponse::Ready`]
-//! under number 0, since what comes before its handler is set is lost.
+//! A message is an array of two: an envelope as JSON, and a payload for what does not fit into
+//! JSON (a `File`, a long text that is passed on unchanged, or a `Blob` for a text that is too
+//! long for the page). Every request gets any number of [`WorkerResponse::Progress`] and then
+//! exactly one other response with the same id. The worker begins with [`WorkerResponse::Ready`]
+//! under id 0, since messages sent before its handler is set are lost.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::text::Analyzer;
 use crate::word_vectors::glove;
 
 endpoints! {
-    // One for each manipulation; none where it changes nothing.
+    // One text for each manipulation; `None` if it changes nothing.
     Post "/worker/manipulate" ManipulateTextRequest => Vec<Option<String>>;
     Post "/worker/printed" GetPublishedTableRequest => Vec<ReportTable>;
 }
@@ -28,124 +28,125 @@ endpoints! {
 /// The name of the study that is made in the page. It never leaves the browser.
 pub const LOCAL_STUDY: &str = "local";
 
-/// Changes a text by manipulations. The worker alone answers it, of any text: nothing that
-/// somebody types has to leave the browser for it.
+/// Changes a document with manipulations. Only the worker answers it, for any document, so that
+/// typed text never leaves the browser.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManipulateTextRequest {
-    /// What is to be changed, and how.
+    /// The document and its manipulations.
     pub manipulation: PlaygroundManipulation,
 }
 
-/// A paper's table without a study, with examples of what is wrong in it. The worker alone answers
-/// it, so that the page does without what the examples are computed by.
+/// Returns a paper's table without a study, with examples of its errors. Only the worker answers
+/// it, so that the page does not need the code that computes the examples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetPublishedTableRequest {
-    /// Which table.
+    /// The table.
     pub table: PaperTable,
 }
 
-/// An ask or a tell with its number.
+/// A request or a response with its id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkerMessage<T> {
-    /// Chosen by the page, ascending from 1; 0 for [`WorkerResponse::Ready`].
+    /// The id, chosen by the page in ascending order from 1; 0 for [`WorkerResponse::Ready`].
     pub id: u64,
-    /// What is said.
+    /// The request or the response.
     pub body: T,
 }
 
-/// What the page asks for.
+/// A request of the page to the worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "ask")]
 pub enum WorkerRequest {
-    /// Read the `File` beside this message and keep what it holds, in place of an earlier file
-    /// of the same name. Answered by [`WorkerResponse::FileRead`].
+    /// Reads the `File` in the payload and stores its contents, in place of an earlier file of the
+    /// same name. Answered by [`WorkerResponse::FileRead`].
     ReadFile {
         /// Name of the file.
         name: String,
-        /// What it is; none lets its name and its first lines decide.
+        /// The kind of file; `None` infers it from the name and the first lines.
         kind: Option<FileKind>,
     },
-    /// Forget a file. Answered by [`WorkerResponse::Done`].
+    /// Removes a file. Answered by [`WorkerResponse::Done`].
     RemoveFile {
         /// Name of the file.
         name: String,
     },
-    /// Make [`LOCAL_STUDY`] of the files that were read. Answered by
+    /// Makes [`LOCAL_STUDY`] from the files that were read. Answered by
     /// [`WorkerResponse::StudyReady`].
     CreateStudy {
-        /// With `name` [`LOCAL_STUDY`]; its rankers are formulas.
+        /// The definition, with `name` [`LOCAL_STUDY`] and lexical rankers only.
         definition: Box<StudyDefinition>,
-        /// Today: `2026-11-20`.
+        /// The date of today: `2026-11-20`.
         date: String,
     },
-    /// Hold the study whose JSON stands beside this message. Answered by [`WorkerResponse::Done`],
-    /// for [`LOCAL_STUDY`] by [`WorkerResponse::StudyReady`].
+    /// Loads the study whose JSON is the payload. Answered by [`WorkerResponse::Done`], for
+    /// [`LOCAL_STUDY`] by [`WorkerResponse::StudyReady`].
     LoadStudy {
-        /// By which it will be asked for.
+        /// The name under which it is requested later.
         study: String,
-        /// Where it came from, to be named if it is none.
+        /// The name of its file, for error messages.
         file: String,
     },
-    /// Put the texts of a held study back from the array of `File`s of a corpus beside this
-    /// message. Answered by [`WorkerResponse::Done`].
+    /// Restores the texts of a loaded study from the payload, an array of the `File`s of a corpus.
+    /// Answered by [`WorkerResponse::Done`].
     RestoreTexts {
-        /// By which it is held.
+        /// The name under which it is loaded.
         study: String,
     },
-    /// Answer a request of `shared::api` about a study that is held; its reply is the text
-    /// beside [`WorkerResponse::Payload`].
+    /// Answers a request of `shared::api` about a loaded study. The reply is the payload of
+    /// [`WorkerResponse::Payload`].
     CallEndpoint {
         /// [`crate::api::Endpoint::PATH`].
         path: String,
-        /// The request as JSON.
+        /// The request, as JSON.
         request: String,
     },
-    /// Train word vectors on the texts that were read. Answered by
-    /// [`WorkerResponse::VectorsTrained`], with a `Blob` of GloVe's text beside it.
+    /// Trains word vectors on the documents that were read. Answered by
+    /// [`WorkerResponse::VectorsTrained`], with a `Blob` in GloVe's text format as the payload.
     TrainVectors {
-        /// How texts become tokens.
+        /// The analyzer, which turns text into tokens.
         analyzer: Analyzer,
-        /// How vectors are trained.
+        /// The hyperparameters of the training.
         settings: glove::GloveSettings,
     },
-    /// What became of the local study of an earlier visit. Answered by
-    /// [`WorkerResponse::StudyReady`], or by [`WorkerResponse::Done`] where there is none.
+    /// Loads the local study of an earlier visit. Answered by [`WorkerResponse::StudyReady`], or
+    /// by [`WorkerResponse::Done`] if there is none.
     GetLocalStudy,
-    /// [`LOCAL_STUDY`] as a `Blob` of JSON, beside [`WorkerResponse::Payload`].
+    /// Returns [`LOCAL_STUDY`] as a `Blob` of JSON, the payload of [`WorkerResponse::Payload`].
     ExportStudy,
-    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, beside
+    /// Returns the unique pairs of [`LOCAL_STUDY`] as a `Blob` of JSON lines, the payload of
     /// [`WorkerResponse::Payload`].
     ExportPairs,
-    /// The unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, beside
-    /// [`WorkerResponse::Payload`].
+    /// Returns the unique pairs of [`LOCAL_STUDY`] as a `Blob` of a `CreateJobRequest`, the
+    /// payload of [`WorkerResponse::Payload`].
     BuildJob {
         /// A model of the server, by its `spec`.
         model: String,
-        /// For people.
+        /// The title of the job, as shown to readers.
         title: String,
     },
-    /// Add to [`LOCAL_STUDY`] the `JobScoresResponse` whose JSON stands beside this message.
-    /// Answered by [`WorkerResponse::StudyReady`].
+    /// Adds the `JobScoresResponse` whose JSON is the payload to [`LOCAL_STUDY`]. Answered by
+    /// [`WorkerResponse::StudyReady`].
     AddJobScores {
-        /// How [`LocalStudySummary::instances_hash`] of the study begins that the scores are for.
+        /// The beginning of the [`LocalStudySummary::instances_hash`] of the study that the scores
+        /// are for.
         hash_prefix: String,
     },
-    /// Add to [`LOCAL_STUDY`] the scores in the `File` beside this message. Answered by
+    /// Adds the scores in the `File` in the payload to [`LOCAL_STUDY`]. Answered by
     /// [`WorkerResponse::StudyReady`].
     AddScoreFile {
         /// Name of the file.
         name: String,
     },
-    /// Stop what was asked under a number; it is answered by [`WorkerResponse::Canceled`].
+    /// Cancels the request with an id, which is then answered by [`WorkerResponse::Canceled`].
     Cancel {
-        /// Of its envelope.
+        /// The id of its envelope.
         number: u64,
     },
-    /// Forget all files and [`LOCAL_STUDY`]. Answered by [`WorkerResponse::Done`].
+    /// Removes all files and [`LOCAL_STUDY`]. Answered by [`WorkerResponse::Done`].
     Clear,
 }
 
-/// What the worker has to say.
+/// A response of the worker to the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "tell")]
 pub enum WorkerResponse {
@@ -159,58 +160,58 @@ pub enum WorkerResponse {
     StudyReady(LocalStudySummary),
     /// Word vectors were trained.
     VectorsTrained(TrainedVectorsSummary),
-    /// What stands beside this message.
+    /// The result is the payload of this message.
     Payload,
-    /// Done; there is nothing to say.
+    /// The request is done, without a result.
     Done,
     /// The request was canceled.
     Canceled,
-    /// What is wrong, and the way out.
+    /// The request failed, with the error and how to fix it.
     Failed(ErrorResponse),
 }
 
-/// How far a piece of work is.
+/// The progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WorkerProgress {
-    /// Which part of the work.
+    /// The current stage.
     pub stage: WorkerStage,
-    /// Of `of`.
+    /// What is done, of `total`.
     pub done: u64,
-    /// In the unit of the stage.
+    /// The total, in the unit of the stage.
     pub total: u64,
-    /// In the unit of the stage; 0 before anything can be said.
+    /// The speed, in units of the stage per second; 0 until it is known.
     pub per_s: f64,
-    /// Until the stage ends, at the present speed.
+    /// The remaining seconds of the stage at the present speed.
     pub remaining_s: Option<f64>,
-    /// What the stage has found so far: instances.
+    /// The number of instances that the stage has found so far.
     pub n_instances: Option<u64>,
 }
 
-/// A part of the work, in the order of the pipeline.
+/// A stage of the work, in the order of the pipeline; each counts in its own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerStage {
-    /// Bytes of a file.
+    /// Reading a file; in bytes.
     Read,
-    /// Texts analysed.
+    /// Indexing; in documents.
     Index,
-    /// Queries whose texts were manipulated.
+    /// Manipulating documents; in queries.
     Manipulate,
-    /// Queries whose texts were chosen and compared.
+    /// Mining instances; in queries.
     Mine,
-    /// Texts analysed in other ways, for the audit.
+    /// Indexing for the analyzer audit; in documents.
     Audit,
-    /// Queries scored, one ranker after the other.
+    /// Scoring, one ranker after the other; in queries.
     Score,
-    /// Texts in which neighbours were counted, for word vectors.
+    /// Counting cooccurrences for word vectors; in documents.
     CountCooccurrences,
-    /// Rounds of training word vectors.
+    /// Training word vectors; in passes.
     TrainVectors,
 }
 
 impl WorkerStage {
-    /// The stages of [`WorkerRequest::CreateStudy`]; [`WorkerStage::Manipulate`] for a study with
-    /// behaviours, [`WorkerStage::Audit`] for one that asks other analysers.
+    /// The stages of [`WorkerRequest::CreateStudy`]. [`WorkerStage::Manipulate`] is only in a
+    /// study with behavioral tests, [`WorkerStage::Audit`] only in one with an analyzer audit.
     pub const CREATE_STUDY: [WorkerStage; 5] = [
         WorkerStage::Index,
         WorkerStage::Manipulate,
@@ -220,33 +221,33 @@ impl WorkerStage {
     ];
 }
 
-/// What a file holds, and how.
+/// The content and the format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
-    /// Texts, one JSON object a line.
+    /// Documents, one JSON object per line.
     CorpusJsonl,
-    /// Texts: `id<TAB>text`.
+    /// Documents: `id<TAB>text`.
     PassagesTsv,
-    /// Texts: `id<TAB>address<TAB>title<TAB>text`.
+    /// Documents: `id<TAB>address<TAB>title<TAB>text`.
     DocumentsTsv,
-    /// Documents, one a line.
+    /// Documents, one per line.
     DocumentLines,
-    /// Queries, one JSON object a line.
+    /// Queries, one JSON object per line.
     QueriesJsonl,
     /// Queries: `id<TAB>query`, or TREC's marked-up topics.
     Topics,
-    /// Judgements, TREC's four columns or BEIR's three.
+    /// Judgments, in TREC's four columns or BEIR's three.
     Qrels,
-    /// A ranked list, TREC's six columns.
+    /// A run, in TREC's six columns.
     Run,
-    /// Word vectors, as GloVe or word2vec writes them.
+    /// Word vectors, in GloVe or word2vec format.
     Vectors,
     /// Queries by split: `id<TAB>split`.
     Splits,
-    /// Pairs of texts, one JSON object a line, of which the first is preferred.
+    /// Document pairs, one JSON object per line, of which the first is preferred.
     PreferencePairs,
-    /// Pairs of texts of which neither is preferred.
+    /// Document pairs of which neither is preferred.
     SymmetricPairs,
 }
 
@@ -267,7 +268,7 @@ impl FileKind {
         FileKind::SymmetricPairs,
     ];
 
-    /// What it brings to a collection.
+    /// Returns the part of a collection that such a file contains.
     pub fn collection_part(self) -> CollectionPart {
         match self {
             FileKind::CorpusJsonl
@@ -284,72 +285,73 @@ impl FileKind {
     }
 }
 
-/// A part of a collection.
+/// A part of a collection or a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectionPart {
-    /// What is searched.
+    /// The documents.
     Documents,
-    /// What is looked for.
+    /// The queries.
     Queries,
-    /// What people judged.
+    /// The relevance judgments.
     Qrels,
-    /// What a ranker found.
+    /// A run.
     Run,
-    /// What words mean.
+    /// Word vectors.
     Vectors,
-    /// Which queries belong together.
+    /// The splits of the queries.
     Splits,
-    /// A transfer set.
+    /// The document pairs of a transfer set.
     TransferPairs,
 }
 
-/// A file that was read.
+/// The summary of a file that was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileSummary {
     /// Name of the file.
     pub name: String,
-    /// What it was taken for.
+    /// The kind of the file.
     pub kind: FileKind,
-    /// Size of the file, packed if it is.
+    /// The size of the file in bytes, compressed if it is.
     pub n_bytes: u64,
-    /// How long it took.
+    /// The time that reading took, in milliseconds.
     pub duration_ms: f64,
-    /// Rows taken and refused.
+    /// The rows that were accepted and rejected.
     pub report: ReadReport,
-    /// Of pairs, where their queries come from: given if every pair has one, else inferred.
+    /// For document pairs, the source of their queries: given if every pair has one, else
+    /// inferred.
     pub query_source: Option<TransferQuerySource>,
 }
 
-/// Word vectors that were trained.
+/// The summary of trained word vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrainedVectorsSummary {
     /// Number of words with a vector.
     pub n_words: u64,
     /// Dimensions of a vector.
     pub n_dims: u64,
-    /// Pairs of words that are neighbours.
+    /// The number of pairs of words that occur close to each other.
     pub n_cooccurrences: u64,
-    /// Mean weighted squared error in the first pass and in the last.
+    /// The mean weighted squared error in the first and in the last pass.
     pub loss: [f64; 2],
 }
 
-/// What the local study holds.
+/// The summary of the local study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalStudySummary {
-    /// Hash of its instances: tells one local study from another.
+    /// The hash of its instances, which distinguishes local studies.
     #[serde(alias = "hash")]
     pub instances_hash: String,
-    /// Queries.
+    /// The number of queries.
     pub n_queries: u64,
-    /// Documents of the whole collection.
+    /// The number of documents in the whole collection.
     pub n_docs: u64,
-    /// Instances of all axioms and modes.
+    /// The number of instances of all axioms and variants.
     pub n_instances: u64,
-    /// Unique pairs of query and text.
+    /// The number of unique pairs of query and document.
     pub n_pairs: u64,
-    /// Those that have scored.
+    /// The rankers with scores.
     pub rankers: Vec<RankerInfo>,
-    /// What was left out or should be known.
+    /// Warnings on data that were left out.
     pub warnings: Vec<String>,
 }

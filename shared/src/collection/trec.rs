@@ -1,4 +1,4 @@
-//! The files of TREC: topics, relevance judgements (qrels), runs, and files of scores.
+//! The files of TREC: topics, relevance judgments (qrels), runs, and files of scores.
 //!
 //! The formats are those of NIST's `trec_eval` (<https://github.com/usnistgov/trec_eval>):
 //! columns with white space between.
@@ -19,7 +19,7 @@ use super::{Collection, Qrels, QuerySplits, Run, RunEntry};
 use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, ReadReport};
 
-/// Reads judgements: `qid 0 docid grade`, or the three columns of BEIR below their header
+/// Reads judgments: `qid 0 docid grade`, or the three columns of BEIR below their header
 /// `query-id corpus-id score`. Of two grades for the same pair the first is kept. `progress`
 /// hears how many bytes of the file have been read.
 pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Qrels> {
@@ -102,7 +102,7 @@ pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Rea
 }
 
 /// Reads a run whose seventh column is the document's grade, as MatchZoo writes them: the run
-/// and its own judgements. `progress` hears how many bytes of the file have been read.
+/// and its own judgments. `progress` hears how many bytes of the file have been read.
 pub fn read_labelled_run(
     name: &str,
     bytes: impl Read,
@@ -173,7 +173,7 @@ impl UnknownIds {
     /// How many ids of each kind are kept as examples.
     pub const MAX_EXAMPLES: usize = 5;
 
-    /// What the judgements name and the collection does not have.
+    /// What the judgments name and the collection does not have.
     pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> UnknownIds {
         let queries = qrels.0.keys().map(String::as_str);
         let docs = qrels
@@ -254,7 +254,7 @@ fn missing<'a>(
     missing.into_iter().collect()
 }
 
-/// How the judgements stand in their file.
+/// How the judgments stand in their file.
 enum Layout {
     Trec,
     Beir,

@@ -1,11 +1,11 @@
-//! What a question asks for, by rules over question words and head nouns.
+//! The question class of a query, by rules over question words and head nouns.
 //!
-//! The six types are the coarse classes of Li and Roth (Learning Question Classifiers, COLING
+//! The six classes are the coarse classes of Li and Roth (Learning Question Classifiers, COLING
 //! 2002). Padigela, Zamani and Croft (2019, table 6) took the rules of a JavaScript package for
-//! them; ours are other ones, and tell less or more questions apart. They were written with one
-//! half of 420 questions of our own in sight; on the other half, which was labelled before and
-//! counted after, they agree with the label as the test below states. A query that is no question
-//! of these, as a name alone or one that is answered by yes or no, has no type.
+//! them; ours are different and may classify other questions. They were developed on one half of
+//! 420 questions of our own. The other half was labeled before and counted afterwards; the test
+//! below states how often the rules agree with its labels. A query that is not such a question,
+//! for example a name alone or a yes-no question, has no class.
 
 mod head_nouns;
 
@@ -13,27 +13,27 @@ use serde::{Deserialize, Serialize};
 
 use head_nouns::{class_of, contains_word, is_superlative};
 
-/// What a question asks for.
+/// The question class: the kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerType {
-    /// What letters stand for, or their short form.
+    /// An abbreviation or its long form.
     Abbreviation,
     /// A place.
     Location,
-    /// A definition, a manner, a reason.
+    /// A definition, a manner or a reason.
     Description,
     /// A person or a group of people.
     Human,
-    /// A count, a date, a measure, a code.
+    /// A count, a date, a measure or a code.
     Numeric,
     /// Any other thing.
     Entity,
 }
 
 impl AnswerType {
-    /// Every type, in the order of the paper's table 6.
+    /// All classes, in the order of the paper's table 6.
     pub const ALL: &[AnswerType] = &[
         AnswerType::Abbreviation,
         AnswerType::Location,
@@ -43,7 +43,7 @@ impl AnswerType {
         AnswerType::Entity,
     ];
 
-    /// As Li and Roth abbreviate it.
+    /// Returns the abbreviation of Li and Roth.
     pub fn name(self) -> &'static str {
         match self {
             AnswerType::Abbreviation => "ABBR",
@@ -56,10 +56,10 @@ impl AnswerType {
     }
 }
 
-/// Words of a query beyond these are not read.
+/// The number of words of a query, from the first, that are read.
 const MOST_WORDS: usize = 64;
 
-/// The type of a query, if the rules know one.
+/// Returns the class of a query, if a rule finds one.
 pub fn answer_type(query: &str) -> Option<AnswerType> {
     let words = words(query);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -68,7 +68,7 @@ pub fn answer_type(query: &str) -> Option<AnswerType> {
     }
     let asks = |it: &&str| contains_word(QUESTION_WORDS, it);
     let at = words.iter().position(asks);
-    // Elsewhere such a word may only join: `what to do when`, `the man who`.
+    // Elsewhere such a word may only be a conjunction: `what to do when`, `the man who`.
     let at = at.filter(|&at| at == 0 || contains_word(PREPOSITIONS, words[at - 1]));
     let Some(at) = at else {
         return of_phrase(&words);
@@ -87,7 +87,7 @@ pub fn answer_type(query: &str) -> Option<AnswerType> {
     }
 }
 
-/// Lower-case, without what stands around a word; `what's` is two.
+/// Returns the words in lowercase, without punctuation around them; `what's` is two words.
 fn words(query: &str) -> Vec<String> {
     let mut words = Vec::new();
     for word in query.split_whitespace().take(MOST_WORDS) {
@@ -110,7 +110,7 @@ const PREPOSITIONS: &str = "\
     about after as at before below between by during for from in into like near of on over \
     per since than through to under until with without";
 
-/// Behind `how`: a degree, which is told by a number.
+/// Words after `how` that ask for a degree, which is a number.
 const MEASURES: &str = "\
     big bright close cold deep early expensive far fast few frequently heavy high hot large \
     late little long loud low many much near often old quick quickly rich short slow small \
@@ -118,7 +118,7 @@ const MEASURES: &str = "\
 
 const BE: &str = "is are was were be been am";
 
-/// Verbs that help another one.
+/// Auxiliary verbs.
 const AUXILIARIES: &str =
     "do does did can could should would will shall may might must has have had";
 
@@ -128,7 +128,7 @@ fn has_pair(words: &[&str], pair: [&str; 2]) -> bool {
     words.windows(2).any(|it| it == pair)
 }
 
-/// Whether the words hold one of the pairs of a list such as `stands for, full form`.
+/// Returns whether the words contain one of the pairs of a list such as `stands for, full form`.
 fn has_any_pair(words: &[&str], pairs: &str) -> bool {
     let mut pairs = pairs.split(", ").filter_map(|it| it.split_once(' '));
     pairs.any(|(first, second)| has_pair(words, [first, second]))
@@ -140,7 +140,7 @@ fn is_abbreviation(words: &[&str]) -> bool {
     words.iter().any(|it| contains_word(named, it)) || has_any_pair(words, pairs)
 }
 
-/// Behind `what` or `which`.
+/// Classifies the words after `what` or `which`.
 fn of_what(rest: &[&str]) -> Option<AnswerType> {
     let first = *rest.first()?;
     if contains_word(BE, first) {
@@ -177,8 +177,8 @@ fn of_what(rest: &[&str]) -> Option<AnswerType> {
     Some(first_class(rest).unwrap_or(AnswerType::Entity))
 }
 
-/// The class of the first noun that is known, or of the last of several side by side: in
-/// `film actor`, that of `actor`. Nothing is looked for behind a verb or a preposition.
+/// Returns the class of the first known noun, or of the last of several adjacent nouns: in `film
+/// actor`, that of `actor`. Words after a verb or a preposition are not considered.
 fn first_class(words: &[&str]) -> Option<AnswerType> {
     let phrase = phrase(words);
     let from = phrase.iter().position(|it| class_of(it).is_some())?;
@@ -186,7 +186,7 @@ fn first_class(words: &[&str]) -> Option<AnswerType> {
     known.last()
 }
 
-/// Words up to the first that ends a noun phrase.
+/// Returns the words up to the first one that ends a noun phrase.
 fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let ends = |it: &&str| {
         let verbs = "called used located found known made named";
@@ -199,7 +199,8 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     &words[..words.iter().position(ends).unwrap_or(words.len())]
 }
 
-/// Behind `what does`, `what can`, …: what somebody does, or what it is done to.
+/// Classifies the words after `what does`, `what can`, …: what somebody does, or what it is done
+/// to.
 fn of_doing(rest: &[&str]) -> AnswerType {
     let says = "mean do happen look feel smell taste sound";
     let ends = rest.last().is_some_and(|it| *it == "for");
@@ -210,7 +211,7 @@ fn of_doing(rest: &[&str]) -> AnswerType {
     }
 }
 
-/// Behind `what is`.
+/// Classifies the words after `what is`.
 fn of_being(rest: &[&str]) -> Option<AnswerType> {
     let first = *rest.first()?;
     let last = rest.last().copied().unwrap_or_default();
@@ -249,7 +250,7 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
     }
 }
 
-/// The class of the last noun of the phrase that is known; of a `name of`, that of what is named.
+/// Returns the class of the last known noun of the phrase; in `name of …`, that of what is named.
 fn head_class(words: &[&str]) -> Option<AnswerType> {
     let phrase = phrase(words);
     let head = *phrase.last()?;
@@ -270,7 +271,7 @@ fn head_class(words: &[&str]) -> Option<AnswerType> {
     phrase.iter().rev().find_map(|it| class_of(it))
 }
 
-/// Behind `what is the`.
+/// Classifies the words after `what is the`.
 fn of_definite(rest: &[&str]) -> AnswerType {
     let superlative = phrase(rest).iter().any(|it| is_superlative(it));
     head_class(rest).unwrap_or(match superlative {
@@ -279,7 +280,7 @@ fn of_definite(rest: &[&str]) -> AnswerType {
     })
 }
 
-/// A query without a question word.
+/// Classifies a query without a question word.
 fn of_phrase(words: &[&str]) -> Option<AnswerType> {
     let (first, last) = (*words.first()?, *words.last()?);
     if contains_word(BE, first) || contains_word(AUXILIARIES, first) {

@@ -1,4 +1,4 @@
-//! One query side by side: the document that each ranker puts first, and one that is relevant.
+//! One query in detail: the top document of each ranker, and a relevant document.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,42 +15,42 @@ use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlig
 use crate::study::top_documents::truncate_text;
 use crate::text::Analyzer;
 
-/// Of each kind, so many queries are shown: where the second wins, and where the first does.
+/// The maximum number of examples where the second ranker wins, and where the first does.
 pub const MAX_EXAMPLES: usize = 3;
 
-/// A query with what stands first for it.
+/// A query with the top document of each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSample))]
 pub struct ComparedQuery {
-    /// Its numbers.
+    /// The query with its metrics.
     pub metrics: QueryRow,
-    /// The query as written, with its marks.
+    /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
-    /// The tokens that are marked: those of the query that are no stop words.
+    /// The highlighted tokens: those of the query that are not stop words.
     pub terms: Vec<QueryTermInfo>,
-    /// What the first ranker and the second put first.
+    /// The top documents of the first and of the second ranker.
     pub top_docs: [ComparedDocument; 2],
-    /// A document with the highest grade whose text is here, if it is relevant and none of these.
+    /// A relevant document with the highest grade whose text is available, other than these two.
     pub relevant: Option<ComparedDocument>,
 }
 
-/// A document that is shown.
+/// A document of a compared query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferTop))]
 pub struct ComparedDocument {
     /// Its id.
     pub doc_id: String,
-    /// If somebody judged it.
+    /// The grade, if judged.
     pub grade: Option<i32>,
-    /// Whether that is a relevant document.
+    /// Whether the grade is relevant.
     pub is_relevant: bool,
-    /// Its text; none where it is not here.
+    /// The text with highlights; `None` if it is not available.
     pub text: Option<HighlightedText>,
-    /// Whether the text goes on.
+    /// Whether the text is cut off.
     pub is_truncated: bool,
 }
 
-/// Queries where one ranker wins and the other loses, the farthest apart first.
+/// Returns queries where one ranker wins and the other loses, the largest differences first.
 pub(super) fn example_queries(
     source: &ComparisonInput<'_>,
     asked: &ResolvedComparisonOptions,
@@ -59,7 +59,7 @@ pub(super) fn example_queries(
     let apart = |sign: f64| {
         let lead = |it: &&QueryMetrics| it.rr_difference().map_or(0.0, |it| it * sign);
         let mut found: Vec<&QueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
-        // Stable, so that the order of the queries decides between equals.
+        // The sort is stable, so that equal differences keep the order of the queries.
         found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
         found.truncate(MAX_EXAMPLES);
         found
@@ -68,7 +68,7 @@ pub(super) fn example_queries(
     chosen.map(|it| sample(source, asked, it)).collect()
 }
 
-/// The query with an id.
+/// Returns the query with an id.
 pub fn compare_query(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
@@ -123,8 +123,8 @@ fn sample(
     }
 }
 
-/// The tokens of a query that are no stop words, in order of first appearance. How rare they are
-/// in the collection is not known here; the order takes its place.
+/// Returns the tokens of a query that are not stop words, in order of first appearance. That order
+/// replaces their rank by document frequency, which is not known here.
 fn terms(analyzer: &Analyzer, query: &Query) -> Vec<QueryTermInfo> {
     let mut terms: Vec<QueryTermInfo> = Vec::new();
     for (term, span) in analyzer.terms(truncate_text(&query.text)) {

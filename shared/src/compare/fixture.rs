@@ -1,4 +1,4 @@
-//! Three queries that one can count by hand, and two that do not count.
+//! A collection with three queries that can be counted by hand, and two that do not count.
 
 use std::borrow::Cow;
 
@@ -84,7 +84,7 @@ pub(crate) fn collection() -> Collection {
     }
 }
 
-/// A run whose scores fall from 100 on.
+/// Creates a run with scores that decrease from 100.
 pub(crate) fn run(lists: &[(&str, &[&str])]) -> Run {
     let rows = |docs: &[&str]| {
         let docs = docs.iter().zip(1_i32..);
@@ -101,7 +101,7 @@ pub(crate) fn run(lists: &[(&str, &[&str])]) -> Run {
         .collect())
 }
 
-/// The two runs over a collection, under names that somebody gave them.
+/// Creates an input from the two runs over a collection, with user-defined names.
 pub(crate) fn source(collection: &Collection) -> ComparisonInput<'_> {
     source_of(collection, [run(&FIRST), run(&SECOND)])
 }
@@ -132,7 +132,7 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
     }
 }
 
-/// As it is asked without further ado.
+/// Compares the runs with default options.
 pub(crate) fn found() -> RankerComparison {
     let collection = collection();
     differ(&source(&collection), &ComparisonOptions::default()).unwrap()

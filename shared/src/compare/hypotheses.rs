@@ -1,14 +1,13 @@
 //! The four hypotheses of Padigela, Zamani and Croft (2019) on any two rankers.
 //!
-//! Each is one number with its 95 % interval over queries. It is *supported* where the number and
-//! its whole interval lie on the side of 0 that the hypothesis says, else *not supported*; over
-//! fewer than [`MIN_BOOTSTRAP_UNITS`] queries nothing is said. The paper decides by looking at
-//! means (its fourth it rejects). Four intervals are looked at, and not corrected for that.
+//! Each is one number with its 95 % interval over queries. It is *supported* if the number and its
+//! whole interval are on the side of 0 that the hypothesis states, else *not supported*. With
+//! fewer than [`MIN_BOOTSTRAP_UNITS`] queries there is no outcome. The paper decides by comparing
+//! means (and rejects its fourth hypothesis). The four intervals are not corrected for multiple
+//! testing.
 //!
 //! - H1, the first ranker is more biased towards query terms: mean of FQT(first) − FQT(second),
-//!   above 0.
 //! - H2, that bias hurts the first: Pearson's r of its FQT and its RR@10, below 0. The paper
-//!   compares its lowest bucket with its highest; [`relative_mrr_drop`] has that as well.
 //! - H3, the second finds more novel words: mean of FNT(second) − FNT(first), above 0.
 //! - H4, the second helps more on longer queries: Pearson's r of the length of a query and ΔRR,
 //!   above 0.
@@ -32,12 +31,12 @@ pub enum Hypothesis {
     QueryTermBiasHurts,
     /// H3: the second ranker finds more novel terms.
     MoreNovelTerms,
-    /// H4.
+    /// H4: the gain of the second ranker grows with query length.
     LongerQueries,
 }
 
 impl Hypothesis {
-    /// As the paper numbers them.
+    /// Returns the name in the paper, `H1` to `H4`.
     pub fn name(self) -> &'static str {
         match self {
             Hypothesis::QueryTermBias => "H1",
@@ -47,7 +46,7 @@ impl Hypothesis {
         }
     }
 
-    /// The sign of the number that supports it.
+    /// Returns the sign of the number that supports it.
     pub fn sign(self) -> f64 {
         match self {
             Hypothesis::QueryTermBias | Hypothesis::MoreNovelTerms | Hypothesis::LongerQueries => {
@@ -58,16 +57,16 @@ impl Hypothesis {
     }
 }
 
-/// What the numbers make of a hypothesis.
+/// The outcome of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HypothesisOutcome {
-    /// The interval lies on the side that it says.
+    /// The whole interval is on the stated side of 0.
     Supported,
-    /// It does not.
+    /// The interval is not on the stated side of 0.
     NotSupported,
-    /// There are not enough queries to say.
+    /// There are too few queries for an outcome.
     TooFewQueries,
 }
 
@@ -75,13 +74,13 @@ pub enum HypothesisOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFinding))]
 pub struct HypothesisResult {
-    /// Which.
+    /// The hypothesis.
     pub hypothesis: Hypothesis,
-    /// What decides, −1 to 1; none where it is not defined.
+    /// The number that decides, from −1 to 1; `None` if it is not defined.
     pub measured: Option<Estimate>,
-    /// Queries behind it.
+    /// The number of queries behind it.
     pub n_queries: u64,
-    /// What follows.
+    /// The outcome.
     pub outcome: HypothesisOutcome,
 }
 
@@ -95,7 +94,7 @@ impl HypothesisResult {
                     false => HypothesisOutcome::NotSupported,
                 }
             }
-            // Many queries and no number: whatever there is does not vary.
+            // With many queries but no number, one of the values does not vary.
             None if n_queries >= MIN_BOOTSTRAP_UNITS => HypothesisOutcome::NotSupported,
             Some(_) | None => HypothesisOutcome::TooFewQueries,
         };
@@ -108,7 +107,7 @@ impl HypothesisResult {
     }
 }
 
-/// All four, from the values of queries and what was counted of FQT and FNT.
+/// Tests all four hypotheses, from the values of queries and the comparisons of FQT and FNT.
 pub(super) fn test_hypotheses(
     rows: &[QueryMetrics],
     [fqt, fnt]: [&PairedMeans; 2],
@@ -133,8 +132,9 @@ pub(super) fn test_hypotheses(
     ]
 }
 
-/// By what share the mean RR of a ranker, 0 or 1, falls from the lowest bucket with a query to the
-/// highest; negative where it rises. None with fewer than two buckets, or from 0.
+/// Returns the relative decrease of a ranker's (0 or 1) mean RR from the lowest nonempty bucket to
+/// the highest; negative if it rises. `None` with fewer than two buckets or if the first mean is
+/// 0.
 pub fn relative_mrr_drop(buckets: &[FqtBucket], side: usize) -> Option<f64> {
     let mut means = buckets.iter().filter_map(|it| it.rankers[side].mrr);
     let first = means.next()?.value;

@@ -1,4 +1,4 @@
-//! What is compared: two ranked lists for each query, with the texts and the judgements.
+//! The input of a comparison: two rankings for each query, with the texts and the judgments.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,35 +15,35 @@ use crate::text::Tokenizer;
 
 /// Two rankers over one collection.
 pub struct ComparisonInput<'a> {
-    /// Name of the study, or of the collection.
+    /// The name of the study or of the collection.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Of the instances of the study, or of the collection.
+    /// The hash of the instances of the study, or of the collection.
     pub content_hash: String,
-    /// In file order.
+    /// The queries, in file order.
     pub queries: Vec<&'a Query>,
-    /// By id.
+    /// The documents, by id.
     pub docs: BTreeMap<&'a str, &'a Document>,
-    /// May be empty.
+    /// The judgments; may be empty.
     pub qrels: Cow<'a, Qrels>,
-    /// The first list of each query and the second.
+    /// The rankings of the first and of the second ranker.
     pub runs: [Cow<'a, Run>; 2],
-    /// Whose they are.
+    /// The first and the second ranker.
     pub rankers: [RankerInfo; 2],
-    /// What else could be compared.
+    /// The rankers that can be compared.
     pub choices: Vec<RankerOption>,
-    /// What a token is.
+    /// The tokenizer.
     pub tokenizer: Tokenizer,
-    /// Whether the texts of the documents are not here.
+    /// Whether the texts of the documents are withheld.
     pub has_withheld_texts: bool,
-    /// Documents of the pools that each ranker has given no score, as a score file may: they stand
-    /// in no list of it. 0 of a run, which is a list of its own.
+    /// For each ranker the number of pooled documents without a score, as in an incomplete score
+    /// file; they are missing from its rankings. 0 for a run, which has its own documents.
     pub n_unscored: [u64; 2],
 }
 
 impl<'a> ComparisonInput<'a> {
-    /// Two runs over a collection, each with what is known of it.
+    /// Creates the input from two runs over a collection, each with its description.
     pub fn from_runs(
         name: &str,
         collection: &'a Collection,
@@ -68,7 +68,7 @@ impl<'a> ComparisonInput<'a> {
     }
 }
 
-/// What is known of a run: its file, its size, and a hash of its lines.
+/// Describes a run: its file, its size, and a hash of its lines.
 pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
     let mut hasher = Sha256::new();
     for (query, rows) in &run.0 {
@@ -89,7 +89,7 @@ pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
     }
 }
 
-/// A run that can be chosen, by the name of its file.
+/// Returns a run as an option, by the name of its file.
 pub fn run_option(file: &str, run: &Run) -> RankerOption {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let packed = [".gz", ".zst"].iter().find_map(|it| name.strip_suffix(it));
@@ -103,7 +103,7 @@ pub fn run_option(file: &str, run: &Run) -> RankerOption {
 }
 
 impl Study {
-    /// What can be compared: its rankers.
+    /// Returns the rankers of the study as options.
     pub fn ranker_options(&self) -> Vec<RankerOption> {
         let rankers = self.scores.iter().zip(0..);
         let choice = rankers.map(|(it, row)| RankerOption {
@@ -139,7 +139,7 @@ impl Study {
         };
         let [first, second] = &asking.rankers;
         let both = [scores(first)?, scores(second)?];
-        // What stands beside the collection is no document of a pool.
+        // Queries and documents added for transfer sets are in no pool.
         let n_queries = self.queries.len() - self.addition_counts.n_queries as usize;
         let plain = Tokenizer::WITHOUT_VOCABULARY.contains(&self.definition.analyzer.tokenizer);
         Ok(ComparisonInput {
@@ -161,7 +161,7 @@ impl Study {
         })
     }
 
-    /// Documents of the pools without a score.
+    /// Returns the number of pooled documents without a score.
     fn n_unscored(&self, scores: &Scores) -> u64 {
         let pairs = self.pools.iter().enumerate();
         let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
@@ -172,7 +172,8 @@ impl Study {
         pairs.filter(|it| !scored(it)).count() as u64
     }
 
-    /// The pool of each query with the scores of a ranker; what has no score is left out.
+    /// Returns the pool of each query with the scores of a ranker; documents without a score are
+    /// left out.
     pub fn pools_as_run(&self, scores: &Scores) -> Run {
         let mut run = Run::default();
         for (query, pool) in self.pools.iter().enumerate() {

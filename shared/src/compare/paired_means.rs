@@ -1,37 +1,38 @@
-//! One number of each ranker for each query: means, their difference, and whether it is chance.
+//! One value of each ranker for each query: means, their difference and its significance.
 
 use serde::{Deserialize, Serialize};
 
 use super::query_metrics::QueryMetrics;
 use crate::stats::{Estimate, bootstrap, permutation, t_test};
 
-/// A number of two rankers over the same queries.
+/// The means of a metric of two rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPaired))]
 pub struct PairedMeans {
-    /// Queries for which both have one.
+    /// The number of queries for which both rankers have a value.
     pub n_queries: u64,
-    /// Of each ranker; none without a query.
+    /// The mean of each ranker; `None` without a query.
     pub means: [Option<Estimate>; 2],
-    /// The mean of the first less that of the second, −1 to 1.
+    /// The mean of the first minus that of the second, −1 to 1.
     pub difference: Option<Estimate>,
-    /// Queries in which the first is higher, and in which the second is; the others are level.
+    /// The numbers of queries in which the first is higher and in which the second is; the others
+    /// are equal.
     pub n_higher: [u64; 2],
-    /// Two-sided, of Student's paired t test, which the paper calls a signed t test; none where
-    /// nothing differs.
+    /// The two-sided p-value of Student's paired t test, which the paper calls a signed t test;
+    /// `None` if nothing differs.
     pub p_student: Option<f64>,
-    /// Two-sided, of the paired randomisation test: [`permutation::p_value_of_mean`].
+    /// The two-sided p-value of the paired permutation test: [`permutation::p_value_of_mean`].
     pub p_permutation: Option<f64>,
 }
 
 impl PairedMeans {
-    /// The share of queries in which a side, 0 or 1, is higher; none without a query.
+    /// Returns the share of queries in which a ranker, 0 or 1, is higher; `None` without a query.
     pub fn share_higher(&self, side: usize) -> Option<f64> {
         (self.n_queries > 0).then(|| self.n_higher[side] as f64 / self.n_queries as f64)
     }
 }
 
-/// Over the queries that have a pair of numbers from 0 to 1.
+/// Computes the means over the queries that have a pair of values from 0 to 1.
 pub(super) fn paired_means(
     rows: &[QueryMetrics],
     pair: impl Fn(&QueryMetrics) -> Option<[f64; 2]>,
@@ -50,7 +51,8 @@ pub(super) fn paired_means(
     }
 }
 
-/// The mean of differences of −1 to 1 with its interval; that of a single query is all of it.
+/// Returns the mean of differences from −1 to 1 with its interval, which is the whole range for a
+/// single query.
 pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
     let mean = bootstrap::bootstrap_mean(differences)?;
     Some(match differences.len() {
@@ -62,25 +64,25 @@ pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// ΔRR, the RR@10 of the second ranker less that of the first, query by query.
+/// ΔRR, the RR@10 of the second ranker minus that of the first, query by query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChange))]
 pub struct RrChanges {
-    /// Queries on which the second is better.
+    /// The number of queries on which the second ranker is better.
     pub n_better: u64,
-    /// On which the first is.
+    /// The number of queries on which the first is better.
     pub n_worse: u64,
-    /// On which neither is.
+    /// The number of queries on which they are equal.
     pub n_equal: u64,
-    /// ΔRR = 1: the second has a relevant document at its first rank, the first none in ten.
+    /// ΔRR = 1: the second has a relevant document at rank 1, the first has none in the top ten.
     pub n_zero_to_one: u64,
-    /// ΔRR = −1: the other way round.
+    /// ΔRR = −1: the reverse.
     pub n_one_to_zero: u64,
     /// Every ΔRR, the highest first.
     pub differences: Vec<f64>,
 }
 
-/// Over the queries with a relevant document.
+/// Computes the changes over the queries with a relevant document.
 pub(super) fn rr_changes(rows: &[QueryMetrics]) -> RrChanges {
     let mut series: Vec<f64> = rows
         .iter()

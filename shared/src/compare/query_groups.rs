@@ -1,4 +1,4 @@
-//! Mean RR@10 of both rankers over groups of queries, and how much their lists have in common.
+//! Mean RR@10 of both rankers over groups of queries, and the overlap of their rankings.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,44 +12,45 @@ use super::query_metrics::QueryMetrics;
 use crate::stats::correlation::{RegressionLine, least_squares};
 use crate::stats::{Estimate, bootstrap};
 
-/// Where buckets of FQT begin and the last one ends (Padigela, Zamani and Croft 2019, table 2).
+/// The lower edges of the FQT buckets and the upper edge of the last one (Padigela, Zamani and
+/// Croft 2019, table 2).
 pub const FQT_EDGES: [f64; 6] = [0.0, 0.1, 0.15, 0.2, 0.25, 1.0];
 
-/// Queries longer than this are one group; the paper's table 3 ends here.
+/// Queries longer than this form one group; the paper's table 3 ends here.
 pub const MAX_QUERY_LENGTH: u32 = 10;
 
-/// So many bigrams are told (the paper's figure 2).
+/// The maximum number of bigrams (the paper's figure 2).
 pub const MAX_BIGRAMS: usize = 15;
 
-/// Some queries of one ranker.
+/// The mean RR@10 of one ranker over some queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSide))]
 pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
-    /// Mean RR@10; none without a query.
+    /// Mean RR@10; `None` without a query.
     pub mrr: Option<Estimate>,
 }
 
-/// Queries by their FQT: from an edge on, to below the next; the last bucket has its upper edge.
+/// Queries by FQT. A bucket includes its lower edge but not its upper one; the last includes both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FqtBucket {
-    /// Lower and upper edge.
+    /// The lower and the upper edge.
     pub edges: [f64; 2],
-    /// Each ranker by its own FQT.
+    /// Mean RR@10 of each ranker, with queries grouped by its own FQT.
     pub rankers: [RankerMrr; 2],
 }
 
-/// Some queries of both rankers.
+/// The mean RR@10 of both rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferBoth))]
 pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
-    /// Mean RR@10 of each.
+    /// Mean RR@10 of each ranker.
     pub mrr: [Option<Estimate>; 2],
-    /// The mean of the second less that of the first.
+    /// The mean of the second ranker minus that of the first.
     pub mrr_difference: Option<Estimate>,
 }
 
@@ -57,19 +58,20 @@ pub struct MrrComparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferLength))]
 pub struct QueryLengthGroup {
-    /// Tokens with white space between; [`MAX_QUERY_LENGTH`] + 1 stands for all longer ones.
+    /// The number of tokens, separated by white space; [`MAX_QUERY_LENGTH`] + 1 for all longer
+    /// queries.
     pub n_tokens: u32,
-    /// The queries.
+    /// The results on these queries.
     pub mrr: MrrComparison,
 }
 
-/// Queries that ask for one type of answer.
+/// Queries of one question class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerTypeGroup {
-    /// Which; none for those that no rule knows.
+    /// The class; `None` for queries without one.
     pub answer_type: Option<AnswerType>,
-    /// The queries.
+    /// The results on these queries.
     pub mrr: MrrComparison,
 }
 
@@ -77,9 +79,9 @@ pub struct AnswerTypeGroup {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BigramGroup {
-    /// The tokens, lower-case, with a space between.
+    /// The tokens in lowercase, separated by a space.
     pub bigram: String,
-    /// The queries.
+    /// The results on these queries.
     pub mrr: MrrComparison,
 }
 
@@ -87,17 +89,17 @@ pub struct BigramGroup {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferOverlap))]
 pub struct TopOverlap {
-    /// Queries.
+    /// The number of queries.
     pub n_queries: u64,
-    /// For i from 1 to [`MAX_DEPTH`] the mean over queries, 0 to i.
+    /// For i from 1 to [`MAX_DEPTH`] the mean overlap over queries, from 0 to i.
     pub means: Vec<Estimate>,
-    /// For each i the queries with no document in common.
+    /// For each i the number of queries without a common document.
     pub n_disjoint: Vec<u64>,
     /// The least-squares line through the means; the paper's rises by .33 from −.21.
     pub regression: Option<RegressionLine>,
 }
 
-/// The bucket of a value of FQT.
+/// Returns the bucket of an FQT value.
 pub fn bucket_of(fqt: f64) -> usize {
     FQT_EDGES[1..FQT_EDGES.len() - 1]
         .iter()
@@ -105,7 +107,7 @@ pub fn bucket_of(fqt: f64) -> usize {
         .count()
 }
 
-/// The length under which a query is grouped.
+/// Returns the length group of a query: its number of tokens, or [`MAX_QUERY_LENGTH`] + 1.
 pub fn length_group(n_tokens: u32) -> u32 {
     n_tokens.min(MAX_QUERY_LENGTH + 1)
 }
@@ -117,7 +119,7 @@ fn side(rr: &[f64]) -> RankerMrr {
     }
 }
 
-/// Every bucket, also an empty one.
+/// Returns all buckets, including empty ones.
 pub(crate) fn group_by_fqt(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
     let of = |bucket: usize, ranker: usize| {
         let here = rows.iter().filter_map(|it| {
@@ -147,7 +149,7 @@ fn both(rr: &[[f64; 2]]) -> MrrComparison {
     }
 }
 
-/// RR of the queries by a key; those without a key or without a relevant document are left out.
+/// Groups the RR of queries by a key; queries without a key or a relevant document are left out.
 fn by<K: Ord>(
     rows: &[QueryMetrics],
     key: impl Fn(&QueryMetrics) -> Option<K>,
@@ -161,8 +163,8 @@ fn by<K: Ord>(
     groups
 }
 
-/// Returns the MRR of both rankers for each query length, in tokens, that occurs; all queries above
-/// the maximum length form one group.
+/// Returns the MRR of both rankers for each query length, in tokens, that occurs; all queries
+/// above the maximum length form one group.
 pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
     let groups = by(rows, |it| Some(length_group(it.n_tokens)));
     let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| QueryLengthGroup {
@@ -172,7 +174,7 @@ pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
     groups.into_iter().map(length).collect()
 }
 
-/// Every type, and at last the queries without one.
+/// Returns all question classes, and the queries without one last.
 pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
     let mut groups = by(rows, |it| Some(it.answer_type));
     let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
@@ -183,11 +185,11 @@ pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup
     group.collect()
 }
 
-/// The most frequent ones first, then by their letters.
+/// Returns the most frequent bigrams first, then in alphabetical order.
 pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
     let groups = by(rows, |it| it.bigram.clone());
     let mut groups: Vec<(String, Vec<[f64; 2]>)> = groups.into_iter().collect();
-    // Stable, so that letters decide between equal counts.
+    // The sort is stable, so that bigrams with equal counts are in alphabetical order.
     groups.sort_by_key(|it| Reverse(it.1.len()));
     groups.truncate(MAX_BIGRAMS);
     let bigram = |(words, rr): (String, Vec<[f64; 2]>)| BigramGroup {
@@ -197,7 +199,7 @@ pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
     groups.into_iter().map(bigram).collect()
 }
 
-/// Over all queries that count, judged or not.
+/// Computes the overlap over all queries that count, judged or not.
 pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
     let at = |depth: usize| {
         rows.iter()

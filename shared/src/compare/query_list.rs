@@ -1,4 +1,4 @@
-//! The queries behind a number: what a bar leads to.
+//! The list of the queries behind a number or a bar.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,55 +10,56 @@ use super::{ComparisonOptions, MAX_DEPTH};
 use crate::collection::Query;
 use crate::error::Error;
 
-/// A page has at most so many rows.
+/// The maximum number of rows of a page.
 pub const MAX_ROWS: u64 = 200;
 
-/// The first so many characters of a query are listed.
+/// The maximum number of characters of a query in a list.
 pub const MAX_QUERY_CHARACTERS: usize = 300;
 
-/// The group of queries to list: all, a bucket, a length, a change in RR, an answer type, a bigram.
+/// The group of queries to list: all, an FQT bucket, a length, a change in RR, a question class, a
+/// bigram.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum QuerySelection {
-    /// Every one that counts.
+    /// All queries that count.
     #[default]
     All,
-    /// A bucket of a ranker's own FQT.
+    /// A bucket of one ranker's own FQT.
     FqtBucket {
         /// 0 for the first ranker, 1 for the second.
         side: u8,
-        /// Counted from 0.
+        /// The bucket, counted from 0.
         bucket: u8,
     },
     /// A length: [`super::query_groups::QueryLengthGroup::n_tokens`].
     QueryLength {
-        /// In tokens.
+        /// The length in tokens.
         n_tokens: u32,
     },
-    /// A difference in RR.
+    /// A change in RR.
     RrChange {
-        /// Of which kind.
+        /// The kind of change.
         change: RrChangeKind,
     },
-    /// A type of answer; none for those without one.
+    /// A question class; `None` for queries without one.
     AnswerType {
-        /// Which.
+        /// The question class.
         answer: Option<AnswerType>,
     },
-    /// How they begin.
+    /// Queries that begin with two tokens.
     Bigram {
-        /// [`super::query_groups::BigramGroup::bigram`].
+        /// The two tokens: [`super::query_groups::BigramGroup::bigram`].
         words: String,
     },
-    /// No document in common among the first few.
+    /// No common document in the top of both rankings.
     Disjoint {
-        /// From 1 to [`MAX_DEPTH`].
+        /// The depth, from 1 to [`MAX_DEPTH`].
         depth: u8,
     },
-    /// A ranker has the higher fraction.
+    /// Queries where one ranker has the higher fraction.
     HigherFraction {
-        /// Of which kind.
+        /// The kind of fraction.
         fraction: TopFraction,
         /// 0 for the first ranker, 1 for the second.
         side: u8,
@@ -72,18 +73,18 @@ pub enum QuerySelection {
 pub enum RrChangeKind {
     /// From 0 to 1.
     ZeroToOne,
-    /// It rises.
+    /// It increases.
     Better,
-    /// It stays.
+    /// It is equal.
     Equal,
-    /// It falls.
+    /// It decreases.
     Worse,
     /// From 1 to 0.
     OneToZero,
 }
 
 impl RrChangeKind {
-    /// Every one, from the best for the second ranker.
+    /// All kinds, from the best for the second ranker.
     pub const ALL: &[RrChangeKind] = &[
         RrChangeKind::ZeroToOne,
         RrChangeKind::Better,
@@ -103,68 +104,68 @@ impl RrChangeKind {
     }
 }
 
-/// A fraction of what stands at the top.
+/// A fraction computed over the top documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFraction))]
 #[serde(rename_all = "kebab-case")]
 pub enum TopFraction {
-    /// Of query tokens.
+    /// The fraction of query tokens.
     QueryTokens,
-    /// Of novel terms.
+    /// The fraction of novel terms.
     NovelTerms,
 }
 
-/// A part of a list of queries.
+/// The options of a list of queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferListing))]
 pub struct QueryListOptions {
-    /// Which.
+    /// The group of queries.
     #[serde(default)]
     pub selection: QuerySelection,
-    /// In which order.
+    /// The order of the list.
     #[serde(default)]
     pub sort: QuerySort,
-    /// Rows that are passed over.
+    /// The number of rows to skip.
     #[serde(default)]
     pub offset: u64,
-    /// Rows that are wanted; at most [`MAX_ROWS`].
+    /// The number of rows to return, at most [`MAX_ROWS`].
     #[serde(default)]
     pub limit: u64,
 }
 
-/// The order of a list.
+/// The order of a list of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSort))]
 #[serde(rename_all = "kebab-case")]
 pub enum QuerySort {
-    /// As in the collection.
+    /// In the order of the collection.
     #[default]
     Query,
-    /// Where the second ranker gains most first.
+    /// By the gain of the second ranker, largest first.
     Gain,
-    /// Where it loses most first.
+    /// By the loss of the second ranker, largest first.
     Loss,
 }
 
-/// Some queries of a list.
+/// One page of a list of queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPage))]
 pub struct QueryPage {
-    /// Queries of the selection.
+    /// The number of queries in the group.
     pub n_queries: u64,
-    /// Those from [`QueryListOptions::offset`] on.
+    /// The queries from [`QueryListOptions::offset`] on.
     pub rows: Vec<QueryRow>,
 }
 
-/// A query with its numbers.
+/// A query with its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferRow))]
 pub struct QueryRow {
     /// Its id.
     pub query_id: String,
-    /// As written, or its beginning. It comes from outside: text, never HTML.
+    /// The query as written, or its beginning. It is user data: show it as text, never as HTML.
     pub query: String,
-    /// What is known of it.
+    /// The metrics of the query.
     pub metrics: QueryMetrics,
 }
 
@@ -176,7 +177,7 @@ pub(super) fn query_row(query: &Query, values: &QueryMetrics) -> QueryRow {
     }
 }
 
-/// The queries that are asked for.
+/// Returns one page of a list of queries.
 pub fn list_queries(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
@@ -188,7 +189,7 @@ pub fn list_queries(
         .iter()
         .filter(|it| holds(&listing.selection, it))
         .collect();
-    // Queries without judgements stand last in either order.
+    // Queries without judgments come last in either order.
     let gain =
         |it: &QueryMetrics, sign: f64| it.rr_difference().map_or(f64::NEG_INFINITY, |it| it * sign);
     let sign = match listing.sort {
@@ -211,7 +212,7 @@ pub fn list_queries(
     })
 }
 
-/// Every query that counts, for a table of all of them.
+/// Returns all queries that count, for a table of all of them.
 pub fn list_all_queries(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
@@ -223,7 +224,7 @@ pub fn list_all_queries(
         .collect())
 }
 
-/// Whether a query is among those that a number was counted over.
+/// Returns whether a query belongs to the group.
 fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
     let judged = values.rr.is_some();
     let side = |it: u8| usize::from(it.min(1));

@@ -1,4 +1,4 @@
-//! What is known of each query, before anything is counted over them.
+//! The metrics of each query, on which all groups and means are based.
 
 use std::collections::BTreeMap;
 
@@ -12,52 +12,54 @@ use crate::effectiveness::sort_like_trec_eval;
 use crate::error::Error;
 use crate::text::{Analyzer, Stemmer, Stopwords};
 
-/// One query as two rankers answer it; the first ranker's number stands first.
+/// The metrics of one query for two rankers; values of the first ranker come first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferValues))]
 pub struct QueryMetrics {
-    /// Place of the query in the collection.
+    /// The position of the query in the collection.
     pub query_no: u32,
-    /// Length of the query: tokens with white space between.
+    /// The number of tokens of the query, separated by white space.
     pub n_tokens: u32,
-    /// RR@10 of each; none without a relevant document that was judged.
+    /// RR@10 of each ranker; `None` if no judged document is relevant.
     pub rr: Option<[f64; 2]>,
-    /// [`top_fractions`]; none where nothing is left of the query or of the texts.
+    /// FQT of each ranker, see [`top_fractions`]; `None` if no token is left in the query or the
+    /// documents.
     pub fqt: [Option<f64>; 2],
-    /// [`top_fractions`].
+    /// FNT of each ranker, see [`top_fractions`].
     pub fnt: [Option<f64>; 2],
-    /// For each depth i from 1 to [`MAX_DEPTH`] the documents that both have among their first i.
+    /// For each depth i from 1 to [`MAX_DEPTH`] the number of documents in the top i of both
+    /// rankers.
     pub n_shared_docs: [u8; MAX_DEPTH],
-    /// What is asked for, if the rules know it.
+    /// The question class, if a rule finds one.
     pub answer_type: Option<AnswerType>,
-    /// The first two tokens; none of a shorter query.
+    /// The first two tokens; `None` for a shorter query.
     pub bigram: Option<String>,
 }
 
 impl QueryMetrics {
-    /// RR@10 of the second less that of the first.
+    /// Returns RR@10 of the second ranker minus that of the first.
     pub fn rr_difference(&self) -> Option<f64> {
         self.rr.map(|it| it[1] - it[0])
     }
 
-    /// FQT where both have one.
+    /// Returns FQT if both rankers have one.
     pub fn fqt_pair(&self) -> Option<[f64; 2]> {
         Some([self.fqt[0]?, self.fqt[1]?])
     }
 
-    /// FNT where both have one.
+    /// Returns FNT if both rankers have one.
     pub fn fnt_pair(&self) -> Option<[f64; 2]> {
         Some([self.fnt[0]?, self.fnt[1]?])
     }
 }
 
-/// Values of the queries that count.
+/// The metrics of the queries that count.
 pub(crate) struct ComparisonMetrics {
     pub(crate) query_counts: ComparedQueryCounts,
     pub(crate) rows: Vec<QueryMetrics>,
 }
 
-/// What was asked, with what it takes from the collection.
+/// The options of a comparison, with defaults resolved from the collection.
 pub(crate) struct ResolvedComparisonOptions {
     pub(crate) counted: ComparisonSubset,
     pub(crate) min_relevant_grade: i32,
@@ -65,7 +67,7 @@ pub(crate) struct ResolvedComparisonOptions {
 }
 
 impl ComparisonInput<'_> {
-    /// The values of every query that counts.
+    /// Computes the metrics of every query that counts.
     pub(crate) fn query_metrics(
         &self,
         asking: &ComparisonOptions,
@@ -88,7 +90,8 @@ impl ComparisonInput<'_> {
         ))
     }
 
-    /// The values of one query, if it counts; it is added to `queries` in any case.
+    /// Computes the metrics of one query, if it counts; adds it to the counts of `queries` in any
+    /// case.
     pub(crate) fn metrics_of_query(
         &self,
         asked: &ResolvedComparisonOptions,
@@ -139,7 +142,7 @@ impl ComparisonInput<'_> {
         })
     }
 
-    /// Refuses a split that no query is in, and settles what was left open.
+    /// Resolves options that were left open; returns an error for a split without queries.
     pub(crate) fn resolve_options(
         &self,
         asking: &ComparisonOptions,
@@ -172,7 +175,7 @@ impl ComparisonInput<'_> {
         })
     }
 
-    /// The documents of both lists, best first; none where one has none.
+    /// Returns the documents of both rankings, best first; `None` if one is missing.
     pub(crate) fn ranked_lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
         let list = |of: usize| {
             let rows = self.runs[of].0.get(&query.id)?;
@@ -186,7 +189,7 @@ impl ComparisonInput<'_> {
         docs.filter(|it| !self.docs.contains_key(**it)).count() as u64
     }
 
-    /// FQT and FNT of each ranker.
+    /// Returns FQT and FNT of each ranker.
     fn fractions(
         &self,
         analyzer: &Analyzer,
@@ -202,13 +205,13 @@ impl ComparisonInput<'_> {
     }
 }
 
-/// One over the rank of the first relevant document, 0 where none is at the top.
+/// Returns the reciprocal rank of the first relevant document, 0 if none is in `top`.
 fn reciprocal_rank(top: &[&str], is_relevant: impl Fn(&str) -> bool) -> f64 {
     let first = top.iter().position(|it| is_relevant(it));
     first.map_or(0.0, |it| 1.0 / (it + 1) as f64)
 }
 
-/// `|top-i(first) ∩ top-i(second)|` for each i.
+/// Returns `|top-i(first) ∩ top-i(second)|` for each i.
 fn matches(tops: &[Vec<&str>; 2]) -> [u8; MAX_DEPTH] {
     let mut found = [0; MAX_DEPTH];
     for (at, n) in found.iter_mut().enumerate() {
@@ -218,7 +221,7 @@ fn matches(tops: &[Vec<&str>; 2]) -> [u8; MAX_DEPTH] {
     found
 }
 
-/// What the words of a query say, whoever ranks.
+/// Returns the metrics that depend only on the words of the query.
 fn of_words(text: &str) -> QueryMetrics {
     let trimmed = |it: &str| {
         it.trim_matches(|it: char| !it.is_alphanumeric())

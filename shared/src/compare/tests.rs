@@ -23,9 +23,10 @@ fn value(it: Option<Estimate>) -> f64 {
     it.unwrap().value
 }
 
-/// q1: of the first list d1 has `river bank river`, all of the query, and d2 `bank money`, half of
-/// it: (1 + 1/2) / 2; of the second d2 has 1/2 and d3 has nothing left. q2: d5 1/4, d4 (`sea ice
-/// melts sea water warm`) 3/6; the second also has d6, 1/10. q3: d8 is `oak`, d9 has none of it.
+/// q1: in the first ranking d1 is `river bank river`, all of it query tokens, and d2 `bank money`,
+/// half of it: (1 + 1/2) / 2; in the second d2 has 1/2 and d3 has no token left. q2: d5 1/4, d4
+/// (`sea ice melts sea water warm`) 3/6; the second also has d6, 1/10. q3: d8 is `oak`, d9 has no
+/// query token.
 #[test]
 fn fractions_are_those_counted_by_hand() {
     let found = fixture::found();
@@ -44,13 +45,13 @@ fn fractions_are_those_counted_by_hand() {
         (3, [3, 0])
     );
     assert_eq!(found.fraction_query_tokens.share_higher(0), Some(1.0));
-    // d1 has nothing new, d2 `money`; d4 `melts water warm` of five, d5 three of four, d6 nine of
-    // ten; d8 nothing, d9 all.
+    // d1 has no novel term, d2 has `money`; d4 `melts water warm` of five, d5 three of four, d6
+    // nine of ten; d8 none, d9 only novel terms.
     let [first, second] = means(&found.fraction_novel_terms);
     near(first, (0.25 + (0.75 + 0.6) / 2.0 + 0.0) / 3.0);
     near(second, (0.5 + (0.6 + 0.75 + 0.9) / 3.0 + 1.0) / 3.0);
     assert_eq!(found.fraction_novel_terms.n_higher, [0, 3]);
-    // 2^3 exchanges of signs, of which two are as far out.
+    // Of the 2^3 sign permutations two are equally extreme.
     assert_eq!(found.fraction_query_tokens.p_permutation, Some(0.25));
 }
 
@@ -73,7 +74,7 @@ fn queries_are_counted_and_the_others_told() {
         };
         differ(&source, &asking).unwrap()
     };
-    // The relevant document of q3 is in neither list.
+    // The relevant document of q3 is in neither ranking.
     let found = counted(ComparisonSubset::WithRetrievedRelevant);
     assert_eq!(
         (
@@ -82,7 +83,7 @@ fn queries_are_counted_and_the_others_told() {
         ),
         (2, 2)
     );
-    // q5 has no reciprocal rank, but lists that have their document in common.
+    // q5 has no reciprocal rank, but its rankings have their document in common.
     let all = counted(ComparisonSubset::All);
     assert_eq!(
         (
@@ -137,8 +138,8 @@ fn changes_and_groups_are_those_counted_by_hand() {
     assert_eq!(n_of_type(None), 1);
 }
 
-/// q1: nothing, then d2; q2: nothing, then both; q3 nothing. Means 0, 1, 1, …; the line through
-/// (1, 0), (2, 1), …, (10, 1) rises by 4.5 / 82.5 from .6.
+/// q1: no common document, then d2; q2: none, then both; q3: none. Means 0, 1, 1, …; the line
+/// through (1, 0), (2, 1), …, (10, 1) rises by 4.5 / 82.5 from .6.
 #[test]
 fn what_is_in_common_is_counted_by_hand() {
     let overlap = fixture::found().top_overlap;
@@ -167,8 +168,8 @@ fn three_queries_say_nothing_of_hypotheses() {
     assert_eq!(names, ["H1", "H2", "H3", "H4"]);
 }
 
-/// Forty queries: the first has more query tokens throughout, and the worse a list the more of
-/// them; the second has more new words, and gains the same at every length.
+/// Forty queries: the first ranker always has more query tokens, and the more of them, the worse
+/// its ranking; the second has more novel terms, and gains the same at every query length.
 #[test]
 fn hypotheses_follow_the_side_of_their_interval() {
     let rows: Vec<QueryMetrics> = (0..40_u32)
@@ -214,7 +215,7 @@ fn buckets_begin_at_their_lower_edge() {
     assert_eq!(found, [0, 0, 1, 1, 2, 3, 3, 4, 4]);
 }
 
-/// Behind every number stand as many queries as it says.
+/// The number of queries behind every value equals the one it reports.
 #[test]
 fn a_selection_has_the_queries_of_its_number() {
     let collection = fixture::collection();
@@ -333,7 +334,7 @@ fn a_sample_has_what_stands_first_with_marks() {
     });
     assert_eq!(marks.collect::<Vec<_>>(), ["river", "bank", "river"]);
     assert_eq!(lost.relevant, None);
-    // Neither has found d7; its text is as it was written.
+    // Neither ranker has found d7; its text is as written.
     let collection = fixture::collection();
     let source = fixture::source(&collection);
     let shown =
@@ -409,7 +410,7 @@ fn grades_splits_and_stop_lists_are_asked_for() {
     assert!(
         means(&whole.fraction_query_tokens)[0] < means(&fixture::found().fraction_query_tokens)[0]
     );
-    // A list in any order is one.
+    // The order of a stop list does not matter.
     let own = Stopwords::List(["the", "river"].map(str::to_owned).to_vec());
     assert!(asked(&|it| it.stopwords = own.clone()).is_ok());
 }
@@ -438,7 +439,7 @@ fn equal_scores_are_ordered_as_for_the_measures() {
     for row in runs[0].0.get_mut("q1").unwrap() {
         row.score = 1.0;
     }
-    // By document id, the last first.
+    // By document id, last first.
     let source = fixture::source_of(&collection, runs);
     let found = differ(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(means(&found.reciprocal_rank), [0.5, 1.0]);
@@ -482,7 +483,7 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())])
             .contains("with another run")
     );
-    // Without texts the lists are still there.
+    // Rankings can be compared without texts.
     let bare = study.without_texts().compare_rankers(&all).unwrap();
     assert!(bare.has_withheld_texts);
     assert_eq!(
@@ -559,7 +560,7 @@ fn hostile_queries_are_only_long() {
         limit: 1,
         ..QueryListOptions::default()
     };
-    // Nobody judged it.
+    // The document is not judged.
     assert_eq!(
         list_queries(&source, &asking, &listing).unwrap().n_queries,
         0

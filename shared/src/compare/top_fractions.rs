@@ -1,27 +1,28 @@
-//! What stands at the top of a list: how much of it is the query, and how much is new.
+//! The fractions of query tokens and of novel terms in the top documents of a ranking.
 //!
-//! With `d` a document's tokens that are no stop words, `q` those of the query, `N(d, q)` the
-//! occurrences in `d` of any token of `q`, `U(d)` the distinct tokens of `d` and `N'(d, q)` those
-//! of them that are not in `q`, the mean over the first k documents, k = min(10, results), is
+//! Let `d` be a document's tokens without stop words, `q` those of the query, `N(d, q)` the number
+//! of occurrences in `d` of tokens of `q`, `U(d)` the number of distinct tokens of `d`, and `N'(d,
+//! q)` the number of those that are not in `q`. The mean over the first k documents, k = min(10,
+//! results), is
 //!
 //! - the *fraction of query tokens*, `FQT(q) = (1/k) Σ N(d, q) / |d|`, from 0 to 1,
 //! - the *fraction of novel terms*, `FNT(q) = (1/k) Σ N'(d, q) / U(d)`, from 0 to 1
 //!
-//! (Padigela, Zamani and Croft, 2019, equations 1 and 2). The paper names no tokeniser and no stop
-//! list, and says nothing of stemming: there is none. A document in which nothing is left has no
-//! share; it is passed over, and k is one less.
+//! (Padigela, Zamani and Croft, 2019, equations 1 and 2). The paper names no tokenizer and no stop
+//! list and does not mention stemming, so none is applied. A document without remaining tokens is
+//! skipped, and k is one less.
 
 use std::collections::BTreeSet;
 
 use crate::text::Analyzer;
 
-/// The distinct tokens of a query that are no stop words.
+/// Returns the distinct tokens of a query that are not stop words.
 pub fn query_tokens(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
     let terms = analyzer.terms(query);
     terms.into_iter().map(|it| it.0).collect()
 }
 
-/// `N(d, q) / |d|` and `N'(d, q) / U(d)` of one text; none where nothing of it is left.
+/// Returns `N(d, q) / |d|` and `N'(d, q) / U(d)` of one document; `None` if no token is left.
 pub fn document_fractions(
     analyzer: &Analyzer,
     query: &BTreeSet<String>,
@@ -39,8 +40,8 @@ pub fn document_fractions(
     })
 }
 
-/// FQT and FNT of the texts at the top of a list; none without a text or a query token that is
-/// left.
+/// Returns FQT and FNT of the top documents of a ranking; `None` without a document or a remaining
+/// query token.
 pub fn top_fractions<'a>(
     analyzer: &Analyzer,
     query: &BTreeSet<String>,

@@ -13,35 +13,35 @@ use crate::error::{Error, InvalidField, serialize_as_text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Measure {
-    /// Normalised discounted cumulative gain; grades are gains.
+    /// Normalized discounted cumulative gain; grades are gains.
     Ndcg {
-        /// Ranks that count; none takes all.
+        /// The number of ranks that count; `None` takes all.
         cutoff: Option<u32>,
     },
     /// Average precision; its mean is MAP.
     Ap {
-        /// The least grade of a relevant document.
+        /// The lowest grade that counts as relevant.
         rel: i32,
-        /// Ranks that count; none takes all.
+        /// The number of ranks that count; `None` takes all.
         cutoff: Option<u32>,
     },
     /// One over the rank of the first relevant document; its mean is MRR.
     Rr {
-        /// The least grade of a relevant document.
+        /// The lowest grade that counts as relevant.
         rel: i32,
-        /// Ranks that count; none takes all.
+        /// The number of ranks that count; `None` takes all.
         cutoff: Option<u32>,
     },
     /// Precision: the share of the first ranks with a relevant document.
     Precision {
-        /// The least grade of a relevant document.
+        /// The lowest grade that counts as relevant.
         rel: i32,
         /// Ranks that count.
         cutoff: u32,
     },
     /// Recall: the share of relevant documents among the first ranks.
     Recall {
-        /// The least grade of a relevant document.
+        /// The lowest grade that counts as relevant.
         rel: i32,
         /// Ranks that count.
         cutoff: u32,

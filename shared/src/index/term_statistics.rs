@@ -6,8 +6,8 @@ use super::Index;
 use crate::text::vocabulary::TermNo;
 use crate::text::{Analyzer, Vocabulary};
 
-/// The number of documents and of term occurrences of a collection. json stored study, HTTP: keys
-/// stay.
+/// The number of documents and of term occurrences of a collection. Stored studies and HTTP
+/// responses contain it as JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectionTotals {

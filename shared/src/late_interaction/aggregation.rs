@@ -1,4 +1,4 @@
-//! What all queries together say of words and pieces.
+//! What all queries together say of words and tokens.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub struct LateInteractionContext<'a> {
     pub n_docs: u64,
     /// Documents that have a word, in lower case.
     pub df: &'a dyn Fn(&str) -> u64,
-    /// Documents that have a piece.
+    /// Documents that have a token.
     pub token_df: &'a dyn Fn(u32) -> u64,
-    /// A piece as in the vocabulary.
+    /// A token as in the vocabulary.
     pub token: &'a dyn Fn(u32) -> String,
-    /// How many vectors a piece has in the texts, and their spectral ratio.
+    /// How many vectors a token has in the texts, and their spectral ratio.
     pub spectrum: &'a dyn Fn(u32) -> (u64, Option<f64>),
     /// The ratio before fine-tuning.
     pub pretrained_spectral_ratio: &'a dyn Fn(u32) -> Option<f64>,
@@ -37,7 +37,7 @@ struct WordAccumulator {
     found: BTreeMap<u32, u64>,
 }
 
-/// Mean ΔES over the places of a piece.
+/// Mean ΔES over the places of a token.
 #[derive(Default)]
 struct TokenAccumulator {
     sum: f64,
@@ -63,7 +63,7 @@ pub fn aggregate_queries(
                     continue;
                 }
                 own.add(place);
-                // A word that a query has twice has its pieces once.
+                // A word that a query has twice has its tokens once.
                 if first && !own.pieces.contains(&piece.id) {
                     own.pieces.push(piece.id);
                 }

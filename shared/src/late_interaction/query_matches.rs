@@ -24,7 +24,7 @@ pub(super) struct TokenMatchSums {
     pub(super) counts: [u64; 2],
     /// How often it finds another piece of the query.
     pub(super) n_others: u64,
-    /// How often it finds which other piece.
+    /// How often it finds which other token.
     pub(super) soft_match_counts: BTreeMap<u32, u64>,
 }
 

@@ -32,7 +32,7 @@ fn matched(
     }
 }
 
-/// "river ferries" over three texts, `ferries` in two pieces; "river" over two; "mud river" over
+/// "river ferries" over three texts, `ferries` in two tokens; "river" over two; "mud river" over
 /// two texts that mud always finds itself in.
 fn queries() -> Vec<QueryMatches> {
     vec![

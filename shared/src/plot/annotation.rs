@@ -55,7 +55,7 @@ pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
     draw("Inter-annotator agreement", detail, &groups)
 }
 
-/// Axiom, rankers and judgements against each other and people, over all items and over those of
+/// Axiom, rankers and judgments against each other and people, over all items and over those of
 /// each probe.
 pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
     let groups = tables::estimate_rows(found)

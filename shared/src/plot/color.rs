@@ -1,7 +1,7 @@
-//! The colours of figures, in light and dark.
+//! The colors of figures, in light and dark.
 //!
 //! A diverging scale of eleven steps around chance, blue with the axiom and rust against it.
-//! Equal steps of both arms have equal lightness in OKLCH, so grey print keeps their strength,
+//! Equal steps of both arms have equal lightness in OKLCH, so gray print keeps their strength,
 //! and their hues (48° and 238°) lie on the axis that red-green blind readers keep.
 
 /// What a mark is drawn with.
@@ -35,7 +35,7 @@ pub enum FigureTheme {
 }
 
 impl FigureColor {
-    /// As a hexadecimal colour: `#1b1c1e`.
+    /// As a hexadecimal color: `#1b1c1e`.
     pub fn hex(self, theme: FigureTheme) -> &'static str {
         let [light, dark] = match self {
             FigureColor::Background => ["#ffffff", "#16171a"],

@@ -11,7 +11,7 @@ pub enum HeatmapRow {
     Group(&'static str),
     /// The cells of a ranker, by its place in the study.
     Ranker(usize),
-    /// Agreement of the axioms with the judgements.
+    /// Agreement of the axioms with the judgments.
     Relevance,
     /// A count of each column.
     Count(HeatmapCount),
@@ -22,7 +22,7 @@ pub enum HeatmapRow {
 pub enum HeatmapCount {
     /// Instances.
     Instances,
-    /// Instances with a relevant text.
+    /// Instances with a relevant document.
     WithRelevant,
     /// Instances whose texts stand in both orders.
     BothOrders,

@@ -1,5 +1,5 @@
 //! Margins of one ranker on one axiom: against the axiom left of 0, with it right of 0, ties
-//! apart; and differences of one ranker on one behaviour, with δ around 0.
+//! apart; and differences of one ranker on one behavioral test, with δ around 0.
 
 use super::scale::LinearScale;
 use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, line, rect, text};
@@ -45,8 +45,8 @@ pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
     draw(histogram, &sides)
 }
 
-/// The same of the differences of a behaviour. Those within `delta` are neutral; where it is 0,
-/// the neutral ones are what stands apart.
+/// Draws a histogram of the score differences of a behavioral test. Differences of at most `delta`
+/// are neutral; if it is 0, neutral samples are drawn apart from the bins.
 pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
     let sides = Sides {
         below: "negative",

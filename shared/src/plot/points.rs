@@ -1,5 +1,5 @@
 //! Many dots: one number from left to right, another from below. Of a ranker looked into, words
-//! and pieces by idf and what was found of them.
+//! and tokens by idf and what was found of them.
 
 use super::scale::LinearScale;
 use super::{
@@ -46,7 +46,7 @@ impl PointPlot {
         PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.idf_delta_es_correlation)
     }
 
-    /// Idf and spectral ratio of pieces.
+    /// Idf and spectral ratio of tokens.
     pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         PointPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
             .with(found.idf_spectral_correlation)

@@ -246,7 +246,7 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
     );
 }
 
-/// The band lies over the two bins within δ of 0, whose bars are grey.
+/// The band lies over the two bins within δ of 0, whose bars are gray.
 #[test]
 fn differences_within_delta_are_neutral() {
     let histogram = MarginHistogram {

@@ -11,7 +11,7 @@ const NAMES: f64 = 92.0;
 const HEAD: f64 = 18.0;
 const ROW: f64 = 19.0;
 
-/// Draws a coloured cell for each ranker and axiom, without numbers.
+/// Draws a colored cell for each ranker and axiom, without numbers.
 pub fn draw_thumbnail(card: &StudySummary) -> PlotFigure {
     let column = (WIDTH - NAMES) / card.probes.len().max(1) as f64;
     let mut marks = Vec::new();

@@ -37,12 +37,12 @@ pub struct DerivedDocument {
     body: String,
 }
 
-/// Bodies of documents, each analysed once.
+/// Bodies of documents, each analyzed once.
 #[derive(Debug, Default)]
 pub struct AnalyzedDocuments(Vec<OnceLock<(String, LinguisticAnalysis)>>);
 
 impl AnalyzedDocuments {
-    /// Of a collection, none analysed yet.
+    /// Of a collection, none analyzed yet.
     pub fn new(collection: &Collection) -> AnalyzedDocuments {
         AnalyzedDocuments(collection.docs.iter().map(|_| OnceLock::new()).collect())
     }

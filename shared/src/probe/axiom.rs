@@ -1,4 +1,4 @@
-//! The axioms: one file each with its words, premises, mining and tests.
+//! The axioms: one file each with its words, preconditions, mining and tests.
 
 pub mod tfc1;
 pub mod tfc2;
@@ -55,7 +55,7 @@ pub enum Axiom {
 }
 
 impl TryFrom<Probe> for Axiom {
-    /// Why an input, a setting or a request is invalid.
+    /// The error for a probe that is not an axiom.
     type Error = Error;
 
     fn try_from(probe: Probe) -> Result<Axiom, Error> {
@@ -184,10 +184,11 @@ impl Axiom {
         }
     }
 
-    /// The premises as measured on the texts of the case, which stand in the order of the claim,
-    /// whether they hold or not. They must carry [`DocumentFeatures::other_terms`] and
-    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] where the axiom needs
-    /// it: without, its premises have no value and fail. They are an instance iff all hold.
+    /// Measures the preconditions on the documents of the context, given in the order of the
+    /// claim, whether they hold or not. The documents need [`DocumentFeatures::other_terms`] and
+    /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] if the axiom needs it:
+    /// without it, its preconditions have no value and fail. The documents are an instance iff all
+    /// preconditions hold.
     pub fn preconditions(
         self,
         mode: AxiomVariant,

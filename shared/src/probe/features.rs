@@ -279,7 +279,7 @@ pub struct QueryContext<'a> {
     pub query: &'a QueryTerms,
     /// The texts, in the order of the pool.
     pub pool: &'a [DocumentFeatures],
-    /// The limits that premises are compared with.
+    /// The limits that preconditions are compared with.
     pub limits: &'a super::Limits,
     /// The totals of the whole collection.
     pub totals: CollectionTotals,

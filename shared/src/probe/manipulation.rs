@@ -496,7 +496,7 @@ impl SeededDraw {
     }
 }
 
-/// The terms of a query, after the analyser of the collection.
+/// The terms of a query, after the analyzer of the collection.
 fn query_terms(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
     analyzer.terms(query).into_iter().map(|it| it.0).collect()
 }

@@ -4,7 +4,7 @@
 //! A sample is an ordered pair of texts `(d1, d2)` of a query with `control(d1) = control(d2)` and
 //! `variable(d1) > variable(d2)`; it asks whether the text with the larger value is preferred.
 //! Pairs are found by grouping on the value of the control. MacAvaney, Feldman, Goharian, Downey
-//! & Cohan, ABNIRML (TACL 2022), section 3.1; their code walks neighbours in a sorted list and
+//! & Cohan, ABNIRML (TACL 2022), section 3.1; their code walks neighbors in a sorted list and
 //! misses equal vectors that are not adjacent.
 
 use std::cmp::Ordering;
@@ -242,7 +242,7 @@ impl MeasureAndMatch {
         }
     }
 
-    /// The premises as measured on two texts.
+    /// The preconditions as measured on two texts.
     pub(super) fn preconditions(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {

@@ -80,7 +80,7 @@ impl StudyDocument {
         })
     }
 
-    /// What is analysed and scored.
+    /// What is analyzed and scored.
     pub fn body(self, doc_body: &str) -> String {
         match self {
             StudyDocument::Original { .. } => doc_body.to_owned(),
@@ -154,7 +154,7 @@ pub struct MiningResult {
     pub study_docs: Vec<StudyDocument>,
     /// For each query its texts, in the order of the pool.
     pub pools: Vec<Vec<StudyDocNo>>,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub instances: Vec<Instances>,
 }
 
@@ -167,7 +167,7 @@ pub struct Miner<'a> {
     pub word_vectors: Option<&'a IndexedWordVectors<'a>>,
     /// Which axioms, in which modes.
     pub probes: &'a [(Probe, AxiomVariant)],
-    /// The limits that premises are compared with.
+    /// The limits that preconditions are compared with.
     pub limits: &'a Limits,
 }
 

@@ -31,7 +31,7 @@ pub enum PoolSpec {
     },
     /// The documents with the query's group.
     Group,
-    /// The documents with a judgement for the query.
+    /// The documents with a judgment for the query.
     Judged,
     /// Every document, for small collections.
     All,

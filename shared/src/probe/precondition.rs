@@ -1,4 +1,4 @@
-//! A premise as measured: what was counted, what was found, and the bound.
+//! A precondition as measured: what was counted, what was found, and the bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Probe;
 use super::{Axiom, IrAxiomsAxiom, Measurement};
 
-/// What was counted for a premise. The unit is in the name; words belong to the front end.
+/// What was counted for a precondition. The unit is in the name; words belong to the front end.
 /// Texts count from 1 in the order of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -187,7 +187,7 @@ pub enum BoundRelation {
     Equal,
 }
 
-/// A premise as measured. It has no value where it cannot be measured, and then fails.
+/// A precondition as measured. It has no value where it cannot be measured, and then fails.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MeasuredPrecondition {

@@ -1,12 +1,13 @@
-//! The tables of a study's behaviours.
+//! The tables of a study's behavioral tests.
 
 use super::{ColumnKind, ReportTable, TableValue, format};
 use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
 
-/// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
-/// `effects`, for programs, with a row for each behaviour and ranker. None without a behaviour.
+/// Returns two tables: `behaviours`, for readers, with a row for each behavioral test and a score
+/// for each ranker, and `effects`, for programs, with a row for each test and ranker. Returns none
+/// if the study has no behavioral test.
 pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
     match behaviours.rows.is_empty() {
         true => Vec::new(),
@@ -43,8 +44,8 @@ fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
     }
 }
 
-/// `+.12 [.02, .20] *`: a star where the paired t test finds it, `†` where that and the interval
-/// by queries disagree.
+/// Formats a score as `+.12 [.02, .20] *`: with a star if the paired t test is significant, with
+/// `†` if that and the interval by queries disagree.
 fn score(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { " *" } else { "" };
     let dagger = if effect.has_conflicting_tests() {

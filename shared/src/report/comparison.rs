@@ -1,4 +1,4 @@
-//! Where two rankers differ, as tables.
+//! The comparison of two rankers as tables.
 
 mod groups;
 
@@ -13,14 +13,14 @@ use crate::compare::{ComparisonSubset, MAX_DEPTH, RankerComparison};
 use crate::score::RankerInfo;
 use crate::stats::Estimate;
 
-/// In the order of the page:
+/// Returns the tables, in the order of the page:
 ///
-/// - `hypotheses`: the four of the paper, each with its number and what follows,
+/// - `hypotheses`: the four of the paper, each with its number and outcome,
 /// - `fractions`: RR, FQT and FNT of both with the paired tests,
 /// - `buckets`, `lengths`, `answers`, `bigrams`: mean RR over groups of queries,
-/// - `change`: on how many queries which is better,
-/// - `overlap`: documents in common among the first i,
-/// - `samples`: queries where one wins and the other loses.
+/// - `change`: the number of queries on which each ranker is better,
+/// - `overlap`: the number of common documents in the top i,
+/// - `samples`: queries where one ranker wins and the other loses.
 pub fn comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
     vec![
         hypotheses(found),
@@ -35,7 +35,7 @@ pub fn comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
     ]
 }
 
-/// Queries where one ranker wins and the other loses, with what each puts first.
+/// Returns the queries where one ranker wins and the other loses, with the top document of each.
 pub fn sample_table(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(
@@ -66,7 +66,7 @@ pub fn sample_table(found: &RankerComparison) -> ReportTable {
     table
 }
 
-/// Who is compared, over which queries, in words.
+/// Returns a sentence on which rankers are compared over which queries.
 pub fn comparison_summary(found: &RankerComparison) -> String {
     let queries = &found.query_counts;
     let counted = match found.options.subset {
@@ -86,7 +86,7 @@ pub fn comparison_summary(found: &RankerComparison) -> String {
     )
 }
 
-/// Every query of a comparison with its numbers.
+/// Returns a table of every query of a comparison with its metrics.
 pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
@@ -119,7 +119,7 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
     table
 }
 
-/// The difference in RR of each query, the highest first.
+/// Returns a table of the difference in RR of each query, the highest first.
 pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "series", "difference in RR@10, query by query")
         .with_number_columns("position | ΔRR@10");
@@ -130,7 +130,7 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
     table
 }
 
-/// A hypothesis in words, of two rankers by their names.
+/// Returns a hypothesis in words, with the names of the two rankers.
 pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
         Hypothesis::QueryTermBias => {
@@ -148,7 +148,7 @@ pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) 
     }
 }
 
-/// What the number of a hypothesis is.
+/// Returns a description of the statistic that decides a hypothesis.
 pub fn hypothesis_statistic(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
         Hypothesis::QueryTermBias => "difference in FQT",
@@ -158,7 +158,7 @@ pub fn hypothesis_statistic(hypothesis: Hypothesis) -> &'static str {
     }
 }
 
-/// What the paper found of BM25 and BERT on MS MARCO's development queries.
+/// Returns the result of the paper for BM25 and BERT on MS MARCO's development queries.
 pub fn published_result(hypothesis: Hypothesis) -> &'static str {
     match hypothesis {
         Hypothesis::QueryTermBias => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
@@ -182,14 +182,14 @@ pub fn conclusion_label(standing: HypothesisOutcome) -> &'static str {
     }
 }
 
-/// A bucket of FQT: `[.10, .15)`; the last one has its upper edge.
+/// Returns the label of an FQT bucket: `[.10, .15)`; the last one includes its upper edge.
 pub fn bucket_label(bucket: &FqtBucket) -> String {
     let [from, to] = bucket.edges.map(format::fraction);
     let end = if bucket.edges[1] < 1.0 { ')' } else { ']' };
     format!("[{from}, {to}{end}")
 }
 
-/// A length: `4`, or `more than 10`.
+/// Returns the label of a query length: `4`, or `more than 10`.
 pub fn length_label(length: &QueryLengthGroup) -> String {
     match length.n_tokens {
         n if n > MAX_QUERY_LENGTH => format!("more than {MAX_QUERY_LENGTH}"),
@@ -197,12 +197,12 @@ pub fn length_label(length: &QueryLengthGroup) -> String {
     }
 }
 
-/// A type of answer, or that there is none.
+/// Returns the label of a question class, or of its absence.
 pub fn answer_type_label(answer: Option<AnswerType>) -> &'static str {
     answer.map_or("no class", AnswerType::name)
 }
 
-/// A change in RR in words.
+/// Returns a change in RR in words.
 pub fn rr_change_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
         RrChangeKind::ZeroToOne => format!("{second} at rank 1, {first} not in top 10"),
@@ -235,7 +235,7 @@ fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
     }
 }
 
-/// What is missing from the list of a ranker, one sentence for each that lacks something.
+/// Returns what is missing from the rankings, one sentence for each incomplete ranker.
 pub fn unscored_notes(found: &RankerComparison) -> Vec<String> {
     let each = found.rankers.iter().zip(found.n_unscored);
     let sentence = |(ranker, n): (&RankerInfo, u64)| {

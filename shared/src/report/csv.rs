@@ -2,13 +2,13 @@
 
 use super::{ColumnKind, ReportTable, TableColumn, TableValue};
 
-/// Header and rows, lines ending in CR LF. Numbers keep every digit and have no separators; a
-/// value that does not exist is an empty field. A column of estimates becomes three: the name,
+/// Formats header and rows, with lines that end in CR LF. Numbers keep every digit and have no
+/// separators; a missing value is an empty field. A column of estimates becomes three: the name,
 /// `… low` and `… high`.
 ///
-/// A spreadsheet takes a text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a
-/// formula, and would run it: such a text gets an apostrophe in front (OWASP, *CSV Injection*),
-/// which a program has to take off again.
+/// A spreadsheet would run a text that begins with `=`, `+`, `-`, `@`, a tab or a line break as a
+/// formula. Such a text gets a leading apostrophe (OWASP, *CSV Injection*), which a program that
+/// reads the file has to remove.
 pub fn to_csv(table: &ReportTable) -> String {
     let mut out = String::new();
     line(&mut out, table.columns.iter().flat_map(header));
@@ -63,7 +63,7 @@ fn fields(kind: ColumnKind, value: &TableValue) -> Vec<String> {
 }
 
 fn number(value: f64) -> String {
-    // Adding 0 makes one zero of two.
+    // Adding 0 turns −0 into 0.
     (value + 0.0).to_string()
 }
 

@@ -1,4 +1,4 @@
-//! What the papers show beside a table of fractions, as tables.
+//! The figures of a study as tables.
 
 use super::study_tables::of_split;
 use super::{ColumnKind, ReportTable, TableValue, precondition};
@@ -8,13 +8,13 @@ use crate::study::figures::effectiveness::EffectivenessCell;
 use crate::study::figures::funnel::{AxiomFunnel, FunnelStage, PreconditionFailures};
 use crate::study::figures::query_overlap::OverlapThirds;
 
-/// In the order of the page, those that there is something to say in:
+/// Returns the nonempty tables, in the order of the page:
 ///
 /// - `funnel`: from candidates to instances, axiom by axiom,
-/// - `premises`: which premise sends away how many,
-/// - `tokenisation`: how the instances fare under other analysers,
-/// - `compared`: every ranker against one of them,
-/// - `effectiveness`: with the marks of a signed-rank test,
+/// - `premises`: how many candidates each precondition excludes,
+/// - `tokenisation`: the instances that remain under other analyzers,
+/// - `compared`: every ranker compared with one of them,
+/// - `effectiveness`: with the results of a signed-rank test,
 /// - `overlap`: effectiveness in thirds of the queries,
 /// - `scatter`: effectiveness and the mean of the fractions.
 pub fn figure_tables(figures: &StudyFigures) -> Vec<ReportTable> {
@@ -32,7 +32,7 @@ pub fn figure_tables(figures: &StudyFigures) -> Vec<ReportTable> {
         .collect()
 }
 
-/// What a step of the way is called.
+/// Returns the label of a stage of the funnel.
 pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
     match reading {
         FunnelStage::Candidates => "candidates",
@@ -62,7 +62,7 @@ fn text(words: impl Into<String>) -> TableValue {
     TableValue::Text(words.into())
 }
 
-/// From candidates to instances.
+/// Returns the table from candidates to instances.
 fn funnel(figures: &StudyFigures) -> ReportTable {
     let readings = [
         FunnelStage::Candidates,
@@ -97,7 +97,7 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
     table
 }
 
-/// Which premise sends away how many.
+/// Returns the table of how many candidates each precondition excludes.
 fn premises(figures: &StudyFigures) -> ReportTable {
     let mut table = head(
         figures,
@@ -135,7 +135,7 @@ fn premises(figures: &StudyFigures) -> ReportTable {
     table
 }
 
-/// A premise in words; one of every query term says so.
+/// Returns a precondition in words, and whether it holds for every query term.
 pub fn precondition_label(missed: &PreconditionFailures) -> String {
     use crate::probe::MeasuredQuantity;
     let label = precondition::precondition_label(missed.quantity, missed.relation);
@@ -155,7 +155,7 @@ fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {
     }
 }
 
-/// How the instances fare under other analysers.
+/// Returns the table of the instances that remain under other analyzers.
 fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let first = figures.audits.first()?;
     let what = "instances that survive another analyzer";
@@ -185,7 +185,7 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     Some(table)
 }
 
-/// Every ranker against one of them.
+/// Returns the table that compares every ranker with one of them.
 fn compared(figures: &StudyFigures) -> Option<ReportTable> {
     let compared = &figures.reference_comparison;
     let reference = figures.rankers.get(compared.reference as usize)?;
@@ -232,7 +232,7 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
     Some(table)
 }
 
-/// Rankers by effectiveness.
+/// Returns the table of the rankers' effectiveness.
 fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness.as_ref()?;
     let mut table = head(figures, "effectiveness", "rankers by effectiveness")
@@ -268,7 +268,7 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
     Some(table)
 }
 
-/// Effectiveness in thirds of the queries.
+/// Returns the table of effectiveness in thirds of the queries.
 fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.query_overlap.as_ref()?;
     let what = format!(
@@ -299,7 +299,7 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     Some(table)
 }
 
-/// Effectiveness against the axioms.
+/// Returns the table of effectiveness against the axioms.
 fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let found = figures.effectiveness_scatter.as_ref()?;
     let what = format!("{} and axiom agreement", found.measure);

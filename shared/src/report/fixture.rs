@@ -11,7 +11,8 @@ use crate::study::score_stability::{ConditionStability, StabilitySummary};
 use crate::text::Analyzer;
 use crate::verdict::OutcomeCounts;
 
-/// Two rankers on two axioms; the second ranker has a name that would be a script.
+/// Returns an overview of two rankers on two axioms; the name of the second ranker looks like a
+/// script.
 pub(crate) fn overview() -> StudyOverview {
     StudyOverview {
         name: "tiny".to_owned(),

@@ -1,40 +1,40 @@
-//! Numbers as people read them.
+//! Numbers formatted for readers.
 //!
-//! No more digits than the bounds of a number justify, `1` only when all, `0` only when none,
-//! a true minus, an en dash for what is absent.
+//! A number has no more digits than its bounds justify. `1` means all, `0` means none, a minus is
+//! a true minus sign, and a missing value is an en dash.
 
 use crate::stats::Estimate;
 
-/// In place of a value that does not exist.
+/// The placeholder of a missing value, an en dash.
 pub const MISSING: &str = "–";
 
 const MINUS: &str = "−";
 
-/// A fraction with two digits: `.93`; `1.00` and `.00` only for all and none, `>.99` and
-/// `<.01` next to them.
+/// Formats a fraction with two digits: `.93`. `1.00` and `.00` mean exactly all and none; values
+/// that would round to them are `>.99` and `<.01`.
 pub fn fraction(value: f64) -> String {
     share(value, 2)
 }
 
-/// A fraction with the digits that its 95 % interval justifies: one where that is wider than
-/// .2, else two.
+/// Formats a fraction with the digits that its 95 % interval justifies: one if the interval is
+/// wider than .2, else two.
 pub fn fraction_within(value: f64, interval: [f64; 2]) -> String {
     share(value, digits_within(interval))
 }
 
-/// Both bounds of a fraction: `[.92, .94]`, `[.5, .8]`; of a number that is none: `[−.3, 1.7]`.
+/// Formats the bounds of a fraction: `[.92, .94]`, `[.5, .8]`; of any other number: `[−.3, 1.7]`.
 pub fn interval(bounds: [f64; 2]) -> String {
     let [low, high] = bounds.map(|it| within(it, bounds));
     format!("[{low}, {high}]")
 }
 
-/// A fraction with its bounds: `.93 [.92, .94]`; of a number that is none: `1.3 [1.0, 1.7]`.
+/// Formats a fraction with its bounds: `.93 [.92, .94]`; any other number: `1.3 [1.0, 1.7]`.
 pub fn estimate(estimate: &Estimate) -> String {
     let bounds = estimate.interval;
     format!("{} {}", within(estimate.value, bounds), interval(bounds))
 }
 
-/// An effect or a difference: `+.12`, `−.03`; zero has no sign.
+/// Formats an effect or a difference: `+.12`, `−.03`; zero has no sign.
 pub fn signed(value: f64) -> String {
     match value {
         0.0 => fraction(0.0),
@@ -43,16 +43,15 @@ pub fn signed(value: f64) -> String {
     }
 }
 
-/// A score or a margin with so many digits after the point: `22.40`, `−0.17`.
+/// Formats a score or a margin with `digits` decimals: `22.40`, `−0.17`.
 pub fn score(value: f64, digits: u8) -> String {
     let digits = usize::from(digits);
     let sign = if value < 0.0 { MINUS } else { "" };
     format!("{sign}{:.digits$}", value.abs())
 }
 
-/// The digits after the point that tell scores apart whose highest and lowest differ by
-/// `spread`: four digits that count, so 2 for BM25 (tens), 4 for a cosine (tenths), and at
-/// most 6.
+/// Returns the number of decimals for scores whose highest and lowest differ by `spread`: four
+/// significant digits, so 2 for BM25 (tens), 4 for a cosine (tenths), and at most 6.
 pub fn score_digits(spread: f64) -> u8 {
     if !spread.is_finite() || spread <= 0.0 {
         return 2;
@@ -60,7 +59,7 @@ pub fn score_digits(spread: f64) -> u8 {
     (3.0 - libm::floor(libm::log10(spread))).clamp(0.0, 6.0) as u8
 }
 
-/// A count in full: `14,057`.
+/// Formats a count in full: `14,057`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
@@ -73,7 +72,7 @@ pub fn count(value: u64) -> String {
     out
 }
 
-/// A count where there is little room: `14,057`, `25.5 M`.
+/// Formats a count where space is limited: `14,057`, `25.5 M`.
 pub fn count_short(value: u64) -> String {
     if value < 1_000_000 {
         return count(value);
@@ -82,7 +81,7 @@ pub fn count_short(value: u64) -> String {
     format!("{}.{} M", count(tenths / 10), tenths % 10)
 }
 
-/// A p value: `< .001`, or its first two digits that count: `.0042`, `.034`, `.43`.
+/// Formats a p-value: `< .001`, or two significant digits: `.0042`, `.034`, `.43`.
 pub fn p_value(value: f64) -> String {
     let digits = match value {
         ..0.001 => return "< .001".to_owned(),
@@ -93,7 +92,7 @@ pub fn p_value(value: f64) -> String {
     share(value, digits)
 }
 
-/// A difference of which only the size matters: `4.8e-7`, or `0`.
+/// Formats a difference of which only the order of magnitude matters: `4.8e-7`, or `0`.
 pub fn magnitude(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -101,12 +100,12 @@ pub fn magnitude(value: f64) -> String {
     format!("{value:.1e}")
 }
 
-/// A share of work or of confidence: `42 %`; `100 %` only at the end.
+/// Formats a share of work or a confidence level: `42 %`; `100 %` only for exactly all.
 pub fn percent(value: f64) -> String {
     format!("{} %", (value.clamp(0.0, 1.0) * 100.0) as u64)
 }
 
-/// A time: `3 s`, `1:12`, `2:05:00`.
+/// Formats a duration: `3 s`, `1:12`, `2:05:00`.
 pub fn duration(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match seconds {
@@ -116,7 +115,7 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// A day: `2026-11-14` as `14 November 2026`; anything else stays as it is.
+/// Formats a date: `2026-11-14` as `14 November 2026`; any other text is unchanged.
 pub fn date(iso: &str) -> String {
     const MONTHS: [&str; 12] = [
         "January",
@@ -141,7 +140,7 @@ pub fn date(iso: &str) -> String {
     }
 }
 
-/// The beginning of a hash, enough to tell two apart by eye: `3f9a c21e`.
+/// Returns the beginning of a hash, enough to compare two by eye: `3f9a c21e`.
 pub fn short_hash(hex: &str) -> String {
     match (hex.get(..4), hex.get(4..8)) {
         (Some(first), Some(second)) => format!("{first} {second}"),
@@ -150,11 +149,12 @@ pub fn short_hash(hex: &str) -> String {
 }
 
 fn digits_within([low, high]: [f64; 2]) -> usize {
-    // .9 less .7 is more than .2 in binary.
+    // .9 minus .7 is more than .2 in binary.
     if high - low > 0.2 + 1e-9 { 1 } else { 2 }
 }
 
-/// A number with the digits that its bounds justify: a fraction where these are fractions.
+/// Formats a number with the digits that its bounds justify; a fraction if the bounds are
+/// fractions.
 fn within(value: f64, bounds: [f64; 2]) -> String {
     let digits = digits_within(bounds);
     match bounds.iter().all(|it| (0.0..=1.0).contains(it)) {
@@ -173,7 +173,7 @@ fn share(value: f64, digits: usize) -> String {
     }
 }
 
-/// Without the zero before the point, and without a sign where nothing but zeros is left.
+/// Formats without a zero before the decimal point, and without a sign if only zeros remain.
 fn rounded(value: f64, digits: usize) -> String {
     let exact = format!("{:.digits$}", value.abs());
     let is_zero = exact.bytes().all(|it| matches!(it, b'0' | b'.'));

@@ -1,19 +1,19 @@
-//! A report as one page of HTML that needs nothing beside it.
+//! A report as one self-contained HTML page.
 
 use std::fmt::Write;
 
 use super::markup::escape;
 use super::{ColumnKind, ReportTable};
 
-/// Figures first, then tables. `figures` come from [`crate::plot::to_svg`] and are taken as
-/// they are.
+/// Returns the page, with figures first, then tables. `figures` come from [`crate::plot::to_svg`]
+/// and are inserted without escaping.
 pub fn to_html(title: &str, figures: &[String], tables: &[ReportTable]) -> String {
     let mut out = String::new();
     write_page(&mut out, title, figures, tables).expect("a String takes every write");
     out
 }
 
-/// Nothing may be loaded or run, whatever a text holds.
+/// A content security policy under which nothing is loaded or run, whatever the texts contain.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 const STYLE: &str = "\

@@ -1,13 +1,14 @@
-//! The tables of a ranker looked into.
+//! The tables of a late-interaction analysis.
 
 use super::{ReportTable, TableValue, format};
 use crate::late_interaction::{LateInteractionAnalysis, TokenStatistics, WordStatistics};
 use crate::stats::correlation::Correlation;
 
-/// What Formal, Piwowarski & Clinchant have for idf and importance, ΔES and spectral ratio.
+/// The values of Formal, Piwowarski & Clinchant for idf and term importance, ΔES and spectral
+/// ratio.
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
-/// Three tables: `correlations` beside the paper's, `words` and `pieces`.
+/// Returns three tables: `correlations` next to those of the paper, `words` and `pieces`.
 pub fn late_interaction_tables(found: &LateInteractionAnalysis) -> [ReportTable; 3] {
     [correlations(found), words(found), pieces(found)]
 }

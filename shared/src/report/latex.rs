@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::markup::one_line;
 use super::{ColumnKind, ReportTable};
 
-/// Every table as a float of its own, to be pasted into a document that loads `booktabs`.
-/// Letters outside of Latin need an engine that reads them (XeLaTeX, LuaLaTeX).
+/// Formats every table as a float, for a document that loads `booktabs`. Letters outside of Latin
+/// need an engine that supports them (XeLaTeX, LuaLaTeX).
 pub fn to_latex(tables: &[ReportTable]) -> String {
     let mut out = "% \\usepackage{booktabs}\n".to_owned();
     for table in tables {
@@ -62,13 +62,13 @@ fn escape(text: &str) -> String {
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
             '"' => out.push_str("''"),
-            // After the \\ of the row before, these two would be its arguments.
+            // After the \\ of the row before, these characters would be read as its arguments.
             '[' | ']' | '*' => {
                 out.push('{');
                 out.push(char);
                 out.push('}');
             }
-            // Two would become a dash, and two of the others a quotation mark.
+            // Two hyphens would become a dash, and two of the others a quotation mark.
             '-' | '`' | '\'' if out.ends_with(char) => {
                 out.push_str("{}");
                 out.push(char);

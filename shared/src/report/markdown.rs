@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::markup::one_line;
 use super::{ColumnKind, ReportTable, TableValue};
 
-/// Every table with its title as a heading and its notes as a list.
+/// Formats every table with its title as a heading and its notes as a list.
 pub fn to_markdown(tables: &[ReportTable]) -> String {
     let mut out = String::new();
     for table in tables {
@@ -46,7 +46,7 @@ fn rule(kind: ColumnKind) -> &'static str {
 fn cell(value: &TableValue) -> String {
     match value {
         TableValue::Text(text) => escape(text),
-        // `[.92, .94]` is no link, since a report defines none.
+        // `[.92, .94]` is not a link, since a report defines none.
         _ => value.display_text().replace('<', "&lt;"),
     }
 }

@@ -1,9 +1,8 @@
-//! Text inside of HTML and SVG.
+//! Escaping of text in HTML and SVG.
 
-/// `text` with whatever HTML, SVG or XML would read as markup escaped, in content and in
-/// quoted attributes. Characters that no XML document may hold become `�`, and so do those that
-/// turn the direction of what follows (Unicode Bidirectional Algorithm, UAX 9), since they
-/// could make a row read as what it is not.
+/// Returns `text` escaped for HTML, SVG and XML, in content and in quoted attributes. Characters
+/// that are invalid in XML become `�`, as do those that change the direction of the following text
+/// (Unicode Bidirectional Algorithm, UAX 9), since they could make a row misleading.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -19,8 +18,8 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// `text` on one line, for formats in which a line is a row: line breaks and tabs become
-/// spaces, and characters as in [`escape`] are replaced.
+/// Returns `text` on one line, for formats in which a line is a row: line breaks and tabs become
+/// spaces, and characters are replaced as in [`escape`].
 pub(crate) fn one_line(text: &str) -> String {
     let space = |char| {
         matches!(

@@ -1,9 +1,10 @@
-//! Premises in words.
+//! Preconditions in words.
 
 use super::format;
 use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQuantity};
 
-/// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
+/// Returns a precondition in words: `length gap, texts 1 and 2`. For one of a query term the term
+/// is left out.
 pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
     match (quantity, relation) {
         (MeasuredQuantity::LengthGap { a, b }, _) => format!(
@@ -95,7 +96,7 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
     }
 }
 
-/// What text 1 is ahead of text 2 in.
+/// Returns the quantity in which document 1 exceeds document 2.
 fn lead(of: IrAxiomsAxiom) -> &'static str {
     match of {
         IrAxiomsAxiom::Tfc1IrAxioms => "more query terms",
@@ -125,7 +126,7 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
     }
 }
 
-/// The bound of a premise with its sign: `≤ 10`.
+/// Returns the bound of a precondition with its sign: `≤ 10`.
 pub fn bound_label(premise: &MeasuredPrecondition) -> String {
     let Some(bound) = premise.bound else {
         return "any".to_owned();
@@ -139,7 +140,7 @@ pub fn bound_label(premise: &MeasuredPrecondition) -> String {
     format!("{sign} {}", value_label(premise.quantity, bound))
 }
 
-/// A value or a bound of a premise.
+/// Returns a value or a bound of a precondition.
 pub fn value_label(quantity: MeasuredQuantity, value: f64) -> String {
     if quantity.is_counted() {
         format_count(value)
@@ -148,7 +149,7 @@ pub fn value_label(quantity: MeasuredQuantity, value: f64) -> String {
     }
 }
 
-/// A cosine, a share, or a difference of two of them.
+/// Formats a cosine, a share, or a difference of two of them.
 fn cosine(value: f64) -> String {
     let whole = value == libm::trunc(value);
     format::score(value, if whole { 0 } else { 4 })

@@ -1,4 +1,4 @@
-//! Two rankers, or a study and its baseline, as tables; and as a report of tests.
+//! The comparison of two rankers, or of a study and its baseline, as tables or as a test report.
 
 use std::fmt::Write;
 
@@ -8,7 +8,8 @@ use crate::study::baseline::BaselineCheck;
 use crate::study::verdict_diff::{ChangedInstance, MAX_CHANGED_INSTANCES, VerdictDiff};
 use crate::verdict::Outcome;
 
-/// What moved, by axiom, by query, and the instances that moved farthest.
+/// Returns tables of the changed verdicts by axiom, by query, and of the instances that changed
+/// most.
 pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     let text = |it: &str| TableValue::Text(it.to_owned());
     let axioms = diff.probes.iter().map(|it| {
@@ -80,7 +81,7 @@ fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Every cell beside its baseline.
+/// Returns a table of every cell next to its baseline.
 pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
     let fallen = compared.iter().filter(|it| !it.passes).count();
     let title = format!(
@@ -111,7 +112,7 @@ pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
     }
 }
 
-/// The same in the format of JUnit, which programs that run tests read.
+/// Returns the same in the JUnit format, which tools that run tests read.
 pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
     let fallen = compared.iter().filter(|it| !it.passes).count();
     let name = escape(study);

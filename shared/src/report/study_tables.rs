@@ -1,5 +1,4 @@
-//! The tables of a study: rankers on axioms, each cell with its counts, the axioms, the
-//! rankers.
+//! The tables of a study: rankers × axioms, each cell with its counts, the axioms and the rankers.
 
 use super::{ColumnKind, ReportTable, TableValue, format};
 use crate::probe::{Axiom, Limits, Probe};
@@ -9,16 +8,16 @@ use crate::stats::bootstrap;
 use crate::study::controls::{InstanceSubset, StudyControls};
 use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 
-/// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was
-/// made with:
+/// Returns four tables, and with neural rankers a fifth, for the controls with which `overview`
+/// was computed:
 ///
-/// - `fractions`, for people: rankers × axioms with intervals, effectiveness, agreement with
-///   relevance, counts; its notes say everything that is needed to make it again,
+/// - `fractions`, for readers: rankers × axioms with intervals, effectiveness, agreement with
+/// relevance judgments and counts; its notes contain everything that is needed to reproduce it,
 /// - `cells`, for programs: one row for each ranker and axiom,
 /// - `axioms`: what was mined,
-/// - `rankers`: who was asked,
-/// - `certificates`: how scores of neural rankers were computed, and what became of some of them
-///   under other conditions.
+/// - `rankers`: the rankers of the study,
+/// - `certificates`: the score stability check, how scores of neural rankers were computed and how
+/// some of them change under other conditions.
 pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
     let mut tables = vec![
         fractions(overview),
@@ -174,7 +173,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
     }
 }
 
-/// None where no ranker has a certificate.
+/// Returns the table of score stability checks, or `None` if no ranker has one.
 pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "certificates", "score stability check")
         .with_text_columns("ranker | rescored")
@@ -182,7 +181,7 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
             "pairs | largest difference | score range | verdicts | changed | fraction changed",
         );
     let mut rows = Vec::new();
-    // Rankers by how they computed, each way said once.
+    // Group rankers by how they were computed, so that each way is stated once.
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &overview.rows {
         let Some(certified) = &row.stability else {
@@ -228,7 +227,7 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     })
 }
 
-/// A table about the instances of the study, which its note names.
+/// Creates a table about the instances of the study, with a note that names them.
 fn head(overview: &StudyOverview, name: &str, what: &str) -> ReportTable {
     ReportTable {
         notes: vec![same_instances(overview)],
@@ -236,7 +235,7 @@ fn head(overview: &StudyOverview, name: &str, what: &str) -> ReportTable {
     }
 }
 
-/// `on cpu in f32, GELU by erf`.
+/// Formats how scores were computed: `on cpu in f32, GELU by erf`.
 fn way(computation: &ComputeEnvironment) -> String {
     let mut way = format!("on {} in {}", computation.device, computation.precision);
     if let Some(activation) = &computation.activation {
@@ -279,7 +278,7 @@ fn kind(kind: RankerKind) -> &'static str {
     }
 }
 
-/// What was turned away from how the study was made, if anything was.
+/// Returns the controls that differ from the settings of the study.
 fn dials(dials: &StudyControls) -> String {
     let mut turned = String::new();
     if let Some(delta) = dials.length_tolerance {
@@ -296,13 +295,13 @@ fn dials(dials: &StudyControls) -> String {
     turned + &of_split(dials)
 }
 
-/// Which queries, where they are not all.
+/// Returns which queries are selected, if not all.
 pub(super) fn of_split(dials: &StudyControls) -> String {
     let split = dials.split.as_ref();
     split.map_or_else(String::new, |it| format!(", queries of split {it} only"))
 }
 
-/// Twelve digits of a hash tell any two apart that a reader will ever hold.
+/// Shortens a hash to twelve digits, which in practice distinguishes any two.
 fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
@@ -370,13 +369,13 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         max_repeated_doc_terms: repeated_terms,
         fill_length_terms: filled_terms,
         max_fillable_doc_terms: fillable_terms,
-        // Said with the word vectors, without which it decides nothing.
+        // It is named with the word vectors, without which it has no effect.
         min_similarity: _,
         relative_tolerance: share,
         ratio_tolerance: ratio_share,
         max_per_query: per_query,
         seed,
-        // Behaviours have tables of their own.
+        // Behavioral tests have tables of their own.
         max_manipulated_docs: _,
     } = *limits;
     let gap = length_gap_terms.map_or("∞".to_owned(), |it| it.to_string());

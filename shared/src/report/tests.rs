@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// Every kind of value, and texts that would be markup, a formula or a new row.
+/// A table with every kind of value, and with texts that look like markup, a formula or a new row.
 fn hostile() -> ReportTable {
     let text = |it: &str| TableValue::Text(it.to_owned());
     ReportTable {

@@ -1,5 +1,5 @@
-//! BM25 beside another ranker of a study, and where the numbers of Padigela, Zamani & Croft (2019)
-//! stand in a comparison of the two.
+//! BM25 compared with another ranker, and the values of the comparison that correspond to the
+//! numbers of Padigela, Zamani & Croft (2019).
 
 use serde::Deserialize;
 
@@ -27,37 +27,37 @@ pub enum ComparedRanker {
     Second,
 }
 
-/// What a row says of a figure.
+/// The statistic in a row of a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonStatistic {
-    /// The number of one ranker.
+    /// The value of one ranker.
     Value(ComparedRanker),
-    /// Queries behind the number of one ranker.
+    /// The number of queries behind the value of one ranker.
     QueryCount(ComparedRanker),
-    /// The number of the second less that of the first.
+    /// The value of the second ranker minus that of the first.
     Difference,
     /// The share of queries in which one ranker is higher.
     WinRate(ComparedRanker),
-    /// p of a paired test.
+    /// The p-value of a paired test.
     P(PairedTest),
-    /// What belongs to both.
+    /// A value that belongs to both rankers.
     Joint,
-    /// The share of queries of what is counted for both.
+    /// The share of queries among those that are counted for both rankers.
     QueryShare,
 }
 
-/// Names the paired significance test behind a p-value of a comparison.
+/// The paired significance test of a p-value in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairedTest {
     /// Student's t test.
     TTest,
-    /// The randomisation test.
+    /// The permutation test.
     Permutation,
 }
 
-/// What a column is about.
+/// The measure in a column.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonMeasure {
@@ -67,44 +67,45 @@ pub enum ComparisonMeasure {
     Fqt,
     /// Fraction of novel terms.
     Fnt,
-    /// RR@10 in a bucket of FQT, from 0.
+    /// RR@10 in a bucket of FQT, counted from 0.
     Bucket(usize),
-    /// By what share RR@10 falls from the lowest bucket to the highest.
+    /// The relative decrease of RR@10 from the lowest bucket to the highest.
     BucketDrop,
-    /// RR@10 of queries of so many tokens.
+    /// RR@10 of queries with this number of tokens.
     Length(u32),
-    /// By what share RR@10 falls from queries of so many tokens to those of so many.
+    /// The relative decrease of RR@10 from queries of the first number of tokens to those of the
+    /// second.
     LengthDrop(u32, u32),
-    /// RR@10 of queries that ask for this.
+    /// RR@10 of queries of this question class.
     Answer(AnswerType),
-    /// Queries with a type of answer.
+    /// The number of queries with a question class.
     AnswerTypeCount,
-    /// Documents in common among the first so many.
+    /// The number of common documents among this many top documents.
     OverlapAtDepth(usize),
-    /// How much the line through these rises.
+    /// The slope of the line through these numbers.
     Slope,
-    /// Its height at 0.
+    /// The intercept of that line.
     Intercept,
-    /// Queries whose RR@10 changes like this.
+    /// The number of queries whose RR@10 changes in this way.
     Change(RrChangeKind),
     /// RR@10 of the query with this text.
     Query(String),
 }
 
-/// What a figure says, row by row; of two numbers the first is that of BM25.
+/// The values of a measure by row; of two numbers the first is that of BM25.
 #[derive(Default)]
 struct MeasureValues {
     of: [Option<TableValue>; 2],
     queries: [Option<u64>; 2],
     gain: Option<Estimate>,
     higher: [Option<f64>; 2],
-    /// Of Student's test and of the randomisation test.
+    /// The p-values of Student's t test and of the permutation test.
     p: [Option<f64>; 2],
     both: Option<TableValue>,
     share: Option<f64>,
 }
 
-/// BM25 beside another ranker, over the same queries.
+/// BM25 compared with another ranker, over the same queries.
 pub(super) struct Bm25Comparison {
     pub(super) differences: RankerComparison,
     /// The numbers of each query.
@@ -112,7 +113,7 @@ pub(super) struct Bm25Comparison {
 }
 
 impl Bm25Comparison {
-    /// Of two rows of a study, BM25 first.
+    /// Compares two rows of a study, BM25 first.
     pub(super) fn from_study(
         study: &Study,
         pair: [u32; 2],
@@ -129,7 +130,7 @@ impl Bm25Comparison {
         })
     }
 
-    /// Of two lists, that of BM25 first.
+    /// Compares two rankings, that of BM25 first.
     pub(super) fn from_runs(
         source: &ComparisonInput<'_>,
         counted: ComparisonSubset,
@@ -144,7 +145,7 @@ impl Bm25Comparison {
         })
     }
 
-    /// Which queries count, and which candidates do not.
+    /// Returns notes on which queries count and which candidates do not.
     pub(super) fn notes(&self) -> Vec<String> {
         let found = &self.differences;
         let mut notes = vec![format!(
@@ -156,8 +157,8 @@ impl Bm25Comparison {
         notes
     }
 
-    /// Queries where one wins and the other loses; `at` and `name` tell them from those of other
-    /// readings.
+    /// Returns a table of queries where one ranker wins and the other loses. `at` and `name`
+    /// distinguish it from the tables of other columns.
     pub(super) fn samples(&self, at: usize, name: &str) -> ReportTable {
         ReportTable {
             name: format!("samples-{at}"),
@@ -259,7 +260,7 @@ impl Bm25Comparison {
     }
 }
 
-/// A number whose third digit is known.
+/// Returns a number whose third digit is known.
 fn three(value: f64) -> TableValue {
     TableValue::Score { value, digits: 3 }
 }
@@ -329,8 +330,9 @@ pub(super) mod tests {
     use crate::score::{RankerInfo, RankerKind, Scores};
     use crate::study::{Study, fixture};
 
-    /// BM25 has 1, 2 at the top for `q` and 4, 2, 3 for `q1`; the other has 2, 1 for `q`, and for
-    /// `q1` 3, 2, 1, since 4 has no score. Document 2 is relevant for `q`, 4 for `q1`.
+    /// Makes a study in which BM25 ranks 1, 2 for `q` and 4, 2, 3 for `q1`; the other ranker has
+    /// 2, 1 for `q` and 3, 2, 1 for `q1`, since 4 has no score. Document 2 is relevant for `q`, 4
+    /// for `q1`.
     pub(in crate::reproduce) fn study() -> Study {
         let queries = ["river", "another name for reaper"];
         let texts = [
@@ -374,7 +376,7 @@ pub(super) mod tests {
         reproduce_table(PaperTable { paper, table }, study).unwrap()
     }
 
-    /// What is printed in a cell and ours, as people read them.
+    /// Checks the published value of a cell and ours, as formatted for readers.
     #[track_caller]
     fn check(table: u8, [row, column]: [&str; 2], expected: [&str; 2]) {
         let tables = tables(table, Some(&study()));
@@ -401,8 +403,9 @@ pub(super) mod tests {
         check(1, ["BM25", "development queries"], ["0.1767", "0.750"]);
         check(1, ["BERT", "development queries"], ["0.3653", "0.500"]);
         check(1, ["queries", "development queries"], ["6,980", "2"]);
-        // `q`: of four documents the first is all of the query, the second a third: 1/3 for both.
-        // `q1`: 2/3, 1 and 1 of four documents, or 2/3 and 1 of three: 2/3 and 5/9.
+        // `q`: of four documents the first consists of query tokens, the second for a third: 1/3
+        // for both rankers. `q1`: 2/3, 1 and 1 of four documents, or 2/3 and 1 of three: 2/3 and
+        // 5/9.
         check(2, ["BM25", "mean FQT"], ["0.2", "0.500"]);
         check(2, ["BERT", "mean FQT"], ["0.147", "0.444"]);
         check(2, ["BM25 higher", "mean FQT"], ["0.9596", ".50"]);
@@ -413,7 +416,7 @@ pub(super) mod tests {
         check(3, ["BM25", "4 tokens"], [".22", "1.000"]);
         check(3, ["BERT − BM25", "4 tokens"], ["–", "−1.000"]);
         check(3, ["BERT − BM25", "2 tokens"], ["+.29", "–"]);
-        // `q`: nothing, then both, then what has no term of the query; `q1`: nothing, one, two.
+        // `q`: no common document, then both, then one with no query term; `q1`: none, one, two.
         check(4, ["MUR", "first 1"], ["0.17", "0.000"]);
         check(4, ["MUR", "first 2"], ["0.45", "1.500"]);
         check(4, ["MUR", "first 10"], ["3.12", "3.500"]);

@@ -1,4 +1,4 @@
-//! What is known to be wrong with the papers' numbers, each shown by a pair of numbers.
+//! Known errors in the papers' numbers, each shown by two numbers.
 
 mod neighbor_walk;
 mod preposition_shuffle;
@@ -17,20 +17,20 @@ use crate::study::Study;
 use crate::study::behavioral_tests::{BehavioralTestResults, TieThreshold};
 use crate::study::overview::{OverviewCell, StudyOverview};
 
-/// Said of fractions of axioms.
+/// A note on fractions of axioms.
 const FRACTION_NOTE: &str = "Fractions count a tie as agreement only if the expected preference \
      allows it; two numbers that should be equal differ at most by ties.";
 
-/// Said of effects.
+/// A note on effects.
 const EFFECT_NOTE: &str = "An effect is (positive − negative) / n. Our reproduction of the \
      published code uses our own tokens, part-of-speech tags and lemmas instead of spaCy's: \
      counts differ, directions do not.";
 
-/// Said of groups of queries.
+/// A note on groups of queries.
 const GROUP_NOTE: &str = "Published means have two digits; values derived from them are \
      accurate to one unit of the second digit, or of the third where many are summed.";
 
-/// One row for each pair of numbers.
+/// Returns the table of discrepancies, with one row for each pair of numbers.
 pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -> ReportTable {
     let mut defects = DiscrepancyRows {
         rows: Vec::new(),
@@ -67,7 +67,7 @@ struct DiscrepancyRows<'a> {
     study: Option<&'a Study>,
 }
 
-/// A number with what it is.
+/// A number with its label.
 type LabeledValue = (String, TableValue);
 
 impl<'a> DiscrepancyRows<'a> {
@@ -101,14 +101,14 @@ impl<'a> DiscrepancyRows<'a> {
         }
     }
 
-    /// BM25 beside each other ranker, by its name.
+    /// Returns BM25 compared with each other ranker, by its name.
     fn compared(&self) -> Vec<(&'a str, &'a Bm25Comparison)> {
         let ours = self.ours.iter();
         let named = ours.filter_map(|it| Some((it.name.as_str(), it.compared()?)));
         named.collect()
     }
 
-    /// For every ranker that was judged in both readings its cells.
+    /// Returns the cells of every ranker that has verdicts in both variants.
     fn cells(
         &self,
         probe: Probe,
@@ -327,12 +327,12 @@ impl<'a> DiscrepancyRows<'a> {
 /// The last column of table 2, LNC2 with duplicates in every split.
 const LNC2_ALL: [f64; 6] = [0.80, 0.68, 0.47, 0.19, 0.12, 0.47];
 
-/// A share under its name.
+/// Returns a share with its label.
 fn fraction(name: impl Into<String>, share: f64) -> (String, TableValue) {
     (name.into(), TableValue::Fraction(share))
 }
 
-/// The fraction of the same pairs the other way round, ties against both.
+/// Returns the fraction of the same pairs in the other order, with ties as violations in both.
 fn turned(cell: &OverviewCell) -> f64 {
     let tied = cell.tally.tied as f64 / cell.tally.n_with_verdict() as f64;
     1.0 - cell.micro_average.value - tied

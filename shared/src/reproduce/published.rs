@@ -1,10 +1,11 @@
-//! What the papers print, and what their published code gave.
+//! The values that the papers print, and those of their published code.
 //!
-//! The tables are the files `printed/*.toml`, one for each paper, each table with its source. A
-//! cell is written by its kind: an integer is a count and a float is a fraction; of strings, "+.29"
-//! and "-.14" are effects, "0.345" is a number with the digits that the paper gives it, "" is
-//! missing, as is what a row leaves out at its end, and any other is a text. `{ delta = 0.35 }` is
-//! a width, and `{ printed = 20_559, code = 19_666 }` has what the published code gave beside it.
+//! The tables are the files `printed/*.toml`, one for each paper, each table with its source. The
+//! type of a cell gives its kind: an integer is a count, a float is a fraction. Of the strings,
+//! "+.29" and "-.14" are effects, "0.345" is a number with the digits of the paper, "" is a
+//! missing value, and any other is text. Cells missing at the end of a row are missing values. `{
+//! delta = 0.35 }` is a tie threshold, and `{ printed = 20_559, code = 19_666 }` also has the
+//! value of the published code.
 
 use std::sync::LazyLock;
 
@@ -14,21 +15,21 @@ use super::{Paper, PaperTable, PublishedColumn, PublishedRowSubject, width};
 use crate::probe::transfer::TransferQuerySource;
 use crate::report::TableValue;
 
-/// A table as the paper prints it.
+/// A table as printed in the paper.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// As the paper numbers it.
+    /// The number of the table in the paper.
     number: u8,
-    /// Where its numbers stand in the paper and in its code.
+    /// Where its numbers are in the paper and in its code.
     pub source: String,
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// From the left.
+    /// The columns, from left to right.
     pub columns: Vec<PublishedColumn>,
-    /// From the top.
+    /// The rows, from top to bottom.
     pub rows: Vec<PublishedRow>,
-    /// What has to be known to compare its numbers with others.
+    /// Notes that are needed to compare its numbers with others.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -37,11 +38,11 @@ pub struct PublishedTable {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
-    /// Its name.
+    /// The label of the row.
     pub name: String,
-    /// What it is about.
+    /// The subject of the row: a ranker, a count, a statistic.
     pub subject: PublishedRowSubject,
-    /// One for each column.
+    /// One cell for each column.
     pub cells: Vec<PublishedCell>,
 }
 
@@ -49,9 +50,9 @@ pub struct PublishedRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub struct PublishedCell {
-    /// Missing where the paper has none.
+    /// The value in the paper; missing where the paper has none.
     pub published: TableValue,
-    /// What the published code gave, where that differs or says more.
+    /// The value of the published code, where it differs or adds something.
     pub authors_code: TableValue,
 }
 
@@ -60,8 +61,8 @@ const NO_CELL: PublishedCell = PublishedCell {
     authors_code: TableValue::Missing,
 };
 
-/// The transfer sets of ABNIRML's table 3 by the names that a study has to give them, and where
-/// their queries come from.
+/// The transfer sets of ABNIRML's table 3 by the names that a study must give them, and the source
+/// of their queries.
 pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
     ("jfleg", TransferQuerySource::NounPhrase),
     ("xsum", TransferQuerySource::GivenShared),
@@ -71,13 +72,13 @@ pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
     ("gyafc-family", TransferQuerySource::GivenShared),
 ];
 
-/// The table of Padigela, Zamani & Croft beside which queries are shown.
+/// The table of Padigela, Zamani & Croft next to which example queries are shown.
 pub(super) const SAMPLE_QUERIES_TABLE: PaperTable = PaperTable {
     paper: Paper::Padigela2019,
     table: 5,
 };
 
-/// Every table, in the order of [`Paper::ALL`] and [`Paper::table_numbers`].
+/// All tables, in the order of [`Paper::ALL`] and [`Paper::table_numbers`].
 static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
     let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
     Paper::ALL.iter().flat_map(read).collect()
@@ -87,7 +88,7 @@ static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
 ///
 /// # Panics
 ///
-/// If the paper has no such table.
+/// Panics if the paper has no such table.
 pub fn published_table(asked: PaperTable) -> &'static PublishedTable {
     let mut tables = TABLES.iter();
     let found = tables.find(|(paper, it)| (*paper, it.number) == (asked.paper, asked.table));
@@ -117,7 +118,7 @@ fn read_tables(paper: Paper) -> Vec<PublishedTable> {
 }
 
 impl TryFrom<toml::Value> for PublishedCell {
-    /// Why an input, a setting or a request is invalid.
+    /// The reason why a cell is invalid.
     type Error = String;
 
     fn try_from(written: toml::Value) -> Result<PublishedCell, String> {

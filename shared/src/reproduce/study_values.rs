@@ -1,4 +1,4 @@
-//! What a study gives for a cell of a paper's table, in each reading.
+//! The values of a study for the cells of a paper's table, in one or more columns.
 
 use super::comparison::Bm25Comparison;
 use super::published::PublishedRow;
@@ -14,26 +14,27 @@ use crate::study::behavioral_tests::{
 use crate::study::controls::StudyControls;
 use crate::study::overview::StudyOverview;
 
-/// δ as the command line of ABNIRML has it.
+/// The tie threshold δ of ABNIRML's command line.
 pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0 };
 
-/// How our values of a column are counted.
+/// What a column of our values is computed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum StudyColumnKind {
-    /// Axioms in a mode.
+    /// Axioms in a variant.
     Mode(AxiomVariant),
-    /// Behaviours with a δ.
+    /// Behavioral tests with a tie threshold δ.
     Delta(TieThreshold),
-    /// BM25 beside another ranker, by their rows, over the queries that count.
+    /// BM25 compared with another ranker, given by their rows, over the queries that count.
     Comparison {
         pair: [u32; 2],
         counted: ComparisonSubset,
     },
-    /// BM25's list beside another, wherever both come from.
+    /// The ranking of BM25 compared with another one, of a study or of run files.
     Runs,
 }
 
-/// BM25, the first of a study, beside each other ranker; nothing where there is none.
+/// Returns the comparisons of BM25, the first one of a study, with each other ranker; none if the
+/// study has no BM25.
 pub(super) fn bm25_comparisons(study: &Study, counted: ComparisonSubset) -> Vec<StudyColumnKind> {
     let rows = || (0..).zip(&study.scores);
     let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
@@ -48,7 +49,7 @@ pub(super) fn bm25_comparisons(study: &Study, counted: ComparisonSubset) -> Vec<
 }
 
 impl StudyColumnKind {
-    /// In the head of a column; `study` is the one that it was chosen for.
+    /// Returns the name in the table head; `study` is the one for which the column was chosen.
     fn name(self, study: Option<&Study>) -> String {
         match self {
             StudyColumnKind::Mode(mode) => mode.name().to_owned(),
@@ -61,7 +62,7 @@ impl StudyColumnKind {
         }
     }
 
-    /// What a study has in this reading; nothing where it was not mined in it.
+    /// Returns the results of a study for this column; `None` if it was not mined in this variant.
     fn numbers(self, study: &Study) -> Result<Option<StudyNumbers>, Error> {
         match self {
             StudyColumnKind::Mode(mode) if study.definition.variants.contains(&mode) => {
@@ -90,7 +91,7 @@ impl StudyColumnKind {
     }
 }
 
-/// The label of a ranker, with what tells it from others of that label.
+/// Returns the label of a ranker, with its details where another ranker has the same label.
 fn named(study: &Study, row: usize) -> String {
     let own = &study.scores[row].ranker;
     let alike = study
@@ -103,7 +104,7 @@ fn named(study: &Study, row: usize) -> String {
     }
 }
 
-/// What a study has in one reading.
+/// The results of a study for one column.
 pub(super) enum StudyNumbers {
     Axioms(Box<StudyOverview>),
     BehavioralTests(Box<BehavioralTestResults>),
@@ -121,10 +122,10 @@ impl StudyNumbers {
     }
 }
 
-/// One reading of a study.
+/// One column of values of a study.
 pub(super) struct StudyColumn {
     pub(super) reading: StudyColumnKind,
-    /// In the head of a column.
+    /// The name in the table head.
     pub(super) name: String,
     pub(super) numbers: Option<StudyNumbers>,
 }
@@ -142,7 +143,7 @@ impl StudyColumn {
         })
     }
 
-    /// Of two lists, that of BM25 first.
+    /// Creates a column from two rankings, that of BM25 first.
     pub(super) fn from_runs(
         source: &ComparisonInput<'_>,
         counted: ComparisonSubset,
@@ -155,7 +156,7 @@ impl StudyColumn {
         })
     }
 
-    /// Where the numbers are those of a comparison.
+    /// Returns the comparison, if the column is one.
     pub(super) fn compared(&self) -> Option<&Bm25Comparison> {
         match self.numbers.as_ref()? {
             StudyNumbers::Axioms(_) | StudyNumbers::BehavioralTests(_) => None,

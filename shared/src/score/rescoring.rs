@@ -1,9 +1,8 @@
-//! What a ranker says when some of its pairs are scored once more under other conditions: alone,
-//! in other batches, in fewer bits, on another processor.
+//! The scores of a ranker for some of its pairs that are scored again under other conditions:
+//! alone, in other batches, with lower precision, on another device.
 //!
-//! A certificate holds the scores themselves, not a judgement of them: how far they are apart, and
-//! how many verdicts change, is counted when the study is shown
-//! ([`crate::study::score_stability`]).
+//! A record contains the scores themselves. How far they differ, and how many verdicts change, is
+//! counted when the study is shown ([`crate::study::score_stability`]).
 
 use serde::{Deserialize, Serialize};
 

@@ -25,7 +25,7 @@ pub struct PairedVerdictCounts {
     pub n_agreeing_first: u64,
     /// Instances where the second does.
     pub n_agreeing_second: u64,
-    /// Instances that both were judged on.
+    /// Instances on which both rankers have a verdict.
     pub n_verdicts: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct FractionDifference {
     pub p_holm: f64,
     /// Cohen's d for pairs; none where the queries do not differ.
     pub effect_size: Option<f64>,
-    /// Instances that both were judged on.
+    /// Instances on which both rankers have a verdict.
     #[serde(alias = "n_judged")]
     pub n_verdicts: u64,
     /// Queries with such an instance.

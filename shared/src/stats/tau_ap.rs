@@ -128,7 +128,7 @@ mod tests {
         let ascending = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94];
         let other = [0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94];
         let (x, y) = (ascending, other);
-        // As R rounds: a half to the even neighbour.
+        // As R rounds: a half to the even neighbor.
         let fifth = |it: f64| (it * 5.0).round_ties_even() / 5.0;
         near(tau_ap(&x, &y), 0.7491);
         near(tau_ap(&x, &y.map(fifth)), 0.6075);

@@ -1,8 +1,8 @@
-//! The tokenisation audit: of the instances that were mined under one analyser, how many are
-//! instances under another. An axiom whose instances are mostly gone with other terms says as
-//! much of the tokeniser as of the ranker.
+//! The analyzer audit: the share of the instances mined with one analyzer that are still instances
+//! with another. If most instances of an axiom disappear, its result depends on the tokenizer as
+//! much as on the ranker.
 //!
-//! The pools stay as they are, so only the terms change; a cap per query does not count.
+//! The pools stay the same, so only the terms change; a cap per query is ignored.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,47 +10,48 @@ use crate::collection::Collection;
 use crate::probe::mining::{Miner, QueryPool};
 use crate::probe::{AxiomVariant, Instances, MiningResult, Probe};
 
-/// How the instances of a study fare under one other analyser.
+/// How many instances of a study are still instances under one other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnalyzerAudit {
-    /// The other analyser: [`crate::text::Analyzer::describe`].
+    /// The other analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub rows: Vec<AuditRow>,
 }
 
-/// How the instances of one axiom in one mode fare.
+/// How many instances of one axiom in one variant are still instances under the other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditRow {
-    /// The probe whose instances were asked about.
+    /// The probe whose instances were checked.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// Instances of the study.
     pub n_instances: u64,
-    /// Those among them that are instances under the other analyser.
+    /// The number of them that are instances under the other analyzer.
     #[serde(alias = "n_held")]
     pub n_retained: u64,
 }
 
-/// Asks another analyser about instances.
+/// Checks instances under another analyzer.
 #[derive(Clone, Copy)]
 pub struct AnalyzerAuditor<'a> {
-    /// Over an index of the other analyser; looks for what was mined, without a cap.
+    /// A miner over an index made with the other analyzer, for the same probes and without a cap.
     pub miner: Miner<'a>,
-    /// Over document numbers of the collection.
+    /// The mined instances, over document numbers of the collection.
     pub mining_result: &'a MiningResult,
-    /// With the queries of the study.
+    /// The collection, with the queries of the study.
     pub collection: &'a Collection,
 }
 
 impl AnalyzerAuditor<'_> {
-    /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
-    /// those whose texts stand beside the pool: what these are does not depend on terms.
+    /// Returns how many instances of a query are still instances, for each axiom and variant and
+    /// for each behavioral test. Tests whose documents are not from the pool are left out: their
+    /// samples do not depend on terms.
     pub fn audit_query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mining_result.study_docs;
         let pool = self.mining_result.pools[query].iter();
@@ -74,13 +75,13 @@ impl AnalyzerAuditor<'_> {
             .collect()
     }
 
-    /// With their places.
+    /// Returns the instances from pools, each with its position.
     fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
         let all = self.mining_result.instances.iter().enumerate();
         all.filter(|it| !it.1.probe.uses_added_docs())
     }
 
-    /// Sums up what [`AnalyzerAuditor::audit_query`] gave for every query.
+    /// Sums up the results of [`AnalyzerAuditor::audit_query`] over all queries.
     pub fn collect_audit(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
         let rows = self.mined_of_pools().zip(0..);
         let rows = rows.map(|((_, instances), at): (_, usize)| AuditRow {
@@ -105,8 +106,8 @@ mod tests {
     use crate::study::fixture;
     use crate::text::{Analyzer, Stemmer};
 
-    /// `rivers` is a query term for stems alone: then text 1 has two, without stems one, as
-    /// text 2 has.
+    /// `rivers` is a query term only when stemmed: with a stemmer document 1 has two query terms,
+    /// without one it has one, like document 2.
     const TEXTS: [&str; 3] = ["river rivers bank", "river of mud", "mud of mud"];
 
     fn index(stemmer: Stemmer) -> Index {
@@ -147,7 +148,7 @@ mod tests {
             let audit = auditor.collect_audit("other".to_owned(), &queries);
             (audit.rows[0].n_instances, audit.rows[0].n_retained)
         };
-        // By stems 1 > 2, 1 > 3 and 2 > 3; by words 1 and 2 are level.
+        // With stems 1 > 2, 1 > 3 and 2 > 3; with words 1 and 2 have equal counts.
         assert_eq!(held(&stems), (3, 3));
         assert_eq!(held(&words), (3, 2));
     }

@@ -1,5 +1,5 @@
-//! Whether a study is as good as an earlier one, cell by cell: for those who run it again with
-//! each change of a ranker.
+//! Compares the fractions of a study with those of an earlier run, cell by cell, to detect a
+//! ranker that became worse.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,47 +7,47 @@ use super::overview::StudyOverview;
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
 
-/// What is expected: written once, compared again and again.
+/// The expected fractions of a study. It is written once and compared with later runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Version of this layout; 1.
+    /// The version of this layout; 1.
     pub format: u32,
-    /// Name of the study.
+    /// The name of the study.
     pub study: String,
-    /// Of its instances.
+    /// The hash of its instances.
     pub instances_hash: String,
-    /// In the order of the study.
+    /// The cells, in the order of the study.
     pub cells: Vec<BaselineCell>,
 }
 
 /// The fraction of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineCell {
-    /// As it is typed.
+    /// The ranker, as on the command line.
     pub ranker: String,
     /// The probe of the cell.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// Over instances.
+    /// The fraction satisfied, over instances.
     pub fraction: f64,
 }
 
-/// One cell beside what was expected.
+/// One cell with its expected and its actual fraction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineCheck {
-    /// What was expected.
+    /// The expected cell.
     pub expected: BaselineCell,
-    /// What there is; none where the ranker is gone or was judged on nothing.
+    /// The actual fraction; `None` if the ranker is missing or has no verdict.
     pub actual: Option<f64>,
-    /// Whether it is at least what was expected, less the tolerance.
+    /// Whether the actual fraction is at least the expected one minus the tolerance.
     pub passes: bool,
 }
 
 impl Baseline {
-    /// Of a study, over its readings.
+    /// Creates a baseline from the overviews of a study, one for each variant.
     pub fn from_overviews(overviews: &[StudyOverview]) -> Option<Baseline> {
         let first = overviews.first()?;
         let cells = overviews.iter().flat_map(|overview| {
@@ -71,7 +71,7 @@ impl Baseline {
         })
     }
 
-    /// Compares another making of the study; refuses other instances.
+    /// Compares a later run of the study with this one. Returns an error if the instances differ.
     pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<BaselineCheck>, Error> {
         if self.instances_hash != now.instances_hash {
             let reason = format!(

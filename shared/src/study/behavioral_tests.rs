@@ -1,11 +1,11 @@
-//! Behaviours of a study: for each and each ranker the effect of its samples.
+//! Behavioral tests of a study: the effect of every test on every ranker.
 //!
-//! A sample is two texts of a query. With the difference `x = R(q, d1) − R(q, d2)` its effect is
-//! +1 if `x > δ`, −1 if `x < −δ`, else 0, and the score of a ranker is
-//! `(positive − negative) / n`, from −1 to 1. MacAvaney et al. (TACL 2022), section 2, test the
-//! mean of the differences with a paired t test and Bonferroni's correction over the table; it
-//! takes every sample as a unit. Beside it stand the interval and the test of
-//! [`crate::stats::bootstrap`], whose units are queries; of a transfer set, the sources of pairs.
+//! A sample is two documents of a query. With the difference `x = R(q, d1) − R(q, d2)` its effect
+//! is +1 if `x > δ`, −1 if `x < −δ`, else 0, and the score of a ranker is `(positive − negative) /
+//! n`, from −1 to 1. MacAvaney et al. (TACL 2022), section 2, test the mean of the differences
+//! with a paired t test and Bonferroni's correction over the table, with samples as units. The
+//! interval and the test of [`crate::stats::bootstrap`] are reported as well; their units are
+//! queries or, in a transfer set, the sources of the pairs.
 
 use std::collections::BTreeMap;
 
@@ -22,55 +22,54 @@ use crate::stats::bootstrap::{self, VerdictCounts};
 use crate::stats::quantile::median;
 use crate::stats::{Estimate, t_test};
 
-/// Documents of a query whose adjacent differences tune δ.
+/// The number of top documents of a query whose adjacent score differences tune δ.
 const TOP: usize = 10;
 
 /// A corrected p below this is significant, as in the paper.
 pub const SIGNIFICANT: f64 = 0.001;
 
-/// How far two scores must be apart.
+/// The least score difference that counts as an effect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum TieThreshold {
-    /// For each ranker the median of the differences of adjacent scores in its top 10 of every
-    /// pool.
+    /// For each ranker, the median difference of adjacent scores in its top 10 of every pool.
     #[default]
     TunedPerRanker,
-    /// The same for all rankers.
+    /// The same threshold for all rankers.
     Fixed {
-        /// At least 0.
+        /// The threshold, at least 0.
         width: f64,
     },
 }
 
-/// Which behaviours are asked for, and how.
+/// The options of the behavioral tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestOptions {
-    /// Only their split counts here.
+    /// The controls; only their split is used here.
     #[serde(default)]
     pub controls: StudyControls,
-    /// δ.
+    /// The tie threshold δ.
     #[serde(default)]
     pub tie_threshold: TieThreshold,
-    /// The least grade of a relevant document, for the slices; none takes 2 where there are such
-    /// grades, as the paper does, and else 1.
+    /// The lowest grade that counts as relevant, for the slices; `None` takes 2 where there are
+    /// such grades, as in the paper, else 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_relevant_grade: Option<i32>,
 }
 
-/// Of which documents the samples are.
+/// The documents whose samples count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RelevanceSlice {
-    /// Of all.
+    /// All documents.
     #[default]
     All,
-    /// Of those that are relevant to the query.
+    /// The documents that are relevant to the query.
     Relevant,
-    /// Of those that are judged and not relevant.
+    /// The documents that are judged and not relevant.
     NotRelevant,
 }
 
@@ -84,7 +83,7 @@ impl RelevanceSlice {
         }
     }
 
-    /// The slices of a behaviour: a manipulation has all three.
+    /// Returns the slices of a behavioral test; a manipulation has all three.
     fn of(probe: Probe) -> &'static [RelevanceSlice] {
         match probe {
             Probe::Manipulation(_) => &[
@@ -97,41 +96,42 @@ impl RelevanceSlice {
     }
 }
 
-/// What a ranker is asked with.
+/// A ranker with its tie threshold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TestedRanker {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// δ, in the unit of its scores; none where its pools have no two scores to tune it by.
+    /// δ, in the unit of its scores; `None` if its pools have no two scores to tune it with.
     pub tie_threshold: Option<f64>,
 }
 
-/// The effect of some samples on one ranker.
+/// The effect of a set of samples on one ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralEffect {
-    /// Samples whose first text is preferred by more than δ.
+    /// Samples whose first document is preferred by more than δ.
     pub n_positive: u64,
     /// Samples whose scores differ by at most δ.
     pub n_tied: u64,
-    /// Samples whose second text is preferred by more than δ.
+    /// Samples whose second document is preferred by more than δ.
     pub n_negative: u64,
-    /// Samples without both scores; they count nowhere.
+    /// Samples without both scores; they are not counted elsewhere.
     pub n_unscored: u64,
     /// `(positive − negative) / n`, with the interval by queries.
     pub score: Estimate,
-    /// Of the differences, in the unit of the scores.
+    /// The mean of the differences, in the unit of the scores.
     pub mean: f64,
-    /// Of the differences: the middle one, or the mean of the middle two.
+    /// The median of the differences.
     pub median: f64,
-    /// Of the paired t test over samples; none of fewer than two or where none differs.
+    /// The p-value of the paired t test over samples; `None` if there are fewer than two samples
+    /// or none differs.
     pub p_samples: Option<f64>,
-    /// `p` times the number of tests in the table, at most 1.
+    /// `p_samples` times the number of tests in the table, at most 1.
     pub p_bonferroni: Option<f64>,
-    /// Two-sided, of the score against 0, with queries as units.
+    /// The two-sided p-value of the score against 0, with queries as units.
     pub p_queries: f64,
-    /// Queries with a sample; of a transfer set, sources of pairs.
+    /// Queries with a sample or, in a transfer set, sources of pairs.
     pub n_queries: u64,
 }
 
@@ -141,13 +141,13 @@ impl BehavioralEffect {
         self.n_positive + self.n_tied + self.n_negative
     }
 
-    /// Whether the paired t test finds a difference, as the paper marks it.
+    /// Returns whether the paired t test finds a difference, as marked in the paper.
     pub fn is_significant(&self) -> bool {
         self.p_bonferroni.is_some_and(|it| it < SIGNIFICANT)
     }
 
-    /// Whether samples as units and queries as units say different things: one finds an effect
-    /// and the other does not.
+    /// Returns whether the two tests disagree: with samples or with queries as units, one finds an
+    /// effect and the other does not.
     pub fn has_conflicting_tests(&self) -> bool {
         let [low, high] = self.score.interval;
         let by_queries = low > 0.0 || high < 0.0;
@@ -155,50 +155,50 @@ impl BehavioralEffect {
     }
 }
 
-/// A behavioral test on one slice with its effect on each ranker. (`Row` eleven times).
+/// A behavioral test on one slice with its effect on each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestRow {
-    /// Which.
+    /// The probe.
     pub probe: Probe,
-    /// Of which documents.
+    /// The slice.
     pub slice: RelevanceSlice,
-    /// Samples, of the queries that count.
+    /// The number of samples of the queries that count.
     pub n_samples: u64,
-    /// Share kept by a cap per query; 1 without.
+    /// The share of samples kept by a cap per query; 1 without a cap.
     pub sampled_fraction: f64,
-    /// One for each ranker; none where it has no sample with both scores.
+    /// One entry for each ranker; `None` if it has no sample with both scores.
     pub effects: Vec<Option<BehavioralEffect>>,
 }
 
-/// All behaviours of a study.
+/// The results of all behavioral tests of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestResults {
-    /// Of the study.
+    /// The name of the study.
     pub name: String,
-    /// Of the study.
+    /// The title of the study.
     pub title: String,
-    /// Of the instances.
+    /// The hash of the instances.
     pub instances_hash: String,
-    /// As they were asked.
+    /// The options with which they were computed.
     pub options: BehavioralTestOptions,
-    /// The least grade of a relevant document.
+    /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
-    /// What became of the pairs of each transfer set.
+    /// The number of pairs of each transfer set that were used or left out.
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
-    /// The splits of the queries: a dial.
+    /// The splits of the queries.
     pub splits: Vec<SplitSize>,
-    /// In the order of the study.
+    /// The rankers, in the order of the study.
     pub rankers: Vec<TestedRanker>,
-    /// In the order of the study.
+    /// The rows, in the order of the study.
     pub rows: Vec<BehavioralTestRow>,
-    /// Tests in the table.
+    /// The number of tests in the table.
     pub n_tests: u64,
 }
 
 impl Study {
-    /// Every behaviour for every ranker.
+    /// Computes the effect of every behavioral test on every ranker.
     pub fn behavioral_tests(
         &self,
         asking: &BehavioralTestOptions,
@@ -267,8 +267,8 @@ impl Study {
         })
     }
 
-    /// The median over all queries of the differences of adjacent scores among the first ten of
-    /// the pool, as the ranker orders it.
+    /// Returns the median, over all queries, of the differences of adjacent scores among the top
+    /// 10 documents of the pool, ordered by the ranker.
     fn tuned_delta(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Option<f64> {
         let mut differences = Vec::new();
         for (query, pool) in self.pools.iter().enumerate() {
@@ -284,13 +284,13 @@ impl Study {
         median(&differences)
     }
 
-    /// 2 where a document has such a grade, else 1.
+    /// Returns 2 if a document has a grade of at least 2, else 1.
     fn relevant_from(&self) -> i32 {
         let grades = self.qrels.0.values().flat_map(|it| it.values());
         grades.max().map_or(1, |&it| it.clamp(1, 2))
     }
 
-    /// The samples of a query that are in the slice.
+    /// Returns the samples of a query that are in the slice.
     fn sliced(
         &self,
         samples: &SampleSelection<'_>,
@@ -314,7 +314,7 @@ impl Study {
             .sum()
     }
 
-    /// The effect of the samples of the queries that count.
+    /// Returns the effect of the samples of the queries that count.
     fn effect(
         &self,
         samples: &SampleSelection<'_>,
@@ -336,7 +336,7 @@ impl Study {
                     None => counts.unscored += 1,
                 }
             }
-            // Of a collection a group is what its documents are searched in.
+            // In a collection with groups, the documents of a query are those of its group.
             let group = self.queries[query].group.as_deref();
             let group = group.filter(|_| samples.instances.probe.is_transfer());
             units.add(group, counts.since(before));
@@ -345,7 +345,7 @@ impl Study {
     }
 }
 
-/// What is drawn in a bootstrap: queries, but for pairs of one source, whose queries are one.
+/// The units of the bootstrap: queries, where all queries of one source of pairs are one unit.
 #[derive(Default)]
 struct BootstrapUnits<'a> {
     counted: Vec<VerdictCounts>,
@@ -368,7 +368,7 @@ impl<'a> BootstrapUnits<'a> {
     }
 }
 
-/// Samples of one behaviour, and which of them count.
+/// The samples of one behavioral test, with a filter for those that count.
 struct SampleSelection<'a> {
     instances: &'a Instances,
     filter: &'a InstanceFilter<'a>,
@@ -382,7 +382,7 @@ impl SampleSelection<'_> {
     }
 }
 
-/// The text of a sample that was not changed.
+/// Returns the unchanged document of a sample.
 fn original(claim: Claim<StudyDocNo>) -> StudyDocNo {
     match claim {
         Claim::Higher { loser, .. } | Claim::NotLower { loser, .. } => loser,
@@ -391,7 +391,7 @@ fn original(claim: Claim<StudyDocNo>) -> StudyDocNo {
     }
 }
 
-/// Outcomes.
+/// Counts of positive, tied and negative effects.
 #[derive(Debug, Clone, Copy, Default)]
 struct EffectCounts {
     positive: u64,
@@ -411,8 +411,8 @@ impl EffectCounts {
         }
     }
 
-    /// As the share of positive samples where a neutral one counts for half: then the score is
-    /// twice that share less 1, and a share of .5 is a score of 0.
+    /// Returns the share of positive samples where a neutral one counts half, as counts: the score
+    /// is twice that share minus 1, so a share of .5 is a score of 0.
     fn since(self, before: EffectCounts) -> VerdictCounts {
         let positive = self.positive - before.positive;
         let neutral = self.neutral - before.neutral;
@@ -424,7 +424,7 @@ impl EffectCounts {
     }
 }
 
-/// R(q, d1) − R(q, d2); none without both scores.
+/// Returns R(q, d1) − R(q, d2), or `None` without both scores.
 fn difference(
     claim: Claim<StudyDocNo>,
     score: impl FnMut(StudyDocNo) -> Option<f64>,
@@ -461,7 +461,7 @@ fn effect_of(
     })
 }
 
-/// Bonferroni's correction over the table; how many tests it has.
+/// Applies Bonferroni's correction over the table; returns the number of tests.
 fn correct(rows: &mut [BehavioralTestRow]) -> u64 {
     let tested = |it: &&mut BehavioralEffect| it.p_samples.is_some();
     let all = |rows: &mut [BehavioralTestRow]| {
@@ -489,7 +489,7 @@ mod tests {
         fixture::make(definition, collection)
     }
 
-    /// By hand over the scores of the study, in another order.
+    /// Counts by hand over the scores of the study, in another order.
     #[test]
     fn effects_are_counted_by_delta() {
         let study = study();

@@ -1,5 +1,5 @@
-//! Making a study: its collection is prepared and mined, audited, scored with formulas and put
-//! together.
+//! Makes a study: prepares and mines its collection, audits the analyzer, scores the pairs with
+//! lexical rankers and assembles the parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ use crate::probe::mining::StudyDocument;
 use crate::rank::LexicalRanker;
 use crate::score::{QueryDocumentPairs, Scores, lexical};
 
-/// What a study is made from.
+/// The inputs from which a study is made.
 pub struct StudyInputs {
-    /// As written.
+    /// The definition, as written.
     pub definition: StudyDefinition,
     /// The whole collection.
     pub collection: Collection,
-    /// What the definition names beside its collection.
+    /// The other files that the definition names.
     pub files: InputFiles,
-    /// The rankers that are formulas. Scores of others are added later.
+    /// The lexical rankers. Scores of other rankers are added later.
     pub rankers: Vec<LexicalRanker>,
-    /// Today: `2026-11-20`.
+    /// The date of today: `2026-11-20`.
     pub created: String,
 }
 
@@ -71,15 +71,15 @@ pub async fn make_study<E: ShardExecutor>(
     Ok(assemble(parts))
 }
 
-/// Pairs of queries and texts that formulas score.
+/// The pairs of queries and documents that lexical rankers score.
 pub struct LexicalScoring<'a> {
-    /// Its queries and documents.
+    /// The collection with the queries and documents.
     pub collection: &'a Collection,
     /// The index of the collection.
     pub index: &'a Index,
-    /// By number.
+    /// The documents, by their number.
     pub study_docs: &'a [StudyDocument],
-    /// Unique.
+    /// The unique pairs.
     pub pairs: &'a QueryDocumentPairs,
 }
 
@@ -118,14 +118,14 @@ impl LexicalScoring<'_> {
 }
 
 impl StudyDefinition {
-    /// Leaves a collection the queries of this study.
+    /// Removes the queries of a collection that this study does not use.
     pub fn truncate_queries(&self, collection: &mut Collection) {
         collection
             .queries
             .truncate(self.n_queries.unwrap_or(usize::MAX));
     }
 
-    /// Refuses a collection that this study cannot be made of.
+    /// Checks a collection; returns an error if this study cannot be made from it.
     pub fn check_collection(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::missing("collection", reason));
         if collection.docs.is_empty() {
@@ -138,12 +138,12 @@ impl StudyDefinition {
     }
 }
 
-/// What a study is put together from.
+/// The parts from which a study is assembled.
 struct StudyParts {
     definition: StudyDefinition,
     collection_hash: String,
     prepared: PreparedCollection,
-    /// Over document numbers of the collection.
+    /// The instances, over document numbers of the collection.
     mined: MiningResult,
     pairs: QueryDocumentPairs,
     scores: Vec<Scores>,
@@ -152,7 +152,7 @@ struct StudyParts {
     made: String,
 }
 
-/// Puts a study together: from here on only its own documents are needed.
+/// Assembles a study from its parts. From here on only its own documents are needed.
 fn assemble(parts: StudyParts) -> Study {
     let StudyParts {
         definition,
@@ -180,7 +180,7 @@ fn assemble(parts: StudyParts) -> Study {
         .enumerate()
         .map(|(place, &doc)| (doc, place as DocNo))
         .collect();
-    // Documents keep their order, so texts stay sorted.
+    // Documents keep their order, so study documents stay sorted.
     mined
         .study_docs
         .iter_mut()
@@ -249,7 +249,7 @@ fn assemble(parts: StudyParts) -> Study {
     }
 }
 
-/// [`Study::query_overlap`].
+/// Computes [`Study::query_overlap`].
 fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
     let numbers = collection.doc_numbers();
     let overlap = |query: &Query| {

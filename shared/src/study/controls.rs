@@ -1,4 +1,4 @@
-//! What a reader can turn on the Study page; everything below it is aggregated again.
+//! The controls of the Study page: settings that recompute all its figures.
 
 use std::sync::OnceLock;
 
@@ -10,49 +10,51 @@ use crate::probe::{Axiom, AxiomVariant, Claim, Instances, Probe, StudyDocNo};
 use crate::score::Scores;
 use crate::text::Vocabulary;
 
-/// The state of the dials. It stands in the address of a page.
+/// The state of the controls of a study page. It is part of the page's address.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyControls {
-    /// Reading of the axioms; none takes the first of the study.
+    /// The variant of the axioms; `None` takes the first one of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "mode")]
     pub variant: Option<AxiomVariant>,
-    /// δ below the one the study was mined with; instances with a larger gap are left out.
+    /// A length tolerance δ, in terms, below the one used for mining. Instances with a larger
+    /// difference are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "delta")]
     pub length_tolerance: Option<u32>,
-    /// Two sides of a claim closer than this tie; none takes the ranker's own width.
+    /// The tie threshold ε: sides of a claim that differ by at most this are tied. `None` takes
+    /// the default of the ranker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "delta_score")]
     pub tie_threshold: Option<f64>,
-    /// Which instances count.
+    /// The subset of instances that counts.
     #[serde(default)]
     #[serde(alias = "only")]
     pub subset: InstanceSubset,
-    /// Only queries of this split; none takes all.
+    /// Only queries of this split count; `None` takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
 }
 
-/// The subset of instances to aggregate. json as StudyControls.
+/// The subset of instances that is aggregated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InstanceSubset {
-    /// Every one.
+    /// All instances.
     #[default]
     All,
-    /// Those whose texts the ranker saw whole.
+    /// Instances whose documents the ranker read in full.
     #[serde(alias = "whole")]
     Untruncated,
-    /// Those with a relevant text.
+    /// Instances with a relevant document.
     #[serde(alias = "relevant")]
     WithRelevant,
 }
 
 impl StudyControls {
-    /// The reading that is shown.
+    /// Returns the variant that is shown.
     pub(crate) fn variant_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
         let mode = self.variant.unwrap_or(study.definition.variants[0]);
         if study.definition.variants.contains(&mode) {
@@ -61,13 +63,14 @@ impl StudyControls {
         Err(Error::not_found("variant of this study", mode.name()))
     }
 
-    /// Two sides of a claim closer than this tie.
+    /// Returns the tie threshold ε for a ranker.
     pub(crate) fn tie_threshold(&self, scores: &Scores) -> f64 {
         self.tie_threshold
             .unwrap_or(scores.ranker.kind.tie_threshold())
     }
 
-    /// Refuses a width that no two scores have, and a split that no query is in.
+    /// Checks the tie threshold and the split. Returns an error if the threshold is negative or
+    /// not finite, or no query is in the split.
     pub(crate) fn check(&self, study: &Study) -> Result<(), Error> {
         if let Some(split) = &self.split {
             let known = study.queries.iter().filter_map(|it| it.split.as_ref());
@@ -86,7 +89,8 @@ impl StudyControls {
 }
 
 impl Study {
-    /// The instances of an axiom in a mode, or of a behaviour, which has one.
+    /// Returns the instances of an axiom in a variant, or of a behavioral test, which has only
+    /// one.
     pub fn instances_of(&self, probe: Probe, mode: AxiomVariant) -> Result<&Instances, Error> {
         let mode = match probe.is_axiom() {
             true => mode,
@@ -105,10 +109,10 @@ impl Study {
     }
 }
 
-/// Which instances a state of the dials lets through.
+/// Decides which instances count under some controls.
 pub(crate) struct InstanceFilter<'a> {
     study: &'a Study,
-    /// δ, with the length of each text, where it was turned down.
+    /// δ with the length of each document, if it is below the one used for mining.
     delta: Option<(u32, &'a [u32])>,
     only: InstanceSubset,
     split: Option<&'a str>,
@@ -132,13 +136,14 @@ impl<'a> InstanceFilter<'a> {
         }
     }
 
-    /// Whether the instances of a query count at all.
+    /// Returns whether the instances of a query count.
     pub(super) fn includes_query(&self, query: usize) -> bool {
         let own = &self.study.queries[query].split;
         self.split.is_none_or(|it| own.as_deref() == Some(it))
     }
 
-    /// Whether an instance counts; for [`InstanceSubset::Untruncated`] that depends on the ranker.
+    /// Returns whether an instance counts. For [`InstanceSubset::Untruncated`] that depends on the
+    /// ranker.
     pub(crate) fn includes_instance(
         &self,
         instances: &Instances,
@@ -156,7 +161,7 @@ impl<'a> InstanceFilter<'a> {
         fits && self.has_similar_lengths(instances, claim) && self.includes_query(query)
     }
 
-    /// Whether its texts are as equally long as δ wants them.
+    /// Returns whether its documents differ in length by at most δ.
     pub(super) fn has_similar_lengths(
         &self,
         instances: &Instances,
@@ -171,7 +176,7 @@ impl<'a> InstanceFilter<'a> {
         else {
             return true;
         };
-        // The published code of STMC3 asks for less than δ, not for at most.
+        // The published code of STMC3 requires less than δ, not at most δ.
         let most_gap = match (probe, mode) {
             (Probe::Axiom(Axiom::Stmc3), AxiomVariant::Code) => delta.checked_sub(1),
             _ => Some(*delta),
@@ -186,7 +191,7 @@ impl<'a> InstanceFilter<'a> {
 }
 
 impl Study {
-    /// Whether the ranker saw only a part of one of the texts.
+    /// Returns whether the ranker read only a part of one of the documents.
     pub(super) fn is_truncated(
         &self,
         scores: &Scores,
@@ -200,13 +205,13 @@ impl Study {
                 .any(|text| self.is_doc_truncated(scores, query, text))
     }
 
-    /// Whether the ranker saw only a part of a text.
+    /// Returns whether the ranker read only a part of a document.
     pub(super) fn is_doc_truncated(&self, scores: &Scores, query: usize, text: StudyDocNo) -> bool {
         let place = self.pairs.position(query, text);
         place.is_some_and(|it| scores.truncated.binary_search(&(it as u32)).is_ok())
     }
 
-    /// Whether one of the texts is relevant.
+    /// Returns whether one of the documents is relevant.
     pub(super) fn has_relevant(&self, query: usize, claim: Claim<StudyDocNo>) -> bool {
         claim
             .docs()
@@ -215,29 +220,29 @@ impl Study {
     }
 }
 
-/// Whether an axiom has δ among its premises.
+/// Returns whether an axiom has δ among its preconditions.
 fn needs_equal_length(probe: Probe) -> bool {
     match probe {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3) => true,
         Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2) => false,
-        // Theirs is a share of the longer text.
+        // Their tolerance is a share of the longer document.
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => false,
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
     }
 }
 
-/// The length of each text, in terms, once it was asked for.
+/// The length of each document in terms, computed when it is first needed.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentLengths(OnceLock<Vec<u32>>);
 
-/// What is known already makes no other study of it.
+/// A cache: two studies are equal whether or not it is filled.
 impl PartialEq for DocumentLengths {
     fn eq(&self, _: &DocumentLengths) -> bool {
         true
     }
 }
 
-/// Of every text of a study.
+/// Returns the lengths of all documents of a study.
 pub(super) fn document_lengths(study: &Study) -> Vec<u32> {
     if let Some(withheld) = &study.withheld_texts {
         return withheld.n_terms.clone();
@@ -283,7 +288,7 @@ mod tests {
             rows.map(|it| (it.cells.clone(), it.effectiveness.clone()))
                 .collect::<Vec<_>>()
         };
-        // Statistics of terms are those of the whole collection in both.
+        // Term statistics are those of the whole collection in both.
         assert_eq!(cells(&train), cells(&only));
         assert!(test.rows[0].effectiveness.iter().all(Option::is_none));
         let error = both.overview(&of("dev")).unwrap_err();

@@ -1,4 +1,4 @@
-//! A study as a data set: every instance with its premises and scores, for use outside.
+//! A study as a data set: every instance with its preconditions and scores, for use elsewhere.
 
 use serde::Serialize;
 
@@ -11,33 +11,33 @@ use crate::probe::mining::StudyDocument;
 use crate::probe::{AxiomVariant, ClaimKind, MeasuredPrecondition, Probe, StudyDocNo};
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
-/// One instance. Places among query terms, as premises name them, are those of `terms`.
+/// One instance. Positions of query terms in its preconditions are positions in `terms`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExportedInstance<'a> {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// What it claims of its texts.
+    /// What it claims about its documents.
     pub claim: ClaimKind,
-    /// Id of its query.
+    /// The id of its query.
     pub query_id: &'a str,
-    /// Distinct terms of the query.
+    /// The distinct terms of the query.
     pub terms: Vec<&'a str>,
-    /// Ids of its texts, in the order of the claim.
+    /// The ids of its documents, in the order of the claim.
     #[serde(alias = "text_ids")]
     pub doc_ids: Vec<String>,
-    /// As measured.
+    /// The measured preconditions.
     #[serde(alias = "premises")]
     pub preconditions: Vec<MeasuredPrecondition>,
-    /// For each ranker of the study, in its order, the scores of the texts.
+    /// For each ranker of the study, in its order, the scores of the documents.
     pub scores: Vec<Vec<Option<f64>>>,
 }
 
 impl Study {
-    /// The documents of the study, analysed; statistics of the whole collection are in
+    /// Returns an index of the study's documents. Statistics of the whole collection are in
     /// [`Study::terms`].
     pub(super) fn index(&self) -> Result<Index, Error> {
         let builder = IndexBuilder::new(self.definition.analyzer.clone());
@@ -49,12 +49,12 @@ impl Study {
         builder.finish()
     }
 
-    /// The word vectors of the study.
+    /// Returns the word vectors of the study.
     pub(super) fn vectors(&self) -> Option<&WordVectors> {
         self.word_vectors.as_ref().map(|it| &it.vectors)
     }
 
-    /// Calls `take` with every instance, in order. Texts are counted once for each query.
+    /// Calls `take` with every instance, in order. Documents are counted once per query.
     pub fn each_instance<E: From<Error>>(
         &self,
         mut take: impl FnMut(&ExportedInstance<'_>) -> Result<(), E>,

@@ -1,5 +1,5 @@
-//! What the papers show beside a table of fractions: where instances come from, how far two
-//! rankers are apart, and how axioms and effectiveness go together.
+//! The figures of a study: where its instances come from, how two rankers differ, and how axioms
+//! relate to effectiveness.
 
 pub mod funnel;
 pub mod reference_comparison;
@@ -26,56 +26,57 @@ use scatter::EffectivenessScatter;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FigureOptions {
-    /// As on the Study page.
+    /// The controls, as on the Study page.
     #[serde(default)]
     pub controls: StudyControls,
-    /// Row of the ranker that the others are compared with.
+    /// The row of the ranker that the others are compared with.
     #[serde(default)]
     pub reference_row: u32,
-    /// Place of the measure, among [`EffectivenessTable::measures`].
+    /// The position of the measure in [`EffectivenessTable::measures`].
     #[serde(default)]
     pub measure_index: u32,
 }
 
-/// Every figure of a study, for one choice.
+/// All figures of a study for one choice of options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyFigures {
     /// Name of the study.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Of its instances.
+    /// The hash of its instances.
     pub instances_hash: String,
-    /// The reading that is shown.
+    /// The variant that is shown.
     pub variant: AxiomVariant,
-    /// The readings that were mined.
+    /// The variants that were mined.
     pub variants: Vec<AxiomVariant>,
-    /// Where queries are in splits.
+    /// The splits of the queries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<SplitSize>,
-    /// What was chosen.
+    /// The options that were chosen.
     pub options: FigureOptions,
-    /// Rows.
+    /// The rankers, one for each row.
     pub rankers: Vec<RankerInfo>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: String,
-    /// One for each axiom.
+    /// One funnel for each axiom.
     pub funnels: Vec<AxiomFunnel>,
-    /// How the instances fare under other analysers.
+    /// How many instances remain under other analyzers.
     pub audits: Vec<AnalyzerAudit>,
-    /// Rankers against one of them, axiom by axiom.
+    /// The rankers compared with one of them, axiom by axiom.
     pub reference_comparison: ReferenceComparison,
-    /// Rankers by effectiveness; none without judgements.
+    /// The effectiveness of the rankers; `None` without judgments.
     pub effectiveness: Option<EffectivenessTable>,
-    /// Effectiveness by how much of the query relevant texts hold; none without judgements.
+    /// Effectiveness by the share of the query terms that relevant documents contain; `None`
+    /// without judgments.
     pub query_overlap: Option<QueryOverlapFigure>,
-    /// Effectiveness against axioms; none without judgements.
+    /// Effectiveness against axioms; `None` without judgments.
     pub effectiveness_scatter: Option<EffectivenessScatter>,
 }
 
 impl Study {
-    /// Every figure, for one choice.
+    /// Computes all figures for one choice of options.
     pub fn figures(&self, choice: &FigureOptions) -> Result<StudyFigures, Error> {
         let overview: StudyOverview = self.overview(&choice.controls)?;
         let mode = overview.variant;

@@ -1,52 +1,53 @@
-//! What stands out in a study: the cells that a reader should see first.
+//! The notable results of a study: the cells that a reader should see first.
 
 use super::overview::{OverviewCell, StudyOverview};
 use crate::probe::Probe;
 use crate::stats::Estimate;
 
-/// Something that stands out, with its numbers. Rankers are named by their row.
+/// A notable result with its numbers. Rankers are given by their row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StudyFinding {
-    /// A ranker orders most instances the other way round.
+    /// A ranker violates an axiom in most instances.
     ViolatesAxiom {
-        /// Who.
+        /// The row of the ranker.
         ranker: usize,
-        /// On what.
+        /// The axiom.
         probe: Probe,
-        /// Fraction satisfied.
+        /// The fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
         n_verdicts: u64,
     },
-    /// Two rankers are far apart.
+    /// The fractions of two rankers differ strongly.
     RankersDiffer {
-        /// Who follows the axiom more often.
+        /// The row of the ranker with the higher fraction.
         more: usize,
-        /// Who follows it less often.
+        /// The row of the ranker with the lower fraction.
         less: usize,
-        /// On what.
+        /// The axiom.
         probe: Probe,
-        /// Fraction satisfied by the one.
+        /// The higher fraction.
         fraction_of_more: Estimate,
-        /// Fraction satisfied by the other.
+        /// The lower fraction.
         fraction_of_less: Estimate,
     },
-    /// The judgements contradict an axiom.
+    /// The judgments contradict an axiom.
     QrelsContradictAxiom {
-        /// Which.
+        /// The axiom.
         probe: Probe,
-        /// How often its claim holds for the grades, where these differ.
+        /// The fraction of instances whose claim holds for the grades, among those with different
+        /// grades.
         fraction: Estimate,
         /// Instances whose grades differ.
         n_verdicts: u64,
     },
-    /// A ranker does as the axiom says.
+    /// A ranker satisfies an axiom.
     SatisfiesAxiom {
-        /// Who.
+        /// The row of the ranker.
         ranker: usize,
-        /// On what.
+        /// The axiom.
         probe: Probe,
-        /// Fraction satisfied.
+        /// The fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
         n_verdicts: u64,
@@ -64,8 +65,9 @@ impl StudyFinding {
         }
     }
 
-    /// How far it is from what chance could be, in fractions, counted from the near end of its
-    /// interval; two rankers from the near ends of both. Not above 0: chance may be all there is.
+    /// Returns the distance from chance level, as a fraction, measured from the nearer end of the
+    /// interval. For two rankers, it is the distance between the nearer ends of both intervals. A
+    /// value of at most 0 may be due to chance.
     fn size(&self) -> f64 {
         const CHANCE: f64 = 0.5;
         match self {
@@ -80,19 +82,19 @@ impl StudyFinding {
         }
     }
 
-    /// That a ranker follows an axiom is what one expects: it is told after all else.
+    /// Returns whether the finding is that a ranker satisfies an axiom. Such findings come last.
     fn is_expected(&self) -> bool {
         matches!(self, StudyFinding::SatisfiesAxiom { .. })
     }
 }
 
-/// The largest findings, at most one about each axiom, and at most `n`.
+/// Returns the largest findings, at most `n` and at most one about each axiom.
 pub fn find_notable_results(overview: &StudyOverview, n: usize) -> Vec<StudyFinding> {
     let mut all: Vec<StudyFinding> = candidates(overview)
         .into_iter()
         .filter(|it| it.size() > 0.0)
         .collect();
-    // Stable: of equal ones the first in the table.
+    // The sort is stable: of equal findings the first in the table comes first.
     all.sort_by(|a, b| {
         let expected = a.is_expected().cmp(&b.is_expected());
         expected.then(b.size().total_cmp(&a.size()))

@@ -1,4 +1,4 @@
-//! Studies for tests: one query or several over a few texts, in order.
+//! Studies for tests: one or more queries over a few documents, in order.
 
 use super::build::{StudyInputs, make_study};
 use super::preparation::{InputFiles, SequentialExecutor, run_synchronously};
@@ -7,7 +7,7 @@ use crate::collection::{Collection, Document, Qrels, Query};
 use crate::probe::{AxiomVariant, Limits, Probe};
 use crate::text::Analyzer;
 
-/// Texts over a few words, of which some have the same terms in another number.
+/// Documents over a few words; some have the same terms with other counts.
 pub(crate) const RIVER_TEXTS: [&str; 6] = [
     "river bank",
     "river river mud",
@@ -17,7 +17,7 @@ pub(crate) const RIVER_TEXTS: [&str; 6] = [
     "the sea and the river",
 ];
 
-/// Texts over a few words, the last of which has none of `river bank`.
+/// Documents over a few words; the last one contains none of `river bank`.
 pub(crate) const FOUR_TEXTS: [&str; 4] = [
     "river river bank",
     "river bank",
@@ -25,23 +25,23 @@ pub(crate) const FOUR_TEXTS: [&str; 4] = [
     "a sea of mud",
 ];
 
-/// Every lexical axiom under BM25 and QL; the texts are called `1`, `2`, …, and the first is
-/// relevant.
+/// Makes a study with every lexical axiom, BM25 and QL. The documents are named `1`, `2`, …, and
+/// the first is relevant.
 pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
     study_of(&[query], texts, delta)
 }
 
-/// The same of several queries, `q`, `q1`, `q2`, …; the first has the judgement.
+/// Makes the same study with several queries, `q`, `q1`, `q2`, …; the first has the judgment.
 pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
     make(definition(delta), collection(queries, texts))
 }
 
-/// Makes a study with formulas.
+/// Makes a study with lexical rankers.
 pub(crate) fn make(definition: StudyDefinition, collection: Collection) -> Study {
     make_with(definition, collection, InputFiles::default())
 }
 
-/// Makes a study with formulas and with what it names beside its collection.
+/// Makes a study with lexical rankers and the files that its definition names.
 pub(crate) fn make_with(
     definition: StudyDefinition,
     collection: Collection,
@@ -58,7 +58,7 @@ pub(crate) fn make_with(
     run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
 }
 
-/// Every lexical axiom under BM25 and QL.
+/// Returns a definition with every lexical axiom, BM25 and QL.
 pub(crate) fn definition(delta: u32) -> StudyDefinition {
     StudyDefinition {
         format: 1,
@@ -83,7 +83,8 @@ pub(crate) fn definition(delta: u32) -> StudyDefinition {
     }
 }
 
-/// The texts are called `1`, `2`, …, the queries `q`, `q1`, …; the first has a judgement.
+/// Returns a collection with documents `1`, `2`, … and queries `q`, `q1`, …; the first has a
+/// judgment.
 pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
     let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
         id: id.to_string(),
@@ -109,7 +110,7 @@ pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
     }
 }
 
-/// As [`collection`], with these grades of texts for the first query.
+/// Like [`collection`], with these grades of documents for the first query.
 pub(crate) fn judged(queries: &[&str], texts: &[&str], grades: &[(&str, i32)]) -> Collection {
     let mut collection = collection(queries, texts);
     let grades = grades.iter().map(|&(id, grade)| (id.to_owned(), grade));

@@ -1,4 +1,5 @@
-//! The Instance page: why it is an instance, what each ranker said, which term decided.
+//! The Instance page: why the documents are an instance, how each ranker scores them, and which
+//! query term decided.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,177 +24,179 @@ use crate::word_vectors::{
 
 use std::collections::BTreeMap;
 
-/// Everything the Instance page shows.
+/// The data of the Instance page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceDetails {
-    /// Its place among the instances of the axiom and mode.
+    /// Its number among the instances of the axiom and variant.
     pub number: u64,
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// Query id.
     pub query_id: String,
-    /// The query as written, with its marks.
+    /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// Distinct query terms, in order of first appearance.
     pub terms: Vec<QueryTermInfo>,
-    /// In the order of the claim.
+    /// The documents, in the order of the claim.
     pub docs: Vec<InstanceDocument>,
-    /// Over places in `texts`.
+    /// The claim, over positions in `docs`.
     pub claim: Claim<u32>,
-    /// In the order the axiom checks them.
+    /// The preconditions, in the order in which the axiom checks them.
     pub preconditions: Vec<MeasuredPrecondition>,
-    /// One for each ranker of the study.
+    /// One verdict for each ranker of the study.
     pub verdicts: Vec<RankerVerdict>,
-    /// One for each lexical ranker.
+    /// Term contributions, one entry for each lexical ranker.
     pub contributions: Vec<TermContributions>,
-    /// Whether the texts are not here; then there is nothing that is counted in them.
+    /// Whether the texts are withheld; then fields that are counted in them are empty.
     #[serde(default)]
     pub has_withheld_texts: bool,
 }
 
-/// The words of an instance.
+/// The texts of an instance, with highlights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstanceTexts {
-    /// The query as written, with its marks.
+    /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// Distinct query terms, in order of first appearance.
     pub terms: Vec<QueryTermInfo>,
-    /// In the order of the claim.
+    /// The documents, in the order of the claim.
     pub docs: Vec<HighlightedText>,
-    /// Whether the texts are not here.
+    /// Whether the texts are withheld.
     pub has_withheld_texts: bool,
 }
 
-/// A text with the places of query terms in it.
+/// A text with the positions of query terms in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HighlightedText {
-    /// As written. It comes from outside: text, never HTML.
+    /// The text as written. It is user data: show it as text, never as HTML.
     pub text: String,
-    /// Ascending, without overlap.
+    /// The highlights, in ascending order, without overlap.
     pub marks: Vec<TermHighlight>,
 }
 
-/// Where a query term stands.
+/// An occurrence of a query term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TermHighlight {
-    /// Bytes of the text, in UTF-8.
+    /// The bytes of the text, in UTF-8.
     pub span: Span,
-    /// Place among the distinct query terms.
+    /// The position among the distinct query terms.
     pub term_index: u32,
-    /// One of the two terms that stand nearest (Γ).
+    /// Whether it is one of the two terms that are closest to each other (Γ).
     pub is_nearest: bool,
 }
 
-/// A query term with what the collection knows of it.
+/// A query term with its statistics in the collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryTermInfo {
-    /// After analysis.
+    /// The term, after analysis.
     pub term: String,
     /// As first written in the query.
     pub surface_form: String,
     /// Occurrences in the query.
     pub count: u32,
-    /// Documents that hold it.
+    /// The number of documents that contain it.
     pub df: u32,
-    /// Occurrences in the collection.
+    /// The number of occurrences in the collection.
     pub cf: u64,
-    /// 0 for the rarest query term, then on by df: the line it is marked with.
+    /// The rank by document frequency, 0 for the rarest query term; it selects the line style of
+    /// the highlight.
     pub rarity_rank: u32,
 }
 
-/// A text of an instance.
+/// A document of an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceDocument {
-    /// Document id, or `DOC#probe:argument` for a derived text.
+    /// The document id, or `DOC#probe:argument` for a derived document.
     pub id: String,
-    /// May be empty; it is the beginning of the body.
+    /// The title, may be empty; the text begins with it.
     pub title: String,
-    /// What was analysed and scored, with marks.
+    /// The analyzed and scored text, with highlights.
     pub text: HighlightedText,
     /// Its length, in terms.
     pub n_terms: u32,
-    /// Occurrences of each distinct query term.
+    /// The number of occurrences of each distinct query term.
     pub term_counts: Vec<u32>,
-    /// Γ, the least distance of two distinct query terms; none with fewer than two.
+    /// Γ, the least distance of two distinct query terms; `None` with fewer than two.
     pub term_distance: Option<u32>,
-    /// Grade, if judged.
+    /// The grade, if judged.
     pub grade: Option<i32>,
-    /// What its words mean; none without word vectors.
+    /// The similarity to the query; `None` without word vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_similarity: Option<QuerySimilarity>,
-    /// What its manipulation goes by, in the document as it is; else empty.
+    /// The units that its manipulation changes, in the original document; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linguistic_spans: Vec<LinguisticSpans>,
 }
 
-/// What was found in a text, of one kind.
+/// The spans of one kind of linguistic unit in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinguisticSpans {
-    /// Of which kind.
+    /// The kind of unit.
     pub unit: LinguisticUnit,
     /// Ascending, without overlap.
     pub spans: Vec<Span>,
 }
 
-/// How like a query the words of a text are that are not in it, d − Q.
+/// The similarity of a query to the words of a document that are not in the query, d − Q.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuerySimilarity {
-    /// cos(d − Q, Q); none if one of them has no word with a vector.
+    /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub cosine: Option<f64>,
     /// Occurrences of words with a vector.
     pub n_with_vector: u32,
     /// All occurrences.
     pub n_words: u32,
-    /// The words that are most like the query, with their cosine.
+    /// The words that are most similar to the query, with their cosines.
     pub nearest_words: Vec<SimilarWord>,
 }
 
-/// How many words [`QuerySimilarity::nearest_words`] names.
+/// The number of words in [`QuerySimilarity::nearest_words`].
 const NEAREST: usize = 6;
 
-/// The scores and the verdict of one ranker on an instance. (`Said` five times).
+/// The scores and the verdict of one ranker on an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerVerdict {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// In the order of the texts.
+    /// Scores, in the order of the documents.
     pub scores: Vec<Option<f64>>,
-    /// Whether it saw only a part of each text.
+    /// Whether the ranker read only a part of each document.
     pub truncated: Vec<bool>,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub verdict: Option<Verdict>,
-    /// The median size of its margins on this axiom, to scale a bar with.
+    /// The median absolute margin of the ranker on this axiom, as the scale of a bar.
     pub typical_margin: Option<f64>,
 }
 
-/// What each query term adds to the score of each text.
+/// The contribution of each query term to the score of each document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TermContributions {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// Distinct query terms × texts; each column sums, from the top, to the score.
+    /// Distinct query terms × documents; each column sums, from the top, to the score.
     pub terms: Vec<Vec<f64>>,
-    /// In the order of the texts.
+    /// Scores, in the order of the documents.
     pub scores: Vec<f64>,
 }
 
-/// Instances from which [`RankerVerdict::typical_margin`] is taken: the first so many.
+/// The number of instances, from the first, from which [`RankerVerdict::typical_margin`] is
+/// computed.
 const TYPICAL: usize = 2000;
 
 impl Study {
-    /// One instance with everything that is known of it.
+    /// Returns one instance with all its details.
     pub fn instance_details(
         &self,
         probe: Probe,
@@ -235,7 +238,7 @@ impl Study {
             text.query_similarity = words
                 .and_then(|it| read.query_similarity(&self.definition.analyzer, &it.vectors, at));
         }
-        // The second text of a manipulation is the document.
+        // The second document of a manipulation is the original.
         if let (Probe::Manipulation(it), Some(text)) = (probe, texts.get_mut(1)) {
             text.linguistic_spans = tagged(it, &text.text.text);
         }
@@ -287,7 +290,7 @@ impl Study {
         Ok(shown)
     }
 
-    /// The words of an instance alone, which is much less work than all that is known of it.
+    /// Returns only the texts of an instance, which is much faster than all its details.
     pub fn instance_texts(
         &self,
         probe: Probe,
@@ -353,7 +356,7 @@ impl Study {
     }
 }
 
-/// The instance with a number.
+/// Returns the position of the instance with a number.
 fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
     let at = usize::try_from(number).ok();
     at.filter(|&it| it < instances.len()).ok_or_else(|| {
@@ -376,15 +379,15 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
     units.iter().map(of).collect()
 }
 
-/// A query and texts, analysed and counted.
+/// A query and its documents, analyzed and counted.
 pub(super) struct AnalyzedInstance<'a> {
     query: (&'a str, Vec<(String, Span)>),
     bodies: Vec<(&'a str, Vec<(String, Span)>)>,
-    /// Distinct query terms.
+    /// The distinct query terms.
     pub(super) terms: QueryTerms,
-    /// Each text.
+    /// The features of each document.
     pub(super) features: Vec<DocumentFeatures>,
-    /// How like each query term is to each.
+    /// The similarity of each query term to each other one.
     alike: Vec<f64>,
 }
 
@@ -399,7 +402,7 @@ impl<'a> AnalyzedInstance<'a> {
         let analysed = |text: &'a str| (text, analyzer.terms(text));
         let query = analysed(query);
         let bodies: Vec<_> = bodies.iter().map(|it| analysed(it)).collect();
-        // Numbers in the order of first appearance, the query first.
+        // Terms are numbered in the order of first appearance, the query first.
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         for (term, _) in query.1.iter().chain(bodies.iter().flat_map(|it| &it.1)) {
             let next = numbers.len() as u32;
@@ -444,7 +447,7 @@ impl<'a> AnalyzedInstance<'a> {
         }
     }
 
-    /// Some of the texts, for an axiom.
+    /// Returns the query context for some of the documents, as an axiom needs it.
     pub(super) fn query_context<'b>(
         &'b self,
         limits: &'b Limits,
@@ -460,7 +463,7 @@ impl<'a> AnalyzedInstance<'a> {
         }
     }
 
-    /// What the words of a text mean.
+    /// Returns the similarity of the words of a document to the query.
     pub(super) fn query_similarity(
         &self,
         analyzer: &Analyzer,
@@ -484,12 +487,12 @@ impl<'a> AnalyzedInstance<'a> {
         })
     }
 
-    /// The query with its marks.
+    /// Returns the query with its highlights.
     pub(super) fn query(&self) -> HighlightedText {
         self.mark(&self.query, None)
     }
 
-    /// The texts with their marks.
+    /// Returns the documents with their highlights.
     pub(super) fn texts(&self) -> impl Iterator<Item = HighlightedText> + '_ {
         self.bodies
             .iter()
@@ -497,7 +500,7 @@ impl<'a> AnalyzedInstance<'a> {
             .map(|(body, it)| self.mark(body, it.nearest_positions))
     }
 
-    /// Distinct query terms with what the collection knows of them.
+    /// Returns the distinct query terms with their statistics in the collection.
     pub(super) fn query_term_infos(&self) -> Vec<QueryTermInfo> {
         let mut by_df: Vec<usize> = (0..self.terms.len()).collect();
         by_df.sort_by_key(|&it| self.terms[it].df);
@@ -520,7 +523,7 @@ impl<'a> AnalyzedInstance<'a> {
             .collect()
     }
 
-    /// What each query term adds to the score of each text.
+    /// Returns the contribution of each query term to the score of each document.
     pub(super) fn contributions(
         &self,
         ranker: &LexicalRanker,

@@ -1,4 +1,4 @@
-//! The Instances page: one ranker on one axiom, filtered, sorted and cut into pages.
+//! The Instances page: the instances of one ranker and axiom, filtered, sorted and paginated.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,53 +16,53 @@ pub use lister::InstanceLister;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceListOptions {
-    /// The state of the Study page.
+    /// The controls of the Study page.
     pub controls: StudyControls,
-    /// The column: a probe of the study.
+    /// The probe: a column of the table.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// Row, counted from 0.
+    /// The row of the ranker, counted from 0.
     pub ranker: usize,
-    /// Only this outcome.
+    /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// Only queries whose id or text contains this, ignoring case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub query_filter: String,
-    /// Only margins from here on.
+    /// The lowest margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_margin: Option<f64>,
-    /// Only margins up to here.
+    /// The highest margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_margin: Option<f64>,
-    /// Order of the list.
+    /// The order of the list.
     #[serde(default)]
     pub sort: InstanceSort,
-    /// How many to skip.
+    /// The number of instances to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to give, at most [`InstanceListOptions::MAX_PAGE_SIZE`].
+    /// The number of instances to return, at most [`InstanceListOptions::MAX_PAGE_SIZE`].
     pub limit: u64,
 }
 
 impl InstanceListOptions {
-    /// Sets the maximum number of instances on one page of a list.
+    /// The largest number of instances on one page of a list.
     pub const MAX_PAGE_SIZE: u64 = 500;
 }
 
-/// Order of a list of instances. Ties stay in the order of queries and texts.
+/// The order of a list of instances. Ties keep the order of queries and documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InstanceSort {
-    /// As mined: by query, then texts.
+    /// As mined: by query, then by documents.
     #[default]
     Query,
-    /// Most clearly against the claim first.
+    /// By margin, most clearly violated first.
     MarginAscending,
-    /// Most clearly with the claim first.
+    /// By margin, most clearly satisfied first.
     MarginDescending,
-    /// Closest calls first.
+    /// By absolute margin, closest first.
     AbsoluteMargin,
 }
 
@@ -70,11 +70,11 @@ pub enum InstanceSort {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstancePage {
-    /// Instances that pass the filter.
+    /// The number of instances that pass the filter.
     pub n_instances: u64,
-    /// One page of them.
+    /// The instances on this page.
     pub rows: Vec<ListedInstance>,
-    /// Of the margins of all instances of the cell, before the filter on margins.
+    /// The margins of all instances of the cell, before the filter on margins.
     pub histogram: MarginHistogram,
 }
 
@@ -82,21 +82,21 @@ pub struct InstancePage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListedInstance {
-    /// Its place among the instances of the axiom and mode: its address.
+    /// Its number among the instances of the axiom and variant, as used in its address.
     pub number: u64,
     /// Query id.
     pub query_id: String,
-    /// As written.
+    /// The query as written.
     pub query: String,
-    /// Ids, in the order of the claim.
+    /// The ids of the documents, in the order of the claim.
     pub docs: Vec<String>,
-    /// Grades, in the same order.
+    /// The grades, in the same order.
     pub grades: Vec<Option<i32>>,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub outcome: Option<Outcome>,
-    /// None without all scores.
+    /// `None` unless all documents have a score.
     pub margin: Option<f64>,
-    /// Whether the ranker saw only a part of one of the texts.
+    /// Whether the ranker read only a part of one of the documents.
     pub is_truncated: bool,
 }
 
@@ -104,19 +104,19 @@ pub struct ListedInstance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MarginHistogram {
-    /// Lower edge of the first bin.
+    /// The lower edge of the first bin.
     pub lower_edge: f64,
-    /// Width of a bin.
+    /// The width of a bin.
     pub bin_width: f64,
-    /// How many margins each bin holds; its lower edge is in, its upper edge is not. Ties
-    /// are not counted here.
+    /// The number of margins in each bin, which includes its lower edge but not its upper edge.
+    /// Ties are not counted here.
     pub counts: Vec<u64>,
-    /// Margins within the width of a tie.
+    /// The number of margins within the tie threshold.
     pub n_tied: u64,
 }
 
 impl Study {
-    /// One page of the instances of a cell.
+    /// Returns one page of the instances of a cell.
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.instance_lister(listing)?;
         let counted = [lister.count_margins(0..self.queries.len())];
@@ -129,7 +129,7 @@ impl Study {
         Ok(lister.build_page(&plan, picked))
     }
 
-    /// The same in parts that can be done on several threads.
+    /// Returns a lister that does the same in parts, which can be computed on several threads.
     pub fn instance_lister<'a>(
         &'a self,
         listing: &'a InstanceListOptions,
@@ -152,10 +152,10 @@ impl InstanceListOptions {
     }
 }
 
-/// About how many bins a histogram has.
+/// The approximate number of bins of a histogram.
 const BINS: f64 = 40.0;
 
-/// The next of 1, 2, 5 times a power of ten.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_width(width: f64) -> f64 {
     if !(width > 0.0 && width.is_finite()) {
         return 0.0;
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Sorted as a whole, in one piece: what the pages must add up to.
+    /// The whole list sorted at once, which the pages must add up to.
     fn whole(study: &Study, listing: &InstanceListOptions) -> Vec<(u64, Option<f64>)> {
         let probe = listing.probe;
         let mode = listing.controls.variant_of(study).unwrap();
@@ -243,7 +243,7 @@ mod tests {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let queries = ["river bank", "mud", "tide river mud", "bank tide", "none"];
         let mut study = fixture::study_of(&queries, &texts, 30);
-        // A ranker without all scores, and with ties.
+        // A ranker that lacks some scores and has ties.
         let mut ranker = study.scores[0].ranker.clone();
         ranker.fingerprint = "holes".to_owned();
         let values = (0..study.pairs.len()).map(|at| match at % 7 {

@@ -1,4 +1,4 @@
-//! The Study page: rankers × axioms, effectiveness, counts, agreement with judgements.
+//! The Study page: rankers × axioms, effectiveness, counts, agreement with judgments.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,105 +18,105 @@ use crate::stats::multiple_testing::holm;
 use crate::stats::{Estimate, bootstrap::SatisfiedFraction};
 use crate::verdict::{OutcomeCounts, Verdict};
 
-/// What is said of a ranker's order of the pool.
+/// The effectiveness measures of a ranker's order of the pool.
 pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
 
-/// A study in a list: enough for its card with a small heat map.
+/// A study in a list, with the data of its card and a small heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudySummary {
-    /// Name in addresses.
+    /// The name in addresses.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Two sentences on what one sees.
+    /// A description in about two sentences.
     pub description: String,
     /// When its instances were mined: `2026-11-20`.
     #[serde(rename = "made")]
     pub created: String,
-    /// Of its instances.
+    /// The hash of its instances.
     #[serde(rename = "hash")]
     pub instances_hash: String,
-    /// Queries.
+    /// The number of queries.
     pub n_queries: u64,
-    /// Documents of the whole collection.
+    /// The number of documents of the whole collection.
     pub n_docs: u64,
-    /// Instances in the first mode.
+    /// The number of instances in the first variant.
     pub n_instances: u64,
-    /// Behaviours.
+    /// The number of behavioral tests.
     #[serde(default)]
     #[serde(rename = "n_behaviours")]
     pub n_behavioral_tests: u64,
     /// Labels of the rankers, in order.
     pub rankers: Vec<String>,
-    /// Columns of `fractions`.
+    /// The columns of `fractions`.
     pub probes: Vec<Probe>,
-    /// Fraction satisfied, rankers × probes, in the first mode.
+    /// The fractions satisfied, rankers × probes, in the first variant.
     pub fractions: Vec<Vec<Option<f64>>>,
     /// Whether visitors see it.
     #[serde(rename = "published")]
     pub is_published: bool,
 }
 
-/// Everything the Study page shows for one state of its dials.
+/// The data of the Study page for one state of its controls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StudyOverview {
-    /// Name in addresses.
+    /// The name in addresses.
     pub name: String,
-    /// For people.
+    /// The title, as shown to readers.
     pub title: String,
-    /// Two sentences on what one sees.
+    /// A description in about two sentences.
     pub description: String,
     /// When its instances were mined: `2026-11-20`.
     pub created: String,
     /// Version of the software that mined them.
     pub software: String,
-    /// Of the collection.
+    /// The hash of the collection.
     pub collection_hash: String,
-    /// Of the instances.
+    /// The hash of the instances.
     pub instances_hash: String,
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
-    /// Queries, after the dials.
+    /// The number of queries that the controls select.
     pub n_queries: u64,
-    /// Where queries are in splits: their names and how many queries each has.
+    /// The splits of the queries and the number of queries in each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<SplitSize>,
-    /// Unique pairs of query and text, of these queries.
+    /// The number of unique pairs of query and document for these queries.
     pub n_pairs: u64,
     /// How texts become terms: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// Which documents are compared.
     pub pool: PoolSpec,
-    /// What becomes an instance.
+    /// The thresholds that decide what becomes an instance.
     pub limits: Limits,
-    /// What it was aggregated with.
+    /// The controls with which it was aggregated.
     pub controls: StudyControls,
-    /// The reading that is shown.
+    /// The variant that is shown.
     pub variant: AxiomVariant,
-    /// The readings that were mined.
+    /// The variants that were mined.
     pub variants: Vec<AxiomVariant>,
-    /// Rows.
+    /// The rows, one for each ranker.
     pub rows: Vec<OverviewRow>,
     /// How many rankers of the definition have no scores yet.
     #[serde(default)]
     pub n_unscored_rankers: u64,
-    /// Columns.
+    /// The columns, one for each axiom.
     pub columns: Vec<OverviewColumn>,
-    /// Behaviours, which have answers of their own: [`super::behavioral_tests`].
+    /// The number of behavioral tests, whose results are in [`super::behavioral_tests`].
     #[serde(default)]
     pub n_behavioral_tests: u64,
-    /// How many tests the correction of `p_holm` reckons with.
+    /// The number of tests that the correction of `p_holm` takes into account.
     pub n_tests: u64,
     /// Names of the measures in [`OverviewRow::effectiveness`]: `nDCG@10`.
     pub measures: Vec<String>,
-    /// How the instances of this reading fare under other analysers.
+    /// How many instances of this variant remain under other analyzers.
     #[serde(default)]
     pub audits: Vec<AnalyzerAudit>,
-    /// What was left out or should be known: documents without text, unscored pairs, …
+    /// Remarks on missing data: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
-    /// Whether the texts are not here: [`Study::without_texts`].
+    /// Whether the texts are withheld: [`Study::without_texts`].
     #[serde(default)]
     pub has_withheld_texts: bool,
 }
@@ -127,7 +127,7 @@ pub struct StudyOverview {
 pub struct SplitSize {
     /// `train`, `dev`, `test`.
     pub name: String,
-    /// How many are in it.
+    /// The number of queries in it.
     pub n_queries: u64,
 }
 
@@ -135,88 +135,90 @@ pub struct SplitSize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverviewRow {
-    /// Who.
+    /// The ranker.
     pub ranker: RankerInfo,
-    /// One for each column; none where the axiom has no instance with a verdict.
+    /// One cell for each column; `None` if the axiom has no instance with a verdict.
     pub cells: Vec<Option<OverviewCell>>,
-    /// One for each measure, over the pool; none without judgements.
+    /// One value for each measure, over the pool; `None` without judgments.
     pub effectiveness: Vec<Option<f64>>,
-    /// Pairs without a score.
+    /// The number of pairs without a score.
     pub n_unscored: u64,
-    /// Pairs of which the ranker saw only a part.
+    /// The number of pairs of which the ranker read only a part.
     pub n_truncated: u64,
-    /// What became of some of its scores under other conditions.
+    /// The result of the score stability check, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<StabilitySummary>,
 }
 
 impl OverviewRow {
-    /// Pairs of which the ranker saw only a part; none where that is not known.
+    /// Returns the number of pairs of which the ranker read only a part, or `None` if that is
+    /// unknown.
     pub fn n_known_truncated(&self) -> Option<u64> {
         let known = self.ranker.kind.reports_truncation() || self.n_truncated > 0;
         known.then_some(self.n_truncated)
     }
 }
 
-/// One ranker on one axiom.
+/// The result of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverviewCell {
-    /// Counts of outcomes.
+    /// The counts of outcomes.
     pub tally: OutcomeCounts,
-    /// Over instances, the interval by queries.
+    /// The fraction over instances, with the interval by queries.
     pub micro_average: Estimate,
-    /// Mean over queries of the fraction within each.
+    /// The mean over queries of the fraction within each query.
     pub macro_average: Estimate,
     /// Two-sided, against a fraction of .5, from the same draws as the interval.
     pub p: f64,
     /// `p` after Holm's correction over all cells of the table.
     pub p_holm: f64,
-    /// Queries with at least one judged instance.
+    /// The number of queries with at least one instance with a verdict.
     pub n_queries: u64,
-    /// The least distance from .5 that so many queries would have shown:
+    /// The least difference from .5 that this number of queries can detect:
     /// [`SatisfiedFraction::detectable_difference`].
     #[serde(default)]
     pub detectable_difference: Option<f64>,
-    /// The fraction over instances whose texts the ranker saw whole, where that differs.
+    /// The fraction over instances whose documents the ranker read in full, where that differs.
     pub untruncated_fraction: Option<f64>,
 }
 
 impl OverviewCell {
-    /// The share of the instances that the ranker could be asked: those whose texts it scored.
+    /// Returns the share of the instances that have a verdict, since all their documents have
+    /// scores.
     pub fn scored_fraction(&self) -> f64 {
         let judged = self.tally.n_with_verdict();
         judged as f64 / (judged + self.tally.unscored).max(1) as f64
     }
 }
 
-/// One axiom with its counts.
+/// One axiom with the counts of its instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverviewColumn {
     /// The probe of the column.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// What its instances claim.
+    /// The claim of its instances.
     pub claim: ClaimKind,
-    /// After the dials.
+    /// The number of instances that the controls select.
     pub n_instances: u64,
-    /// After the dials, of the queries of each split.
+    /// The number of instances that the controls select, by split of the query.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub n_per_split: Vec<u64>,
-    /// Instances with a relevant text.
+    /// Instances with a relevant document.
     pub n_with_relevant: u64,
-    /// Instances whose opposite (the same two texts the other way round) is one as well.
+    /// Instances whose reverse (the same two documents in the other order) is an instance as well.
     pub n_both_orders: u64,
-    /// Share kept by a cap per query; 1 without.
+    /// The share of instances kept by a cap per query; 1 without a cap.
     pub sampled_fraction: f64,
-    /// How often the claim holds for the grades, over instances whose grades differ; none
-    /// where there is no such instance.
+    /// How often the claim holds for the grades, over instances whose grades differ; `None` if
+    /// there is no such instance.
     pub qrels_cell: Option<OverviewCell>,
 }
 
 impl Study {
-    /// The study in a list.
+    /// Returns the summary of the study for a list.
     pub fn summary(&self, published: bool) -> Result<StudySummary, Error> {
         let overview = self.overview(&StudyControls::default())?;
         let fractions = overview.rows.iter().map(|row| {
@@ -246,7 +248,7 @@ impl Study {
         })
     }
 
-    /// The study for one state of its dials.
+    /// Returns the overview of the study for one state of its controls.
     pub fn overview(&self, dials: &StudyControls) -> Result<StudyOverview, Error> {
         dials.check(self)?;
         let mode = dials.variant_of(self)?;
@@ -297,7 +299,7 @@ impl Study {
                 .collect(),
             splits,
             measures: MEASURES.iter().map(|&it| it.to_owned()).collect(),
-            // What other analysers keep was counted over all queries.
+            // The analyzer audit was counted over all queries.
             audits: match dials.split {
                 Some(_) => Vec::new(),
                 None => self.audits_in(mode),
@@ -347,7 +349,7 @@ impl Study {
         }
     }
 
-    /// The verdict of a ranker on a claim; none without all scores.
+    /// Returns the verdict of a ranker on a claim; `None` unless all documents have a score.
     pub(super) fn ranker_verdict(
         &self,
         scores: &Scores,
@@ -363,7 +365,7 @@ impl Study {
         claim.map_scores(score).map(|it| it.verdict(tie_width))
     }
 
-    /// One value for each of [`MEASURES`], over the pools.
+    /// Returns one value for each of [`MEASURES`], over the pools.
     fn effectiveness(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Vec<Option<f64>> {
         match self.evaluate_ranker(scores, filter) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
@@ -371,8 +373,8 @@ impl Study {
         }
     }
 
-    /// The splits of the queries, in the order of their first query; the first so many, since
-    /// what is meant as something else may have one for each query.
+    /// Returns the splits of the queries in the order of their first query. Their number is
+    /// limited, since a field that is not a split may have another value for each query.
     pub(super) fn splits(&self) -> Vec<SplitSize> {
         count_splits(&self.queries)
     }
@@ -470,8 +472,8 @@ impl Study {
     }
 }
 
-/// The tally of each query over what `verdict` gives for its instances; an instance that does
-/// not count is none, one without scores is some none.
+/// Returns the counts of each query over the verdicts that `verdict` returns for its instances.
+/// The outer `None` leaves an instance out, the inner one counts it as unscored.
 fn tallies(
     instances: &Instances,
     verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
@@ -488,7 +490,7 @@ fn tallies(
         .collect()
 }
 
-/// Counts and fractions; none where nothing was judged.
+/// Returns counts and fractions, or `None` without a verdict.
 fn cell(
     instances: &Instances,
     verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
@@ -496,7 +498,7 @@ fn cell(
     summarize_tallies(&tallies(instances, verdict), instances.claim.tie_policy())
 }
 
-/// Tallies of queries to counts and fractions; none where nothing was judged.
+/// Summarizes the counts of queries as counts and fractions; `None` without a verdict.
 pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Option<OverviewCell> {
     let counted: Vec<VerdictCounts> = tallies
         .iter()
@@ -526,7 +528,7 @@ pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Op
     })
 }
 
-/// Holm's correction over all cells of the table.
+/// Applies Holm's correction over all cells of the table.
 fn correct(rankers: &mut [OverviewRow]) {
     let cells = || rankers.iter().flat_map(|it| &it.cells).flatten();
     let corrected = holm(&cells().map(|it| it.p).collect::<Vec<f64>>());
@@ -534,7 +536,7 @@ fn correct(rankers: &mut [OverviewRow]) {
     cells.zip(corrected).for_each(|(cell, p)| cell.p_holm = p);
 }
 
-/// Whether the same two texts the other way round are an instance of the same query.
+/// Returns whether the same two documents in the other order are an instance of the same query.
 fn has_opposite(all: &[StudyDocNo], claim: Claim<StudyDocNo>) -> bool {
     match claim {
         Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
@@ -545,7 +547,7 @@ fn has_opposite(all: &[StudyDocNo], claim: Claim<StudyDocNo>) -> bool {
     }
 }
 
-/// The first splits that queries are in, in their order.
+/// Returns the first splits of the queries, in their order.
 pub(crate) fn count_splits<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Vec<SplitSize> {
     const MOST: usize = 50;
     let mut splits: Vec<SplitSize> = Vec::new();

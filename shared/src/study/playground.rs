@@ -1,4 +1,5 @@
-//! The Playground: a query and two or three texts against every axiom and lexical ranker.
+//! The Playground: a query and two or three documents, checked against every axiom and lexical
+//! ranker.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,85 +19,84 @@ use crate::text::linguistics::{LinguisticAnalysis, analyze};
 use crate::text::{Analyzer, Vocabulary};
 use crate::word_vectors::WordVectors;
 
-/// The request of the Playground: a query and two or three documents with the settings. json HTTP
-/// worker messages, page state.
+/// The input of the Playground: a query and two or three documents with the settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlaygroundRequest {
     /// The query.
     pub query: String,
-    /// Two or three texts.
+    /// Two or three documents.
     pub docs: Vec<String>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
-    /// Bounds of the premises.
+    /// The bounds of the preconditions.
     pub limits: Limits,
-    /// Reading of the axioms.
+    /// The variant of the axioms.
     pub variant: AxiomVariant,
     /// Lexical rankers, as on the command line.
     pub rankers: Vec<String>,
-    /// Axioms beside [`crate::probe::Axiom::ALL`].
+    /// Axioms in addition to [`crate::probe::Axiom::ALL`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra_probes: Vec<Probe>,
 }
 
-/// Every axiom on what was typed.
+/// The results of every axiom on the input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlaygroundResult {
-    /// With marks.
+    /// The query, with highlights.
     pub query: HighlightedText,
-    /// Distinct query terms.
+    /// The distinct query terms.
     pub terms: Vec<QueryTermInfo>,
-    /// With marks.
+    /// The documents, with highlights.
     pub docs: Vec<HighlightedText>,
-    /// Length of each text, in terms.
+    /// The length of each document, in terms.
     pub n_terms: Vec<u32>,
-    /// Γ of each text.
+    /// Γ of each document.
     pub term_distances: Vec<Option<u32>>,
-    /// One for each axiom, those on meaning only with word vectors: the order of texts in which
-    /// it applies, or else the one that fails the fewest premises.
+    /// One result for each axiom: the order of documents in which it applies, or else the order
+    /// that fails the fewest preconditions. Semantic axioms are included only with word vectors.
     pub axiom_results: Vec<AxiomResult>,
-    /// One for each ranker.
+    /// Term contributions, one entry for each ranker.
     pub contributions: Vec<TermContributions>,
 }
 
-/// One axiom on what was typed.
+/// The result of one axiom on the input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AxiomResult {
     /// The axiom that was applied.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// Over places in the texts.
+    /// The claim, over positions in `docs`.
     pub claim: Claim<u32>,
-    /// Whether all premises hold.
+    /// Whether all preconditions hold.
     pub applies: bool,
-    /// In the order the axiom checks them.
+    /// The preconditions, in the order in which the axiom checks them.
     pub preconditions: Vec<MeasuredPrecondition>,
-    /// One for each ranker; empty where the axiom does not apply.
+    /// One verdict for each ranker; empty if the axiom does not apply.
     pub verdicts: Vec<RankerVerdict>,
 }
 
-/// The longest text that is taken, in bytes: enough for a document, and quick at every key.
+/// The maximum length of a text, in bytes: enough for a document, and fast at every keystroke.
 pub const MAX_TEXT_BYTES: usize = 200_000;
 
-/// The most axioms that are taken beside [`crate::probe::Axiom::ALL`].
+/// The maximum number of axioms in addition to [`crate::probe::Axiom::ALL`].
 pub const MAX_EXTRA_PROBES: usize = 64;
 
-/// What is known of the collection that texts are compared in.
+/// The statistics of the collection that the input is evaluated with.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectionStatistics<'a> {
-    /// Of the whole collection.
+    /// Totals of the whole collection.
     pub totals: CollectionTotals,
-    /// Of its terms.
+    /// Statistics of its terms.
     pub terms: &'a BTreeMap<String, TermStatistics>,
     /// Word vectors, if it has any.
     pub word_vectors: Option<&'a WordVectors>,
 }
 
-/// Answers what was typed, with the statistics of a collection; without them the texts that
-/// were typed are the collection.
+/// Evaluates the input with the statistics of a collection. Without one, the documents of the
+/// input are the collection.
 pub fn evaluate_input(
     typed: &PlaygroundRequest,
     collection: Option<CollectionStatistics<'_>>,
@@ -158,26 +158,27 @@ pub fn evaluate_input(
     })
 }
 
-/// A text that is to be changed.
+/// A document and the manipulations to apply to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlaygroundManipulation {
     /// The query.
     pub query: String,
-    /// The text.
+    /// The document.
     pub document: String,
-    /// Texts that are not relevant to the query; the vocabulary is that of all texts here.
+    /// Documents that are not relevant to the query. The vocabulary is that of all documents here.
     pub other_docs: Vec<String>,
-    /// Each by itself.
+    /// The manipulations, each applied on its own.
     pub manipulations: Vec<Manipulation>,
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
 }
 
-/// Of what is drawn: the usual seed of a study, so that a text is changed as it is there.
+/// The seed of random choices. It is the default seed of a study, so that a document changes as it
+/// does there.
 const SEED: u64 = 42;
 
-/// A text as each manipulation makes it; none where it would be empty or the same, or where
-/// texts are lacking.
+/// Returns the document after each manipulation; `None` if the result is empty or unchanged, or if
+/// documents are missing.
 pub fn apply_manipulations(
     changing: &PlaygroundManipulation,
 ) -> Result<Vec<Option<String>>, Error> {
@@ -216,7 +217,7 @@ pub fn apply_manipulations(
     Ok(made.collect())
 }
 
-/// Statistics of the typed texts as a collection.
+/// Returns the statistics of the input documents as a collection.
 fn statistics(
     analyzer: &Analyzer,
     texts: &[String],
@@ -233,8 +234,8 @@ fn statistics(
     Ok((index.totals(), stats.collect()))
 }
 
-/// The order of texts in which an axiom applies, or that fails the fewest premises; the first
-/// of several. None if there are too few texts.
+/// Returns the order of documents in which an axiom applies, or that fails the fewest
+/// preconditions; the first one if there are several. `None` if there are too few documents.
 fn apply(
     probe: Probe,
     typed: &PlaygroundRequest,
@@ -279,7 +280,7 @@ fn apply(
     })
 }
 
-/// All orders of `arity` of the places below `n`.
+/// Returns all ordered selections of `arity` of the numbers below `n`.
 fn orders(n: u32, arity: usize) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for _ in 0..arity {

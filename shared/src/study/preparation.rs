@@ -1,10 +1,10 @@
-//! A collection made ready for mining, and mined: its index, its derived documents, the rows of
-//! its word vectors, the candidate pools, the instances.
+//! Prepares and mines a collection: index, derived documents, rows of word vectors, candidate
+//! pools, instances.
 //!
-//! The command `mine`, the backend's studies and the browser's worker all come here. They differ in
-//! their [`ShardExecutor`] alone: the backend computes the shards of a step on all cores, the
-//! worker one after the other, and lets other messages in between. Neither changes a bit of the
-//! result.
+//! The command `mine`, the backend's studies and the browser's worker all use this module. They
+//! differ only in their [`ShardExecutor`]: the backend computes the shards of a stage on all
+//! cores, the worker computes one after the other and handles other messages in between. The
+//! result is the same to the bit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,58 +26,58 @@ use crate::probe::{AxiomVariant, Limits, MiningResult, PoolSpec, Probe};
 use crate::text::Analyzer;
 use crate::word_vectors::{IndexedWordVectors, SynonymFinder, WordVectorNo, WordVectors};
 
-/// Documents that are indexed between two reports of progress.
+/// The number of documents that are indexed between two progress reports.
 const DOCS_AT_ONCE: usize = 500;
 
-/// A step of the work.
+/// A stage of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StudyStage {
-    /// In documents.
+    /// Indexing; counted in documents.
     Index,
-    /// In queries: documents are derived for manipulations.
+    /// Deriving documents for manipulations; counted in queries.
     DeriveDocuments,
-    /// In queries.
+    /// Mining; counted in queries.
     Mine,
-    /// In documents, which each analyzer of the audit indexes again.
+    /// Indexing for each analyzer of the audit; counted in documents.
     AuditIndex,
-    /// In queries, which each analyzer of the audit mines again.
+    /// Mining for each analyzer of the audit; counted in queries.
     Audit,
-    /// In queries, all rankers one after the other.
+    /// Scoring, one ranker after the other; counted in queries.
     Score,
 }
 
-/// How far the work is.
+/// The progress of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StudyProgress {
-    /// The current step.
+    /// The current stage.
     pub stage: StudyStage,
-    /// In the unit of the step.
+    /// What is done, in the unit of the stage.
     pub done: u64,
-    /// In the same unit.
+    /// The total, in the same unit.
     pub total: u64,
     /// Instances that [`StudyStage::Mine`] has found so far.
     pub n_found: u64,
 }
 
-/// Computes the shards of each step and hears how far the work is.
+/// Computes the shards of each stage and receives progress reports.
 pub trait ShardExecutor {
-    /// What ends the work early.
+    /// An error that ends the work early.
     type Error: From<Error>;
 
-    /// Returns how many shards of a step are computed before progress is reported: one, or as many
-    /// as may have their results in memory together.
+    /// Returns how many shards of a stage are computed before progress is reported: one, or as
+    /// many as may have their results in memory together.
     fn shards_at_once(&self, _: StudyStage) -> usize {
         1
     }
 
-    /// Returns the results of some shards in the order of their numbers, computed one after the
-    /// other or in any other way.
+    /// Returns the results of some shards in the order of their numbers. They may be computed in
+    /// any order or in parallel.
     fn compute<T: Send>(&self, shards: Range<usize>, shard: impl Fn(usize) -> T + Sync) -> Vec<T> {
         shards.map(shard).collect()
     }
 
-    /// Hears how far the work is, at the beginning of each step and again and again. It may wait,
-    /// and ends the work by an error.
+    /// Receives the progress at the beginning of each stage and repeatedly during it. It may wait,
+    /// and it may end the work by returning an error.
     fn report(&mut self, progress: StudyProgress) -> impl Future<Output = Result<(), Self::Error>>;
 }
 
@@ -85,7 +85,7 @@ pub trait ShardExecutor {
 pub struct SequentialExecutor;
 
 impl ShardExecutor for SequentialExecutor {
-    /// Why an input, a setting or a request is invalid.
+    /// The error of the core; this executor adds none of its own.
     type Error = Error;
 
     async fn report(&mut self, _: StudyProgress) -> Result<(), Error> {
@@ -93,7 +93,7 @@ impl ShardExecutor for SequentialExecutor {
     }
 }
 
-/// Runs work to its end whose executor never waits.
+/// Runs a future to its end; its executor must never wait.
 pub fn run_synchronously<T>(work: impl Future<Output = T>) -> T {
     match std::pin::pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(it) => it,
@@ -101,14 +101,14 @@ pub fn run_synchronously<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// A step, and how far it is.
+/// A stage in progress.
 pub(super) struct StageRun<'a, E> {
     executor: &'a mut E,
     progress: StudyProgress,
 }
 
 impl<'a, E: ShardExecutor> StageRun<'a, E> {
-    /// Begins a step of `of` documents or queries, or goes on with it where `done` are done.
+    /// Begins a stage of `of` documents or queries, or resumes it where `done` are done.
     pub(super) async fn begin(
         executor: &'a mut E,
         stage: StudyStage,
@@ -137,8 +137,9 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
         Ok(builder.finish()?)
     }
 
-    /// Computes `n` shards and hands them on in their order, some at a time: their results, and
-    /// the progress, to which `take` adds the instances that it finds in them.
+    /// Computes `n` shards, some at a time, and hands their results on in order. `take` receives
+    /// each result together with the progress, to which it adds the number of instances that it
+    /// finds.
     pub(super) async fn run<T: Send>(
         &mut self,
         n: usize,
@@ -187,22 +188,22 @@ pub async fn index<E: ShardExecutor>(
     step.build_index(docs, builder).await
 }
 
-/// What is mined in a collection.
+/// The settings with which the instances of a collection are mined.
 #[derive(Debug, Clone)]
 pub struct MiningSettings {
-    /// How texts become terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
-    /// Which documents of a query are compared.
+    /// The candidate pool: the documents of a query that are compared.
     pub pool: PoolSpec,
-    /// Which probes, in which modes.
+    /// The probes with their variants.
     pub probes: Vec<(Probe, AxiomVariant)>,
-    /// Their bounds.
+    /// The limits of the probes.
     pub limits: Limits,
 }
 
 impl MiningSettings {
-    /// Returns the settings of a study: every axiom in every mode, modes first; then its
-    /// behaviours, which have one mode.
+    /// Returns the settings of a study: every axiom in every variant, ordered by variant first;
+    /// then its behavioral tests, which have one variant.
     pub fn from_definition(definition: &StudyDefinition) -> MiningSettings {
         let modes = definition.variants.iter();
         let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
@@ -218,14 +219,14 @@ impl MiningSettings {
     }
 }
 
-/// Files that settings or a definition name, as they were read.
+/// The contents of the files that settings or a definition name.
 #[derive(Default)]
 pub struct InputFiles {
-    /// The run of a pool that names one.
+    /// The run, for a pool that names one.
     pub run: Option<Run>,
     /// The word vectors.
     pub vectors: Option<Arc<WordVectors>>,
-    /// What manipulations look up.
+    /// The lookup tables of the manipulations.
     pub lookup_tables: LookupTables,
     /// The pairs of each transfer set.
     pub transfer_sets: Vec<TransferSet>,
@@ -264,8 +265,8 @@ impl TokenVectors {
 }
 
 impl PreparedCollection {
-    /// Indexes a collection, adds derived documents and transfer sets to it, and looks up the
-    /// vectors of its words.
+    /// Prepares a collection: indexes it, adds derived documents and transfer sets to it, and
+    /// looks up the vectors of its words.
     pub async fn prepare<E: ShardExecutor>(
         mut collection: Collection,
         settings: MiningSettings,
@@ -328,7 +329,7 @@ impl PreparedCollection {
         })
     }
 
-    /// Prepares the collection of a study. Its queries are those of the study already.
+    /// Prepares the collection of a study. It must already contain only the queries of the study.
     pub async fn prepare_for_study<E: ShardExecutor>(
         definition: &StudyDefinition,
         collection: Collection,
@@ -356,7 +357,7 @@ impl PreparedCollection {
         self.vectors.as_ref().map(|it| it.known(&self.index))
     }
 
-    /// Mines some queries at a time and hands on what is found in them, in the order of queries.
+    /// Mines some queries at a time and passes on their instances, in the order of queries.
     /// Returns how many documents of the pools the collection lacks.
     pub async fn mine_in_batches<E: ShardExecutor>(
         &self,
@@ -405,8 +406,8 @@ impl PreparedCollection {
         Ok(n_without_text)
     }
 
-    /// Mines all queries. Returns the instances, and how many documents of the pools the
-    /// collection lacks.
+    /// Mines all queries. Returns the instances and how many documents of the pools the collection
+    /// lacks.
     pub async fn mine<E: ShardExecutor>(
         &self,
         executor: &mut E,
@@ -423,7 +424,8 @@ impl PreparedCollection {
         ))
     }
 
-    /// Asks each of some analyzers how many of the instances are instances under it too.
+    /// Counts, for each of some analyzers, how many of the instances are instances under it as
+    /// well.
     pub async fn audit_analyzers<E: ShardExecutor>(
         &self,
         analyzers: &[Analyzer],
@@ -467,7 +469,8 @@ impl PreparedCollection {
     }
 }
 
-/// Begins the index of an analyzer. Word vectors are looked up by tokens, so these are kept.
+/// Creates an index builder for an analyzer. Tokens are stored if word vectors are looked up by
+/// them.
 fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<WordVectors>>) -> IndexBuilder {
     let builder = IndexBuilder::new(analyzer.clone());
     match vectors {

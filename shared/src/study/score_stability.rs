@@ -1,4 +1,4 @@
-//! What a certificate says of a study: how far scores move under other conditions, and how many
+//! The score stability check of a study: how far scores move under other conditions, and how many
 //! verdicts change.
 
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,15 @@ use crate::probe::{Claim, Instances, StudyDocNo};
 use crate::score::Scores;
 use crate::score::rescoring::{ComputeEnvironment, RescoredPairs, RescoringCondition};
 
-/// Summarizes the score stability check of a ranker over the shown instances: how far scores move
-/// and how many verdicts change under other conditions. (`Certificate` becomes StabilityCheck in
-/// the api part).
+/// The score stability check of a ranker over the shown instances: how far scores move and how
+/// many verdicts change under other conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StabilitySummary {
     /// The device and the precision with which the run was computed.
     #[serde(flatten)]
     pub computation: ComputeEnvironment,
-    /// One for each condition.
+    /// One entry for each condition.
     pub checks: Vec<ConditionStability>,
 }
 
@@ -26,23 +25,23 @@ pub struct StabilitySummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConditionStability {
-    /// Which.
+    /// The condition.
     pub condition: RescoringCondition,
-    /// Pairs that were scored once more.
+    /// The number of pairs that were scored again.
     pub n_pairs: u64,
     /// `max |s' - s|`, in the unit of the ranker.
     pub max_difference: f64,
-    /// The distance from the least to the greatest of the scores of the same pairs, to hold the
-    /// difference against.
+    /// The difference of the greatest and the least score of the same pairs, as the scale of
+    /// `max_difference`.
     pub score_range: f64,
-    /// Instances of the shown mode and dials all of whose texts were scored once more.
+    /// Instances of the shown variant and controls all of whose documents were scored again.
     pub n_verdicts: u64,
-    /// Of these, whose verdict is another: satisfied, tied or violated.
+    /// The number of these whose verdict (satisfied, tied or violated) changes.
     pub n_changed: u64,
 }
 
 impl Study {
-    /// The certificate of a ranker, over the instances that are shown.
+    /// Returns the summary of a ranker's score stability check over the instances that are shown.
     pub(super) fn stability_summary(
         &self,
         scores: &Scores,
@@ -140,7 +139,7 @@ mod tests {
         let row = &overview.rows[0];
         let cells: Vec<_> = row.cells.iter().flatten().collect();
         let n_judged: u64 = cells.iter().map(|it| it.tally.n_with_verdict()).sum();
-        // Turned round, every strict order is another; ties stay.
+        // With negated scores every strict order is reversed; ties stay.
         let n_strict: u64 = cells
             .iter()
             .map(|it| it.tally.satisfied + it.tally.violated)

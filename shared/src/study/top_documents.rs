@@ -1,5 +1,4 @@
-//! The texts that a ranker puts first for one query: what a page shows before somebody chooses one
-//! of them.
+//! The top documents of a ranker for one query, as shown before a reader chooses one of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,25 +6,25 @@ use super::Study;
 use crate::error::Error;
 use crate::probe::StudyDocNo;
 
-/// So many texts are told.
+/// The maximum number of documents that are returned.
 pub const MAX_TOP_DOCUMENTS: usize = 10;
 
-/// The first so many characters of a text are told.
+/// The maximum number of characters of a text that are returned.
 pub const MAX_TEXT_CHARACTERS: usize = 4_000;
 
-/// The first texts of a query's pool.
+/// The top documents of a query's pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TopDocuments {
     /// Query id.
     pub query_id: String,
-    /// As written.
+    /// The query as written.
     pub query: String,
-    /// Texts of the pool.
+    /// The number of documents in the pool.
     pub n_docs: u64,
-    /// Whether the study has scores of the ranker; without them the texts stand as in the pool.
+    /// Whether the study has scores of the ranker; without them the documents are in pool order.
     pub is_scored: bool,
-    /// At most [`MAX_TOP_DOCUMENTS`].
+    /// The documents, at most [`MAX_TOP_DOCUMENTS`].
     pub docs: Vec<TopDocument>,
 }
 
@@ -35,19 +34,20 @@ pub struct TopDocuments {
 pub struct TopDocument {
     /// Its id.
     pub id: String,
-    /// What the ranker gives it.
+    /// The score by the ranker.
     pub score: Option<f64>,
-    /// If somebody judged it.
+    /// The grade, if judged.
     pub grade: Option<i32>,
-    /// What is scored of it, or its beginning; none where it is not here. It comes from outside:
-    /// text, never HTML.
+    /// The scored text or its beginning; `None` if it is withheld. It is user data: show it as
+    /// text, never as HTML.
     pub text: Option<String>,
-    /// Whether the text goes on.
+    /// Whether the text is cut off.
     pub is_truncated: bool,
 }
 
 impl Study {
-    /// The first texts of the pool of a query, by its place, under the ranker with a fingerprint.
+    /// Returns the top documents of the pool of a query, given by its position, under the ranker
+    /// with a fingerprint.
     pub fn top_documents(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
         let (Some(asked), Some(pool)) = (self.queries.get(query), self.pools.get(query)) else {
             let what = format!(
@@ -61,7 +61,7 @@ impl Study {
         let score = |text: StudyDocNo| scores?.get(self.pairs.position(query, text)?);
         let mut order: Vec<(StudyDocNo, Option<f64>)> =
             pool.iter().map(|&it| (it, score(it))).collect();
-        // Stable, so that the pool decides between equals.
+        // The sort is stable, so that equal scores keep the order of the pool.
         order.sort_by(|a, b| match (a.1, b.1) {
             (Some(a), Some(b)) => b.total_cmp(&a),
             (a, b) => b.is_some().cmp(&a.is_some()),
@@ -87,7 +87,7 @@ impl Study {
     }
 }
 
-/// As much of a text as is shown beside others.
+/// Returns the part of a text that is shown in a list.
 pub(crate) fn truncate_text(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_TEXT_CHARACTERS);
     end.map_or(text, |it| &text[..it.0])
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::study::fixture;
 
-    /// A line for each text: id, score, grade.
+    /// Returns a row for each document: id, whether it is truncated, grade.
     fn shown(found: &TopDocuments) -> Vec<(&str, bool, Option<i32>)> {
         let each = found.docs.iter();
         each.map(|it| (it.id.as_str(), it.score.is_some(), it.grade))
@@ -111,7 +111,7 @@ mod tests {
         let study = fixture::study("river", &texts, 10);
         let bm25 = study.scores[0].ranker.fingerprint.clone();
         let found = study.top_documents(0, &bm25).unwrap();
-        // The third and the fourth are equal, and stand as in the pool.
+        // The third and the fourth have equal scores and keep the order of the pool.
         let ids: Vec<&str> = found.docs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["3", "4", "2", "1"]);
         assert!(found.is_scored && found.docs[0].score > found.docs[2].score);

@@ -1,11 +1,11 @@
-//! A study that somebody brings as a file: it is taken whole and sound, or refused.
+//! Reads a study that a user uploads as a file. An invalid study is rejected as a whole.
 
 use super::Study;
 use crate::error::Error;
 use crate::probe::Limits;
 use crate::probe::mining::StudyDocument;
 
-/// A derived text may be so long, in bytes: what is shown has to fit into memory.
+/// The maximum length of a derived text, in bytes, so that what is shown fits into memory.
 const MOST_TEXT_BYTES: usize = 16 << 20;
 
 impl Study {
@@ -25,7 +25,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Says what of it points nowhere.
+    /// Checks that all references of the study point to existing entries.
     fn check(&self) -> Result<(), String> {
         self.definition.check().map_err(|it| it.to_string())?;
         let (n_queries, n_texts) = (self.queries.len(), self.study_docs.len());

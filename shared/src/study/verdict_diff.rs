@@ -1,4 +1,4 @@
-//! Two rankers on the same instances: which instances moved, and by how much.
+//! Compares two rankers on the same instances: which verdicts changed, and by how much.
 //!
 //! The rankers may be of one study or of two; two studies are compared only if their instances
 //! have the same hash.
@@ -11,71 +11,71 @@ use crate::probe::{AxiomVariant, Probe};
 use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
-/// How many instances are listed.
+/// The maximum number of instances that are listed.
 pub const MAX_CHANGED_INSTANCES: usize = 50;
 
-/// What moved between two rankers.
+/// The changes of verdicts between two rankers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerdictDiff {
     /// The first ranker.
     pub first: String,
     /// The second.
     pub second: String,
-    /// One for each axiom and mode.
+    /// One entry for each axiom and variant.
     pub probes: Vec<ProbeChanges>,
-    /// Queries with a move, the most first.
+    /// The queries with a change, those with the most changes first.
     pub queries: Vec<QueryChanges>,
-    /// The instances that changed side, those whose margins are farthest apart first, at most
-    /// [`MAX_CHANGED_INSTANCES`].
+    /// The instances whose verdict changed, those with the largest difference of margins first, at
+    /// most [`MAX_CHANGED_INSTANCES`].
     pub instances: Vec<ChangedInstance>,
 }
 
-/// What moved in one axiom.
+/// The changes in one axiom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeChanges {
-    /// The probe whose instances moved.
+    /// The probe whose instances changed.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
-    /// Instances that both were judged on.
+    /// Instances on which both rankers have a verdict.
     pub n_verdicts: u64,
-    /// Those with another outcome, better for the claim.
+    /// Instances with another outcome that agrees better with the claim.
     pub n_improved: u64,
-    /// Those with another outcome, worse for the claim.
+    /// Instances with another outcome that agrees less with the claim.
     pub n_worsened: u64,
 }
 
-/// What moved in one query.
+/// The changes in one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryChanges {
     /// Its id.
     pub query_id: String,
     /// Its text.
     pub query: String,
-    /// Over all axioms and modes.
+    /// The number of improved instances, over all axioms and variants.
     pub n_improved: u64,
-    /// Over all axioms and modes.
+    /// The number of worsened instances, over all axioms and variants.
     pub n_worsened: u64,
 }
 
-/// One instance that changed side.
+/// One instance whose verdict changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChangedInstance {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The variant of the axiom.
     pub variant: AxiomVariant,
-    /// Place among its instances.
+    /// The number among its instances.
     pub number: u64,
-    /// Id of the query.
+    /// The id of the query.
     pub query_id: String,
-    /// Ids of the texts, in the order of the claim.
+    /// The ids of the documents, in the order of the claim.
     pub doc_ids: Vec<String>,
-    /// By the first ranker.
+    /// The verdict of the first ranker.
     pub first: Verdict,
-    /// By the second.
+    /// The verdict of the second ranker.
     pub second: Verdict,
 }
 
@@ -177,7 +177,7 @@ fn rank(outcome: Outcome) -> u8 {
     }
 }
 
-/// Margins of two rankers have no common unit: each counts in the order of its own list.
+/// Margins of two rankers have no common unit, so each counts by its rank in its own list.
 fn keep_farthest(moved: &mut Vec<ChangedInstance>, most: usize) {
     if moved.len() <= most {
         return;
@@ -187,7 +187,8 @@ fn keep_farthest(moved: &mut Vec<ChangedInstance>, most: usize) {
     moved.truncate(most);
 }
 
-/// Refuses two studies with other instances, and says what of their making differs.
+/// Returns an error if two studies have different instances; it says which of their settings
+/// differ.
 pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
     if first.instances_hash == second.instances_hash {
         return Ok(());
@@ -244,7 +245,7 @@ mod tests {
         let (bm25, ql) = (&study.scores[0], &study.scores[1]);
         let same = diff_verdicts((&study, bm25), (&study, bm25)).unwrap();
         assert!(same.instances.is_empty() && same.queries.is_empty());
-        // The same ranker with its scores turned round loses whatever it satisfied.
+        // The same ranker with negated scores loses everything that it satisfied.
         let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
         let turned = Scores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
         let found = diff_verdicts((&study, bm25), (&study, &turned)).unwrap();

@@ -1,5 +1,5 @@
-//! A study without its texts, for a collection whose texts may not be published; and how a reader
-//! who has the collection puts them back.
+//! A study without its texts, for a collection whose texts may not be published, and the way in
+//! which a reader who has the collection restores them.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use super::{Study, controls};
 use crate::collection::{Document, text_hash};
 use crate::error::{Error, InvalidField};
 
-/// What stands in the place of texts.
+/// The data that replaces withheld texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WithheldTexts {
-    /// For each document of the study [`text_hash`] of its body, by which a copy is known.
+    /// For each document of the study the [`text_hash`] of its body, to recognize a copy.
     pub text_hashes: Vec<String>,
-    /// For each text of the study its length, in terms.
+    /// For each document of the study, derived ones included, its length in terms.
     pub n_terms: Vec<u32>,
-    /// Whether the texts of the collection are back. Those that were made of them, and those of
-    /// transfer sets, are in no copy.
+    /// Whether the texts of the collection are restored. Texts derived from them and those of
+    /// transfer sets are in no copy.
     #[serde(default)]
     #[serde(alias = "restored")]
     pub is_restored: bool,
 }
 
 impl Study {
-    /// The study without titles and texts of its documents. Queries, ids, statistics of terms and
-    /// scores stay.
+    /// Returns the study without titles and texts of its documents. Queries, ids, term statistics
+    /// and scores stay.
     pub fn without_texts(mut self) -> Study {
         let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
         self.withheld_texts = Some(WithheldTexts {
@@ -41,15 +41,15 @@ impl Study {
         self
     }
 
-    /// Whether the texts of the collection are not here.
+    /// Returns whether the texts of the collection are withheld.
     pub fn has_withheld_texts(&self) -> bool {
         self.withheld_texts
             .as_ref()
             .is_some_and(|it| !it.is_restored)
     }
 
-    /// Puts texts back from a copy of the collection; all of them, or none and the reason. What
-    /// stands beside the collection stays withheld.
+    /// Restores the texts from a copy of the collection: all of them, or none with an error. Texts
+    /// that are not in the collection stay withheld.
     pub fn restore_texts(&mut self, copy: &[Document]) -> Result<(), Error> {
         let Some(withheld) = &mut self.withheld_texts else {
             return Ok(());
@@ -101,7 +101,7 @@ impl Study {
         Ok(())
     }
 
-    /// Refuses what cannot be done without texts.
+    /// Returns an error if the texts are withheld.
     pub fn require_texts(&self) -> Result<(), Error> {
         let reason = match &self.withheld_texts {
             None => return Ok(()),

@@ -1,7 +1,7 @@
 //! English sentences, word classes, noun phrases and base forms, for manipulations of texts.
 //!
 //! Word classes come from the tables of harper-brill: the commonest class of 26,900 word forms
-//! and 201 rules that correct it from the neighbours (Brill, "A Simple Rule-Based Part of
+//! and 201 rules that correct it from the neighbors (Brill, "A Simple Rule-Based Part of
 //! Speech Tagger", ANLP 1992), learnt from Universal Dependencies. There are no weights and no
 //! floats in it, so every target tags alike. Ours are the classes of forms that the table does
 //! not have, a few corrections, the bounds of sentences, the noun phrases and the base forms;
@@ -168,7 +168,7 @@ pub fn analyze(text: &str) -> LinguisticAnalysis {
 
 impl TaggedToken {
     /// The base form, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun stays
-    /// as it is written. `text` is the one that was analysed.
+    /// as it is written. `text` is the one that was analyzed.
     pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {
         lemmas::lemma(&text[self.bytes.clone()], self.pos)
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer};
 use super::Stopwords;
 
 /// English function words: articles, pronouns, prepositions, conjunctions, auxiliaries and
-/// question words. Sorted; our own list, after the word classes of any grammar. Pieces that
-/// the `alnum` tokeniser leaves of contractions (`s`, `t`, `ll`) are in it.
+/// question words. Sorted; our own list, after the word classes of any grammar. Tokens that
+/// the `alnum` tokenizer leaves of contractions (`s`, `t`, `ll`) are in it.
 pub const EN_FUNCTION: &[&str] = &[
     "a",
     "about",

@@ -10,7 +10,7 @@ pub type TermNo = u32;
 /// Number of a token, in order of first appearance.
 pub type TokenNo = u32;
 
-/// The terms that an analyser has met.
+/// The terms that an analyzer has met.
 pub struct Vocabulary {
     analyzer: Analyzer,
     stem: TokenStemmer,

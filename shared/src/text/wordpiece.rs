@@ -1,10 +1,10 @@
-//! Pieces of words after a vocabulary, as BERT reads texts (Wu et al. 2016; Devlin et al.
+//! Tokens of words after a vocabulary, as BERT reads texts (Wu et al. 2016; Devlin et al.
 //! 2019), each of them a token of its own.
 //!
 //! A text is cleaned (control characters go, ideographs stand alone), unless the vocabulary
 //! is cased put in lower case without accents, and parted at white space and around every
-//! punctuation mark. A word is then cut from the left into the longest pieces that the
-//! vocabulary has. A piece within a word carries `##` in the vocabulary; here it loses it, as
+//! punctuation mark. A word is then cut from the left into the longest tokens that the
+//! vocabulary has. A token within a word carries `##` in the vocabulary; here it loses it, as
 //! in Câmara & Hauff (ECIR 2020). A word that cannot be cut so is the token `[UNK]`.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::error::Error;
 /// What stands for a word that the vocabulary cannot spell.
 pub const UNKNOWN_TOKEN: &str = "[UNK]";
 
-/// What marks a piece within a word.
+/// What marks a token within a word.
 const CONTINUATION_PREFIX: &str = "##";
 
 /// The longest word that is cut; longer ones are [`UNKNOWN_TOKEN`]. In characters.
@@ -43,11 +43,11 @@ struct LoadedVocabulary {
     first: StringInterner,
     /// Within a word, without their mark.
     inside: StringInterner,
-    /// Bytes of the longest piece.
+    /// Bytes of the longest token.
     longest: usize,
 }
 
-/// The serialized form of a WordPiece vocabulary. FROZEN keys file,cased,pieces.
+/// The serialized form of a WordPiece vocabulary. FROZEN keys file,cased,tokens.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -57,7 +57,7 @@ pub(crate) struct StoredWordpieceVocabulary {
     /// Whether letters keep their case and accents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cased: bool,
-    /// Every piece; in a study file it may be left out, then the file is read.
+    /// Every token; in a study file it may be left out, then the file is read.
     #[serde(default)]
     pieces: Vec<String>,
 }
@@ -72,7 +72,7 @@ pub enum LetterCase {
 }
 
 impl WordpieceVocabulary {
-    /// A file's pieces. Refuses a vocabulary without `[UNK]`: it is no WordPiece vocabulary.
+    /// A file's tokens. Refuses a vocabulary without `[UNK]`: it is no WordPiece vocabulary.
     pub fn new(
         file: &str,
         case: LetterCase,
@@ -175,7 +175,7 @@ impl WordpieceVocabulary {
         &self.0.file
     }
 
-    /// How many pieces there are; 0 while its file is unread.
+    /// How many tokens there are; 0 while its file is unread.
     pub fn len(&self) -> usize {
         self.0.all.len()
     }
@@ -231,7 +231,7 @@ impl WordpieceVocabulary {
         });
     }
 
-    /// Ends a word: gives its pieces and empties it.
+    /// Ends a word: gives its tokens and empties it.
     fn cut(&self, word: &mut Word, take: &mut impl FnMut(&str, Span)) {
         if word.text.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The words of texts as the analyser gives them, with what they mean together.
+//! The words of texts as the analyzer gives them, with what they mean together.
 
 use std::collections::BTreeSet;
 

@@ -28,13 +28,13 @@ pub use cooccurrence::{CooccurrenceCounts, GloveCorpus};
 /// Parts of the words, and rounds of a pass.
 pub const STRATA: usize = 16;
 
-/// The hyperparameters of GloVe training. json HTTP worker message; (`Settings` four times).
+/// The hyperparameters of GloVe training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GloveSettings {
     /// Dimensions of a vector.
     pub n_dims: usize,
-    /// Words to each side that are neighbours; rare words are taken out before.
+    /// Words to each side that are neighbors; rare words are taken out before.
     pub window: usize,
     /// A word that occurs less often has no vector.
     pub min_count: u32,
@@ -176,7 +176,7 @@ impl<'a> GloveTrainer<'a> {
         (self.n_rounds, self.settings.n_epochs * STRATA as u32)
     }
 
-    /// How many pairs of words are neighbours.
+    /// How many pairs of words are neighbors.
     pub fn n_pairs(&self) -> usize {
         self.n_pairs
     }

@@ -34,7 +34,7 @@ impl SynonymFinder {
 
     /// The word with the greatest cosine, of at least .6, that is one term and another one, and no
     /// function word; of two as near, the more frequent. None where a word has no vector or no such
-    /// neighbour.
+    /// neighbor.
     pub fn find_synonym(&self, word: &str) -> Option<&str> {
         let row = self.vectors.row(&word.to_lowercase())?;
         let nearest = *self.found[row as usize].get_or_init(|| self.find(row));

@@ -22,7 +22,7 @@ fn answer(letter: char) -> Option<AnnotatorAnswer> {
     }
 }
 
-/// Query, 1/π, the answer of each person, that of a ranker, that of the judgements.
+/// Query, 1/π, the answer of each person, that of a ranker, that of the judgments.
 fn items(rows: &str) -> Vec<AnnotatedItem> {
     let row = |row: &str| {
         let parts: Vec<&str> = row.split_whitespace().collect();

@@ -1,13 +1,13 @@
-//! Head nouns by what they ask for. Our own lists, after the fine classes of Li and Roth.
+//! Head nouns by question class. The lists are our own, after the fine classes of Li and Roth.
 
 use super::AnswerType;
 
-/// Whether a word stands in a list of words with spaces between.
+/// Returns whether a word is in a list of words separated by spaces.
 pub(super) fn contains_word(list: &str, word: &str) -> bool {
     list.split(' ').any(|it| it == word)
 }
 
-/// The class of a noun in singular or plural, if it is in a list.
+/// Returns the class of a noun in singular or plural, if it is in a list.
 pub(super) fn class_of(noun: &str) -> Option<AnswerType> {
     let noun = noun.strip_suffix("'s").unwrap_or(noun);
     let lists = [
@@ -26,7 +26,7 @@ pub(super) fn class_of(noun: &str) -> Option<AnswerType> {
     of(noun).or_else(|| of(&singular(noun)))
 }
 
-/// Without the ending of a plural.
+/// Returns a noun without its plural ending.
 fn singular(noun: &str) -> String {
     if let Some(stem) = noun.strip_suffix("ies") {
         return format!("{stem}y");
@@ -43,7 +43,7 @@ fn singular(noun: &str) -> String {
     }
 }
 
-/// Whether it picks one out of many: `largest`, `most`.
+/// Returns whether a word is a superlative: `largest`, `most`.
 pub(super) fn is_superlative(word: &str) -> bool {
     let others = "arrest forest guest harvest honest interest modest protest request";
     contains_word("best worst most least", word)

@@ -3,13 +3,13 @@ use super::*;
 const SEEN: &str = include_str!("../../../../tests/fixtures/answer-types/seen.tsv");
 const UNSEEN: &str = include_str!("../../../../tests/fixtures/answer-types/unseen.tsv");
 
-/// Labels and questions.
+/// Returns labels and questions.
 fn labelled(file: &str) -> Vec<(&str, &str)> {
     let lines = file.lines().filter(|it| !it.starts_with('#'));
     lines.map(|it| it.split_once('\t').unwrap()).collect()
 }
 
-/// Questions whose type is that of their label, and the others with what was found.
+/// Returns the number of questions with the labeled class, and the others with the class found.
 fn agreeing(file: &str) -> (usize, Vec<String>) {
     let mut others = Vec::new();
     let rows = labelled(file);
@@ -28,7 +28,7 @@ fn the_half_that_was_in_sight() {
     assert_eq!((n, n + others.len()), (210, 210), "{others:#?}");
 }
 
-/// Counted once, when the rules stood.
+/// Counted once, after the rules were final.
 #[test]
 fn the_half_that_was_not_in_sight() {
     let (n, others) = agreeing(UNSEEN);

@@ -1,6 +1,6 @@
 //! LNC1: a text with the same query terms and more other words scores no higher.
 //!
-//! Premises: c(w,d1) = c(w,d2) for every query term w; Σ ≥ 1; |d1| < |d2|. Claim:
+//! Preconditions: c(w,d1) = c(w,d2) for every query term w; Σ ≥ 1; |d1| < |d2|. Claim:
 //! S(d1) ≥ S(d2). Fang, Tao & Zhai (SIGIR 2004).
 //!
 //! As printed in Câmara & Hauff (ECIR 2020): counts equal and some term outside of the query

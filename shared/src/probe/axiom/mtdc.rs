@@ -1,7 +1,7 @@
 //! M-TDC: of two texts with equally many query terms, the one with the rarer terms scores at
 //! least as high.
 //!
-//! Premises: | |d1| − |d2| | ≤ δ; both texts ≥ `min_terms`; Σ(d1) = Σ(d2); some count
+//! Preconditions: | |d1| − |d2| | ≤ δ; both texts ≥ `min_terms`; Σ(d1) = Σ(d2); some count
 //! differs; every query term whose count differs lies in a valid pair (a, b): df(a) < df(b),
 //! c(a,d1) = c(b,d2), c(b,d1) = c(a,d2), c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q). Claim:
 //! S(d1) ≥ S(d2). Shi et al. (2005) changed the TDC of Fang et al.; for whole queries as

@@ -1,7 +1,7 @@
 //! STMC1: of two texts with equally many distinct query terms, the one whose other words mean
 //! more of what the query means scores higher.
 //!
-//! Premises: cover(d1) = cover(d2); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) > S(d2).
+//! Preconditions: cover(d1) = cover(d2); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) > S(d2).
 //! Fang & Zhai (SIGIR 2006), for whole texts as Câmara & Hauff (ECIR 2020).
 //!
 //! They write of a cosine distance where similarity is meant, and their code takes it: its

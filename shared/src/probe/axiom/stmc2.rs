@@ -1,6 +1,6 @@
 //! STMC2: the words of the query count for more than words of like meaning.
 //!
-//! Premises: the terms of d2 outside of the query outnumber Σ(d1) > 0; Σ(d1) > Σ(d2);
+//! Preconditions: the terms of d2 outside of the query outnumber Σ(d1) > 0; Σ(d1) > Σ(d2);
 //! cos(d1 − Q, d2 − Q) ≥ `similar`. Claim: S(d1) ≥ S(d2). Fang & Zhai (SIGIR 2006), for whole
 //! texts as Câmara & Hauff (ECIR 2020).
 //!
@@ -59,7 +59,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-/// Returns whether all premises hold but the one of likeness.
+/// Returns whether all preconditions hold but the one of likeness.
 fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
     let outnumbered =
         second.n_other_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;

@@ -1,7 +1,7 @@
 //! STMC3: of two texts equally long with equally many distinct query terms, more occurrences of
 //! them do not make up for words farther from the query.
 //!
-//! Premises, where the text that must not lose stands first: cover(d1) = cover(d2);
+//! Preconditions, where the text that must not lose stands first: cover(d1) = cover(d2);
 //! | |d1| − |d2| | ≤ δ; Σ(d2) > Σ(d1); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) ≥ S(d2).
 //! Fang & Zhai (SIGIR 2006), for whole texts as Câmara & Hauff (ECIR 2020).
 //!

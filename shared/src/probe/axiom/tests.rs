@@ -1,4 +1,4 @@
-//! The axioms: each against documents one can check by eye, and mining against their premises.
+//! The axioms: each against documents one can check by eye, and mining against their preconditions.
 
 mod documents;
 mod mining;
@@ -20,7 +20,7 @@ const ANY_LENGTH: Limits = Limits {
     ..Limits::STANDARD
 };
 
-/// Lines `query …`, then `name …` for each document; all instances with their premises.
+/// Lines `query …`, then `name …` for each document; all instances with their preconditions.
 fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();

@@ -1,6 +1,6 @@
 //! TFC1: of two texts equally long, the one with more query terms scores higher.
 //!
-//! Premises: | |d1| − |d2| | ≤ δ; Σ(d1), Σ(d2) ≥ `min_terms`; c(w,d1) ≥ c(w,d2) for every
+//! Preconditions: | |d1| − |d2| | ≤ δ; Σ(d1), Σ(d2) ≥ `min_terms`; c(w,d1) ≥ c(w,d2) for every
 //! query term w; Σ(d1) > Σ(d2). Claim: S(d1) > S(d2). Fang, Tao & Zhai (SIGIR 2004), for
 //! whole queries as Rennings et al. (ECIR 2019), section 3.1.
 //!

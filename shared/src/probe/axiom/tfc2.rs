@@ -1,6 +1,6 @@
 //! TFC2: each further step of query terms helps less than the step before.
 //!
-//! Premises: all three length gaps ≤ δ; 0 < Σ(d1) < Σ(d2) < Σ(d3); for every query term w
+//! Preconditions: all three length gaps ≤ δ; 0 < Σ(d1) < Σ(d2) < Σ(d3); for every query term w
 //! c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2). Claim: S(d2) − S(d1) > S(d3) − S(d2). Fang, Tao &
 //! Zhai (SIGIR 2004), for whole queries as Rennings et al. (ECIR 2019), section 3.2.
 //!

@@ -1,6 +1,6 @@
 //! TP: the text in which two query terms stand closer together scores higher.
 //!
-//! Premises: both texts hold at least two distinct query terms; Γ(d1) < Γ(d2), where Γ(d) is
+//! Preconditions: both texts hold at least two distinct query terms; Γ(d1) < Γ(d2), where Γ(d) is
 //! the least |i − j| over positions i, j of two distinct query terms. Claim: S(d1) > S(d2).
 //! Tao & Zhai (SIGIR 2007), as Câmara & Hauff (ECIR 2020).
 //!

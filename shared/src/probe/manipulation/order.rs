@@ -1,4 +1,4 @@
-//! The same pieces in another order: whatever stands between two pieces stays where it is, and
+//! The same tokens in another order: whatever stands between two tokens stays where it is, and
 //! where two words would touch a space is put between them.
 
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::PartOfSpeech;
 
-/// The text with piece `order[i]` in the place of piece `i`; pieces are ascending and disjoint.
+/// The text with token `order[i]` in the place of token `i`; tokens are ascending and disjoint.
 fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
     let mut made = String::with_capacity(text.len());
     let mut end = 0;

@@ -1,7 +1,7 @@
 //! Words that go or look different, each in its place.
 //!
 //! Without a list of misspellings a fifth of the words that have at least five letters, at least
-//! one of them, is misspelt by a rule: two neighbouring letters inside of the word that differ
+//! one of them, is misspelt by a rule: two neighboring letters inside of the word that differ
 //! change places.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ const LONG: usize = 5;
 /// One in so many words is misspelt by the rule.
 const ONE_IN: usize = 5;
 
-/// Without some pieces, ascending and disjoint. Of what stood before and behind a piece the longer
+/// Without some tokens, ascending and disjoint. Of what stood before and behind a token the longer
 /// stays; at the beginning and the end of the text neither does.
 pub(super) fn remove_ranges(text: &str, gone: &[Range<usize>]) -> String {
     let mut made = String::with_capacity(text.len());
@@ -142,7 +142,7 @@ pub(super) fn misspell(
     })
 }
 
-/// Where two neighbouring letters inside of a long word differ.
+/// Where two neighboring letters inside of a long word differ.
 fn places(word: &str) -> Vec<usize> {
     let letters: Vec<char> = word.chars().collect();
     if letters.len() < LONG || !letters.iter().all(|it| it.is_alphabetic()) {

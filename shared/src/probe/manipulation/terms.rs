@@ -117,7 +117,7 @@ pub(super) fn replace_synonyms(
     (!chosen.is_empty()).then(|| rewrite_tokens(source, write))
 }
 
-/// Without the terms of the query, after the analyser of the collection.
+/// Without the terms of the query, after the analyzer of the collection.
 pub(super) fn drop_query_terms(source: &ManipulationInput<'_>) -> String {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
@@ -126,7 +126,7 @@ pub(super) fn drop_query_terms(source: &ManipulationInput<'_>) -> String {
     let mut gone: Vec<Range<usize>> = gone
         .map(|(_, span)| span.start as usize..span.end as usize)
         .collect();
-    // Pieces of one word have the same place.
+    // Tokens of one word have the same place.
     gone.dedup();
     remove_ranges(source.text, &gone)
 }

@@ -1,4 +1,5 @@
-//! RR@10 over groups of queries, changes in it, and what two lists have in common, as tables.
+//! Tables of RR@10 over groups of queries, of changes in RR@10, and of the overlap of two
+//! rankings.
 
 use super::{
     answer_type_label, bucket_label, estimate, head, length_label, names, rr_change_label, signed,

@@ -1,4 +1,4 @@
-//! What is known to be wrong with ABNIRML's published code.
+//! Known errors in ABNIRML's published code.
 
 use super::neighbor_walk::{self, WalkCounts, WalkVariable};
 use super::{DiscrepancyRows, lemma_filter, preposition_shuffle};
@@ -10,7 +10,7 @@ use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, RelevanceSlice, TieThreshold,
 };
 
-/// Said of what is not counted in a study.
+/// The suffix of labels for values that come from an example, not from a study.
 const EXAMPLE: &str = ", in an example";
 
 impl<'a> DiscrepancyRows<'a> {
@@ -31,7 +31,7 @@ impl<'a> DiscrepancyRows<'a> {
         );
     }
 
-    /// The study, where the texts of its collection are at hand.
+    /// Returns the study if the texts of its collection are available.
     fn read(&self) -> Option<&'a Study> {
         self.study.filter(|it| !it.has_withheld_texts())
     }
@@ -234,7 +234,7 @@ fn named(ranker: &RankerInfo) -> String {
     }
 }
 
-/// Rows over all documents with the effect on a ranker.
+/// Returns the rows over all documents, each with the effect on a ranker.
 fn effects(
     behaviours: &BehavioralTestResults,
     ranker: usize,
@@ -246,7 +246,7 @@ fn effects(
     rows.filter_map(move |it| Some((it, it.effects[ranker].as_ref()?)))
 }
 
-/// The share of all samples that are neutral for a ranker.
+/// Returns the share of all samples that are neutral for a ranker.
 fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     let all = || effects(behaviours, ranker).map(|it| it.1);
     let neutral: u64 = all().map(|it| it.n_tied).sum();
@@ -254,7 +254,7 @@ fn neutral(behaviours: &BehavioralTestResults, ranker: usize) -> Option<f64> {
     (n > 0).then(|| neutral as f64 / n as f64)
 }
 
-/// The behaviour whose score differs most, with both scores; none where none differs.
+/// Returns the behavioral test whose score differs most, with both scores; `None` if none differs.
 fn most_changed<'a>(
     one: &'a BehavioralTestResults,
     other: &'a BehavioralTestResults,
@@ -295,8 +295,9 @@ mod tests {
         }
     }
 
-    /// Two sets over a collection of three texts: of `jfleg` one of three pairs is identical and
-    /// the scores of another are equal; `xsum` has a pair that shares a name alone.
+    /// Makes a study with two transfer sets over a collection of three documents: in `jfleg` one
+    /// of three pairs is identical and another has equal scores; in `xsum` one pair shares only a
+    /// name.
     fn study() -> Study {
         let pair = |id: &str, query: &str, [a, b]: [&str; 2]| {
             crate::collection::document_pairs::DocumentPair {
@@ -352,7 +353,7 @@ mod tests {
         fixture::make_with(definition, collection, files)
     }
 
-    /// The numbers of each of the two rows of the study that say something.
+    /// Returns the numbers of each of the study's two rows that have values.
     fn two_pairs(what: &str) -> Vec<[TableValue; 2]> {
         let found = rows(Some(&study()), what);
         assert_eq!(found.len(), 2);
@@ -362,7 +363,8 @@ mod tests {
 
     #[test]
     fn identical_pairs_shrink_an_effect() {
-        // Of two pairs one is preferred by BM25 and by QL, beyond δ or not; the other never.
+        // BM25 and QL prefer a document in one of two pairs, with or without δ, and none in the
+        // other.
         for pair in two_pairs("Identical pairs") {
             let [TableValue::Difference(theirs), TableValue::Difference(ours)] = pair else {
                 panic!("{pair:?}");

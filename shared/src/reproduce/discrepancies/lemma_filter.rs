@@ -1,8 +1,8 @@
-//! The filter by which the published code of ABNIRML keeps pairs of texts that share a word with
-//! their title or question.
+//! The filter with which the published code of ABNIRML keeps pairs of documents that share a word
+//! with their title or question.
 //!
-//! It makes small letters of the base forms of the query, and not of those of the texts; names,
-//! whose base form is how they are written, so never match.
+//! It lowercases the lemmas of the query but not those of the documents. Names, whose lemma is
+//! their written form, therefore never match.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use crate::text::stopwords::EN_FUNCTION;
 /// Pairs that our filter keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LemmaFilterCounts {
-    /// All of them.
+    /// The number of these pairs.
     pub(super) n_kept: u64,
-    /// That the published filter keeps as well.
+    /// The number of them that the published filter keeps as well.
     pub(super) n_kept_by_authors: u64,
 }
 
@@ -29,7 +29,8 @@ impl LemmaFilterCounts {
     }
 }
 
-/// The samples of the sets of a study whose queries have to share a word with both texts.
+/// Counts the samples of those transfer sets of a study whose queries must share a word with both
+/// documents.
 pub(super) fn count_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     let files = study.definition.transfers.iter();
     let shared = files.filter(|it| it.query_source == TransferQuerySource::GivenShared);
@@ -47,7 +48,8 @@ pub(super) fn count_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     probes.filter_map(of_set).collect()
 }
 
-/// A pair for readers without such a set: its one shared word is a name.
+/// Returns the counts of an example for readers without such a set: the only shared word is a
+/// name.
 pub(super) fn example() -> LemmaFilterCounts {
     let pair = DocumentPair {
         id: "1".to_owned(),
@@ -63,8 +65,8 @@ pub(super) fn example() -> LemmaFilterCounts {
     pairs
 }
 
-/// Whether a word of the query that is no function word, number or punctuation mark stands in both
-/// texts, as the published code compares them.
+/// Returns whether a word of the query that is not a function word, number or punctuation mark
+/// occurs in both texts, as the published code compares them.
 fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
     let asked = analyze(query);
     let asked = asked.tokens.iter().filter(|it| {
@@ -81,7 +83,7 @@ fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
         .any(|it| a.contains(&it) && b.contains(&it))
 }
 
-/// Base forms as they come.
+/// Returns the lemmas without lowercasing.
 fn lemmas(text: &str) -> BTreeSet<String> {
     let analysis = analyze(text);
     let tokens = analysis.tokens.iter();
@@ -99,7 +101,7 @@ mod tests {
         assert!(!passes_published_filter(title, both));
         let both = ["A lighthouse stood there.", "They saw two lighthouses."];
         assert!(passes_published_filter(title, both));
-        // `of` is a function word, and stands in one text alone besides.
+        // `of` is a function word, and it occurs in only one of the texts.
         assert!(!passes_published_filter(
             title,
             ["Of bats.", "One of them."]

@@ -1,27 +1,27 @@
-//! The walk over neighbours by which the published code of ABNIRML finds texts of equal TF.
+//! The walk over neighbors with which the published code of ABNIRML finds documents of equal TF.
 //!
-//! It sorts the judged texts of a query by the *sum* of their counts of query terms, and compares
-//! each with those before and behind it for as long as the vectors of counts are equal. Texts with
-//! the same sum and another vector stand between, so that equal ones are missed; and for the first
-//! text, whose place less one is the last place of the list, the way back begins at the end, so
-//! that pairs are met twice where the whole list is equal.
+//! It sorts the judged documents of a query by the *sum* of their counts of query terms, and
+//! compares each with those before and after it as long as the count vectors are equal. Documents
+//! with the same sum but another vector may lie between equal ones, which are then missed. For the
+//! first document the position before it is −1, the last of the list, so its walk back begins at
+//! the end; pairs are then found twice where all vectors are equal.
 
 use crate::study::Study;
 use crate::text::Vocabulary;
 use crate::text::vocabulary::TermNo;
 
-/// What is measured of a text for a query.
+/// The measurements of a document for a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MeasuredDocument {
     /// c(w, d) of every distinct query term.
     pub(super) counts: Vec<u32>,
     /// |d|, in terms.
     pub(super) length: u32,
-    /// None where it is not judged.
+    /// The grade; `None` if it is not judged.
     pub(super) grade: Option<i32>,
 }
 
-/// In what two texts of equal TF differ.
+/// The variable in which two documents of equal TF differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WalkVariable {
     Length,
@@ -44,7 +44,7 @@ impl WalkVariable {
         }
     }
 
-    /// Whether the first text has the larger value.
+    /// Returns whether the first document has the larger value.
     fn is_larger(self, a: &MeasuredDocument, b: &MeasuredDocument) -> bool {
         match self {
             WalkVariable::Length => a.length > b.length,
@@ -59,25 +59,25 @@ impl MeasuredDocument {
         self.counts.iter().sum()
     }
 
-    /// Σ(d) / |d|; none where it is 0.
+    /// Returns Σ(d) / |d|, or `None` if it is 0.
     fn overlap(&self) -> Option<f64> {
         let sum = self.sum();
         (sum > 0).then(|| f64::from(sum) / f64::from(self.length))
     }
 }
 
-/// How many pairs of equal TF there are and how many the published code finds.
+/// The number of pairs of equal TF, and how many of them the published code finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WalkCounts {
-    /// That there are.
+    /// All pairs.
     pub(super) n_pairs: u64,
-    /// That the walk meets, each once.
+    /// Pairs that the walk finds, each counted once.
     pub(super) n_found: u64,
-    /// That the walk meets, each as often as it does.
+    /// Pairs that the walk finds, counted as often as it finds them.
     pub(super) n_found_with_repeats: u64,
 }
 
-/// Counts ordered pairs of equal TF whose first text has the larger value.
+/// Counts ordered pairs of equal TF whose first document has the larger value.
 pub(super) fn count(queries: &[Vec<MeasuredDocument>], variable: WalkVariable) -> WalkCounts {
     let mut samples = WalkCounts::default();
     for texts in queries {
@@ -92,14 +92,14 @@ pub(super) fn count(queries: &[Vec<MeasuredDocument>], variable: WalkVariable) -
     samples
 }
 
-/// Ordered pairs in the order in which the published code compares them.
+/// Returns ordered pairs in the order in which the published code compares them.
 fn walk(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
     let mut sorted: Vec<usize> = (0..texts.len()).collect();
     sorted.sort_by_key(|&it| texts[it].sum());
     let mut met = Vec::new();
     for (place, &text) in sorted.iter().enumerate() {
         let equal = |it: &&usize| texts[**it].counts == texts[text].counts;
-        // The place before the first is -1, which is the last.
+        // The position before the first is -1, which is the last one.
         let back_from = match place {
             0 => sorted.len(),
             place => place,
@@ -111,7 +111,7 @@ fn walk(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
     met
 }
 
-/// Every ordered pair of two texts of equal TF.
+/// Returns every ordered pair of two documents of equal TF.
 fn grouped(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
     let mut sorted: Vec<usize> = (0..texts.len()).collect();
     sorted.sort_by_key(|&it| &texts[it].counts);
@@ -125,7 +125,7 @@ fn grouped(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The pools of a study, by query. Their order is that of texts with the same sum.
+/// Returns the pools of a study, by query. Documents with the same sum keep the order of the pool.
 pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let queries = study.queries.iter().zip(&study.pools).enumerate();
@@ -149,8 +149,9 @@ pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
     measured.collect()
 }
 
-/// Two queries, where there is no study. Of the first the third text is the longer of two with the
-/// counts 1 1, between which stands one with 2 0; of the second all counts are equal.
+/// Returns two example queries, for use without a study. In the first the third document is the
+/// longer of two with the counts 1 1, and one with 2 0 lies between them; in the second all counts
+/// are equal.
 pub(super) fn example() -> Vec<Vec<MeasuredDocument>> {
     let text = |counts: [u32; 2], length, grade| MeasuredDocument {
         counts: counts.into(),
@@ -180,8 +181,8 @@ mod tests {
 
     #[test]
     fn equal_texts_that_are_no_neighbours_are_missed() {
-        // All sums are 2, so the order stays. The way back from the first text begins at the
-        // last, which ends it.
+        // All sums are 2, so the order stays. The walk back from the first document begins at the
+        // last one, where it ends because the vectors differ.
         let texts = texts(&[[1, 1], [2, 0], [1, 1], [0, 2]]);
         assert_eq!(walk(&texts), []);
         assert_eq!(grouped(&texts), [(0, 2), (2, 0)]);
@@ -198,10 +199,11 @@ mod tests {
 
     #[test]
     fn the_way_back_from_the_first_text_begins_at_the_end() {
-        // 0 meets 1 onward, and from the end 1 and itself; 1 meets 0 behind it.
+        // Document 0 meets 1 on the way forward, and 1 and itself from the end; 1 meets 0 on the
+        // way back.
         let equal = texts(&[[1, 1], [1, 1]]);
         assert_eq!(walk(&equal), [(0, 1), (0, 1), (0, 0), (1, 0)]);
-        // It meets the last of three that the one between hides from the walk onward.
+        // It meets the last of three documents, which the middle one hides from the walk forward.
         let hidden = texts(&[[1, 1], [2, 0], [1, 1]]);
         assert_eq!(walk(&hidden), [(0, 2)]);
     }

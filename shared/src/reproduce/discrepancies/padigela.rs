@@ -1,4 +1,4 @@
-//! What is wrong with the numbers of Padigela, Zamani & Croft (2019), and with what follows from
+//! Discrepancies in the numbers of Padigela, Zamani & Croft (2019), and in the conclusions from
 //! them.
 
 use super::DiscrepancyRows;
@@ -11,13 +11,13 @@ use crate::reproduce::comparison::{Bm25Comparison, ComparedRanker, ComparisonSta
 use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, published};
 use crate::stats::bootstrap::N_RESAMPLES;
 
-/// Queries of table 1: the small development set.
+/// The number of queries of table 1: the small development set.
 const N_DEV: u64 = 6_980;
 
-/// Of these, with a relevant document among the candidates: those of the other tables.
+/// The number of these with a relevant document among the candidates; the other tables use them.
 const N_FOUND: u64 = 5_738;
 
-/// What is compared.
+/// The rankers that are compared.
 const RANKERS: [(&str, ComparedRanker); 2] = [
     ("BM25", ComparedRanker::First),
     ("BERT", ComparedRanker::Second),
@@ -187,7 +187,7 @@ impl DiscrepancyRows<'_> {
     }
 }
 
-/// The printed numbers of a row; what is missing is left out.
+/// Returns the published numbers of a row; missing ones are left out.
 fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
     let asked = PaperTable {
         paper: Paper::Padigela2019,
@@ -203,20 +203,20 @@ fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
     numbers.flatten().collect()
 }
 
-/// Mean reciprocal ranks with the numbers of queries behind them.
+/// Pairs mean reciprocal ranks with the numbers of queries they are taken over.
 fn with_counts(means: Vec<f64>, counts: Vec<f64>) -> Vec<(f64, u64)> {
     let groups = means.into_iter().zip(counts);
     groups.map(|(mean, count)| (mean, count as u64)).collect()
 }
 
-/// Table 1: MRR@10 on the development set.
+/// Returns MRR@10 on the development set, from table 1.
 fn dev(side: ComparedRanker) -> f64 {
     *printed_numbers(1, ComparisonStatistic::Value(side))
         .last()
         .expect("table 1")
 }
 
-/// Table 2: by FQT.
+/// Returns MRR by buckets of FQT, from table 2.
 fn buckets(side: ComparedRanker) -> Vec<(f64, u64)> {
     let means = printed_numbers(2, ComparisonStatistic::Value(side));
     with_counts(
@@ -229,14 +229,14 @@ fn bucket_means(side: ComparedRanker) -> Vec<f64> {
     buckets(side).into_iter().map(|it| it.0).collect()
 }
 
-/// Table 3: by length, without the fall in its last column.
+/// Returns MRR by query length, from table 3, without its last column, in which it falls.
 fn lengths(side: ComparedRanker) -> Vec<f64> {
     let mut means = printed_numbers(3, ComparisonStatistic::Value(side));
     means.pop();
     means
 }
 
-/// Table 6: by what is asked for.
+/// Returns MRR by question class, from table 6.
 fn types(side: ComparedRanker) -> Vec<(f64, u64)> {
     let means = printed_numbers(6, ComparisonStatistic::Value(side));
     with_counts(
@@ -253,21 +253,21 @@ fn four(value: f64) -> TableValue {
     TableValue::Score { value, digits: 4 }
 }
 
-/// Over all queries, from means of groups and their sizes.
+/// Returns the mean over all queries, from means of groups and their sizes.
 fn mean_of(groups: &[(f64, u64)]) -> f64 {
     let n: u64 = groups.iter().map(|it| it.1).sum();
     let sum: f64 = groups.iter().map(|it| it.0 * it.1 as f64).sum();
     sum / n as f64
 }
 
-/// By what share a mean falls from the first group to the last, and to the lowest.
+/// Returns by what share a mean falls from the first group to the last one and to the lowest one.
 fn falls(means: &[f64]) -> [f64; 2] {
     let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
     let last = means[means.len() - 1];
     [last, lowest].map(|it| 1.0 - it / means[0])
 }
 
-/// [`relative_mrr_drop`] of the second ranker in buckets of the FQT of the first.
+/// Returns the [`relative_mrr_drop`] of the second ranker in buckets of the FQT of the first.
 fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
     let mut buckets = vec![(0.0, 0.0); FQT_EDGES.len() - 1];
     for row in rows {
@@ -291,7 +291,7 @@ mod tests {
     use crate::reproduce::{comparison, reproduce_table};
     use crate::study::Study;
 
-    /// What and both numbers, as people read them.
+    /// Returns rows of a statement and the two numbers it compares, as formatted for readers.
     fn rows(study: Option<&Study>) -> Vec<[String; 3]> {
         let asked = PaperTable {
             paper: Paper::Padigela2019,
@@ -333,7 +333,7 @@ mod tests {
         assert!(!rows(None).iter().any(|it| it[0].starts_with("BM25 by FQT")));
     }
 
-    /// Its text tells falls of 34.5 % and 16.7 % by FQT, of 33 % and 39 % by length.
+    /// The text of the paper states falls of 34.5 % and 16.7 % by FQT, of 33 % and 39 % by length.
     #[test]
     fn the_decreases_of_the_text_are_those_of_the_printed_means() {
         for (side, by_fqt, by_length) in [
@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    /// Table 2 as queries of which each has the mean of its bucket: the means, taken over all 6,980
+    /// Table 2 as queries that each have the mean of their bucket. The means, taken over all 6,980
     /// queries, give the MRR@10 of table 1, .1767 and .3653.
     #[test]
     fn the_buckets_of_the_paper_add_up() {
@@ -384,7 +384,7 @@ mod tests {
             let over_all = sum / 5_738.0 * (5_738.0 / 6_980.0);
             assert!((over_all - mrr).abs() < 1e-4, "{over_all}");
         }
-        // The decreases that its text tells, 34.5 % and 16.7 %.
+        // The falls that the text of the paper states, 34.5 % and 16.7 %.
         near((relative_mrr_drop(&found, 0).unwrap() * 1e3).round(), 345.0);
         near((relative_mrr_drop(&found, 1).unwrap() * 1e3).round(), 167.0);
     }
@@ -393,7 +393,7 @@ mod tests {
         assert!((a - b).abs() < 1e-12, "{a} for {b}");
     }
 
-    /// By the first's FQT .8 and .6 stand in the lowest bucket and .35 in the highest.
+    /// By the first ranker's FQT, .8 and .6 are in the lowest bucket and .35 is in the highest.
     #[test]
     fn a_fall_by_the_buckets_of_the_other_is_counted_by_hand() {
         let row = |rr: f64, fqt: f64| QueryRow {
@@ -411,8 +411,8 @@ mod tests {
         assert_eq!(fall_by_first(&rows[2..]), None);
     }
 
-    /// One of two queries differs: t is 1 with one degree of freedom, and of two exchanges both are
-    /// as far out.
+    /// One of two queries differs: t is 1 with one degree of freedom, and both of the two
+    /// permutations are equally extreme.
     #[test]
     fn both_tests_of_a_study_stand_side_by_side() {
         let study = comparison::tests::study();

@@ -1,9 +1,9 @@
 //! How the published code of ABNIRML shuffles prepositions.
 //!
-//! It notes the places of prepositions as characters from the beginning of the text, and looks
-//! them up among the numbers of tokens. A preposition at character 5 is so put over token 5,
-//! whatever that is; one that stands behind as many characters as the text has tokens is put
-//! nowhere; and all stay where they were. Words are lost by it, and prepositions come twice.
+//! It records the positions of prepositions as character offsets in the text, but uses them as
+//! token numbers. A preposition at character 5 replaces token 5, whatever that is. One whose
+//! offset is at least the number of tokens is not placed at all, and every preposition also stays
+//! in its old position. So words are lost and prepositions are duplicated.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ use crate::study::Study;
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, TaggedToken, analyze};
 use crate::text::{Analyzer, Vocabulary};
 
-/// A text for readers without a study: `in` begins at character 5, and token 5 is `mice`.
+/// An example for readers without a study: `in` begins at character 5, and token 5 is `mice`.
 pub(super) const EXAMPLE: &str = "Owls in old barns eat mice at night.";
 
-/// What became of the words of some texts.
+/// What happens to the words of some documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ShuffleCounts {
-    /// Texts with a preposition.
+    /// Documents with a preposition.
     pub(super) n_documents: u64,
     /// Prepositions in them.
     pub(super) n_prepositions: u64,
-    /// Prepositions that the published code puts anywhere but where they were.
+    /// Prepositions that the published code places where no preposition was.
     pub(super) n_misplaced: u64,
-    /// Words that its texts lack.
+    /// Words that the documents lose with the published code.
     pub(super) n_lost: u64,
-    /// Words that ours lack.
+    /// Words that the documents lose with our code.
     pub(super) n_lost_by_ours: u64,
 }
 
@@ -41,8 +41,8 @@ impl ShuffleCounts {
         self.n_documents += 1;
         self.n_prepositions += prepositions as u64;
         let tokens = tokens(text, &analysis);
-        // Which of them stands where is drawn, how many words are lost is not, but for
-        // prepositions that are put over each other.
+        // The order of prepositions is random, but the number of lost words does not depend on it,
+        // except for prepositions that replace each other.
         let order: Vec<usize> = (0..prepositions).rev().collect();
         let made = shuffle_as_published(text, &analysis, &order);
         self.n_misplaced += places(text, &analysis)
@@ -78,7 +78,7 @@ pub(super) fn count(texts: impl IntoIterator<Item = String>) -> ShuffleCounts {
     shuffled
 }
 
-/// The texts of a study's pools, each once.
+/// Returns the texts of the documents in a study's pools, each once.
 pub(super) fn of_study(study: &Study) -> Vec<String> {
     let mut pooled: Vec<_> = study.pools.iter().flatten().copied().collect();
     pooled.sort_unstable();
@@ -94,7 +94,7 @@ fn prepositions(analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, &
     tokens.filter(|it| it.1.pos == PartOfSpeech::Adposition)
 }
 
-/// For each preposition its number among the tokens, and the characters before it.
+/// Returns for each preposition its token number and the number of characters before it.
 fn places(text: &str, analysis: &LinguisticAnalysis) -> impl Iterator<Item = (usize, usize)> {
     let characters = |it: &TaggedToken| text[..it.bytes.start].chars().count();
     prepositions(analysis).map(move |(token, it)| (token, characters(it)))
@@ -105,7 +105,7 @@ fn tokens<'a>(text: &'a str, analysis: &LinguisticAnalysis) -> Vec<&'a str> {
     tokens.map(|it| &text[it.bytes.clone()]).collect()
 }
 
-/// The tokens that the published code joins, with preposition `order[i]` in the place of
+/// Returns the tokens that the published code joins, with preposition `order[i]` in the place of
 /// preposition `i`.
 fn shuffle_as_published<'a>(
     text: &'a str,
@@ -124,7 +124,7 @@ fn shuffle_as_published<'a>(
     made
 }
 
-/// Words of the first texts that the second lack, each as often as it lacks.
+/// Returns the number of words of `before` that `after` lacks, counted with multiplicity.
 fn n_lost<'a>(before: impl Iterator<Item = &'a str>, after: impl Iterator<Item = &'a str>) -> u64 {
     let words = |text: &'a str| {
         let words = text.split(|it: char| !it.is_alphanumeric());

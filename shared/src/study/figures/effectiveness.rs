@@ -36,7 +36,7 @@ pub struct EffectivenessCell {
     pub better_than: Vec<u32>,
 }
 
-/// For each ranker a value for each measure of each judged query; none without judgements.
+/// For each ranker a value for each measure of each judged query; none without judgments.
 pub(super) type PerQueryValues = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
@@ -48,7 +48,7 @@ impl Study {
             .collect()
     }
 
-    /// What a ranker's order of the pools is worth; none without judgements.
+    /// What a ranker's order of the pools is worth; none without judgments.
     pub(in crate::study) fn evaluate_ranker(
         &self,
         scores: &Scores,

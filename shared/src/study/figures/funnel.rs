@@ -1,6 +1,6 @@
 //! From every pair of texts to the instances of an axiom (Rennings, Moraes and Hauff, ECIR 2019,
 //! section 3.5): how many pass the axiom as first stated, how many once it is relaxed, how many
-//! once it is extended to queries of any length too; and which premise sends away how many.
+//! once it is extended to queries of any length too; and which precondition sends away how many.
 //!
 //! The original axioms, over ordered pairs or triples of distinct texts of a pool:
 //!
@@ -33,7 +33,7 @@ use crate::word_vectors::IndexedWordVectors;
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
 
-/// How many candidates of an axiom are asked which premise fails.
+/// How many candidates of an axiom are asked which precondition fails.
 pub const MAX_CHECKED_CANDIDATES: u64 = 20_000;
 
 /// The way to one axiom's instances.
@@ -51,7 +51,7 @@ pub struct AxiomFunnel {
     pub n_checked: u64,
 }
 
-/// The number of pairs or triples left after one stage of the funnel. (`Step` four times).
+/// The number of pairs or triples left after one stage of the funnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FunnelStep {
@@ -70,11 +70,11 @@ pub enum FunnelStage {
     Candidates,
     /// As first stated.
     Original,
-    /// With relaxed premises, for queries as short as first stated.
+    /// With relaxed preconditions, for queries as short as first stated.
     Relaxed,
     /// For queries of any length, with relaxed lengths only.
     ExtendedByLength,
-    /// For queries of any length, with the premises as stated.
+    /// For queries of any length, with the preconditions as stated.
     Extended,
     /// Relaxed and extended: the instances of the study, before a cap.
     Mined,
@@ -82,11 +82,11 @@ pub enum FunnelStage {
     Derived,
 }
 
-/// A premise with the candidates that do not pass it.
+/// A precondition with the candidates that do not pass it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PreconditionFailures {
-    /// What is counted; for a premise of every query term, that of the first.
+    /// What is counted; for a precondition of every query term, that of the first.
     pub quantity: MeasuredQuantity,
     /// How it must stand to the bound.
     pub relation: BoundRelation,
@@ -464,7 +464,7 @@ fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<D
     left.into_iter().map(|it| case.pool[it].clone()).collect()
 }
 
-/// What is known of one premise so far.
+/// What is known of one precondition so far.
 struct FailureCounter {
     premise: MeasuredPrecondition,
     n_failed: u64,
@@ -485,7 +485,7 @@ impl FailureCounter {
     }
 }
 
-/// Counts what fails of one candidate; premises of several query terms are one.
+/// Counts what fails of one candidate; preconditions of several query terms are one.
 fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
     let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
     for premise in premises {
@@ -529,7 +529,7 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
     }
 }
 
-/// The same premise of whichever query term.
+/// The same precondition of whichever query term.
 fn general(quantity: MeasuredQuantity) -> MeasuredQuantity {
     match quantity {
         MeasuredQuantity::TermCountLead { .. } => MeasuredQuantity::TermCountLead { term: 0 },

@@ -182,7 +182,7 @@ impl<'a> InstanceLister<'a> {
         parts
     }
 
-    /// Calls `take` with what passes the dials and the query of the listing.
+    /// Calls `take` with what passes the controls and the query of the listing.
     fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceVerdict)) {
         let study = self.study;
         let unknown = u32::MAX;

@@ -100,7 +100,7 @@ impl From<UPOS> for PartOfSpeech {
 }
 
 impl TryFrom<PartOfSpeech> for UPOS {
-    /// Why an input, a setting or a request is invalid.
+    /// The tag has no counterpart.
     type Error = ();
 
     fn try_from(tag: PartOfSpeech) -> Result<UPOS, ()> {

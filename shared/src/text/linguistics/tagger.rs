@@ -18,7 +18,7 @@ use super::{PartOfSpeech, lemmas, lexicon};
 /// unseen form and no capitals.
 struct Base;
 
-/// They correct the classes of single words by their neighbours.
+/// They correct the classes of single words by their neighbors.
 static RULES: LazyLock<BrillTagger<Base>> = LazyLock::new(|| {
     serde_json::from_str(&lexicon::serialize_tables()).expect("the library wrote it")
 });
@@ -57,7 +57,7 @@ pub(super) fn tag_words(forms: &[&str]) -> Vec<PartOfSpeech> {
     corrections::correct_tags(lower, tags)
 }
 
-/// The class of each word of a sentence before its neighbours are seen.
+/// The class of each word of a sentence before its neighbors are seen.
 fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
     let is_capital = |it: &String| it.starts_with(char::is_uppercase);
     let n_capitals = sentence.iter().filter(|it| is_capital(it)).count();

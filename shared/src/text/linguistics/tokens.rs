@@ -118,7 +118,7 @@ fn cut_words(text: &str, run: Range<usize>, tokens: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether two neighbours are one token, in a text between spaces that ends at byte `end`.
+/// Whether two neighbors are one token, in a text between spaces that ends at byte `end`.
 fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) -> bool {
     const HYPHENS: [char; 3] = ['-', '\u{2010}', '\u{2011}'];
     /// Of these, several are one mark.

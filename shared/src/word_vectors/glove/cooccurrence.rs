@@ -40,7 +40,7 @@ impl Cooccurrence {
     }
 }
 
-/// Pairs of neighbours of some documents.
+/// Pairs of neighbors of some documents.
 #[derive(Debug, Clone, Default)]
 pub struct CooccurrenceCounts {
     pairs: Vec<Cooccurrence>,
@@ -79,7 +79,7 @@ impl<'a> GloveCorpus<'a> {
         self.index.n_docs() as DocNo
     }
 
-    /// The neighbours in some documents.
+    /// The neighbors in some documents.
     pub fn count_cooccurrences(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
         let mut found = CooccurrenceCounts::default();
         found.add(self, docs);
@@ -91,7 +91,7 @@ impl CooccurrenceCounts {
     /// Adds those of more documents.
     pub fn add(&mut self, corpus: &GloveCorpus<'_>, docs: Range<DocNo>) {
         let window = corpus.settings.window;
-        // A word beside itself is a neighbour both ways.
+        // A word beside itself is a neighbor both ways.
         let near = |distance: u64, ways: u64| (ways * ONE + distance / 2) / distance;
         let mut text: Vec<u32> = Vec::new();
         for doc in docs {

@@ -252,7 +252,7 @@ fn n_tokens(text: &str) -> usize {
     text.split_whitespace().filter(|it| has_word(it)).count()
 }
 
-/// Where a text has some pieces one after another, with or without white space between, as whole
+/// Where a text has some tokens one after another, with or without white space between, as whole
 /// words and whatever their letters' case; in bytes, none within another.
 fn places(text: &str, pieces: &[&str]) -> Vec<Range<usize>> {
     let inner = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
@@ -274,7 +274,7 @@ fn places(text: &str, pieces: &[&str]) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the pieces end that a text begins with, if it begins with them.
+/// Where the tokens end that a text begins with, if it begins with them.
 fn end_of(text: &str, pieces: &[&str]) -> Option<usize> {
     let mut rest = text;
     for (at, piece) in pieces.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Mining against the premises of what it finds, over many documents.
+//! Mining against the preconditions of what it finds, over many documents.
 
 use std::collections::BTreeMap;
 
