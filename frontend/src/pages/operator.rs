@@ -67,8 +67,8 @@ pub(crate) fn Operator() -> impl IntoView {
     }
 }
 
-/// Signs in with the operator link and opens the list of studies. A user who already is the
-/// operator does not need the link.
+/// Signs in with the operator link and opens the list of studies. If the user already is the
+/// operator, the link is not used up.
 fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>) {
     leptos::task::spawn_local(async move {
         let known = api::call(&GetSessionRequest {}).await;
