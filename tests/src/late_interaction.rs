@@ -36,7 +36,8 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert!(!words.is_empty());
     assert_eq!(rows("correlations").len(), 3);
     for row in &words {
-        // Of all matches of a word, some are exact and some are with the query's own token.
+        // Exact matches and matches with other query terms are both shares of all matches of a
+        // term.
         let share = |at: usize| row[at]["fraction"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&(share(8) + share(9))), "{row}");
         if let Some(tau) = row[4]["score"]["value"].as_f64() {

@@ -166,7 +166,7 @@ pub(crate) fn TextField(
     }
 }
 
-/// Renders a drop-down list.
+/// Renders a drop-down list with its label.
 #[component]
 pub(crate) fn SelectField(
     /// The label above the list.
@@ -310,7 +310,7 @@ where
     view! { <SelectField label choose>{options}</SelectField> }
 }
 
-/// Renders a checkbox.
+/// Renders a checkbox that is stored in a form.
 #[component]
 pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its errors.
@@ -334,7 +334,7 @@ pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FieldName>(
     }
 }
 
-/// Renders a radio button.
+/// Renders one radio button of a group.
 #[component]
 pub(crate) fn RadioButton<S, C>(
     /// The name of the group of radio buttons.

@@ -46,7 +46,7 @@ enum RecallState {
 }
 
 impl WorkerState {
-    /// Returns the local study.
+    /// Returns the local study, or an error if there is none.
     pub(crate) fn local(&self) -> Result<&Study, ErrorResponse> {
         self.studies
             .get(LOCAL_STUDY)

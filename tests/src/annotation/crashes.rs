@@ -197,7 +197,7 @@ fn expect_row(row: &ExportRow, person: PersonId, made: &ScriptedEvent) {
     assert_eq!(row.item.is_some(), item.is_some());
 }
 
-/// Prints what happened.
+/// Prints a summary of what happened in the test.
 pub(super) fn tell(
     home: &TestHome,
     plan: CrashPlan,

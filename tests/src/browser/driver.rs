@@ -10,7 +10,7 @@ use thirtyfour::prelude::*;
 use super::background_process::BackgroundProcess;
 use crate::harness::path_from_environment;
 
-/// A running ChromeDriver.
+/// A running chromedriver, which all tests share.
 pub(super) struct ChromeDriver {
     /// `http://127.0.0.1:PORT`
     pub(super) origin: String,

@@ -353,7 +353,7 @@ impl BrowserTab {
         self.runtime.block_on(self.driver().back()).unwrap();
     }
 
-    /// Loads the page again.
+    /// Loads the current page again.
     pub(crate) fn reload(&self) {
         self.runtime.block_on(self.driver().refresh()).unwrap();
     }

@@ -86,7 +86,7 @@ impl FieldName for PlaygroundField {
 pub(crate) type PlaygroundFieldError = form::FormFieldError<PlaygroundField>;
 
 impl PlaygroundSettings {
-    /// Returns the default settings.
+    /// Returns the settings that the page starts with.
     pub(crate) fn default_settings() -> PlaygroundSettings {
         PlaygroundSettings {
             study: None,

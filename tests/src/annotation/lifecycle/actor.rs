@@ -34,7 +34,7 @@ impl TestActor {
         }
     }
 
-    /// Sends one action.
+    /// Sends one action and returns the key of its event.
     pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> EventKey {
         self.send_all(task, vec![what])[0]
     }

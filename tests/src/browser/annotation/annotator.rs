@@ -74,7 +74,7 @@ impl BrowserAnnotator<'_> {
         self.by_key(item, key);
     }
 
-    /// Skips the displayed item.
+    /// Skips the displayed item by keyboard.
     pub(super) fn skip(&mut self) {
         let (item, _) = self.wait_for_item();
         self.tab.press("s");

@@ -110,7 +110,7 @@ impl AnnotationState {
         }
     }
 
-    /// Skips the displayed item.
+    /// Skips the displayed item for a reason and shows the next one.
     pub(super) fn skip(self, reason: SkipReason, note: String) {
         let item = self.session.with_untracked(|it| {
             let screen = it

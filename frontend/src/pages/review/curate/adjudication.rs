@@ -117,7 +117,7 @@ fn neighbor_item(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<It
     items.get(at).copied()
 }
 
-/// Renders the Adjudication tab.
+/// Renders the tab with the adjudication queue and the open item.
 #[component]
 pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
     let court = AdjudicationState::new(desk);

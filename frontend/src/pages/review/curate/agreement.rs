@@ -11,7 +11,7 @@ use crate::routes::PageRoute;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::resource_view::ResourceView;
 
-/// Renders the Agreement tab.
+/// Renders the tab with the agreement of the annotators.
 #[component]
 pub(super) fn Agreement(desk: CurationState) -> impl IntoView {
     let task = desk.task;

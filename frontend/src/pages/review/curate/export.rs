@@ -56,7 +56,7 @@ const FILES: [ExportFile; 4] = [
     },
 ];
 
-/// Renders the Export tab.
+/// Renders the tab with the files that can be downloaded.
 #[component]
 pub(super) fn Export(desk: CurationState) -> impl IntoView {
     let names = RwSignal::new(false);

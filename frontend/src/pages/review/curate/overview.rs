@@ -9,7 +9,7 @@ use crate::number_format::{count, plural};
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
-/// Renders the Overview tab.
+/// Renders the tab with the state, definition and guidelines of the task.
 #[component]
 pub(super) fn Overview(desk: CurationState) -> impl IntoView {
     view! {

@@ -20,7 +20,7 @@ use crate::widgets::progress::Progress as Bar;
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 
-/// Renders the Progress tab.
+/// Renders the tab with the progress and accuracy of the annotators.
 #[component]
 pub(super) fn Progress(desk: CurationState) -> impl IntoView {
     let task = desk.task;

@@ -10,7 +10,7 @@ use crate::api;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::resource_view::ResourceView;
 
-/// Renders the Results tab.
+/// Renders the tab with the results of the task.
 #[component]
 pub(super) fn Results(desk: CurationState) -> impl IntoView {
     let study = desk.details.with_untracked(|it| it.card.study.clone());

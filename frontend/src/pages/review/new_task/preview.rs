@@ -22,7 +22,7 @@ struct PreviewState {
     made: Option<TaskComposition>,
 }
 
-/// Renders the preview.
+/// Renders what the task would consist of.
 #[component]
 pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
     let seen = RwSignal::new(None::<PreviewState>);
