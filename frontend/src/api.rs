@@ -1,4 +1,4 @@
-//! Every request of a page, and whom it goes to.
+//! Sends the requests of the pages to the server or the worker.
 
 pub(crate) mod mutation;
 pub(crate) mod session_identity;
@@ -15,22 +15,22 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::api::{Endpoint, ErrorResponse, GetServerInfoRequest, Method, ServerInfoResponse};
 
-/// Why there is no answer.
+/// Why a request has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub(crate) enum Error {
-    /// Nobody answered, or not in our language.
+    /// The server did not answer, or its answer could not be parsed.
     #[error("the server does not answer; check the connection and try again ({0})")]
     Network(String),
-    /// The browser does not give us a file.
+    /// The browser could not read a file.
     #[error("the file cannot be read; choose it again ({0})")]
     File(String),
-    /// The server, or the worker in its place, says why.
+    /// The server, or the worker in its place, returned an error.
     #[error("{}", .0.error)]
     Server(ErrorResponse),
 }
 
 impl Error {
-    /// Whether the server calls it so: [`NO_SERVER`], [`NO_TOKEN`].
+    /// Returns whether the server gave the error this type, such as [`NO_SERVER`] or [`NO_TOKEN`].
     pub(crate) fn has_type(&self, error_type: &str) -> bool {
         match self {
             Error::Network(_) | Error::File(_) => false,
@@ -39,33 +39,33 @@ impl Error {
     }
 }
 
-/// A request on its way.
+/// A request that is about to be sent.
 pub(crate) struct OutgoingRequest {
-    /// Path of its endpoint.
+    /// The path of its endpoint.
     pub(crate) path: String,
-    /// As its endpoint has it.
+    /// The method of its endpoint.
     pub(crate) method: Method,
-    /// What is asked.
+    /// The request as JSON.
     pub(crate) json: String,
 }
 
-/// Whom requests go to: [`transport::send_request`], or the page that lent its place.
+/// The function that sends requests: [`transport::send_request`], or that of the main page.
 pub(crate) type RequestTransport =
     fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
 
 static TRANSPORT: OnceLock<RequestTransport> = OnceLock::new();
 
-/// Sends every request of this program so; the first way is kept.
+/// Sets the function that sends all requests of this program; later calls have no effect.
 pub(crate) fn set_transport(way: RequestTransport) {
     let _ = TRANSPORT.set(way);
 }
 
-/// Asks, and reads the reply.
+/// Sends a request and parses the reply.
 pub(crate) async fn call<E: Endpoint>(request: &E) -> Result<E::Reply, Error> {
     parse(&call_text(request).await?)
 }
 
-/// Asks, and asks again whenever a signal that the request is made of changes.
+/// Sends a request, and sends it again whenever a signal that it depends on changes.
 pub(crate) fn fetch<E>(request: impl Fn() -> E + 'static) -> LocalResource<Result<E::Reply, Error>>
 where
     E: Endpoint + 'static,
@@ -77,7 +77,7 @@ where
     })
 }
 
-/// As [`call`], with the reply as JSON: for what is only passed on.
+/// Like [`call`], but returns the reply as JSON, for callers that only pass it on.
 pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error> {
     let way = TRANSPORT.get().expect("set when the program starts");
     let asked = OutgoingRequest {
@@ -88,7 +88,7 @@ pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error>
     way(asked).await
 }
 
-/// What answers, if a server does. None on a static host.
+/// Returns information about the server; none on a static host.
 pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Error> {
     match call(&GetServerInfoRequest {}).await {
         Ok(server) => Ok(Some(server)),
@@ -97,18 +97,18 @@ pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Er
     }
 }
 
-/// The type of the error where only a server could answer.
+/// The error type of requests that only a server can answer.
 pub(crate) const NO_SERVER: &str = "no-server";
 
-/// The type of the error where somebody has to sign in, or as somebody else.
+/// The error type of requests that need a session, or that of another person.
 pub(crate) const NO_SESSION: &str = "session";
 
-/// The type of the error where the operator has to show a token.
+/// The error type of requests that need the operator's token.
 pub(crate) const NO_TOKEN: &str = "token";
 
-/// [`Method::Get`] between the two programs.
+/// [`Method::Get`] as it is passed between the two programs.
 pub(crate) const GET: &str = "get";
-/// [`Method::Post`] between the two programs.
+/// [`Method::Post`] as it is passed between the two programs.
 pub(crate) const POST: &str = "post";
 
 /// Parses the JSON of a reply; returns an error that asks to reload the page if the reply has the
@@ -121,7 +121,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     })
 }
 
-/// Writes a request or an error.
+/// Serializes a request or an error as JSON.
 pub(crate) fn to_json(request: &impl Serialize) -> String {
     serde_json::to_string(request).expect("a request has only text keys")
 }

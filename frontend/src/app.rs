@@ -1,4 +1,4 @@
-//! The frame of every page: routes, navigation, theme, keys.
+//! The frame around every page: routes, navigation, theme and keyboard shortcuts.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -57,7 +57,7 @@ pub(crate) fn App() -> impl IntoView {
     }
 }
 
-/// The pages of one route.
+/// Matches the paths whose page satisfies a predicate.
 #[derive(Debug, Clone, Copy)]
 struct RouteMatcher(fn(&PageRoute) -> bool);
 
@@ -81,7 +81,7 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         | PageRoute::Study { .. }
         | PageRoute::Instances { .. }
         | PageRoute::Workbench => None,
-        // Sections of the page of a study.
+        // These are sections of the Study page.
         PageRoute::BehavioralTests { .. } | PageRoute::HumanJudgments { .. } => None,
         PageRoute::Figures { .. } => Some("Figures"),
         PageRoute::LateInteraction { .. } => Some("Late interaction"),
@@ -101,11 +101,12 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
     }
 }
 
-/// A page of the lazy bundle.
+/// Shows the page of the lazy bundle that matches the address.
 #[component]
 fn LazyRoute() -> impl IntoView {
     let url = use_url();
-    // The next instance takes the place of the one before it without a pause.
+    // Keeping the old path keeps the page mounted, so the next instance replaces the one before it
+    // without a pause.
     let path = Memo::new(move |before: Option<&String>| {
         let is_instance =
             |it: &str| matches!(PageRoute::parse(it), Some(PageRoute::Instance { .. }));
@@ -122,7 +123,7 @@ fn LazyRoute() -> impl IntoView {
     }
 }
 
-/// Brand, pages, keys and theme.
+/// Renders the header: brand, links to the pages, keyboard help and theme button.
 #[component]
 fn Header() -> impl IntoView {
     let path = use_location().pathname;
@@ -180,10 +181,10 @@ fn Header() -> impl IntoView {
     }
 }
 
-/// Every key, on demand.
+/// Renders the dialog that lists all keyboard shortcuts.
 #[component]
 fn KeyboardHelp(
-    /// Opened by the header.
+    /// The dialog, which the header opens.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
     let close = move |_| {
@@ -207,7 +208,7 @@ fn KeyboardHelp(
     }
 }
 
-/// An address that no page has.
+/// Renders the page for an address that does not exist.
 #[component]
 fn NotFound() -> impl IntoView {
     view! {

@@ -1,4 +1,4 @@
-// The program of the pages that compute, fetched when the first of them is opened.
+// The lazy bundle, fetched when the first of its pages is opened.
 let program;
 
 export async function load_bundle() {

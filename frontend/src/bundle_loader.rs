@@ -1,4 +1,4 @@
-//! The place that the page lends to a page of the lazy bundle.
+//! Loads the lazy bundle and shows its pages in an element of this page.
 
 use js_sys::{Function, Promise};
 use leptos::html;
@@ -14,7 +14,7 @@ use crate::widgets::error_message::ErrorMessage;
 
 #[wasm_bindgen(module = "/src/bundle_loader.js")]
 extern "C" {
-    /// The exports of the lazy bundle.
+    /// Loads the lazy bundle and returns its exports.
     #[wasm_bindgen(catch)]
     async fn load_bundle() -> Result<JsValue, JsValue>;
 
@@ -30,31 +30,31 @@ extern "C" {
         ask: &Function,
     ) -> Result<MountedPageHandle, JsValue>;
 
-    /// A page of the lazy bundle while it is shown.
+    /// A page of the lazy bundle that is being shown.
     type MountedPageHandle;
 
-    /// Tells it that the address has changed.
+    /// Tells the page that the address has changed.
     #[wasm_bindgen(method)]
     fn set_address(this: &MountedPageHandle, path: &str, search: &str, hash: &str);
 
-    /// Takes it away.
+    /// Removes the page.
     #[wasm_bindgen(method)]
     fn free(this: &MountedPageHandle);
 }
 
-/// A page, or a part of one, that is a program of its own: what the lazy bundle shows at a path.
+/// Renders the page, or a part of a page, that the lazy bundle shows at a path.
 #[component]
 pub(crate) fn LazyPage(
-    /// Where the page is.
+    /// The path of the page.
     path: String,
-    /// What is said until it is there.
+    /// The message that is shown while it is loading.
     until: &'static str,
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let stand = RwSignal::new(LoadState::Fetching);
     let opened = StoredValue::new_local(None::<MountedPageHandle>);
     let location = use_location();
-    // The router's word, since the browser's own is changed later.
+    // The location of the router is used, since that of the browser changes later.
     let signals = [location.pathname, location.search, location.hash];
     let tell = move || {
         let [path, search, hash] = signals.map(|it| it.get());
@@ -70,7 +70,7 @@ pub(crate) fn LazyPage(
         let search = location.search;
         leptos::task::spawn_local(async move {
             let bundle = load_bundle().await;
-            // The reader may be on another page by now.
+            // The user may be on another page by now.
             let Some(place) = place.try_get_untracked().flatten() else {
                 return;
             };
@@ -86,7 +86,7 @@ pub(crate) fn LazyPage(
             });
         });
     };
-    // Read, not only tracked: nobody else does, and a memo that was never read is never told.
+    // The signals are read and not only tracked, since a memo that was never read does not notify.
     Effect::new(move |_| tell());
     on_cleanup(move || {
         if let Some(opened) = opened.try_update_value(Option::take).flatten() {
@@ -112,21 +112,21 @@ pub(crate) fn LazyPage(
     }
 }
 
-/// Fetches the lazy bundle before somebody asks for one of its pages.
+/// Fetches the lazy bundle before one of its pages is opened.
 pub(crate) fn prefetch_bundle() {
     leptos::task::spawn_local(async {
-        // Whoever opens a page tries again, and says what is wrong.
+        // An error is ignored here: opening a page tries again and shows it.
         let _ = load_bundle().await;
     });
 }
 
-/// What went wrong, in the words of the browser.
+/// Returns the message of an error of the browser.
 fn js_error_text(error: &JsValue) -> String {
     let error = error.dyn_ref::<js_sys::Error>();
     error.map_or_else(|| "no reason given".to_owned(), |it| it.message().into())
 }
 
-/// How far the fetching is.
+/// The state of loading the lazy bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum LoadState {
     Fetching,
@@ -134,7 +134,8 @@ enum LoadState {
     Failed(Error),
 }
 
-/// What the lazy bundle asks by: the page has the worker, and knows whether there is a server.
+/// Returns the function with which the lazy bundle sends requests. They go through this page, which
+/// has the worker and knows whether there is a server.
 fn request_function() -> Function {
     thread_local! {
         static REQUEST_FUNCTION: Function =

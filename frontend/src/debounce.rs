@@ -1,10 +1,10 @@
-//! Work that waits until the reader's hand rests.
+//! Delayed calls, which wait until the user pauses.
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 
-/// A timer that starts anew with each call, and ends with the component that made it.
+/// A timer that restarts with each call and ends with the component that created it.
 #[derive(Clone, Copy)]
 pub(crate) struct Debounce {
     delay: Duration,
@@ -24,14 +24,14 @@ impl Debounce {
         later
     }
 
-    /// Does `work` after the pause, unless something else is asked for before.
+    /// Runs `work` after the delay, unless another call is scheduled before.
     pub(crate) fn schedule(self, work: impl FnOnce() + 'static) {
         self.cancel();
         self.timer
             .set_value(set_timeout_with_handle(work, self.delay).ok());
     }
 
-    /// Forgets what was asked for.
+    /// Cancels the pending call, if there is one.
     pub(crate) fn cancel(self) {
         self.timer.try_update_value(|it| {
             if let Some(timer) = it.take() {

@@ -1,10 +1,10 @@
-//! Single keys: heard everywhere but in fields.
+//! Keyboard shortcuts of single keys, which work everywhere except in fields.
 
 use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-/// Where keys act, and what they do.
+/// The keyboard shortcuts: keys and where they work, and what they do.
 pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     (
         "on every page",
@@ -32,23 +32,23 @@ pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a page did with a key.
+/// Whether a page has handled a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyOutcome {
-    /// It acted; the browser shall not.
+    /// The page handled the key; the default action of the browser is prevented.
     Handled,
-    /// It did nothing.
+    /// The page did not handle the key.
     Ignored,
 }
 
-/// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case)
-/// while the calling component lives. Keys rest while a field has the focus, `Escape`
-/// excepted, and with Ctrl, Alt or Meta.
+/// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case) while
+/// the calling component lives. Keys are ignored with Ctrl, Alt or Meta, and, except for `Escape`,
+/// while a field has the focus.
 pub(crate) fn on_key(act: impl Fn(&str) -> KeyOutcome + 'static) {
     add_key_listener(|_| false, act);
 }
 
-/// As [`on_key`], with a key that is held down called once: what it does is kept.
+/// Like [`on_key`], but ignores repeats while a key is held down: for actions that are saved.
 pub(crate) fn on_key_once(act: impl Fn(&str) -> KeyOutcome + 'static) {
     add_key_listener(web_sys::KeyboardEvent::repeat, act);
 }

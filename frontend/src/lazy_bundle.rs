@@ -1,10 +1,10 @@
-//! The pages that not everybody opens: one instance, Playground, Replay, About, the figures, the
-//! behaviours and the white boxes of a study, where two of its rankers differ, what people say,
-//! people and reviews, and the operator's.
+//! The pages that are loaded on demand: one instance, Playground, Reproductions, About, the
+//! figures, behavioral tests, late interaction and human judgments of a study, Compare rankers,
+//! people and annotation tasks, and the operator's page.
 //!
-//! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
-//! program of their own therefore. The page lends it a place and answers its requests, so that
-//! files and studies of the worker are the same for both.
+//! They need the analyzers, rankers, probes and figures of the papers, and are therefore a program
+//! of their own. The main page gives it an element to render into and sends its requests, so that
+//! both programs use the same files and studies of the worker.
 
 use std::any::Any;
 use std::cell::OnceCell;
@@ -31,23 +31,23 @@ use crate::pages::study::behavioral_tests::BehavioralTests;
 use crate::pages::study::human_judgments::HumanJudgments;
 use crate::routes::PageRoute;
 
-/// A page of the lazy bundle while it is shown.
+/// A page of the lazy bundle that is being shown.
 pub struct MountedPage {
     address: PageLocation,
     _mounted: Box<dyn Any>,
 }
 
 impl MountedPage {
-    /// Takes another address: path, what is behind `?`, what is behind `#`.
+    /// Sets another address: path, query string and fragment.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
         self.address.set(path, search, hash);
     }
 }
 
-/// Shows the page that is at a path, with what is behind its `?`, in a place until the result is
-/// dropped. `ask` takes path, method and request, and promises the reply.
+/// Shows the page at a path, with a query string, in an element until the result is dropped. `ask`
+/// takes path, method and request, and returns a promise of the reply.
 pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
-    // The page gives the same function each time.
+    // The main page passes the same function each time.
     REQUEST_FUNCTION.with(|it| it.get_or_init(|| ask).clone());
     api::set_transport(|asked| Box::pin(request_through_page(asked)));
     let address = PageLocation::new();

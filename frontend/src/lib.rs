@@ -1,12 +1,12 @@
-//! Axioscope's pages: they show, and compute nothing that `shared` could compute.
+//! Axioscope's pages. They show results, and compute nothing that `shared` can compute.
 //!
-//! Two programs are made of them. `frontend` is the page, small enough to be there at once;
-//! `lazy-bundle` is what it fetches for the pages that compute while one types
-//! ([`lazy_bundle`]). Each is built with a feature of its name, so that an edit of a page compiles
-//! only the program that has it.
+//! The crate is built into two programs. `frontend` is the main page, small enough to load at once;
+//! `lazy-bundle` is loaded for the pages that compute while the user types ([`lazy_bundle`]). Each
+//! is built with a feature of its name, so that an edit of a page compiles only the program that
+//! contains it.
 //!
-//! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a
-//! content security policy can forbid inline styles.
+//! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a content
+//! security policy can forbid inline styles.
 
 #![cfg_attr(
     not(all(feature = "frontend", feature = "lazy-bundle")),
@@ -39,7 +39,7 @@ mod theme;
 mod widgets;
 
 #[cfg(feature = "frontend")]
-/// Shows the page that the address names, in place of the body.
+/// Renders the application into the body of the document.
 pub fn start() {
     theme::PageTheme::stored().apply();
     api::set_transport(|asked| Box::pin(api::transport::send_request(asked)));

@@ -1,21 +1,21 @@
-//! The address of the browser, as the pages of the lazy bundle follow and change it.
+//! The address of the browser, as the pages of the lazy bundle read and change it.
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// The parts of the address that a page of the lazy bundle follows.
+/// The parts of the address that a page of the lazy bundle depends on.
 #[derive(Clone)]
 pub(crate) struct PageLocation {
-    /// Before `?`.
+    /// The path, before `?`.
     pub(crate) path: ArcRwSignal<String>,
-    /// Behind `?`.
+    /// The query string, without `?`.
     pub(crate) search: ArcRwSignal<String>,
-    /// Behind `#`, with it.
+    /// The fragment, without `#`.
     pub(crate) hash: ArcRwSignal<String>,
 }
 
 impl PageLocation {
-    /// Returns the address as the browser has it.
+    /// Creates a location from the current address of the browser.
     pub(crate) fn new() -> PageLocation {
         let address = PageLocation {
             path: ArcRwSignal::new(String::new()),
@@ -26,7 +26,7 @@ impl PageLocation {
         address
     }
 
-    /// Of the page that calls.
+    /// Returns the location of the page that calls this.
     pub(crate) fn current() -> PageLocation {
         use_context().unwrap_or_else(PageLocation::new)
     }
@@ -38,7 +38,7 @@ impl PageLocation {
         self.set(&path, &search, &hash);
     }
 
-    /// Takes another address; only what differs is news.
+    /// Sets another address; only the parts that differ notify their readers.
     pub(crate) fn set(&self, path: &str, search: &str, hash: &str) {
         let of = |signal: &ArcRwSignal<String>, value: &str| {
             if signal.with_untracked(|it| it != value) {
@@ -50,7 +50,8 @@ impl PageLocation {
         of(&self.hash, hash.trim_start_matches('#'));
     }
 
-    /// Reads a choice from the address of the page that calls, and again when its search changes.
+    /// Reads a choice from the address of the calling page, and again whenever its query string
+    /// changes.
     pub(crate) fn read_from_search<T: Send + Sync + 'static>(
         read: fn(&PageLocation) -> T,
     ) -> RwSignal<T> {
@@ -63,19 +64,20 @@ impl PageLocation {
         choice
     }
 
-    /// The value of a word behind `?`.
+    /// Returns the value of a query parameter.
     pub(crate) fn query_parameter(&self, key: &str) -> Option<String> {
         word(&self.search.get_untracked(), key)
     }
 }
 
-/// The value of a word of a search, with or without its `?`.
+/// Returns the value of a parameter of a query string, with or without its `?`.
 pub(crate) fn word(search: &str, key: &str) -> Option<String> {
     let words = web_sys::UrlSearchParams::new_with_str(search).ok()?;
     words.get(key)
 }
 
-/// Changes the address in its place. The router is the page's, and hears clicks on links alone.
+/// Replaces the current address. The router belongs to the main program and only reacts to clicks
+/// on links, so this clicks on one.
 pub(crate) fn navigate(href: &str) {
     let made = document().create_element("a");
     let (Ok(made), Some(body)) = (made, document().body()) else {

@@ -1,4 +1,4 @@
-//! The page.
+//! The main program of the pages.
 
 fn main() {
     console_error_panic_hook::set_once();

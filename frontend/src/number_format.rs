@@ -1,10 +1,10 @@
-//! Numbers as words, beside `shared::report::format`: plurals, sizes, times of a browser.
+//! Number formats in addition to `shared::report::format`: plurals, sizes and durations.
 
 pub(crate) use shared::report::format::{
     count, count_short as short_count, date as day, fraction, short_hash,
 };
 
-/// The bounds of a fraction: `[.92, .94]`.
+/// Formats the bounds of a fraction, as in `[.92, .94]`.
 pub(crate) fn format_interval(low: f64, high: f64) -> String {
     shared::report::format::interval([low, high])
 }
@@ -14,19 +14,19 @@ pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
-/// A p value in a sentence: `p < .001`, `p = .034`.
+/// Formats a p-value for a sentence, as in `p < .001` and `p = .034`.
 pub(crate) fn format_p_value(value: f64) -> String {
     let p = shared::report::format::p_value(value);
     let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
     format!("p {equals}{p}")
 }
 
-/// A duration: `3 s`, `1:12`, `2:05:00`.
+/// Formats a duration, as in `3 s`, `1:12` and `2:05:00`.
 pub(crate) fn format_duration(seconds: f64) -> String {
     shared::report::format::duration(seconds.max(0.0).round() as u64)
 }
 
-/// How long something took: `less than 0.1 s`, `3.7 s`, `1:12`.
+/// Formats how long something took, as in `less than 0.1 s`, `3.7 s` and `1:12`.
 pub(crate) fn format_elapsed(seconds: f64) -> String {
     match seconds {
         ..0.1 => "less than 0.1 s".to_owned(),
@@ -35,7 +35,7 @@ pub(crate) fn format_elapsed(seconds: f64) -> String {
     }
 }
 
-/// A size: `812 kB`, `42 MB`.
+/// Formats a size, as in `812 kB` and `42 MB`.
 pub(crate) fn format_bytes(value: f64) -> String {
     match value {
         ..1e3 => format!("{value:.0} B"),
@@ -45,7 +45,7 @@ pub(crate) fn format_bytes(value: f64) -> String {
     }
 }
 
-/// Step of the diverging scale, −5 to 5, for a fraction.
+/// Returns the step of the diverging scale for a fraction, from −5 to 5.
 pub(crate) fn color_step(fraction: f64) -> i32 {
     shared::plot::color_step_of_fraction(fraction).into()
 }

@@ -1,9 +1,9 @@
-//! Events on their way to the server, so that none is lost.
+//! The annotation events that still have to reach the server.
 //!
-//! An event goes first into a table of the browser, then to the server, and out of the table when
-//! the server says that it has it. It is the same event however often it is sent, so a reply that
-//! was lost, a tab that was closed and a second tab do no harm. There is one outbox in a tab; it
-//! lives on while pages of the lazy bundle come and go.
+//! An event is first written to a table in the browser, then sent to the server, and deleted from
+//! the table when the server has confirmed it. An event keeps its key however often it is sent, so
+//! a lost reply, a closed tab or a second tab do no harm. Each tab has one outbox, which outlives
+//! the pages of the lazy bundle.
 
 pub(crate) mod queue;
 mod view;
@@ -23,25 +23,25 @@ use queue::{DeliveryOutcome, DeliveryProblem, EventQueue, QueuedEvent};
 use store::EventStore;
 pub(crate) use view::{OutboxSummary, RejectedEvents};
 
-/// A request without an answer for so long is sent again.
+/// A request without an answer is sent again after this time.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How the events of this visit stand.
+/// The delivery status of the events of this visit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OutboxStatus {
-    /// The server has them.
+    /// How many events the server has stored.
     pub(crate) n_saved: usize,
-    /// On their way.
+    /// Events that are still to be sent.
     pub(crate) pending: Vec<QueuedEvent>,
-    /// The server will not take them as they are.
+    /// Events that the server rejected.
     pub(crate) rejected: Vec<QueuedEvent>,
-    /// Why nothing is sent at the moment.
+    /// Why nothing can be sent at the moment.
     pub(crate) problem: Option<DeliveryProblem>,
-    /// Why the browser keeps nothing, if it does not: what waits is lost with the tab.
+    /// Why the browser cannot store events, if it cannot: unsent events are then lost with the tab.
     pub(crate) storage_error: Option<String>,
-    /// Events in this browser that other people did.
+    /// Unsent events of other people in this browser.
     pub(crate) n_other_people: usize,
-    /// Whether it is known what was left from before.
+    /// Whether the events of earlier visits have been loaded.
     pub(crate) is_loaded: bool,
 }
 
@@ -53,7 +53,7 @@ struct Outbox {
     forgets: Option<String>,
     n_others: usize,
     looked: bool,
-    /// Only the last timer that was set counts.
+    /// Earlier timers do nothing when they fire.
     last_timer: u64,
     has_listeners: bool,
 }
@@ -70,12 +70,12 @@ pub(crate) fn status() -> ArcRwSignal<OutboxStatus> {
     STATUS.with(Clone::clone)
 }
 
-/// The task that was sent to last, and how far it is then.
+/// Returns the task of the last delivery with its progress after it.
 pub(crate) fn last_delivery() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
     LAST_DELIVERY.with(Clone::clone)
 }
 
-/// Begins for somebody who is signed in: what they left from before is sent.
+/// Opens the outbox for the person who is signed in and sends their unsent events.
 pub(crate) async fn open_for(person: PersonId) {
     add_listeners();
     OUTBOX.with_borrow_mut(|it| {
@@ -102,7 +102,7 @@ pub(crate) async fn open_for(person: PersonId) {
     flush();
 }
 
-/// Keeps an event of the person and sends it. Returns at once.
+/// Stores an event of the person and sends it. Returns at once.
 pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
     let key = event.key;
     let added = OUTBOX.with_borrow_mut(|it| {
@@ -131,20 +131,20 @@ pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
     });
 }
 
-/// Tries now, whatever pause there is, and what was refused as well.
+/// Sends all events now, including rejected ones, without waiting for the next retry.
 pub(crate) fn retry_now() {
     OUTBOX.with_borrow_mut(|it| it.queue.requeue_rejected());
     flush();
 }
 
-/// Forgets what was refused, for good.
+/// Deletes the rejected events for good.
 pub(crate) fn discard_rejected() {
     let gone = OUTBOX.with_borrow_mut(|it| it.queue.discard_rejected());
     publish_status();
     leptos::task::spawn_local(delete_events(gone));
 }
 
-/// Who decided what of a task that is not sent yet, in its order.
+/// Returns the events of a task that are not sent yet, in order.
 pub(crate) fn unsent_events(task: TaskId) -> Vec<AnnotationEvent> {
     OUTBOX.with_borrow(|it| {
         let of_task = it.queue.unsent().iter().filter(|it| it.task == task);
@@ -152,7 +152,7 @@ pub(crate) fn unsent_events(task: TaskId) -> Vec<AnnotationEvent> {
     })
 }
 
-/// Finds what other visits and tabs have left.
+/// Loads the events that other visits and tabs have left.
 async fn load_stored_events() {
     let (person, store) = OUTBOX.with_borrow(|it| (it.person, it.store.clone()));
     let found = match store {
@@ -179,10 +179,10 @@ async fn load_stored_events() {
     publish_status();
 }
 
-/// Sends what there is, one batch after the other.
+/// Sends the pending events in batches.
 fn flush() {
     let next = OUTBOX.with_borrow_mut(|it| {
-        // A timer that was set before has nothing to do any more.
+        // Invalidates any timer that was set before.
         it.last_timer += 1;
         Some((it.person?, it.queue.next_batch()?))
     });
@@ -210,10 +210,10 @@ fn flush() {
     });
 }
 
-/// Hears what became of a batch, and goes on.
+/// Applies the result of a batch to the queue, then sends the next batch or schedules a retry.
 fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<DeliveryOutcome>) {
     let then = OUTBOX.with_borrow_mut(|it| {
-        // Somebody else's line does not know the batch; the table does.
+        // The queue of another person does not know the batch; its events are still in the table.
         (it.person == Some(person))
             .then(|| hear(&mut it.queue))
             .flatten()
@@ -241,7 +241,7 @@ fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option
     }
 }
 
-/// Tries again after a pause.
+/// Flushes the queue again after a pause.
 fn schedule_retry(pause_ms: u64) {
     let timer = OUTBOX.with_borrow_mut(|it| {
         it.last_timer += 1;
@@ -257,7 +257,8 @@ fn schedule_retry(pause_ms: u64) {
     );
 }
 
-/// An event that stays in the table is sent again at the next visit, and is known then.
+/// Deletes events from the table. If that fails, they are sent again at the next visit, and the
+/// server recognizes them as duplicates.
 async fn delete_events(keys: Vec<EventKey>) {
     let store = OUTBOX.with_borrow(|it| it.store.clone());
     if let Some(store) = store
@@ -292,7 +293,8 @@ fn publish_status() {
     });
 }
 
-/// Hears, as long as the tab lives, when the network comes back and when the reader leaves.
+/// Listens until the tab is closed: sends events when the network or the focus comes back, and
+/// warns before unsent events are lost.
 fn add_listeners() {
     if OUTBOX.with_borrow_mut(|it| std::mem::replace(&mut it.has_listeners, true)) {
         return;
@@ -308,13 +310,14 @@ fn add_listeners() {
     let _ = window_event_listener(ev::beforeunload, |event| {
         if n_unsent() > 0 {
             event.prevent_default();
-            // Older browsers ask only then.
+            // Older browsers need this to show the warning.
             event.set_return_value("unsent");
         }
     });
 }
 
-/// What would be lost, or wait for the next visit, if the tab were closed now.
+/// Returns how many events would be lost, or would wait for the next visit, if the tab were closed
+/// now.
 fn n_unsent() -> usize {
     OUTBOX.with_borrow(|it| {
         let is_at_risk = |kept: &&QueuedEvent| kept.rejection.is_none() || it.forgets.is_some();

@@ -1,4 +1,4 @@
-//! One file for each page: it reads the address, asks once, and shows.
+//! The pages, one file each: a page reads its address, sends its requests, and renders the replies.
 
 #[cfg(feature = "frontend")]
 pub(crate) mod studies;

@@ -1,5 +1,4 @@
-//! The route table: the address of every page. Addresses are read and written here and nowhere
-//! else.
+//! The route table: the address of every page. Addresses are parsed and written only here.
 
 use std::str::FromStr;
 
@@ -8,97 +7,97 @@ use shared::annotation::task::InstanceRef;
 use shared::api::annotation::TaskId;
 use shared::probe::{AxiomVariant, Probe};
 
-/// A page with all that its path says.
+/// A page with the values in its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PageRoute {
     /// The list of studies.
     Studies,
-    /// One study.
+    /// The results of one study.
     Study {
         /// Name of the study.
         study: String,
     },
-    /// What the papers show of a study beside its table.
+    /// The figures of a study, as in the papers.
     Figures {
         /// Name of the study.
         study: String,
     },
-    /// A study's rankers in late interaction, from inside.
+    /// The late-interaction analysis of a study's rankers.
     LateInteraction {
         /// Name of the study.
         study: String,
     },
-    /// Where two rankers of a study differ.
+    /// The comparison of two rankers of a study.
     CompareRankers {
         /// Name of the study.
         study: String,
     },
-    /// The behaviours of a study: a section of its page.
+    /// The behavioral tests of a study, a section of the Study page.
     BehavioralTests {
         /// Name of the study.
         study: String,
     },
-    /// What people say of a study's instances: a section of its page.
+    /// The human judgments of a study, a section of the Study page.
     HumanJudgments {
         /// Name of the study.
         study: String,
     },
-    /// The instances of a cell.
+    /// The instances of a probe for one ranker.
     Instances {
         /// Name of the study.
         study: String,
-        /// Column.
+        /// The column of the heat map.
         probe: Probe,
-        /// Row, counted from 0.
+        /// The row of the heat map, counted from 0.
         ranker: usize,
     },
-    /// One instance.
+    /// The page of one instance.
     Instance {
         /// Name of the study.
         study: String,
-        /// Column.
+        /// The column of the heat map.
         probe: Probe,
-        /// Reading of the axiom.
+        /// The variant of the axiom.
         mode: AxiomVariant,
-        /// Place among its instances.
+        /// The number of the instance within its probe and variant.
         number: u64,
     },
-    /// Tables of papers beside ours.
+    /// The comparison of published tables with ours.
     Reproductions,
-    /// Own texts against every axiom.
+    /// The page that tests axioms on texts typed by the user.
     Playground,
-    /// Own files to a study.
+    /// The page that makes a study from the user's files.
     Workbench,
-    /// Review tasks of the caller.
+    /// The annotation tasks of the user.
     ReviewTasks,
-    /// The queue of a task.
+    /// The page on which a task is annotated.
     AnnotateTask {
-        /// Which task.
+        /// The id of the task.
         task: TaskId,
     },
-    /// How far a task is and what came out of it.
+    /// The progress and results of a task, for curators.
     CurateTask {
-        /// Which task.
+        /// The id of the task.
         task: TaskId,
     },
-    /// A new task.
+    /// The form for a new task.
     NewTask,
-    /// A few instances of a study to try reviewing with.
+    /// A few instances of a study, to try annotating.
     Trial {
         /// Name of the study.
         study: String,
     },
-    /// Where the link of an invitation leads, and where people sign in.
+    /// The page that invitation links lead to, and on which people sign in.
     Join,
-    /// People and invitations.
+    /// The list of people and invitations.
     People,
-    /// Models and jobs of the server.
+    /// The models and jobs of the server.
     Operator,
-    /// What each axiom says, and how to cite.
+    /// The documentation of axioms, statistics, API and citation.
     About,
 }
 
-/// The pattern of an address, and the page that its values name.
+/// The pattern of an address, and the page that its values stand for.
 type Route = (&'static str, fn(&PathValues) -> Option<PageRoute>);
 
 /// The route of every page.
@@ -161,7 +160,7 @@ const ROUTES: &[Route] = &[
     ("/about", |_| Some(PageRoute::About)),
 ];
 
-/// The values of an address by their names in its pattern, as they read.
+/// The values in an address by their names in the pattern, unescaped.
 struct PathValues(Vec<(&'static str, String)>);
 
 impl PathValues {
@@ -182,7 +181,7 @@ impl PathValues {
         self.text(name)?.parse().ok()
     }
 
-    /// Reads the values of a path; none if it does not follow the pattern.
+    /// Matches a path against a pattern; none if it does not match.
     fn match_path(pattern: &'static str, path: &str) -> Option<PathValues> {
         let mut values = Vec::new();
         let (mut names, mut parts) = (pattern.split('/'), path.split('/'));
@@ -211,7 +210,7 @@ impl PageRoute {
         }
     }
 
-    /// Returns the page at a path, with or without a slash at its end.
+    /// Returns the page at a path, with or without a trailing slash.
     pub(crate) fn parse(path: &str) -> Option<PageRoute> {
         let path = match path {
             "/" => path,
@@ -280,7 +279,7 @@ impl PageRoute {
         })
     }
 
-    /// The pages of the header with their names.
+    /// The pages in the header, with their names.
     pub(crate) const NAVIGATION: [(PageRoute, &str); 6] = [
         (PageRoute::Studies, "Studies"),
         (PageRoute::Playground, "Playground"),
@@ -290,7 +289,7 @@ impl PageRoute {
         (PageRoute::About, "About"),
     ];
 
-    /// Returns whether a path is this page or one below it.
+    /// Returns whether a path is that of this page or of one below it.
     pub(crate) fn contains(&self, path: &str) -> bool {
         match self {
             PageRoute::Studies => path == "/" || path.starts_with("/study/"),
@@ -303,7 +302,7 @@ impl PageRoute {
     }
 }
 
-/// What RFC 3986 calls unreserved stays as it is.
+/// Everything except the unreserved characters of RFC 3986.
 const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')

@@ -1,20 +1,20 @@
-//! Light, dark, or as the system has it; remembered in this browser.
+//! The color theme: light, dark, or that of the system; stored in this browser.
 
-/// The look of every page.
+/// The color theme of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageTheme {
-    /// As the system has it.
+    /// The theme of the system.
     System,
-    /// Dark on white.
+    /// Dark text on white.
     Light,
-    /// Light on black.
+    /// Light text on black.
     Dark,
 }
 
 impl PageTheme {
     const KEY: &str = "axioscope-theme";
 
-    /// What was chosen last in this browser.
+    /// Returns the theme that was chosen last in this browser.
     pub(crate) fn stored() -> PageTheme {
         let word = storage().and_then(|it| it.get_item(Self::KEY).ok().flatten());
         match word.as_deref() {
@@ -24,7 +24,7 @@ impl PageTheme {
         }
     }
 
-    /// The one that the next press of the button gives.
+    /// Returns the theme that the next press of the button selects.
     pub(crate) fn next(self) -> PageTheme {
         match self {
             PageTheme::System => PageTheme::Light,
@@ -42,7 +42,7 @@ impl PageTheme {
         }
     }
 
-    /// Shows the page so, and remembers it. Where the browser keeps nothing, it holds until
+    /// Applies the theme to the page and stores it. If the browser stores nothing, it lasts until
     /// the page is left.
     pub(crate) fn apply(self) {
         if let Some(root) = leptos::prelude::document().document_element() {

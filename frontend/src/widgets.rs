@@ -1,4 +1,4 @@
-//! Parts that more than one page shows.
+//! Components that more than one page uses.
 
 pub(crate) mod progress;
 pub(crate) mod job_status;

@@ -1,5 +1,5 @@
-//! Review from outside: people over HTTP, a task from its beginning to its end, and what is left
-//! of it when the server is killed or its disk is full.
+//! Annotation from outside: people over HTTP, a task from beginning to end, and what remains of it
+//! when the server is killed or its disk is full.
 
 pub(crate) mod seeded_random;
 mod server_address;
@@ -20,10 +20,10 @@ use shared::api::people::{AccessRole, CreateInvitationRequest};
 
 use crate::harness::{TestHome, TestServer, demo_folder, study_file};
 
-/// The study that tasks are made from.
+/// The name of the study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
 
-/// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
+/// Makes and publishes [`STUDY`]: the demo collection with two lexical rankers and some thousand
 /// instances of TFC1.
 pub(crate) fn make_study(home: &TestHome) {
     let rest = r#"pool = "rank:bm25:20"
@@ -34,7 +34,8 @@ rankers = ["bm25", "ql"]"#;
     home.run(&format!("study publish {STUDY}")).expect_success();
 }
 
-/// So many items of TFC1 for so many people each, without training and gold.
+/// Returns a task with items of TFC1, each for `overlap` annotators, without training and gold
+/// items.
 pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
     let task = json!({
         "title": "Which text is better?", "study": STUDY, "probes": ["tfc1"], "n_items": n_items,
@@ -43,13 +44,14 @@ pub(crate) fn task(n_items: u32, overlap: u32) -> AnnotationTask {
     serde_json::from_value(task).unwrap()
 }
 
-/// Makes a task and opens it, as the operator whom the server of a test takes everybody for.
+/// Creates a task and opens it, as the operator; the server of a test treats everybody as the
+/// operator.
 pub(crate) fn open_task(server: &TestServer, task: AnnotationTask) -> TaskDefinitionResponse {
     let made = server.call(&CreateTaskRequest { task });
     server.call(&opened(made.card.task))
 }
 
-/// What opens a task.
+/// Returns the request that opens a task.
 pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
     UpdateTaskRequest {
         status: Some(TaskStatus::Open),
@@ -57,7 +59,7 @@ pub(crate) fn opened(task: TaskId) -> UpdateTaskRequest {
     }
 }
 
-/// A change of nothing.
+/// Returns a request that changes nothing.
 pub(crate) fn unchanged(task: TaskId) -> UpdateTaskRequest {
     UpdateTaskRequest {
         task,
@@ -67,7 +69,7 @@ pub(crate) fn unchanged(task: TaskId) -> UpdateTaskRequest {
     }
 }
 
-/// An invitation of somebody new, for a day.
+/// Returns a request for an invitation of a new person, valid for a day.
 pub(crate) fn invite(role: AccessRole) -> CreateInvitationRequest {
     CreateInvitationRequest {
         role,

@@ -1,8 +1,8 @@
-//! What people and programs get wrong: a message that names the thing and the way out, never a
-//! panic (see [`crate::harness::CommandOutput::run`]), never half of a result.
+//! Mistakes of people and programs: a message names the problem and the solution; there is never a
+//! panic (see [`crate::harness::CommandOutput::run`]) and never a partial result.
 //!
-//! A damaged row costs itself alone: it is left out and told. A damaged file, setting or folder
-//! ends the command with code 1.
+//! A damaged row is left out and reported. A damaged file, setting or folder ends the command with
+//! code 1.
 
 mod rows;
 mod settings;
@@ -13,7 +13,7 @@ use expect_test::Expect;
 
 use crate::harness::{LIMITS, TestHome};
 
-/// A folder with a collection `c` of these files.
+/// Returns a folder with a collection `c` of these files.
 fn collection(corpus: impl AsRef<[u8]>, queries: impl AsRef<[u8]>) -> TestHome {
     let home = TestHome::new();
     home.write("c/corpus.jsonl", corpus);
@@ -27,19 +27,19 @@ const CORPUS: &str = r#"{"_id": "d1", "text": "river bank river"}
 const QUERIES: &str = r#"{"_id": "q1", "text": "river bank"}"#;
 const MINE: &str = "mine --collection c --pool all --out mined.parquet";
 
-/// What is said on standard error of a command that is done all the same.
+/// Compares the standard error of a command that succeeds.
 fn check_told(home: &TestHome, line: &str, expected: Expect) {
     let ran = home.run(line);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     expected.assert_eq(&ran.err);
 }
 
-/// The message of a command that is not done, and which leaves no file but those before.
+/// Compares the message of a command that fails, and checks that it leaves no new file.
 fn check_refused(home: &TestHome, line: &str, expected: Expect) {
     expected.assert_eq(&refusal(home, line));
 }
 
-/// The message that [`check_refused`] compares, with a line feed.
+/// Returns the message that [`check_refused`] compares, with a line feed.
 fn refusal(home: &TestHome, line: &str) -> String {
     let before = home.files();
     let message = home.run(line).expect_failure();
@@ -49,7 +49,7 @@ fn refusal(home: &TestHome, line: &str) -> String {
     message.replace(here.trim_end_matches('/'), "HOME") + "\n"
 }
 
-/// A study file of collection `c` with other values for some keys.
+/// Returns a study file of collection `c` with other values for some keys.
 fn study(changes: &[(&str, &str)]) -> String {
     let value = |key: &str, usual: &str| {
         let changed = changes.iter().find(|it| it.0 == key).map(|it| it.1);

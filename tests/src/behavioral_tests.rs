@@ -1,4 +1,4 @@
-//! ABNIRML's behaviours on collections that are not ours to distribute.
+//! The behavioral tests of ABNIRML on collections that we may not distribute.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{LIMITS, TestHome, collections};
 
-/// What `tests/reference/measure_and_match.py` counts on TREC DL 2019 with Terrier's stop list.
+/// The counts of `tests/reference/measure_and_match.py` on TREC DL 2019 with Terrier's stop list.
 pub(crate) const EXPECTED_MATCHES: [(&str, u64); 18] = [
     ("match:length:overlap", 9_123),
     ("match:length:relevance", 9_251),
@@ -29,15 +29,16 @@ pub(crate) const EXPECTED_MATCHES: [(&str, u64); 18] = [
     ("match:tf:relevance", 30_301),
 ];
 
-/// Of pairs of equal TF, for each variable, those that the same script has the published walk meet,
-/// and all.
+/// For pairs of equal TF and each variable: how many the published walk finds according to the same
+/// script, and how many there are.
 const EXPECTED_WALK_COUNTS: [(&str, u64, u64); 3] = [
     ("Length", 62_716, 86_507),
     ("Overlap", 11_553, 35_344),
     ("Relevance", 18_891, 30_301),
 ];
 
-/// A study over the judged passages of TREC DL 2019, with Terrier's stop list.
+/// Returns the definition of a study over the judged passages of TREC DL 2019, with Terrier's stop
+/// list.
 pub(crate) fn definition(data: &Path, rankers: &str, probes: &str, transfers: &str) -> String {
     let resources = data.join("abnirml-resources");
     let stops = std::fs::read_to_string(resources.join("terrier-stops.txt")).unwrap();
@@ -55,7 +56,7 @@ pub(crate) fn definition(data: &Path, rankers: &str, probes: &str, transfers: &s
     )
 }
 
-/// Transfer sets of JFLEG and of Microsoft's paraphrases.
+/// Returns the definition of the transfer sets of JFLEG and of Microsoft's paraphrase corpus.
 pub(crate) fn transfers(data: &Path) -> String {
     let pairs = |name: &str, more: &str| {
         let file = data.join(name).join("pairs.jsonl.gz");
@@ -68,7 +69,8 @@ pub(crate) fn transfers(data: &Path) -> String {
     )
 }
 
-/// The table of effects of such a study, by behaviour and slice; BM25 is its only ranker.
+/// Returns the rows of the effect table of such a study, by behavioral test and slice; BM25 is the
+/// only ranker.
 fn effects(data: &Path, home: &TestHome, probes: &str, transfers: &str) -> BTreeMap<String, Value> {
     home.write(
         "study.toml",
@@ -92,7 +94,7 @@ pub(crate) fn count(row: &Value, at: usize) -> u64 {
     row[at]["count"].as_u64().unwrap()
 }
 
-/// Positive, neutral, negative.
+/// Returns the numbers of positive, neutral and negative samples.
 fn outcomes(row: &Value) -> [u64; 3] {
     [5, 6, 7].map(|at| count(row, at))
 }
@@ -111,7 +113,7 @@ fn pairs_are_matched_as_an_independent_count_has_them() {
     }
 }
 
-/// A formula over counts of terms sees no order, no sentences, no letters' case.
+/// A lexical ranker does not see the order of terms, the boundaries of sentences, or letter case.
 #[test]
 fn what_a_formula_cannot_see_it_does_not_prefer() {
     let Some(data) = collections() else {
@@ -138,7 +140,7 @@ fn what_a_formula_cannot_see_it_does_not_prefer() {
         assert_eq!((positive, negative), (0, 0), "{slug}");
         assert!(neutral > 3_000, "{slug}: {neutral}");
     }
-    // Query terms only come, or only go.
+    // Query terms are only added, or only removed.
     for slug in ["prepend-query", "append-query"] {
         let [positive, _, negative] = all(slug);
         assert!(positive > 6_000 && negative == 0, "{slug}");
@@ -158,7 +160,7 @@ fn pairs_of_other_data_sets_are_samples_unless_they_are_the_same() {
     };
     let home = TestHome::new();
     let found = effects(&data, &home, "[]", &transfers(&data));
-    // 754 sentences with four corrections each; 423 corrections change nothing.
+    // There are 754 sentences with four corrections each; 423 corrections change nothing.
     let report = home.run("report behaviours").expect_success();
     assert!(
         report.contains("jfleg: of 3,016 pairs, 423 identical ones"),
@@ -180,8 +182,8 @@ fn pairs_of_other_data_sets_are_samples_unless_they_are_the_same() {
     assert_eq!(count(mspc, 4), outcomes(mspc).iter().sum::<u64>());
 }
 
-/// What the published code of ABNIRML does, counted over the same texts: its walk over neighbours
-/// as `tests/reference/measure_and_match.py` has it.
+/// Counts what the published code of ABNIRML does on the same documents: its walk over neighbors as
+/// implemented in `tests/reference/measure_and_match.py`.
 #[test]
 fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
     let Some(data) = collections() else {
@@ -211,19 +213,19 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
         assert_eq!(counts("Documents with equal TF", &of), [met, all]);
         assert!(met < all);
     }
-    // All vectors of a query would have to be equal; that is an example.
+    // The data have no query whose vectors are all equal, so this row has an example.
     assert_eq!(counts("The walk back", "in an example"), [2, 1]);
     let [lost, lost_by_ours] = counts("Shuffled prepositions", "words lost");
     assert!(lost > 1_000 && lost_by_ours == 0, "{lost} {lost_by_ours}");
     let [put, prepositions] = counts("Most character positions", "prepositions");
     assert!(0 < put && put < prepositions / 2, "{put} {prepositions}");
-    // BM25 goes below 0 nowhere, QL wherever the collection has a word of the query.
+    // BM25 is never below 0; QL is wherever the collection contains a query term.
     let missing = |ranker: &str| counts("A document that Terrier", ranker);
     let [below, all] = missing("BM25");
     assert!(below == 0 && all > 10_000);
     let [below, all] = missing("QL");
     assert!(below > all / 10 * 9, "{below} of {all}");
-    // 423 of 3,016 corrections change nothing.
+    // Of 3,016 corrections, 423 change nothing.
     let identical = defects
         .iter()
         .filter(|it| text(it, 0).starts_with("Identical"));
@@ -234,7 +236,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
         assert!(theirs.abs() < ours.abs(), "{row}");
         assert!(text(row, 1).contains("423 identical"), "{row}");
     }
-    // Without δ no sample of either formula that differs is neutral.
+    // With a tie threshold of 0, no sample with different scores is neutral.
     for row in defects
         .iter()
         .filter(|it| text(it, 0).starts_with("Its command line"))
@@ -242,7 +244,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
         let [zero, tuned] = [2, 4].map(|at| row[at]["fraction"].as_f64().unwrap());
         assert!(zero < tuned, "{row}");
     }
-    // The same study stands beside the other tables.
+    // The same study is used for the other tables.
     let beside = |table: u8| {
         let line = format!("reproduce abnirml --table {table} --study reproduce-abnirml --json");
         home.run(&line).json()[0]["rows"]
@@ -256,7 +258,7 @@ fn the_published_code_of_abnirml_misses_pairs_and_loses_words() {
         count(row.unwrap_or_else(|| panic!("{column}")), 4)
     };
     assert_eq!(samples(&beside(1), "Relevance | TF"), 30_301);
-    // Every judged passage of grade 2 or 3 that has a text, of 2,501.
+    // The judged passages of grade 2 or 3 that have a text, of 2,501.
     let relevant = samples(&beside(2), "Query, relevant");
     assert!((2_000..=2_501).contains(&relevant), "{relevant}");
 }

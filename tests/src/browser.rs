@@ -1,8 +1,8 @@
-//! The pages in a real browser, as a person uses them.
+//! The pages in a real browser, used as by a person.
 //!
-//! `CHROMIUM` and `CHROMEDRIVER` name the browser and its driver, `AXIOSCOPE_AXE` the checker
-//! of accessibility, `AXIOSCOPE_DIST` the built front end; what needs an absent one is
-//! skipped. With `AXIOSCOPE_SHOTS` pictures of all pages are left in that folder.
+//! `CHROMIUM` and `CHROMEDRIVER` name the browser and its driver, `AXIOSCOPE_AXE` the accessibility
+//! checker, `AXIOSCOPE_DIST` the built front end; tests that need an absent one are skipped. With
+//! `AXIOSCOPE_SHOTS` screenshots of all pages are saved in that folder.
 
 mod background_process;
 mod driver;
@@ -32,14 +32,14 @@ use std::path::PathBuf;
 
 use crate::harness::{TestDependency, or_skip, path_from_environment};
 
-/// The built front end. Without it this test is skipped.
+/// Returns the folder of the built front end; without it, the test is skipped.
 pub(crate) fn front_end() -> Option<PathBuf> {
     let built =
         path_from_environment("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file());
     or_skip(built, TestDependency::Browser, "no front end")
 }
 
-/// The script of the checker of accessibility. Without it this test is skipped.
+/// Returns the script of the accessibility checker; without it, the test is skipped.
 pub(crate) fn axe() -> Option<String> {
     let file = or_skip(
         path_from_environment("AXIOSCOPE_AXE"),

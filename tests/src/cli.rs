@@ -11,7 +11,7 @@ use crate::harness::{TestHome, tiny_collection};
 
 pub(crate) use study::studied;
 
-/// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
+/// Runs a line, in which `TINY` stands for the tiny collection, and compares the output.
 fn check(home: &TestHome, line: &str, expected: Expect) {
     expected.assert_eq(
         &home
@@ -68,7 +68,8 @@ fn with_json_standard_output_holds_one_object_and_nothing_else() {
     assert_eq!(queries.keys().collect::<Vec<_>>(), ["q1", "q2", "q3"]);
 }
 
-/// Numbers to four digits, since those of an interval have seventeen.
+/// Returns a row with its numbers rounded to four digits, since those of an interval have
+/// seventeen.
 fn rounded(row: &Value) -> String {
     let number = |it: &Value| match it.as_f64() {
         Some(number) if !it.is_u64() => format!("{number:.4}"),

@@ -1,4 +1,4 @@
-//! Where two runs over TREC DL 2019 differ, beside an independent count.
+//! The comparison of two runs over TREC DL 2019, against an independent count.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use shared::compare::{ComparisonOptions, RankerRef};
 
 use crate::harness::{TestHome, collections, demo_folder, study_file};
 
-/// What `tests/reference/differ.py` prints for BM25 and SPLADE++ with Terrier's stop list; counts
+/// The output of `tests/reference/differ.py` for BM25 and SPLADE++ with Terrier's stop list; values
 /// of the first, then of the second.
 const SPLADE: Counted = Counted {
     fqt: [0.178081370, 0.134297525],
@@ -57,10 +57,10 @@ const TAS_B: Counted = Counted {
     line: "0.290 i − 0.279",
 };
 
-/// Queries of 2 tokens, of 3, …, of 9.
+/// The numbers of queries with 2 to 9 tokens.
 const LENGTHS: [u64; 8] = [1, 5, 6, 12, 8, 6, 4, 1];
 
-/// The most frequent first two words.
+/// The most frequent pairs of first words, with their counts.
 const BIGRAMS: [(&str, u64); 4] = [
     ("what is", 9),
     ("causes of", 2),
@@ -72,16 +72,16 @@ struct Counted {
     fqt: [f64; 2],
     fnt: [f64; 2],
     rr: [f64; 2],
-    /// Queries with the higher FQT, FNT, RR.
+    /// The numbers of queries on which each has the higher FQT, FNT and RR.
     higher: [[u64; 2]; 3],
     buckets: [[u64; 5]; 2],
-    /// Won, better, level, worse, lost.
+    /// The numbers of queries won, better, level, worse and lost.
     changes: [u64; 5],
     mur: [f64; 10],
     line: &'static str,
 }
 
-/// Tables by their names, of two runs.
+/// Returns the tables of a comparison of two runs, by name.
 fn tables(data: &Path, second: &str) -> BTreeMap<String, Value> {
     let collection = data.join("trecdl-passage");
     let stops = data.join("abnirml-resources").join("terrier-stops.txt");
@@ -161,7 +161,7 @@ fn check(data: &Path, second: &str, expected: &Counted) {
         .map(|it| it[6]["text"].as_str().unwrap())
         .collect();
     assert_eq!(verdicts.len(), 4);
-    // 37 of 43 queries have more of the query at BM25's top.
+    // For 37 of 43 queries, BM25's top documents contain more query tokens.
     assert_eq!(verdicts[0], "supported");
     assert!(!verdicts.contains(&"too few queries"), "{verdicts:?}");
     let samples = rows("samples").len();
@@ -177,8 +177,8 @@ fn runs_differ_as_an_independent_count_has_it() {
     check(&data, "D_BERT_KD_TASB.run", &TAS_B);
 }
 
-/// Two formulas over the demo collection, by their orders of the pools; the same through the
-/// server.
+/// Compares two lexical rankers over the demo collection by their rankings of the pools, and does
+/// the same through the server.
 #[test]
 fn rankers_of_a_study_are_compared_by_command_and_by_server() {
     let home = TestHome::new();

@@ -1,4 +1,4 @@
-//! Clients that are slow: nobody else notices. For Linux, which has all addresses of 127.0.0.0/8.
+//! Slow clients do not affect others. Only for Linux, which has all addresses of 127.0.0.0/8.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,13 +12,14 @@ use tokio::net::TcpSocket;
 use crate::exposure::{HOST, Visitor, deployed_behind_nginx};
 use crate::harness::TestHome;
 
-/// More than requests are answered at once, and than one address has connections.
+/// More than the number of requests that are answered at once, and than the connections of one
+/// address.
 const N_SLOW: usize = 300;
 
-/// One test at a time: the connections of both could be more than a process may have files.
+/// One test at a time, since the connections of both could exceed the limit of open files.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Connects from another address than everybody else here has.
+/// Connects from an address that no other client uses.
 fn connect_from_elsewhere(to: SocketAddr) -> TcpStream {
     let built = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -42,7 +43,7 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
     let slow = |path: &str| {
         let mut stream = connect_from_elsewhere(address);
         let head = format!("POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 1000\r\n\r\n");
-        // The last ones are turned away, perhaps before they say anything.
+        // The last ones are refused, perhaps before they send anything.
         let _ = stream.write_all(head.as_bytes());
         stream
     };
@@ -51,7 +52,7 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
         .cycle();
     let mut slow: Vec<TcpStream> = paths.take(N_SLOW).map(slow).collect();
     for _ in 0..10 {
-        // Their bodies come on, a byte at a time.
+        // Their bodies continue, a byte at a time.
         for stream in &mut slow {
             let _ = stream.write_all(b" ");
         }
@@ -69,7 +70,7 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
 }
 
-/// nginx sends a body on when it has the whole of it.
+/// nginx forwards a body once it is complete.
 #[test]
 fn slow_bodies_behind_nginx_leave_the_server_to_others() {
     let Some((_home, _server, proxy)) = deployed_behind_nginx() else {
@@ -102,7 +103,7 @@ fn slow_bodies_behind_nginx_leave_the_server_to_others() {
             assert!(since.elapsed() < Duration::from_secs(2), "{path}");
         }
     }
-    // None was turned away: whoever ends is answered.
+    // None was refused: a client that completes its body is answered.
     for stream in slow.iter_mut().take(4) {
         stream.write_all(rest).unwrap();
         stream

@@ -1,5 +1,5 @@
-//! SQLite and PostgreSQL: backups from one to the other while a server works, and what is said of a
-//! server that cannot be used.
+//! SQLite and PostgreSQL: backups from one to the other while a server works, and the errors about
+//! a database server that cannot be used.
 
 use shared::api::{
     CreateJobRequest, GetJobRequest, GetJobScoresRequest, Job, JobState, ListStudiesRequest,
@@ -13,7 +13,7 @@ fn serve(home: &TestHome) -> TestServer {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
 }
 
-/// Long enough to be met in its middle.
+/// Creates a job that is long enough to be interrupted.
 fn create(server: &TestServer) -> Job {
     let ranker = server
         .call(&shared::api::GetServerInfoRequest {})
@@ -30,7 +30,7 @@ fn create(server: &TestServer) -> Job {
     })
 }
 
-/// The bits of all scores of a job that has ended.
+/// Returns the bits of all scores of a job, once it has ended.
 fn ended(server: &TestServer, job: &Job) -> Vec<u64> {
     let id = || job.id.clone();
     let ended = server.call_until(&GetJobRequest { job: id() }, |it| it.state.is_finished());
@@ -172,7 +172,7 @@ fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
     second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
     CommandOutput::run(&mut second)
         .expect_failure_with("another axioscope works on its jobs; stop that one, or name another");
-    // Whoever was killed is out of the way at once, and others go on where it was.
+    // The lock of a killed server is released at once, and another server continues its jobs.
     let job = create(&server);
     let watch = GetJobRequest {
         job: job.id.clone(),

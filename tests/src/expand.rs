@@ -1,4 +1,4 @@
-//! `expand`: documents with queries that a model writes for them.
+//! `expand`: documents with queries that a model generates for them.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ fn an_expansion_that_was_killed_leaves_no_folder_and_goes_on() {
             "expand --collection {collection} --model {model} --out {out} --queries 200 --json"
         );
         let mut program = home.program();
-        // Documents are kept eight at a time for each thread.
+        // Documents are stored in groups of eight per thread.
         program.env("RAYON_NUM_THREADS", "1");
         program.args(line.split_whitespace());
         program

@@ -1,5 +1,5 @@
-//! Who is the operator, and who is counted as whom: on loopback, and behind real proxies that are
-//! configured as docs/guide/deployment.md says.
+//! Who is the operator, and how clients are told apart: on loopback, and behind real proxies that
+//! are configured as in docs/guide/deployment.md.
 //!
 //! `NGINX` names nginx; without it and without `nginx` on `PATH` its tests are skipped, as are
 //! those of Caddy without `caddy`.
@@ -21,19 +21,20 @@ use crate::harness::{
     tiny_model,
 };
 
-/// The page whose blocks are taken.
+/// The guide whose code blocks are used.
 const GUIDE: &str = include_str!("../../docs/guide/deployment.md");
 
-/// The host that the page has for an example.
+/// The example host of the guide.
 pub(crate) const HOST: &str = "axioscope.example";
 
-/// Where the page has the server.
+/// The address of the server in the guide.
 const SERVER: &str = "127.0.0.1:8017";
 
-/// By which browsers are told to come by https alone, for a year.
+/// The header value that makes browsers use only HTTPS for a year.
 const HSTS: &str = "max-age=31536000";
 
-/// Requests that score, of one client at once; what comes later is let in at two seconds each.
+/// The number of scoring requests that one client may send at once; after that, one is admitted
+/// every two seconds.
 const BURST: usize = 10;
 
 #[test]
@@ -71,7 +72,7 @@ fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
         format!("axioscope-{port}={session}")
     };
     assert_eq!(jobs(&server, &[("cookie", &cookie(&server))]), 200);
-    // DNS rebinding: a page of another site under a name that leads to this machine.
+    // DNS rebinding: the page of another site under a host name that resolves to this machine.
     let rebound = ("host", "rebound.example");
     assert_eq!(jobs(&server, &[("cookie", &cookie(&server)), rebound]), 403);
     assert_eq!(jobs(&server, &[rebound]), 403);
@@ -143,7 +144,7 @@ fn behind_caddy_as_the_guide_has_it_each_client_has_limits_of_their_own() {
     expect_no_way_in(&proxy, &server);
 }
 
-/// `proxy_pass` alone: the host is loopback's, and no header tells of a client.
+/// With `proxy_pass` alone, the host is that of loopback, and no header names the client.
 #[test]
 fn nginx_by_default_makes_nobody_the_operator() {
     let Some(program) = nginx() else { return };
@@ -171,7 +172,7 @@ fn nginx_by_default_makes_nobody_the_operator() {
     }
 }
 
-/// A server behind nginx as the guide has it, but without TLS; none without nginx.
+/// Starts a server behind nginx as in the guide, but without TLS; none without nginx.
 pub(crate) fn deployed_behind_nginx() -> Option<(TestHome, TestServer, Proxy)> {
     let program = nginx()?;
     let (home, server) = deployed();
@@ -184,8 +185,8 @@ pub(crate) fn deployed_behind_nginx() -> Option<(TestHome, TestServer, Proxy)> {
     Some((home, server, Proxy::nginx(&program, &config, port)))
 }
 
-/// The guide's configuration of nginx in front of a server: with TLS at `port`, and at
-/// `plain_port` the redirect there.
+/// Returns the guide's nginx configuration for a server: with TLS at `port`, and a redirect from
+/// `plain_port` to it.
 fn guide_config(server: &TestServer, port: u16, plain_port: u16) -> String {
     let config = block("nginx");
     let config = replaced(&config, "listen 443", &format!("listen 127.0.0.1:{port}"));
@@ -194,7 +195,7 @@ fn guide_config(server: &TestServer, port: u16, plain_port: u16) -> String {
     replaced(&config, SERVER, &host_of(server))
 }
 
-/// A server with a model, told what the guide's unit of systemd tells it.
+/// Starts a server with a model and the environment of the guide's systemd unit.
 fn deployed() -> (TestHome, TestServer) {
     let home = TestHome::new();
     let mut program = home.program();
@@ -217,7 +218,7 @@ fn expect_separate_limits(proxy: &Proxy) {
         let visitor = Visitor::new(proxy, client);
         let n = visitor.n_scored(&[]);
         assert!((BURST..20).contains(&n), "client {client}: {n}");
-        // What a client writes itself makes no other client of it.
+        // Headers that the client sends itself do not make it count as another client.
         for spoofed in [
             ("x-forwarded-for", "203.0.113.9"),
             ("forwarded", "for=203.0.113.9"),
@@ -259,7 +260,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
         403
     );
 
-    // Whoever guesses waits, and nobody else does.
+    // A client that guesses tokens has to wait, and no other client does.
     let origin = format!("https://{HOST}");
     let sign_in = |visitor: &Visitor<'_>, token: &str| {
         let token = token.to_owned();
@@ -283,7 +284,7 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
         operator.get(ListJobsRequest::PATH, &[("cookie", &cookie)]),
         200
     );
-    // A page of another site does nothing with it.
+    // A page of another site cannot use the session.
     let csrf = who
         .csrf_token
         .expect("a session has a token for its requests");
@@ -302,28 +303,28 @@ fn expect_no_way_in(proxy: &Proxy, server: &TestServer) {
     assert_eq!(create(&origin), 422, "an empty job, but let in");
 }
 
-/// What stands behind `#` in the link of a server that is deployed as the guide says.
+/// Returns the token in the link of a server that is deployed as in the guide.
 fn link_token(server: &TestServer) -> &str {
     let link = server.link.as_deref().expect("each start prints it");
     let token = link.strip_prefix(&format!("https://{HOST}/operator#"));
     token.expect("it leads to the public address")
 }
 
-/// Somebody at an address of their own, who asks through a proxy.
+/// A client with its own address that sends requests through a proxy.
 pub(crate) struct Visitor<'a> {
     proxy: &'a Proxy,
     client: Client,
 }
 
 impl Visitor<'_> {
-    /// At 127.0.0.`last`, which is no trusted proxy unless it is 1.
+    /// Creates a client at 127.0.0.`last`, which is not a trusted proxy unless `last` is 1.
     pub(crate) fn new(proxy: &Proxy, last: u8) -> Visitor<'_> {
         let client = Client::builder().local_address(IpAddr::from([127, 0, 0, last]));
         let client = client.timeout(PATIENCE).build().unwrap();
         Visitor { proxy, client }
     }
 
-    /// A request with its own `Host`, unless `headers` have another.
+    /// Builds a request with the host [`HOST`], unless `headers` contain another one.
     fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> RequestBuilder {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
         let url = format!("http://127.0.0.1:{}{path}", self.proxy.port);
@@ -348,7 +349,7 @@ impl Visitor<'_> {
             .unwrap()
     }
 
-    /// How many requests that score are answered until one is too many, of 20.
+    /// Returns how many of 20 scoring requests are answered before one is refused.
     fn n_scored(&self, headers: &[(&str, &str)]) -> usize {
         let body = r#"{"query": "river", "texts": ["a river"]}"#;
         for n in 0..20 {
@@ -363,7 +364,7 @@ impl Visitor<'_> {
     }
 }
 
-/// A proxy that runs in a folder of its own until its test ends.
+/// A proxy that runs in its own folder until its test ends.
 pub(crate) struct Proxy {
     child: Child,
     pub(crate) port: u16,
@@ -371,7 +372,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// nginx with `servers`, one of which listens at a port.
+    /// Starts nginx with `servers`, one of which listens at `port`.
     fn nginx(program: &Path, servers: &str, port: u16) -> Proxy {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().display().to_string();
@@ -389,7 +390,7 @@ impl Proxy {
         Proxy::start(nginx, folder, port)
     }
 
-    /// Caddy with `sites`, one of which listens at a port.
+    /// Starts Caddy with `sites`, one of which listens at `port`.
     fn caddy(program: &Path, sites: &str, port: u16) -> Proxy {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("Caddyfile");
@@ -442,13 +443,13 @@ impl Proxy {
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        // An error says that it has ended already.
+        // An error means that it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What stands in the one block of the guide in a language.
+/// Returns the only code block of the guide in a language.
 fn block(language: &str) -> String {
     let begins = format!("\n```{language}\n");
     let mut parts = GUIDE.split(&begins);
@@ -458,14 +459,14 @@ fn block(language: &str) -> String {
     behind.split("\n```").next().unwrap().to_owned()
 }
 
-/// Replaces what has to be there.
+/// Replaces a string that must occur in the text.
 #[track_caller]
 fn replaced(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "no {from:?} in {text}");
     text.replace(from, to)
 }
 
-/// The session that a browser is told to keep.
+/// Returns the session cookie that an answer sets.
 #[track_caller]
 fn session(answer: &Response) -> String {
     let cookie = answer.headers()["set-cookie"].to_str().unwrap();
@@ -474,7 +475,7 @@ fn session(answer: &Response) -> String {
     behind.split(';').next().unwrap().to_owned()
 }
 
-/// `127.0.0.1:PORT` of a server.
+/// Returns the address of a server as `127.0.0.1:PORT`.
 fn host_of(server: &TestServer) -> String {
     replaced(&server.address, "http://", "")
 }

@@ -1,9 +1,9 @@
-//! What every test starts from: the program, a folder of its own, the tiny collection, a server.
+//! What every test needs: the program, a temporary folder, the tiny collection, a server.
 //!
-//! `AXIOSCOPE_BIN` names the program; without it the one beside this test binary is taken.
-//! `AXIOSCOPE_DATA` (public collections) and `AXIOSCOPE_MODEL` (the default model) may be
-//! absent: a test that needs them is then skipped, see [`or_skip`]. `AXIOSCOPE_TEST_DATABASE_URL`
-//! names a server of PostgreSQL, see [`tests::postgres`].
+//! `AXIOSCOPE_BIN` names the program; without it, the one beside this test binary is used.
+//! `AXIOSCOPE_DATA` (public collections) and `AXIOSCOPE_MODEL` (the default model) may be absent: a
+//! test that needs them is then skipped, see [`or_skip`]. `AXIOSCOPE_TEST_DATABASE_URL` names a
+//! PostgreSQL server, see [`tests::postgres`].
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -19,10 +19,10 @@ use tests::postgres::TestDatabase;
 
 pub(crate) use test_dependencies::{TestDependency, or_skip};
 
-/// Somebody who waits longer waits for something that will not come, also on a busy machine.
+/// The longest time to wait for something, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The limits of a study file, as of the paper that most tests follow.
+/// The limits of a study file, as in the paper that most tests follow.
 pub(crate) const LIMITS: &str = "[limits]\n\
     length_gap_terms = 10\n\
     min_terms = 1\n\
@@ -41,22 +41,23 @@ pub(crate) fn study_file(name: &str, title: &str, collection: &str, rest: &str) 
     )
 }
 
-/// A dozen documents, three queries, judgements and a run.
+/// Returns the folder of the tiny collection: a dozen documents, three queries, qrels and a run.
 pub(crate) fn tiny_collection() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
 }
 
-/// The folder of the demo study.
+/// Returns the folder of the demo study.
 pub(crate) fn demo_folder() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../demo")
 }
 
-/// A BERT of two layers with random weights, of the crate `neural`.
+/// Returns the folder of a BERT with two layers and random weights, a fixture of the crate
+/// `neural`.
 pub(crate) fn tiny_model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../neural/tests/fixtures/tiny")
 }
 
-/// The folder of the public collections. Without it this test is skipped.
+/// Returns the folder of the public collections; without it, the test is skipped.
 pub(crate) fn collections() -> Option<PathBuf> {
     let folder = path_from_environment("AXIOSCOPE_DATA");
     or_skip(
@@ -66,13 +67,13 @@ pub(crate) fn collections() -> Option<PathBuf> {
     )
 }
 
-/// The folder of the default model. Without it this test is skipped.
+/// Returns the folder of the default model; without it, the test is skipped.
 pub(crate) fn model() -> Option<PathBuf> {
     let folder = path_from_environment("AXIOSCOPE_MODEL");
     or_skip(folder, TestDependency::Model, "the neural model is absent")
 }
 
-/// A file or folder that the environment names.
+/// Returns the file or folder that an environment variable names.
 pub(crate) fn path_from_environment(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|it| !it.is_empty())
@@ -93,10 +94,10 @@ fn program() -> PathBuf {
     program
 }
 
-/// A folder that lasts as long as its test: where the program runs, with its data in `data/`.
+/// A temporary folder in which a test runs the program, with its data in `data/`.
 pub(crate) struct TestHome {
     folder: TempDir,
-    /// Else a file of SQLite in `data/`.
+    /// The PostgreSQL database; without it, the data are in an SQLite file in `data/`.
     pub(crate) database: Option<TestDatabase>,
 }
 
@@ -108,7 +109,7 @@ impl TestHome {
         }
     }
 
-    /// With a database of PostgreSQL; none where there is no server.
+    /// Creates a home with a PostgreSQL database; none if there is no server.
     pub(crate) fn with_postgres() -> Option<TestHome> {
         TestDatabase::new().map(|it| TestHome {
             database: Some(it),
@@ -116,17 +117,17 @@ impl TestHome {
         })
     }
 
-    /// One for each kind of database that there is.
+    /// Creates a home for each available kind of database.
     pub(crate) fn of_each_database() -> impl Iterator<Item = TestHome> {
         std::iter::once(TestHome::new()).chain(TestHome::with_postgres())
     }
 
-    /// The place of a file.
+    /// Returns the path of a file in this folder.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
     }
 
-    /// Writes a file, with the folders it lies in.
+    /// Writes a file, creating the folders that contain it.
     pub(crate) fn write(&self, file: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -134,13 +135,13 @@ impl TestHome {
         path
     }
 
-    /// What a file holds.
+    /// Returns the text of a file.
     pub(crate) fn read(&self, file: &str) -> String {
         let path = self.path(file);
         fs::read_to_string(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()))
     }
 
-    /// Every file below this folder, in order.
+    /// Returns all files below this folder, in order.
     pub(crate) fn files(&self) -> Vec<String> {
         fn walk(folder: &Path, root: &Path, found: &mut Vec<String>) {
             for entry in fs::read_dir(folder).unwrap() {
@@ -163,7 +164,8 @@ impl TestHome {
         found
     }
 
-    /// The program, in this folder, without a model and with nothing of this machine's user.
+    /// Returns the program in this folder, without a model and isolated from the user's
+    /// environment.
     pub(crate) fn program(&self) -> Command {
         let mut program = Command::new(program());
         program
@@ -181,7 +183,7 @@ impl TestHome {
         program
     }
 
-    /// Runs the program with what stands in a line; no argument holds a space.
+    /// Runs the program with the arguments in a line; no argument may contain a space.
     pub(crate) fn run(&self, line: &str) -> CommandOutput {
         self.run_with(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -191,30 +193,30 @@ impl TestHome {
         CommandOutput::run(self.program().args(["--data", "data"]).args(args))
     }
 
-    /// Runs a line, which has to be refused with a message that has a part.
+    /// Runs a line, which must fail with a message that contains `part`.
     #[track_caller]
     pub(crate) fn expect_refused(&self, line: &str, part: &str) {
         self.run(line).expect_failure_with(part);
     }
 
-    /// Writes a study file and makes its study.
+    /// Writes a study file and runs its study.
     pub(crate) fn make_study(&self, file: impl AsRef<[u8]>) {
         self.write("study.toml", file);
         self.run("study run study.toml").expect_success();
     }
 
-    /// Starts a server on a free port with this folder's data. On loopback whoever asks is its
+    /// Starts a server on a free port with the data of this folder. On loopback, everybody is its
     /// operator.
     pub(crate) fn serve(&self, args: &[&str]) -> TestServer {
         self.serve_by(self.program(), args)
     }
 
-    /// As [`TestHome::serve`], of a program with an environment of its own.
+    /// Like [`TestHome::serve`], with a program that has its own environment.
     pub(crate) fn serve_by(&self, program: Command, args: &[&str]) -> TestServer {
         self.serve_with_auth(program, &[args, without_auth(args)].concat())
     }
 
-    /// As [`TestHome::serve_by`], as people start it: whoever asks is a visitor, on loopback too.
+    /// Like [`TestHome::serve_by`], as users start it: everybody is a visitor, on loopback too.
     pub(crate) fn serve_with_auth(&self, mut program: Command, args: &[&str]) -> TestServer {
         let mut all = vec!["--data", "data", "serve"];
         if !args.contains(&"--listen") {
@@ -233,7 +235,7 @@ impl TestHome {
     }
 }
 
-/// The argument by which most tests are the operator of a server that listens as `args` say.
+/// Returns the argument that makes tests the operator of a server that listens as in `args`.
 pub(crate) fn without_auth(args: &[&str]) -> &'static [&'static str] {
     let is_open = args.iter().any(|it| it.starts_with("0.0.0.0"));
     if is_open {
@@ -243,7 +245,7 @@ pub(crate) fn without_auth(args: &[&str]) -> &'static [&'static str] {
     }
 }
 
-/// What the program said, and how it ended.
+/// The output of the program and its exit code.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
@@ -263,19 +265,19 @@ impl CommandOutput {
         ran
     }
 
-    /// Standard output of what had to be done.
+    /// Returns the standard output of a command that must succeed.
     pub(crate) fn expect_success(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.err);
         self.out
     }
 
-    /// The one JSON value on standard output.
+    /// Returns the JSON value on standard output.
     pub(crate) fn json(self) -> Value {
         let out = self.expect_success();
         serde_json::from_str(&out).unwrap_or_else(|it| panic!("{it}: {out}"))
     }
 
-    /// The message of what had to be refused; nothing stands on standard output.
+    /// Returns the message of a command that must fail, with nothing on standard output.
     pub(crate) fn expect_failure(self) -> String {
         assert_eq!(self.code, Some(1), "{}\n{}", self.out, self.err);
         assert_eq!(self.out, "");
@@ -286,14 +288,14 @@ impl CommandOutput {
         message.trim_end().to_owned()
     }
 
-    /// Checks that it was refused with a message that has a part.
+    /// Checks that the command failed with a message that contains `part`.
     #[track_caller]
     pub(crate) fn expect_failure_with(self, part: &str) {
         let message = self.expect_failure();
         assert!(message.contains(part), "{message}");
     }
 
-    /// Checks that standard error has a part.
+    /// Checks that standard error contains `part`.
     #[track_caller]
     pub(crate) fn expect_stderr(&self, part: &str) {
         assert!(self.err.contains(part), "{}", self.err);
@@ -304,13 +306,13 @@ impl CommandOutput {
 pub(crate) struct TestServer {
     child: Child,
     log: PathBuf,
-    /// Kept open, since the server would fail to print.
+    /// Kept open, since otherwise the server could not print.
     _out: BufReader<ChildStdout>,
-    /// `http://127.0.0.1:PORT`.
+    /// The address, as `http://127.0.0.1:PORT`.
     pub(crate) address: String,
     /// The operator's token, if one was printed.
     pub(crate) token: Option<String>,
-    /// The link that lets the operator in, if one was printed.
+    /// The operator link, if one was printed.
     pub(crate) link: Option<String>,
     client: Client,
 }
@@ -329,7 +331,7 @@ impl TestServer {
             address = address.or_else(|| behind("Axioscope is at "));
             link = link.or_else(|| behind("which works once: "));
         }
-        // Who listens everywhere is reached on loopback.
+        // A server that listens on all addresses is reached on loopback.
         let address = address.unwrap_or_default();
         let address = address
             .trim_end_matches('/')
@@ -346,7 +348,7 @@ impl TestServer {
         }
     }
 
-    /// A request to a path.
+    /// Builds a request to a path.
     pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
         self.client
@@ -357,7 +359,7 @@ impl TestServer {
         self.request("GET", path).send().unwrap()
     }
 
-    /// The request of an endpoint, to be sent.
+    /// Builds the request of an endpoint.
     pub(crate) fn request_for<E: Endpoint>(&self, asked: &E) -> RequestBuilder {
         let json = serde_json::to_string(asked).unwrap();
         match E::METHOD {
@@ -366,7 +368,7 @@ impl TestServer {
         }
     }
 
-    /// What an endpoint replies, or its status and what is wrong.
+    /// Calls an endpoint and returns its reply, or the status and the error.
     pub(crate) fn try_call<E: Endpoint>(
         &self,
         asked: &E,
@@ -374,13 +376,13 @@ impl TestServer {
         reply(self.request_for(asked).send().unwrap())
     }
 
-    /// What an endpoint replies.
+    /// Calls an endpoint and returns its reply.
     pub(crate) fn call<E: Endpoint>(&self, asked: &E) -> E::Reply {
         self.try_call(asked)
             .unwrap_or_else(|it| panic!("{} {it:?}", E::PATH))
     }
 
-    /// Asks again and again until the reply is as it should be.
+    /// Calls an endpoint until its reply satisfies a condition.
     pub(crate) fn call_until<E: Endpoint>(
         &self,
         asked: &E,
@@ -397,18 +399,18 @@ impl TestServer {
         }
     }
 
-    /// Ends the server as a crash of the machine would: by SIGKILL.
+    /// Ends the server by SIGKILL, like a crash.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// The number of its process.
+    /// Returns the process id of the server.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// What the server has logged.
+    /// Returns the log of the server.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
@@ -416,7 +418,7 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        // An error says that it has ended already.
+        // An error means that it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if !std::thread::panicking() {
@@ -426,7 +428,7 @@ impl Drop for TestServer {
     }
 }
 
-/// Takes a reply apart.
+/// Parses a reply, or the error in it.
 pub(crate) fn reply<T: serde::de::DeserializeOwned>(
     response: Response,
 ) -> Result<T, (u16, ErrorResponse)> {

@@ -1,4 +1,4 @@
-//! The server as programs meet it, over a socket and with the types of the wire.
+//! The server as programs use it, over a socket and with the types of the API.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, Weak};
@@ -16,13 +16,13 @@ use shared::study::instance_list::InstanceListOptions;
 
 use crate::harness::{TestHome, TestServer, reply, tiny_collection, tiny_model};
 
-/// A server with the demo study and without a model; it ends before its folder goes.
+/// A server with the demo study and without a model; it ends before its folder is removed.
 struct Site {
     server: TestServer,
     _home: TestHome,
 }
 
-/// The site that all tests share while one of them runs.
+/// Returns the site that all running tests share.
 fn site() -> Arc<Site> {
     static SHARED: Mutex<Weak<Site>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap_or_else(|it| it.into_inner());
@@ -185,7 +185,8 @@ fn what_is_not_there_is_unknown() {
     }
     assert!(
         server.get("/../../etc/passwd").status().is_client_error() || {
-            // A path without an ending is a page of the app, which says that there is no such page.
+            // A path without an extension is a page of the app, which says that there is no such
+            // page.
             !server
                 .get("/../../etc/passwd")
                 .text()
@@ -501,7 +502,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
         server.call(&ListJobsRequest {}),
         std::slice::from_ref(&ended)
     );
-    // What has ended stays as it is, and whoever watches it is told so once.
+    // A job that has ended stays as it is, and its event stream reports that once.
     assert_eq!(server.call(&CancelJobRequest { job: id() }), ended);
     assert_eq!(server.call(&ResumeJobRequest { job: id() }), ended);
     let watch = serde_json::to_string(&GetJobRequest { job: id() }).unwrap();
@@ -568,7 +569,7 @@ fn visitors_need_the_token_for_what_costs() {
     assert_eq!(asked.send().unwrap().status().as_u16(), 401);
     drop(renewed);
 
-    // All of 127/8 is this machine.
+    // All of 127.0.0.0/8 is this machine.
     let local = home.serve(&["--listen", "127.0.0.2:0"]);
     assert!(local.call(&GetServerInfoRequest {}).can_create_jobs);
 }

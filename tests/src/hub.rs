@@ -1,4 +1,4 @@
-//! Models by name, from a server that stands in for the hub.
+//! Models by name, from a server that stands in for the Hugging Face hub.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use crate::mock_server::{MockReply, MockServer, RecordedRequest, answer};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// The fixtures by their names, as `someone/tiny`: of `main`, of a commit and of the tag `v1`.
+/// Serves the fixtures by name as `someone/tiny`: for `main`, for a commit, and for the tag `v1`.
 fn file(asked: &RecordedRequest) -> MockReply {
     let gone = |code: &str| MockReply::Answer(404, format!("x-error-code: {code}\r\n"), Vec::new());
     let path = asked.line.split_once("/someone/");
@@ -43,7 +43,7 @@ fn file(asked: &RecordedRequest) -> MockReply {
     MockReply::Answer(206, headers, bytes[from..to].to_vec())
 }
 
-/// The program with this hub and a cache of its own.
+/// Returns the program with this hub and a cache of its own.
 fn program(home: &TestHome, endpoint: &str) -> Command {
     let mut program = home.program();
     for variable in [
@@ -73,7 +73,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
     let (home, hub) = (TestHome::new(), MockServer::new(file));
     let told = inspect(&home, &hub.address, "someone/tiny").expect_success();
     assert!(told.starts_with("spec\ttiny:bi\n"), "{told}");
-    // As sha256sum says of the fixture's model.safetensors.
+    // The output of sha256sum for the model.safetensors of the fixture.
     let sum = "88186e660894af13012212176ca5266aca0e2720b0c830952693e5e6c1c84d2c";
     assert!(told.contains(&format!("weights sha256\t{sum}\n")), "{told}");
     // The folder itself gives the same ranker.
@@ -96,7 +96,7 @@ fn a_model_is_fetched_once_and_then_read_without_a_network() {
         .env("HF_HUB_OFFLINE", "1")
         .args(["models", "inspect", "someone/tiny"]);
     assert_eq!(CommandOutput::run(&mut offline).expect_success(), told);
-    // A commit is found in the cache by itself.
+    // A commit is found in the cache without the hub.
     let pinned = format!("someone/tiny@{COMMIT}");
     assert!(
         inspect(&home, nobody, &pinned)
@@ -158,7 +158,7 @@ fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
     assert!(refused(&private, "someone/tiny").contains("needs a token"));
     let silent = MockServer::new(|_| MockReply::NoResponse);
     assert!(refused(&silent, "someone/tiny").contains("says nothing for 2 s"));
-    // It says that there is a file, and then it does not send it.
+    // The hub says that there is a file, but does not send it.
     let stalls = MockServer::new(|asked| match asked.number {
         0 => file(asked),
         _ => MockReply::NoResponse,
@@ -177,7 +177,7 @@ fn what_a_model_is_for_is_said_by_its_files() {
     assert!(hub.asked().iter().all(small), "no weights for nothing");
     let told = inspect(&home, &hub.address, "someone/cross-tiny").expect_success();
     assert!(told.starts_with("spec\tcross-tiny:cross\n"), "{told}");
-    // From the cache as well.
+    // The cache gives the same.
     let nobody = "http://127.0.0.1:9";
     assert_eq!(
         inspect(&home, nobody, "someone/cross-tiny").expect_success(),
@@ -190,7 +190,7 @@ fn a_fault_of_the_network_makes_no_other_model() {
     const NAME: &str = "someone/dense-tiny";
     const POOLING: &str = "1_Pooling/config.json";
     let home = TestHome::new();
-    // What the hub does when it is asked for this file for the nth time; none sends it.
+    // The reply of the hub to the nth request of this file; none means that the file is sent.
     type Fault = fn(usize) -> Option<MockReply>;
     let faulty = |fault: Fault| {
         let n_asked = AtomicUsize::new(0);
@@ -204,13 +204,13 @@ fn a_fault_of_the_network_makes_no_other_model() {
         (|_| Some(answer(500, "")), "answers 500"),
         (|_| Some(answer(429, "")), "answers 429"),
         (|_| Some(MockReply::NoResponse), "says nothing for 2 s"),
-        // It says that there is one and does not send it.
+        // The hub says that there is a file, but does not send it.
         (
             |n| (n > 0).then_some(MockReply::NoResponse),
             "no byte came for 2 s",
         ),
     ];
-    // From the second on, the weights are in the cache.
+    // From the second hub on, the weights are in the cache.
     for (fault, said) in faults {
         let error = inspect(&home, &faulty(fault).address, NAME).expect_failure();
         assert!(error.contains(POOLING) && error.contains(said), "{error}");
@@ -226,16 +226,16 @@ fn a_fault_of_the_network_makes_no_other_model() {
     );
 }
 
-/// What a hub does in place of an honest answer, and what is said of it.
+/// A dishonest reply of a hub, and the error message about it.
 struct Trick {
-    /// The file that is asked for when it does so.
+    /// The file whose request is answered like this.
     file: &'static str,
-    /// Each of these in turn.
+    /// The replies, each of which is tried.
     replies: &'static [fn(&RecordedRequest) -> MockReply],
     told: &'static str,
 }
 
-/// An honest answer with one header more or another in place of one.
+/// Returns an honest reply in which one header is added or replaced.
 fn with_header(asked: &RecordedRequest, name: &str, value: &str) -> MockReply {
     let MockReply::Answer(status, headers, body) = file(asked) else {
         panic!("the hub has {}", asked.line)
@@ -251,7 +251,7 @@ fn redirect(location: &str) -> MockReply {
     MockReply::Answer(302, format!("location: {location}\r\n"), Vec::new())
 }
 
-/// Headers of an honest answer, for a file of so many bytes.
+/// Returns the headers of an honest reply, for a file of this size.
 fn promise(n_bytes: u64) -> String {
     format!(
         "etag: \"made-up\"\r\nx-repo-commit: {COMMIT}\r\n\
@@ -259,7 +259,7 @@ fn promise(n_bytes: u64) -> String {
     )
 }
 
-/// Whether the size of the file is asked for, before its bytes are.
+/// Returns whether a request asks for the size of a file, which comes before its bytes.
 fn is_size_asked(asked: &RecordedRequest) -> bool {
     asked.header("range") == Some("bytes=0-0")
 }
@@ -361,7 +361,7 @@ fn a_malicious_hub_is_an_error_and_writes_nothing_outside_of_the_cache() {
         let home = TestHome::new();
         let hub = MockServer::new(move |asked| match asked.line.ends_with(trick.file) {
             true => reply(asked),
-            // Where the redirect without an end leads.
+            // The target of the endless redirect.
             false if asked.line.ends_with("/again") => redirect("/again"),
             false => file(asked),
         });

@@ -1,4 +1,4 @@
-//! Collections brought into the data folder, in every layout.
+//! Importing collections into the data folder, in every layout.
 
 use crate::harness::{TestHome, tiny_collection};
 
@@ -65,7 +65,7 @@ fn distributed_collections_are_known_by_the_names_of_their_files() {
     assert_eq!((&found["docs"], &found["queries"]), (&2.into(), &2.into()));
     let line = "import docs --to dl --queries docs/msmarco-test2019-queries.tsv --json";
     assert_eq!(home.run(line).json()["queries"], 1);
-    // The qrels go with the queries.
+    // The qrels are imported with the queries.
     let qrels = |name: &str| home.read(&format!("data/collections/{name}/qrels.tsv"));
     assert_eq!(qrels("some").lines().count(), 2);
     assert!(qrels("dl").contains("9\t0\tD1\t3"), "{}", qrels("dl"));

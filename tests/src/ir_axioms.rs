@@ -1,4 +1,5 @@
-//! The axioms of `ir_axioms` and formulas on the command line, in a study, and a run's header.
+//! The axioms of `ir_axioms` and formulas, on the command line and in a study, and the header of a
+//! run.
 
 use serde_json::json;
 
@@ -92,7 +93,7 @@ fn a_run_says_what_made_it_and_is_read_again() {
         .expect_success();
     home.run(&format!("{rank} --out plain.run"))
         .expect_success();
-    // As scripts may have it.
+    // Existing scripts may use this form.
     home.run(&format!("{rank} --plain --out same.run"))
         .expect_success();
     assert_eq!(home.read("same.run"), home.read("plain.run"));

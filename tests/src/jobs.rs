@@ -1,4 +1,4 @@
-//! A neural job that loses its server in the middle.
+//! A neural job whose server is killed in the middle.
 
 use std::path::Path;
 
@@ -8,29 +8,29 @@ use shared::api::{
 
 use crate::harness::{TestHome, TestServer, model, tiny_model};
 
-/// How large a job is.
+/// The size of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct JobSize {
     pub(crate) n_queries: u32,
     pub(crate) n_texts: u32,
-    /// Of a text, at most.
+    /// The maximum number of words per document.
     pub(crate) n_words: u32,
 }
 
-/// As many pairs as a study of a hundred documents for each of 43 queries, and some more.
+/// Slightly more pairs than a study with a hundred documents for each of 43 queries.
 const USUAL: JobSize = JobSize {
     n_queries: 8,
     n_texts: 600,
     n_words: 70,
 };
 
-/// Each query with each text.
+/// Creates a job with every pair of a query and a document.
 fn job(ranker: String, size: JobSize) -> CreateJobRequest {
     let words: Vec<&str> = "river bank water stone bridge harbour of the and a deep cold flood \
                             mud boat ferry carries sand slowly past old houses where grain was"
         .split_whitespace()
         .collect();
-    // Knuth's MMIX generator: the same texts each time.
+    // Knuth's MMIX generator, so that the documents are always the same.
     let mut state = 42_u64;
     let mut next = |below: u64| {
         state = state
@@ -64,7 +64,7 @@ fn serve(home: &TestHome, model: &Path) -> TestServer {
     home.serve(&["--model", &model.to_string_lossy()])
 }
 
-/// Makes the job with the model's first use, as a bi-encoder.
+/// Creates the job with the bi-encoder of the model.
 fn create(server: &TestServer, size: JobSize) -> Job {
     let ranker = server
         .call(&shared::api::GetServerInfoRequest {})
@@ -80,7 +80,7 @@ fn bits(found: &JobScoresResponse) -> Vec<Option<u64>> {
     scores.map(|it| it.map(f64::to_bits)).collect()
 }
 
-/// Pairs that this process has committed.
+/// Returns the number of pairs that this server process has committed.
 fn n_scored(server: &TestServer) -> u64 {
     let metrics = server.get("/metrics").text().unwrap();
     let value = metrics
@@ -107,8 +107,8 @@ fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
     check_survives_kills(10, &tiny_model(), size);
 }
 
-/// Kills the server so many times in the middle of a job, each time after it has committed
-/// something, and compares the scores with those of an undisturbed one; with each database.
+/// Kills the server `n_kills` times in the middle of a job, each time after it has committed
+/// something, and compares the scores with those of an undisturbed job. Runs with each database.
 pub(crate) fn check_survives_kills(n_kills: u32, model: &Path, size: JobSize) {
     let found: Vec<JobScoresResponse> = TestHome::of_each_database()
         .map(|home| disturbed(n_kills, &home, model, size))
@@ -151,7 +151,7 @@ fn disturbed(n_kills: u32, home: &TestHome, model: &Path, size: JobSize) -> JobS
         let killed = server.call_until(&watch, |it| {
             it.state == JobState::Running && n_scored(&server) > 0
         });
-        // What this process has scored is what it did not find: nothing was scored twice.
+        // This process has only scored pairs that had no score before, so nothing was scored twice.
         let n_new = n_scored(&server);
         assert!(
             n_new <= server.call(&watch).n_scored - n_done,

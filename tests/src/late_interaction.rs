@@ -1,4 +1,4 @@
-//! A ranker from inside, on the command line and over HTTP.
+//! The late-interaction analysis, on the command line and over HTTP.
 
 use shared::api::{
     GetAttentionRequest, GetTopDocumentsRequest, ListLateInteractionAnalysesRequest,
@@ -6,7 +6,7 @@ use shared::api::{
 
 use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
 
-/// A folder with a published study of BM25 on the tiny collection.
+/// Returns a folder with a published study of BM25 on the tiny collection.
 pub(crate) fn published(name: &str, title: &str) -> TestHome {
     let home = TestHome::new();
     let rest = r#"pool = "all"
@@ -36,7 +36,8 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert!(!words.is_empty());
     assert_eq!(rows("correlations").len(), 3);
     for row in &words {
-        // Of all matches of a word some are exact and some are of the query.
+        // Exact matches and matches with other query terms are both shares of all matches of a
+        // term.
         let share = |at: usize| row[at]["fraction"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&(share(8) + share(9))), "{row}");
         if let Some(tau) = row[4]["score"]["value"].as_f64() {
@@ -71,7 +72,7 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert_eq!(status, 404);
     drop(server);
 
-    // Once more it takes the place of the first, to the bit.
+    // A second analysis replaces the first, and is equal in every bit.
     assert_eq!(home.run(&look).json(), tables);
     let files = home.files().into_iter();
     assert_eq!(files.filter(|it| it.contains("whitebox-")).count(), 1);

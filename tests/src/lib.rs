@@ -1,5 +1,5 @@
-//! What the end-to-end tests share with the tests beside the backend's code: databases of their
-//! own. The end-to-end tests are in `main.rs`.
+//! Test databases, which the end-to-end tests share with the tests of the backend. The end-to-end
+//! tests are in `main.rs`.
 #![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 pub mod postgres;

@@ -1,7 +1,7 @@
-//! End-to-end tests: the program as people and scripts meet it.
+//! End-to-end tests of the program, used as by people and scripts.
 //!
-//! `cargo xtask test e2e` runs them with everything they may need; by hand, build the program
-//! and set the variables that [`harness`] names.
+//! `cargo xtask test e2e` runs them with everything they may need. To run them by hand, build the
+//! program and set the variables that [`harness`] names.
 #![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 mod harness;

@@ -1,4 +1,4 @@
-//! A server of another kind, which answers as a test tells it to.
+//! A mock HTTP server whose replies are set by a test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,43 +8,43 @@ use std::time::Duration;
 /// A request that the mock server received.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordedRequest {
-    /// Which request of all, from 0 on.
+    /// The index of the request, counted from 0.
     pub(crate) number: usize,
-    /// `GET /path`.
+    /// The request line, as in `GET /path`.
     pub(crate) line: String,
-    /// Lines of the head, in small letters.
+    /// The header lines, in lower case.
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
 impl RecordedRequest {
-    /// The value of a header.
+    /// Returns the value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines();
         lines.find_map(|it| Some(it.strip_prefix(name)?.strip_prefix(':')?.trim()))
     }
 }
 
-/// What becomes of a request.
+/// The reply of the mock server to a request.
 pub(crate) enum MockReply {
-    /// Status, further headers, body.
+    /// Status, further headers, and body.
     Answer(u16, String, Vec<u8>),
-    /// Nothing, ever.
+    /// The server never answers.
     NoResponse,
-    /// Status and further headers, then a body that does not end.
+    /// Status and further headers, followed by a body that does not end.
     Endless(u16, String),
-    /// The connection ends in the middle of the answer.
+    /// The connection is closed in the middle of the answer.
     CloseConnection,
 }
 
-/// A reply with a body and nothing else.
+/// Returns a reply with a status and a body only.
 pub(crate) fn answer(status: u16, body: impl Into<Vec<u8>>) -> MockReply {
     MockReply::Answer(status, String::new(), body.into())
 }
 
-/// It ends with the tests.
+/// A mock HTTP server, which ends with the test program.
 pub(crate) struct MockServer {
-    /// `http://127.0.0.1:PORT`.
+    /// The address, as `http://127.0.0.1:PORT`.
     pub(crate) address: String,
     requests: Arc<Mutex<Vec<RecordedRequest>>>,
 }
@@ -69,7 +69,7 @@ impl MockServer {
         }
     }
 
-    /// Everything that was asked until now.
+    /// Returns all requests received so far.
     pub(crate) fn asked(&self) -> Vec<RecordedRequest> {
         self.requests.lock().unwrap().clone()
     }
@@ -88,7 +88,7 @@ fn serve(
         asked.number = heard.len();
         heard.push(asked.clone());
     }
-    // Whoever asked may be gone.
+    // The client may be gone.
     let _ = match reply(&asked) {
         MockReply::Answer(status, headers, body) => write!(
             connection,

@@ -51,7 +51,8 @@ fn models_of_each_architecture_judge() {
 #[test]
 fn a_pair_of_many_instances_is_read_once() {
     let home = TestHome::new();
-    // Texts of equal length that hold the term more and more often: each two are an instance.
+    // Documents of equal length with an increasing number of the term, so that each pair is an
+    // instance.
     let text = |n: usize| {
         let words = ["river", "meadow"].map(str::to_owned);
         let [river, meadow] = words;
@@ -86,7 +87,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
     }
     let tokenizer = fs::read(tiny_model().join("tokenizer.json")).unwrap();
     let mut tokenizer: Value = serde_json::from_slice(&tokenizer).unwrap();
-    // A run of letters can be read in as many ways as there are sums of ones and twos.
+    // A run of `n` letters matches in as many ways as `n` is a sum of ones and twos.
     tokenizer["pre_tokenizer"] = json!({
         "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
     });

@@ -1,10 +1,10 @@
 //! The browser and the native program agree in every bit.
 //!
 //! The program makes a study on several threads (`axioscope study run`), and the worker of the
-//! built front end makes it of the same files: instances, pairs, scores, audits. Both are compared
-//! as JSON without the date: `serde_json` writes the shortest decimal that reads back as the same
-//! `f64`, so equal texts are equal bits. The same study is made a third time in this program, one
-//! query after the other, to be timed against the worker.
+//! built front end makes it from the same files: instances, pairs, scores, audits. Both are
+//! compared as JSON without the date: `serde_json` writes the shortest decimal that reads back as
+//! the same `f64`, so equal texts mean equal bits. The test program also makes the study, one query
+//! after the other, so that its time can be compared with that of the worker.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -32,11 +32,11 @@ use crate::harness::{self, CommandOutput, TestHome};
 
 const MADE: &str = "2026-11-20";
 
-/// How many threads the program has, also where there are fewer processors.
+/// The number of threads of the program, even if there are fewer processors.
 const THREADS: &str = "4";
 
-/// Every axiom in every mode, behaviors, manipulations and transfer sets, with vectors of the
-/// collection's own words.
+/// Uses every axiom in every variant, behavioral tests, manipulations and transfer sets, with
+/// vectors trained on the collection's own words.
 #[test]
 fn the_demo_has_the_same_bits_in_the_browser() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
@@ -119,7 +119,8 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
     compare(&Given::new(definition, &files));
 }
 
-/// TREC Deep Learning 2019, over the first 100 of BM25, without a probe yet.
+/// Returns the definition of a study of TREC Deep Learning 2019 over the top 100 of BM25, without
+/// probes.
 fn trecdl() -> StudyDefinition {
     StudyDefinition {
         format: 1,
@@ -151,10 +152,10 @@ fn trecdl_files(collections: &Path) -> [(PathBuf, &'static str); 4] {
     ]
 }
 
-/// What every side is given: a definition, and the folder `given` with its files.
+/// The input of all sides: a definition, and the folder `given` with its files.
 struct Given {
     home: TestHome,
-    /// What the collection is called where times are told.
+    /// The name of the collection where times are printed.
     called: String,
     definition: StudyDefinition,
 }
@@ -176,7 +177,7 @@ impl Given {
         }
     }
 
-    /// The names of the files, in order.
+    /// Returns the names of the files, in order.
     fn files(&self) -> Vec<String> {
         let files = fs::read_dir(self.home.path("given")).unwrap();
         let name = |it: fs::DirEntry| it.file_name().into_string().unwrap();
@@ -248,14 +249,14 @@ fn compare(given: &Given) {
     });
 }
 
-/// A study or an overview as JSON, but for the day on which the study was made.
+/// Returns the JSON of a study or an overview without the day on which the study was made.
 fn undated(json: &str) -> String {
     let (before, after) = json.split_once(r#""made":""#).expect("a date");
     let (_, after) = after.split_once('"').expect("its end");
     format!(r#"{before}"made":""{after}"#)
 }
 
-/// What `axioscope study run` writes, as `axioscope study export` gives it.
+/// Returns the study that `axioscope study run` makes, as `axioscope study export` writes it.
 fn by_program(given: &Given) -> String {
     let home = &given.home;
     home.write("study.toml", given.definition.to_toml());
@@ -268,7 +269,7 @@ fn by_program(given: &Given) -> String {
     home.read(&format!("exported/{LOCAL_STUDY}.json"))
 }
 
-/// The study as this program makes it on one thread, and how long that takes.
+/// Makes the study in this program on one thread; returns it with the time taken.
 fn one_by_one(given: &Given) -> (Study, Duration) {
     let quiet = &mut |_| {};
     let mut collection = Collection::default();
@@ -313,7 +314,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
     (study, start.elapsed())
 }
 
-/// Starts a worker of the page's own kind and keeps it in the page.
+/// Starts a worker like that of the page, and keeps it in the page.
 const START: &str = r#"
     const worker = new Worker('/worker_loader.js');
     const waiting = new Map();
@@ -381,7 +382,7 @@ fn in_browser(tab: &BrowserTab, given: &Given) -> (String, Duration) {
     )
 }
 
-/// The reply of the worker to a request of the server's, as JSON.
+/// Returns the worker's reply to an API request, as JSON.
 fn asked<E: Endpoint>(tab: &BrowserTab, request: &E) -> String {
     let ask = WorkerRequest::CallEndpoint {
         path: E::PATH.to_owned(),
@@ -405,7 +406,8 @@ fn json_of(it: &impl Serialize) -> String {
     serde_json::to_string(it).unwrap()
 }
 
-/// Two texts of some megabytes; of a difference only its surroundings are shown.
+/// Checks that two texts of some megabytes are equal; for a difference, only its surroundings are
+/// printed.
 fn same(what: &str, here: &str, there: &str) {
     let parts = here.bytes().zip(there.bytes()).position(|it| it.0 != it.1);
     let at = parts.unwrap_or(here.len().min(there.len()));

@@ -1,8 +1,8 @@
-//! A database of its own for a test, on the server that `cargo xtask test` starts.
+//! A PostgreSQL database for a single test, on the server that `cargo xtask test` starts.
 //!
 //! `AXIOSCOPE_TEST_DATABASE_URL` is the address of that server, as
-//! `postgres://USER:PASSWORD@HOST:PORT/NAME`, whose user may make databases. It is empty where
-//! there is no server: tests then say that they were skipped.
+//! `postgres://USER:PASSWORD@HOST:PORT/NAME`; its user must be allowed to create databases. If it
+//! is empty, there is no server, and tests report that they were skipped.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,16 +12,16 @@ use test_dependencies::{TestDependency, or_skip};
 
 const VARIABLE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 
-/// A database that goes with its test.
+/// A database that is dropped when its test ends.
 pub struct TestDatabase {
     name: String,
     server: String,
-    /// Its address.
+    /// The address of the database.
     pub url: String,
 }
 
 impl TestDatabase {
-    /// One with nothing in it; none where there is no server.
+    /// Creates an empty database; none if there is no server.
     pub fn new() -> Option<TestDatabase> {
         static N_MADE: AtomicU32 = AtomicU32::new(0);
 
@@ -38,42 +38,42 @@ impl TestDatabase {
         let name = format!("axioscope_{}_{n_made}", std::process::id());
         let url = format!("{base}/{name}");
         let database = TestDatabase { name, server, url };
-        // Whoever had this number before may have been killed.
+        // An earlier test with this number may have been killed.
         database.tell_server(format!("DROP DATABASE IF EXISTS {}", database.name));
         database.tell_server(format!("CREATE DATABASE {}", database.name));
         Some(database)
     }
 
-    /// Its address with another user, password, host or name: `what` is replaced.
+    /// Returns the address with another user, password, host or name: `what` is replaced.
     pub fn url_with(&self, what: &str, by: &str) -> String {
         assert!(self.url.contains(what), "{what}");
         self.url.replacen(what, by, 1)
     }
 
-    /// What stands in the address between the user and the `@`.
+    /// Returns what is between the user and the `@` in the address.
     pub fn password(&self) -> &str {
         let (_, rest) = self.url.split_once("://").unwrap();
         let (user, _) = rest.rsplit_once('@').unwrap();
         user.split_once(':').unwrap().1
     }
 
-    /// What stands in the address between the `@` and the name.
+    /// Returns what is between the `@` and the name in the address.
     pub fn host(&self) -> &str {
         let (_, rest) = self.url.rsplit_once('@').unwrap();
         rest.split_once('/').unwrap().0
     }
 
-    /// Its name.
+    /// Returns the name of the database.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Runs statements in it.
+    /// Runs SQL statements in the database.
     pub fn execute(&self, sql: &str) {
         run(&self.url, sql.to_owned());
     }
 
-    /// How many connections others have to it.
+    /// Returns how many other connections the database has.
     pub fn n_connections(&self) -> i64 {
         const OTHERS: &str = "SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -96,7 +96,8 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        // Also from under a server that its test has just killed. A test that fails says so itself.
+        // This works even if the test has just killed a server that used it. A failing test reports
+        // its own error.
         if !std::thread::panicking() {
             self.tell_server(format!("DROP DATABASE {} WITH (FORCE)", self.name));
         }
@@ -114,7 +115,7 @@ fn run(url: &str, sql: String) {
     });
 }
 
-/// On a thread of its own, since a test may be within a runtime already.
+/// Runs on a thread of its own, since a test may already be inside a runtime.
 fn wait<T, W>(work: W) -> T
 where
     T: Send + 'static,

@@ -1,6 +1,6 @@
-//! Published and otherwise known numbers, on collections that are not ours to distribute.
+//! Published and other known numbers, on collections that we may not distribute.
 //!
-//! `tests/expected/` holds what an independent implementation of the same definitions counts:
+//! `tests/expected/` contains what an independent implementation of the same definitions counts:
 //! `satisfied/tied/violated` for each axiom and ranker.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestDependency, TestHome, model, or_skip, path_from_environment};
 
-/// The runs that the collection of TREC DL 2019 comes with.
+/// The runs of the TREC DL 2019 collection.
 pub(crate) const RUNS: [&str; 5] = [
     "BM25",
     "BM25_RM3",
@@ -22,7 +22,7 @@ pub(crate) const RUNS: [&str; 5] = [
     "SPLADE_P_P_ENSEMBLE_DISTIL",
 ];
 
-/// The folder of a collection. Without it this test is skipped.
+/// Returns the folder of a collection; without it, the test is skipped.
 fn collection(name: &str) -> Option<PathBuf> {
     let folder = path_from_environment("AXIOSCOPE_DATA").map(|it| it.join(name));
     let reason = format!("the collection {name} is absent");
@@ -33,14 +33,15 @@ fn collection(name: &str) -> Option<PathBuf> {
     )
 }
 
-/// The folder of TREC DL 2019 and the file of its word vectors.
+/// Returns the folder of TREC DL 2019 and the file of its word vectors.
 fn passages_and_vectors() -> Option<(PathBuf, PathBuf)> {
     let folder = collection("trecdl-passage")?;
     let vectors = collection("glove-6B-50d-10k")?;
     Some((folder, vectors.join("glove.6B.50d.10k.txt.gz")))
 }
 
-/// Mines a collection, if it is there, judges by each ranker, and compares the table of both.
+/// Mines a collection, if it is available, judges it with each ranker, and compares the table of
+/// counts.
 fn check(name: &str, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
     let Some(folder) = collection(name) else {
         return;
@@ -121,10 +122,10 @@ fn lnc1_as_the_published_code_has_it() {
     );
 }
 
-/// For STMC1 numpy counts 90,865 as well in double precision, whatever the order of its sums; in
-/// single precision 90,872, and two other implementations 90,870: there the last digits part some
-/// of 72 pairs of texts whose words make their cosines exactly equal, most of them being the same
-/// words in another order. None of these is an instance here.
+/// For STMC1 numpy in double precision also counts 90,865, in whatever order it sums. In single
+/// precision it counts 90,872, and two other implementations 90,870: rounding separates some of 72
+/// document pairs whose cosines are exactly equal, most of which have the same words in another
+/// order. None of these pairs is an instance here.
 #[test]
 fn axioms_on_the_meaning_of_words() {
     let Some((folder, vectors)) = passages_and_vectors() else {
@@ -141,7 +142,8 @@ fn axioms_on_the_meaning_of_words() {
     };
     let fixed = json!({"stmc1": 90_865, "stmc2": 183_988, "stmc3": 10_993});
     assert_eq!(mine("fixed"), fixed);
-    // As printed STMC1 takes a distance for a similarity: the same pairs, the other way round.
+    // The published formula of STMC1 takes a distance for a similarity: the same pairs, with the
+    // opposite preference.
     assert_eq!(mine("paper")["stmc1"], fixed["stmc1"]);
     let judged = |mode: &str| {
         let judge = format!("judge {collection} --instances {mode}.parquet --ranker bm25 --json");
@@ -207,8 +209,8 @@ fn to_four_digits(value: &Value) -> String {
     format!("{:.4}", value.as_f64().unwrap())
 }
 
-/// The bi-encoder in the order of the reference implementation would have the same figure:
-/// its vectors are within 1e-6 (`neural/tests`). BM25 alone has .5058.
+/// With the reference implementation, the bi-encoder would have the same value, since its vectors
+/// are within 1e-6 (`neural/tests`). BM25 alone has .5058.
 #[test]
 fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
     let Some(folder) = collection("trecdl-passage") else {
@@ -250,8 +252,8 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
     expect![["nDCG@10\t0.6424\n"]].assert_eq(&home.run(&eval).expect_success());
 }
 
-/// Every ranker of TREC DL 2019 beside the published code's readings: TP is the other way round,
-/// STMC1 as printed as well, LNC1 keeps 247,957 of 425,700 ordered pairs.
+/// Compares every ranker of TREC DL 2019 with the variants of the published code: TP and the
+/// published STMC1 are inverted, and LNC1 keeps 247,957 of 425,700 ordered pairs.
 #[test]
 fn the_readings_of_the_published_code_for_every_ranker() {
     let Some((folder, vectors)) = passages_and_vectors() else {

@@ -28,7 +28,7 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
     check_survives_kills(10, &model, size);
 }
 
-/// With each database.
+/// Runs with each database.
 #[test]
 fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times() {
     crashes::check_survives_crashes(CrashPlan {
@@ -39,8 +39,8 @@ fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times(
     });
 }
 
-/// BM25, QL, the model as a bi-encoder and in late interaction, and the five runs of the
-/// collection through all nine axioms.
+/// Runs all nine axioms with BM25, QL, the model as a bi-encoder and in late interaction, and the
+/// five runs of the collection.
 #[test]
 fn trec_deep_learning_2019_through_all_axioms() {
     let data = collections().expect("the collections lie in AXIOSCOPE_DATA");
@@ -75,7 +75,7 @@ fn trec_deep_learning_2019_through_all_axioms() {
     assert_eq!(rows("rankers").len(), 9);
     assert_eq!(rows("cells").len(), 81);
     let certificates = rows("certificates");
-    // Alone, in other batches and in f16, of each of the two.
+    // Each of the two neural rankers is checked alone, in other batches, and in f16.
     assert_eq!(certificates.len(), 6);
     for row in certificates {
         let number = |at: usize, kind: &str| row[at][kind].as_f64().unwrap();
@@ -99,9 +99,9 @@ fn trec_deep_learning_2019_through_all_axioms() {
     );
 }
 
-/// Every measure-and-match test, manipulation and transfer set that is at hand, for BM25, QL, and
-/// the model as a bi-encoder and in late interaction, which share one encoding of each text. The
-/// program is killed in the middle of it.
+/// Runs every available measure-and-match test, manipulation and transfer set with BM25, QL, and
+/// the model as a bi-encoder and in late interaction, which share one encoding of each document.
+/// The program is killed in the middle.
 #[test]
 fn behaviours_on_trec_deep_learning_2019() {
     let data = collections().expect("the collections lie in AXIOSCOPE_DATA");
@@ -128,7 +128,7 @@ fn behaviours_on_trec_deep_learning_2019() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Until some batches of both rankers are kept.
+    // Waits until some batches of both rankers are stored.
     let drafts = || {
         let files = home.files().into_iter();
         let drafts = files.filter(|it| it.contains("draft-"));
@@ -170,7 +170,7 @@ fn behaviours_on_trec_deep_learning_2019() {
         assert!(delta > 0.0, "δ is tuned: {row}");
         assert_eq!(count(row, 8), 0, "every sample has its scores: {row}");
     }
-    // A bag of words sees no order, a model reads one.
+    // A bag-of-words ranker does not see order, a neural model does.
     for row in of("shuffle-words", "all") {
         let is_formula = ["BM25", "QL"].contains(&row[2]["text"].as_str().unwrap());
         let moved = count(row, 5) + count(row, 7);
@@ -179,8 +179,8 @@ fn behaviours_on_trec_deep_learning_2019() {
     assert_eq!(of("transfer:jfleg", "all").len(), 4);
 }
 
-/// The white box of the model in late interaction over a pool of a thousand: each text is encoded
-/// once, and no vector is kept once its text was compared and its spectra were added to.
+/// Analyzes the model in late interaction over a pool of a thousand documents. Each document is
+/// encoded once, and its vectors are dropped once it has been compared and added to the spectra.
 #[test]
 fn a_white_box_of_200_questions_is_bounded_in_memory() {
     let data = collections().expect("the collections lie in AXIOSCOPE_DATA");
@@ -224,8 +224,8 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
     assert!(r("r_delta_es") > 0.4 && r("r_ratio") > 0.6, "{found}");
 }
 
-/// One bit of a stored file is another, at a hundred places of each kind of file: what is computed
-/// of it is refused with the name of the file, or is as it was.
+/// Flips a single bit at a hundred places of each kind of stored file. The result must be
+/// unchanged, or an error must name the file.
 #[test]
 fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
     let home = late_interaction::published("small", "Small");
@@ -254,9 +254,10 @@ fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
         ("checksums", "/tiny/SHA256SUMS"),
         ("database", "data/axioscope.db"),
     ] {
-        // What reads a file, and what verifies it where nothing that reads it needs all of it.
+        // The command that reads the file, and one that verifies it if no other command needs all
+        // of it.
         let (reads, verifies) = match kind {
-            // No report reads rows.
+            // No report reads the rows of the database.
             "database" => (report, report),
             _ if of.starts_with("/tiny/") => (mine, mine),
             _ => (report, check),
@@ -295,7 +296,7 @@ fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
     }
 }
 
-/// The most memory that a process held; none where the system does not tell.
+/// Returns the peak memory of a process; none if the system does not provide it.
 fn peak_mib(process: &Child) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
     let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;

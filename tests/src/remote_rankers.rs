@@ -1,4 +1,4 @@
-//! Rankers behind an address: ours, and others that are good, slow, broken or silent.
+//! Remote rankers: our own server, and others that are correct, slow, broken or silent.
 
 use std::time::{Duration, Instant};
 
@@ -24,13 +24,13 @@ fn home() -> TestHome {
     home
 }
 
-/// Half of the length of each text, as text-embeddings-inference would say it.
+/// Replies like text-embeddings-inference, with half the length of each document as its score.
 fn half_lengths(asked: &RecordedRequest) -> MockReply {
     let body: Value = serde_json::from_str(&asked.body).unwrap();
     let texts = body["texts"].as_array().unwrap().iter().enumerate();
     let scored = texts
         .map(|(at, it)| json!({"index": at, "score": it.as_str().unwrap().len() as f64 / 2.0}));
-    // Best first, as servers have it.
+    // Servers return the best document first.
     let scored: Vec<Value> = scored.rev().collect();
     answer(200, json!(scored).to_string())
 }
@@ -100,7 +100,7 @@ rankers = ["bm25", "{address}?texts=3"]"#
     ran.expect_success();
     let report = home.run("report served").expect_success();
     assert!(report.contains("127.0.0.1"), "{report}");
-    // It has all scores already, with another pace too.
+    // All scores are already stored, which another request rate does not change.
     assert_eq!(
         home.run("study resume served").expect_success(),
         "0 rankers were added\n"
@@ -143,7 +143,7 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
         let bytes = std::fs::read(home.path(&file)).unwrap();
         assert!(!bytes.windows(4).any(|it| it == b"hush"), "{file}");
     }
-    // A key that the service repeats is not shown, and one in the address is refused.
+    // A key that the service repeats is not shown, and a key in the address is refused.
     let echo = MockServer::new(|asked| answer(401, asked.header("authorization").unwrap()));
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", "hush-hush");
@@ -272,7 +272,8 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
         .args(score_line(&ranker, "s.tsv"));
     let mut child = program.stderr(std::process::Stdio::null()).spawn().unwrap();
     let since = Instant::now();
-    // Two answers of one score each, 29 bytes a record, and a third request without an answer.
+    // There are two answers with one score each, of 29 bytes per record, and a third request
+    // without an answer.
     let kept = || -> u64 {
         let drafts = std::fs::read_dir(home.path("data/drafts"))
             .into_iter()
@@ -350,7 +351,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
     assert!(!ran.err.contains("not scored"), "{}", ran.err);
     ran.expect_success();
 
-    // What is wrong with a line is told with its number; what is missing, with how many.
+    // An error in a line is reported with its number; missing scores are reported with their count.
     home.run("pairs --study study.toml --out again.tsv")
         .expect_success();
     assert_eq!(home.read("again.tsv"), home.read("all.tsv"));
@@ -391,7 +392,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
 #[test]
 fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
     let home = home();
-    // Of the second ranker three requests are answered, then none until it is repaired.
+    // The second ranker answers three requests, and then none until it is repaired.
     let repaired = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let (is_repaired, n_of_second) = (repaired.clone(), std::sync::atomic::AtomicUsize::new(0));
     let peer = MockServer::new(move |asked| {
@@ -413,7 +414,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
         home.write("study.toml", study_file("paid", title, "c", &rest));
         home.run("study run study.toml --replace")
     };
-    // How many texts each ranker was asked for.
+    // The number of documents that each ranker was asked for.
     let n_texts = || {
         let (mut of_first, mut of_second) = (0, 0);
         for asked in peer.asked() {
@@ -437,7 +438,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
     let ran = study("After", "texts=2&at_once=1&timeout_s=50");
     ran.expect_stderr("stored scores are taken over");
     ran.expect_success();
-    // Each once, and what had no answer once more.
+    // Each document is requested once, and those without an answer once more.
     assert_eq!(n_texts(), (n, n + n_failed));
     let n_asked = n + 3 + n_failed + (n - 3).div_ceil(2);
     assert_eq!(peer.asked().len(), n_asked);
@@ -447,7 +448,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
         home.files()
     );
 
-    // Another title alone asks nobody, and the rankers keep their order.
+    // A change of the title alone sends no request, and the rankers keep their order.
     study("At last", "tries=3").expect_success();
     assert_eq!(peer.asked().len(), n_asked);
     let report = home.run("report paid --format md").expect_success();

@@ -1,4 +1,4 @@
-//! The server as other programs' ranker.
+//! The server as a remote ranker of other programs.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,12 +13,12 @@ use shared::api::{
 
 use crate::harness::{PATIENCE, TestHome, TestServer, reply, tiny_model};
 
-/// A server with the smallest model.
+/// Starts a server with the smallest model.
 pub(crate) fn ranking(home: &TestHome) -> TestServer {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
 }
 
-/// A collection `c` of one query and these texts, which are `d0`, `d1`, …; and `pairs.jsonl`.
+/// Writes a collection `c` with one query and the documents `d0`, `d1`, …, and `pairs.jsonl`.
 pub(crate) fn collect(home: &TestHome, query: &str, texts: &[&str]) {
     let row = |(at, text): (usize, &&str)| json!({"_id": format!("d{at}"), "text": text});
     let rows: Vec<String> = texts
@@ -36,14 +36,14 @@ pub(crate) fn collect(home: &TestHome, query: &str, texts: &[&str]) {
     home.write("pairs.jsonl", pairs.join("\n"));
 }
 
-/// Scores all texts of the collection into a file.
+/// Returns the arguments that score all documents of the collection into a file.
 pub(crate) fn score_line<'a>(ranker: &'a str, out: &'a str) -> Vec<&'a str> {
     let line = "score --collection c --pairs pairs.jsonl --out";
     let line = line.split(' ').chain([out, "--ranker", ranker]);
     line.collect()
 }
 
-/// What `score` says of all texts of the collection, by text id.
+/// Scores all documents of the collection; returns the scores by document id.
 pub(crate) fn scores(home: &TestHome, ranker: &str, name: &str) -> BTreeMap<String, f64> {
     home.run_with(&score_line(ranker, name)).expect_success();
     let rows = home.read(name);
@@ -62,7 +62,7 @@ fn post(server: &TestServer, path: &str, body: &Value) -> Value {
 #[test]
 fn published_requests_get_the_scores_of_the_command_line() {
     let home = TestHome::new();
-    // The example of text-embeddings-inference's documentation.
+    // The example in the documentation of text-embeddings-inference.
     let query = "What is Deep Learning?";
     let texts = ["Deep Learning is not...", "Deep learning is..."];
     collect(&home, query, &texts);
@@ -83,7 +83,7 @@ fn published_requests_get_the_scores_of_the_command_line() {
         );
         assert_eq!(it.text, None);
     }
-    // Every field of its OpenAPI document.
+    // Every field in its OpenAPI document.
     let asked = json!({"query": query, "texts": texts, "raw_scores": true, "return_text": true,
                        "truncate": null, "truncation_direction": "Right"});
     let ranked = post(&server, "/rerank", &asked);
@@ -94,7 +94,7 @@ fn published_requests_get_the_scores_of_the_command_line() {
         assert_eq!(it.text.as_deref(), Some(texts[it.index as usize]));
     }
 
-    // As Cohere's, Jina's and infinity's clients ask.
+    // A request as the clients of Cohere, Jina and infinity send it.
     let asked = json!({"model": "tiny:late", "query": query, "documents": texts, "top_n": 1,
                        "return_documents": true, "raw_scores": true});
     let best = late.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
@@ -131,7 +131,7 @@ fn published_requests_get_the_scores_of_the_command_line() {
 fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
     let home = TestHome::new();
     let server = ranking(&home);
-    // One text is the query itself, so that its cosine is 1.
+    // One document is the query itself, so its cosine is 1.
     let mut texts = vec!["a hill and the sea".to_owned(); 10_000];
     texts[77] = "a river".to_owned();
     let asked = json!({"query": "a river", "texts": texts, "raw_scores": true});
@@ -167,7 +167,7 @@ fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
 fn whoever_leaves_is_not_worked_for() {
     let home = TestHome::new();
     let server = ranking(&home);
-    // Some hundred batches.
+    // The request takes some hundred batches.
     let text = "river ".repeat(200);
     let asked = json!({"query": "river", "texts": vec![text; 10_000]}).to_string();
     let number = |name: &str| -> f64 {
@@ -194,11 +194,11 @@ fn whoever_leaves_is_not_worked_for() {
     connection.write_all(head.as_bytes()).unwrap();
     connection.write_all(asked.as_bytes()).unwrap();
     wait_for(batches, 1.0);
-    // While it is worked on, everything else is answered.
+    // Other requests are answered while it is processed.
     server.call(&ListStudiesRequest {});
     drop(connection);
     wait_for(left, 1.0);
-    // The batch at hand may still end; then there is no other.
+    // The current batch may still finish; then there must be no other.
     std::thread::sleep(Duration::from_millis(500));
     let done = number(batches);
     std::thread::sleep(Duration::from_millis(1_000));
@@ -243,7 +243,7 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
             replies.collect::<Vec<_>>()
         })
     };
-    // 200 passages of each text, one of which begins at each word.
+    // Each document has 200 passages, one beginning at each word.
     for refused in ask("tiny:bi+maxp=400/1") {
         let (status, problem) = refused.unwrap_err();
         assert_eq!((status, problem.field.as_deref()), (422, Some("model")));

@@ -1,8 +1,8 @@
-//! Every string that a reader sees, in one file to be proofread: what the pages render, sorted by
-//! page, and the texts of reports, figures and errors that pages show too.
+//! Collects every string that a user sees in one file for proofreading: the strings of the pages,
+//! sorted by page, and the texts of reports, figures and errors that pages also show.
 //!
-//! The strings are those of the source, so that empty states and errors, which no walk through the
-//! pages meets, are among them. A change of wording shows as a change of `expected/strings.txt`.
+//! The strings come from the source code, so that they include empty states and errors that are
+//! hard to reach in a browser. Any change of wording appears as a change of `expected/strings.txt`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Where strings come from: those of pages first.
+/// The folders with strings, in the order of the file.
 const FOLDERS: [&str; 2] = ["frontend/src", "shared/src"];
 
-/// Attributes of elements that nobody reads.
+/// Attributes of elements whose values are not read by users.
 const UNSEEN_ATTRIBUTES: [&str; 14] = [
     "class", "id", "type", "role", "href", "for", "rel", "style", "cfg", "feature", "viewBox",
     "path", "derive", "serde",
@@ -53,7 +53,7 @@ fn every_string_of_the_pages_can_be_proofread() {
     expect_file!["../expected/strings.txt"].assert_eq(&all);
 }
 
-/// The files of a folder that are not tests, by name.
+/// Returns the files of a folder that are not tests, sorted by name.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
@@ -77,8 +77,8 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Adds the strings of some tokens that are prose; attributes and tests are left out. What stands
-/// between the tags of `view!` is prose, whatever it is.
+/// Adds the strings among some tokens that are prose; attributes and tests are left out. Any text
+/// between the tags of `view!` counts as prose.
 fn collect(tokens: TokenStream, is_markup: bool, strings: &mut Vec<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut at = 0;
@@ -108,7 +108,7 @@ fn collect(tokens: TokenStream, is_markup: bool, strings: &mut Vec<String>) {
     }
 }
 
-/// Whether `view!` stands before a group.
+/// Returns whether `view!` precedes a group.
 fn is_view(before: &[TokenTree]) -> bool {
     let [.., name, _] = before else {
         return false;
@@ -124,7 +124,7 @@ fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
     attribute_end(tokens, at) > at
 }
 
-/// The place after `#[…]` or `#![…]`; `at` where there is none.
+/// Returns the index after `#[…]` or `#![…]`; `at` if there is no attribute.
 fn attribute_end(tokens: &[TokenTree], at: usize) -> usize {
     let is_brackets = |it: usize| match tokens.get(it) {
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Bracket,
@@ -136,7 +136,7 @@ fn attribute_end(tokens: &[TokenTree], at: usize) -> usize {
         .map_or(at, |it| it + 1)
 }
 
-/// The place after the item that begins here: after its braces, or after its semicolon.
+/// Returns the index after the item that begins here: after its braces or its semicolon.
 fn item_end(tokens: &[TokenTree], from: usize) -> usize {
     let is_end = |it: &TokenTree| match it {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
@@ -147,7 +147,7 @@ fn item_end(tokens: &[TokenTree], from: usize) -> usize {
     length.map_or(tokens.len(), |it| from + it + 1)
 }
 
-/// Whether a string that follows is the value of an attribute that nobody reads.
+/// Returns whether the next string is the value of an attribute that users do not read.
 fn is_unseen(before: &[TokenTree]) -> bool {
     let [.., name, _] = before else {
         return false;
@@ -155,7 +155,7 @@ fn is_unseen(before: &[TokenTree]) -> bool {
     ends_with(before, "=") && UNSEEN_ATTRIBUTES.contains(&name.to_string().as_str())
 }
 
-/// The value of a literal, if it is a string; a line that is continued has no break there.
+/// Returns the value of a literal if it is a string; continued lines are joined.
 fn string_value(literal: &str) -> Option<String> {
     let inner = literal.strip_prefix('"')?.strip_suffix('"')?;
     let mut value = String::new();
@@ -173,7 +173,8 @@ fn string_value(literal: &str) -> Option<String> {
     Some(value)
 }
 
-/// Whether a string is meant to be read: a word that begins with a capital letter, or some words.
+/// Returns whether a string is meant to be read: it is a word with a capital letter, or several
+/// words.
 fn is_prose(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_word = |it: &&str| it.chars().filter(|it| it.is_alphabetic()).count() >= 2;

@@ -1,4 +1,4 @@
-//! Studies as files: made, interrupted, and gone on with.
+//! Studies as files: made, interrupted, and resumed.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use shared::study::controls::StudyControls;
 
 use crate::harness::{TestHome, demo_folder, study_file, tiny_model};
 
-/// Two formulas and a small model, so that there is something to interrupt at every stage.
+/// Writes a study with two lexical rankers and a small model, so that every stage can be
+/// interrupted.
 fn study(home: &TestHome) {
     let model = tiny_model();
     let rest = format!(
@@ -25,7 +26,8 @@ fn study(home: &TestHome) {
     );
 }
 
-/// Makes the study of [`study`] with a third formula in place of the model; returns its file.
+/// Makes the study of [`study`] with a third lexical ranker in place of the model; returns its
+/// file.
 fn make_of_formulas(home: &TestHome) -> String {
     study(home);
     let text = home.read("study.toml");
@@ -69,7 +71,8 @@ fn a_killed_study_ends_with_the_same_report() {
         assert_eq!(finish(&home), undisturbed);
         assert!(!home.path("data/axioscope.db").exists());
     }
-    // Moments by a fixed rule, so that a failure can be seen again: the golden ratio's parts.
+    // The times follow a fixed rule, multiples of the golden ratio, so that a failure can be
+    // reproduced.
     for n in 1..=5_u32 {
         let home = TestHome::new();
         study(&home);
@@ -89,7 +92,7 @@ fn a_killed_study_ends_with_the_same_report() {
             "killed after {part} of the time"
         );
     }
-    // Without the columns that are mapped the instances are read from their Parquet file.
+    // Without the memory-mapped columns, the instances are read from their Parquet file.
     let folder = home.path("data/studies/killed");
     let columns = std::fs::read_dir(folder)
         .unwrap()
@@ -100,7 +103,7 @@ fn a_killed_study_ends_with_the_same_report() {
         .run("report killed --format json --data data")
         .expect_success();
     assert_eq!(again, undisturbed);
-    // A study that is whole is not made again.
+    // A complete study is not made again.
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     let again = home.run_with(&args);
@@ -157,7 +160,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
             file.unwrap().set_len(0).unwrap();
         }
     }
-    // What is in memory is shown, and what is not there any more is named.
+    // What is in memory is still shown; after a restart, the error names the damaged file.
     assert_eq!(page(0).unwrap(), before);
     page(1).unwrap();
     drop(server);
@@ -180,7 +183,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
 fn another_precision_scores_a_stored_study_again() {
     let home = TestHome::new();
     study(&home);
-    // Sixteen bits are slow on a CPU.
+    // 16-bit precision is slow on a CPU, so the study is small.
     let text = home.read("study.toml");
     let few = text.replace("rank:bm25:20\"", "rank:bm25:4\"\nn_queries = 3");
     assert_ne!(few, text);
@@ -210,7 +213,7 @@ fn another_precision_scores_a_stored_study_again() {
     let (told, after) = run("f16");
     assert_eq!(told.matches("it is scored again").count(), 2, "{told}");
     assert!(told.contains("rankers that were scored: 2"), "{told}");
-    // Each is in the place of what it was.
+    // Each ranker keeps its place.
     assert_eq!((before.len(), after.len()), (4, 4));
     let same: Vec<bool> = before.iter().zip(&after).map(|(a, b)| a == b).collect();
     assert_eq!(same, [true, true, false, false]);
@@ -274,8 +277,8 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     }
 }
 
-/// The study is made for the first table; the others stand beside it, with what `differ` says of
-/// the same two rankers.
+/// The study is made for the first table; the other tables use it, with the results of `compare`
+/// for the same two rankers.
 #[test]
 fn bm25_stands_beside_each_ranker_that_is_brought() {
     let home = TestHome::new();
@@ -335,7 +338,7 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
     }
 }
 
-/// Runs stand beside each other as they are, and models by the order that they give to a pool.
+/// Runs are compared as they are, and models by their ranking of a pool.
 #[test]
 fn bm25_stands_beside_runs_as_they_are() {
     let home = TestHome::new();
@@ -377,7 +380,8 @@ fn bm25_stands_beside_runs_as_they_are() {
         rows.clone().find(is_it).unwrap()[4].clone()
     };
     assert_eq!([of("BM25"), of("BERT")], [fqt[1].clone(), fqt[2].clone()]);
-    // BM25 has the relevant document first twice, the other not at all and second.
+    // BM25 ranks the relevant document first for both queries; the other run does not retrieve it
+    // for one, and ranks it second for the other.
     let line = "--table 1 --collection . --run BM25.run --run other.run --ranker ql \
                 --pool run:BM25.run:10 --json";
     let tables = beside(line);
@@ -394,7 +398,7 @@ fn bm25_stands_beside_runs_as_they_are() {
     };
     assert_eq!(means(&tables, "BM25"), [1.0, 1.0]);
     assert_eq!(means(&tables, "BERT"), [0.25, 1.0]);
-    // Judged otherwise, the study is made again.
+    // With other qrels, the study is made again.
     home.write("qrels.tsv", "q1 0 d2 1\nq2 0 d2 1\n");
     let tables = beside(line);
     assert_eq!(means(&tables, "BM25"), [0.75, 0.75]);
@@ -420,7 +424,7 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let best = told["best"].as_str().unwrap();
     assert!(home.read("study.toml").contains(best), "{told}");
     assert!(home.read("surface.svg").contains(best), "{told}");
-    // The same figure as by ranking and evaluating in two steps.
+    // The value is the same as by ranking and evaluating in two steps.
     let pairs = format!("mine --collection {demo} --pool rank:bm25:50 --out mined.parquet");
     home.run(&pairs).expect_success();
     let score = format!(
@@ -454,7 +458,7 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
     home.write("raw/splits.tsv", "q1\ttrain\nq2\ttest\nq3\ttest\nq4\tdev\n");
     let told = home.run("import raw --to rivers");
     told.expect_stderr("splits: not in the collection: 1 query (q4)");
-    // What was imported knows its splits without the file.
+    // An imported collection has its splits without the file.
     let rest = r#"pool = "all"
 probes = ["tfc1", "tfc2", "mtdc", "lnc2"]
 modes = ["fixed"]
@@ -500,7 +504,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
         .expect_success();
     assert!(same.contains("0 of 18 cells below the baseline"), "{same}");
     assert!(home.read("same.xml").contains("failures=\"0\""));
-    // One cell was better once.
+    // One cell is given a better value in the baseline.
     let mut base: Value = serde_json::from_str(&home.read("base.json")).unwrap();
     base["cells"][0]["fraction"] = json!(1.5);
     home.write("base.json", base.to_string());
@@ -561,7 +565,7 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
         card.contains("not among the files") && card.contains("tfc1"),
         "{card}"
     );
-    // Its instances are read as those of `mine`.
+    // Its instances are read like those of `mine`.
     let demo = demo_folder();
     let judge = format!("judge --collection {demo} --instances with/instances.parquet --json");
     let judged = home.run(&format!("{judge} --ranker bm25")).json();
@@ -610,7 +614,7 @@ rankers = ["bm25", "ql"]"#;
     assert!(bare.iter().all(|it| it["text"] == "" && it["title"] == ""));
 }
 
-/// A text as it stands within a string of JSON.
+/// Returns a text as it is escaped within a JSON string.
 fn as_json(text: &str) -> String {
     let json = json!(text).to_string();
     json[1..json.len() - 1].to_owned()

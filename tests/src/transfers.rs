@@ -1,10 +1,10 @@
-//! Data sets of dataset transfer, turned into pairs of texts in every layout.
+//! The data sets of dataset transfer, converted to document pairs from each of their formats.
 
 use serde_json::{Value, json};
 
 use crate::harness::{TestHome, study_file, tiny_collection};
 
-/// What `transfer --json` says of a layout, and the rows that it wrote.
+/// Returns the output of `transfer --json`, and the rows that it wrote.
 fn transfer(home: &TestHome, line: &str) -> (Value, Vec<Value>) {
     let told = home
         .run(&format!("transfer {line} --to out.jsonl --json"))
@@ -14,7 +14,8 @@ fn transfer(home: &TestHome, line: &str) -> (Value, Vec<Value>) {
     (told, rows.collect())
 }
 
-/// Two sentences of learners with four corrections each: one changes nothing, one is missing.
+/// Writes two sentences of learners with four corrections each: one changes nothing, one is
+/// missing.
 fn jfleg(home: &TestHome) {
     let files = [
         (
@@ -97,7 +98,7 @@ transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase"
     let row = &table["rows"][0];
     assert_eq!(row[0]["text"], "transfer:fluency", "{row}");
     assert_eq!(row[4]["count"], 6, "{row}");
-    // The corrections of a sentence are one unit.
+    // The corrections of a sentence count as one unit.
     assert_eq!(row[16]["count"], 2, "{row}");
 }
 
@@ -133,7 +134,7 @@ fn both_directions_of_formality_have_the_titles_of_their_questions() {
         (&rows[8]["a"], &rows[8]["b"]),
         (&json!("I am not certain."), &json!("not sure"))
     );
-    // What ABNIRML has found out about questions.
+    // The question ids that ABNIRML has classified.
     home.write("Family/tune/informal.qids", "_\n9-q\n");
     let (told, rows) = transfer(&home, "gyafc Family --queries titles.tsv");
     assert_eq!(told["without_query"], 20);
@@ -172,7 +173,7 @@ fn stories_are_sampled_by_the_digest_of_their_name() {
     let (told, _) = transfer(&home, "xsum bbc --all");
     assert_eq!((&told["pairs"], &told["refused"]), (&json!(11), &json!(1)));
 
-    // None of the first twelve numbers is in the sample of the other.
+    // None of the first twelve numbers is in the sample of this data set.
     let refused = home
         .run("transfer cnndm cnn --to out.jsonl")
         .expect_failure();
@@ -183,7 +184,7 @@ fn stories_are_sampled_by_the_digest_of_their_name() {
         (&told["pairs"], &told["without_query"]),
         (&json!(12), &json!(11))
     );
-    // In the order of their ids: 0, 1, 10, 11, 2, 3.
+    // The rows are ordered by id: 0, 1, 10, 11, 2, 3.
     assert_eq!(
         rows[5],
         json!({

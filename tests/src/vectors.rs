@@ -1,4 +1,4 @@
-//! Word vectors on the command line: trained, read, and what is mined with them.
+//! Word vectors on the command line: training, reading, and mining with them.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
     assert!(told["n_words"].as_u64().unwrap() > 300, "{told}");
     let [first, last] = [0, 1].map(|at| told["cost"][at].as_f64().unwrap());
     assert!(last < first / 2.0, "{told}");
-    // The same seed gives the same file, on any number of threads.
+    // The same seed gives the same file with any number of threads.
     let mut many = home.program();
     many.env("RAYON_NUM_THREADS", "7");
     let line = format!("vectors --collection {demo} --dims 20 --epochs 30 --out again.txt --json");

@@ -1,4 +1,4 @@
-//! Pieces of words: as the reference tokeniser cuts them, and through the command line.
+//! WordPiece tokens: compared with the reference tokenizer, and on the command line.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use shared::text::{Analyzer, Stemmer, Tokenizer, WordpieceVocabulary};
 
 use crate::harness::{TestHome, demo_folder, model, study_file, tiny_collection};
 
-/// Texts that part one reading of the algorithm from another.
+/// Texts on which different readings of the algorithm differ.
 const HARD: &[&str] = &[
     "",
     " \t\r\n",
@@ -20,7 +20,7 @@ const HARD: &[&str] = &[
     "pneumonoultramicroscopicsilicovolcanoconiosis $5.00 @user #tag a_b c^d `x` ~y~ |z|",
 ];
 
-/// Pieces without their mark, and the bytes they stand for.
+/// Tokens without their `##`, and the bytes that they cover.
 type Cut = Vec<(String, (usize, usize))>;
 
 fn ours(analyzer: &Analyzer, text: &str) -> Cut {
@@ -83,7 +83,7 @@ fn a_study_can_be_about_pieces_of_words() {
         .run(&mine.replace("wordpiece:vocab.txt", "alnum"))
         .json();
     assert_ne!(pieces["hash"], words["hash"]);
-    // The vocabulary goes along with the instances: it is not needed again.
+    // The vocabulary is stored with the instances, so the file is not needed again.
     std::fs::remove_file(home.path("vocab.txt")).unwrap();
     let judge = format!(
         "judge --collection {} --instances mined.parquet --ranker bm25 --json",
@@ -154,7 +154,7 @@ audit = [{ stemmer = "none" }, { stemmer = "porter" }]"#;
         .find(|it| it["name"] == "tokenization")
         .unwrap();
     let share = |row: usize, column: usize| audit["rows"][row][column]["fraction"].as_f64();
-    // Stems are the study's own terms: everything holds. As words, less does.
+    // With stems, the study's own terms, all instances hold. With words, fewer do.
     assert_eq!((share(2, 1), share(2, 2)), (Some(1.0), Some(1.0)));
     assert!(share(1, 1).unwrap() < 1.0, "{audit}");
 }

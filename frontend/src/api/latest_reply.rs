@@ -1,4 +1,4 @@
-//! The newest reply to a request that changes while a page is shown.
+//! The latest reply to a request that changes while a page is open.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use shared::api::Endpoint;
 
 use super::{Error, call};
 
-/// A request with what came of it.
+/// A request with its result.
 type RequestResult<E> = (E, Result<Arc<<E as Endpoint>::Reply>, Error>);
 
-/// What is known of the replies to a request that changes.
+/// The state of the replies to a request that changes.
 pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
     result: LocalResource<RequestResult<E>>,
-    /// The last reply without an error; it stays while another one is on its way.
+    /// The last successful reply; it stays while the next one is loading.
     pub(crate) reply: Memo<Option<Arc<E::Reply>>>,
-    /// Why the last request has no reply.
+    /// The error of the last request, if it failed.
     pub(crate) error: Memo<Option<Error>>,
-    /// Whether the reply to the present request is still to come.
+    /// Whether the current request has no reply yet.
     pub(crate) is_pending: Memo<bool>,
 }
 
@@ -33,7 +33,7 @@ impl<E> LatestReply<E>
 where
     E: Endpoint<Reply: PartialEq + Send + Sync> + Clone + PartialEq + Send + Sync,
 {
-    /// Asks whenever the request changes.
+    /// Sends the request, and sends it again whenever it changes.
     pub(crate) fn track(request: impl Fn() -> E + Send + Sync + 'static) -> LatestReply<E> {
         let request = Memo::new(move |_| request());
         let answer = LocalResource::new(move || {

@@ -1,21 +1,21 @@
-//! A request that changes something, sent once at a time.
+//! Requests that change something on the server; each is sent one at a time.
 
 use leptos::prelude::*;
 use shared::api::Endpoint;
 
 use super::{Error, call};
 
-/// How far a change is.
+/// The state of a request that changes something.
 #[derive(Clone, Copy)]
 pub(crate) struct MutationState {
-    /// Whether it is on its way.
+    /// Whether a request is in progress.
     pub(crate) is_busy: RwSignal<bool>,
-    /// Why the last one failed.
+    /// The error of the last request, if it failed.
     pub(crate) error: RwSignal<Option<Error>>,
 }
 
 impl MutationState {
-    /// Nothing was sent so far.
+    /// Creates a state in which nothing has been sent.
     pub(crate) fn new() -> MutationState {
         MutationState {
             is_busy: RwSignal::new(false),
@@ -23,7 +23,7 @@ impl MutationState {
         }
     }
 
-    /// Sends a request unless another one is on its way; `done` takes the reply.
+    /// Sends a request unless another one is in progress; `done` receives the reply.
     pub(crate) fn send<E: Endpoint + 'static>(
         self,
         request: E,
@@ -32,7 +32,7 @@ impl MutationState {
         self.run(async move { call(&request).await }, done);
     }
 
-    /// Waits for a reply unless another one is on its way; `done` takes it.
+    /// Waits for a reply unless another one is in progress; `done` receives it.
     pub(crate) fn run<R: 'static>(
         self,
         reply: impl Future<Output = Result<R, Error>> + 'static,
@@ -48,8 +48,8 @@ impl MutationState {
     }
 }
 
-/// Waits for a result unless another one is on its way; `done` takes it if the reader is still on
-/// the page.
+/// Waits for a result unless another one is in progress; `done` receives it if the page is still
+/// open.
 pub(crate) fn run_exclusive<R: 'static>(
     busy: RwSignal<bool>,
     result: impl Future<Output = R> + 'static,

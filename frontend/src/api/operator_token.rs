@@ -1,13 +1,13 @@
-//! The operator's token, kept until the tab is closed. Both programs of a tab find it.
+//! The operator's token, stored until the tab is closed and shared by both programs of the tab.
 
-/// Asks from now on, until the tab is closed, as the operator of the server.
+/// Stores the operator's token, which later requests of this tab are sent with.
 pub(crate) fn store_token(token: &str) {
     if let Some(session) = session_storage() {
         let _ = session.set_item(TOKEN, token);
     }
 }
 
-/// The token that was given last.
+/// Returns the token that was stored last.
 pub(crate) fn stored_token() -> Option<String> {
     session_storage()?.get_item(TOKEN).ok().flatten()
 }

@@ -1,6 +1,7 @@
-//! What shows the server that a request comes from this page, and whose page it is.
+//! The session of this page: who is signed in, and the token that proves to the server that a
+//! request comes from this page.
 //!
-//! Only the main program has it: the lazy bundle asks through the page.
+//! Only the main program has it; the lazy bundle sends its requests through the page.
 
 use std::cell::RefCell;
 
@@ -12,11 +13,11 @@ use shared::api::people::{
     SignInRequest, SignOutRequest,
 };
 
-/// The parts of [`shared::api::people::SessionResponse`] that requests go by.
+/// The parts of [`shared::api::people::SessionResponse`] that requests depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct SessionIdentity {
     person: Option<SessionPerson>,
-    /// To be sent with each POST; none without a session.
+    /// Sent with each POST; none without a session.
     pub(crate) csrf_token: Option<String>,
 }
 
@@ -25,19 +26,19 @@ struct SessionPerson {
     id: PersonId,
 }
 
-/// What a refusal means, once it was asked again who is signed in.
+/// How the session has changed when a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionChange {
-    /// Nothing has changed: the request itself was refused.
+    /// Nothing has changed, so the request itself was refused.
     Unchanged,
-    /// The token was an earlier one's: the request can be sent once more.
+    /// The token was that of an earlier session, so the request can be sent once more.
     TokenRenewed,
-    /// The session has ended, or is somebody else's: what this page sends is not theirs.
+    /// The session has ended or belongs to another person, so the request must not be sent again.
     SessionReplaced,
 }
 
 impl SessionIdentity {
-    /// What has become of it.
+    /// Returns how the session has changed from this identity to `now`.
     pub(crate) fn change_to(&self, now: &SessionIdentity) -> SessionChange {
         if self.person.is_some() && self.person != now.person {
             SessionChange::SessionReplaced
@@ -53,17 +54,17 @@ thread_local! {
     static IDENTITY: RefCell<Option<SessionIdentity>> = const { RefCell::new(None) };
 }
 
-/// What was told last; none before anything was.
+/// Returns the identity that was cached last; none before the first one.
 pub(crate) fn cached_identity() -> Option<SessionIdentity> {
     IDENTITY.with_borrow(Clone::clone)
 }
 
-/// Keeps it for the requests to come.
+/// Caches an identity for later requests.
 pub(crate) fn cache_identity(known: SessionIdentity) {
     IDENTITY.set(Some(known));
 }
 
-/// Hears who somebody is, where a reply says so.
+/// Caches the identity in a reply and returns true if the reply contains one.
 pub(crate) fn update_from_reply(path: &str, reply: &str) -> bool {
     let tells = [
         GetSessionRequest::PATH,

@@ -1,8 +1,8 @@
-//! The only file that fetches.
+//! The only file that sends HTTP requests.
 //!
-//! With a server, requests go there. On a static host the files `studies/index.json` and
-//! `studies/NAME.json` stand in for it, and the worker answers from them with the same
-//! functions. The study [`LOCAL_STUDY`] is always answered by the worker.
+//! With a server, requests go there. On a static host, the files `studies/index.json` and
+//! `studies/NAME.json` stand in for it, and the worker answers from them with the same functions.
+//! Requests about the study [`LOCAL_STUDY`] are always answered by the worker.
 #![expect(clippy::disallowed_types, reason = "the one file that fetches")]
 
 use std::cell::{Cell, RefCell};
@@ -27,7 +27,7 @@ use super::{
     worker,
 };
 
-/// Asks the server, or the worker where there is none.
+/// Sends a request to the server, or to the worker if there is no server.
 pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error> {
     let OutgoingRequest { path, method, json } = asked;
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
@@ -52,13 +52,13 @@ pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Err
         model: ranker,
         title,
     };
-    // Tens of megabytes may go; the page only passes them on.
+    // The body may have tens of megabytes, so the page passes it on without parsing it.
     let body = worker::run_task(ask, &JsValue::UNDEFINED).await?.attachment;
     let response = post(CreateJobRequest::PATH, body).await?;
     parse(&response.text().await.map_err(network_error)?)
 }
 
-/// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
+/// Fetches the scores of a job and adds them to the local study, whose hash begins with `of`.
 pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::WorkerReply, Error> {
     let asked = to_json(&GetJobScoresRequest {
         job: job.to_owned(),
@@ -78,7 +78,7 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::WorkerReply
     .await
 }
 
-/// Puts the texts of a study that came without them back, from files of its corpus.
+/// Restores the texts of a study that was published without them, from files of its corpus.
 pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<(), Error> {
     if study != LOCAL_STUDY {
         ensure_loaded(study).await?;
@@ -89,7 +89,7 @@ pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<
     worker::run_task(ask, files).await.map(drop)
 }
 
-/// The files of the demo collection; none where the host does not have all of them.
+/// Returns the files of the demo collection; none if the host does not have all of them.
 pub(crate) async fn fetch_demo_files(names: &[&str]) -> Option<Vec<String>> {
     let mut texts = Vec::new();
     for name in names {
@@ -99,7 +99,7 @@ pub(crate) async fn fetch_demo_files(names: &[&str]) -> Option<Vec<String>> {
         } else {
             return None;
         };
-        // Some hosts give their start page for every address they do not know.
+        // Some hosts return their start page for every unknown address.
         if text.trim_start().starts_with('<') {
             return None;
         }
@@ -108,7 +108,7 @@ pub(crate) async fn fetch_demo_files(names: &[&str]) -> Option<Vec<String>> {
     Some(texts)
 }
 
-/// A job that is watched until this is dropped.
+/// Watches a job until it is dropped.
 pub(crate) struct JobSubscription(Rc<JobEventListener>);
 
 struct JobEventListener {
@@ -138,11 +138,12 @@ impl Drop for JobSubscription {
     }
 }
 
-/// After a refusal, the time until the next try. After a mere break the browser connects again
-/// by itself.
+/// The time until the next try after the server refused the connection. After a lost connection the
+/// browser reconnects by itself.
 const RETRY_MS: u32 = 3_000;
 
-/// Calls `heard` with each state of a job until it ends, and `lost` at each break.
+/// Calls `heard` with each state of a job until the job ends, and `lost` whenever the connection
+/// breaks.
 pub(crate) fn watch_job(
     job: &str,
     heard: impl Fn(Job) + 'static,
@@ -207,7 +208,7 @@ fn connect(watcher: &Rc<JobEventListener>) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// Closes the connection, but not before the listener that asks for it has returned.
+/// Closes the connection, but only after the listener that asks for it has returned.
 fn close(watcher: &JobEventListener) {
     if let Some(source) = watcher.source.take() {
         source.events.close();
@@ -215,18 +216,18 @@ fn close(watcher: &JobEventListener) {
     }
 }
 
-/// Whether the pages come from a server or from a static host.
+/// Whether the pages come from a server or a static host.
 #[derive(Debug, Clone)]
 enum HostKind {
     Server(ServerInfoResponse),
-    /// Files only.
+    /// The host has only files.
     Static,
 }
 
 thread_local! {
-    /// With the token that it was asked with: another lets us do other things.
+    /// Cached with the token of the request, since another token gives other permissions.
     static HOST: RefCell<Option<(Option<String>, HostKind)>> = const { RefCell::new(None) };
-    /// Studies that the worker of a generation holds.
+    /// The studies that the worker has loaded, with the generation of that worker.
     static LOADED_STUDIES: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     static LOADED_GENERATION: Cell<u64> = const { Cell::new(0) };
 }
@@ -241,7 +242,8 @@ async fn detect_host() -> Result<HostKind, Error> {
     }
     let request = with_operator_token(Request::get(&with_query(GetServerInfoRequest::PATH, "{}")));
     let response = request.send().await.map_err(network_error)?;
-    // Behind a gateway a server may be away for a moment; that makes no static host.
+    // A server behind a gateway may be unavailable for a moment; that does not make it a static
+    // host.
     if response.status() >= 500 {
         return Err(read_problem(response).await);
     }
@@ -253,7 +255,7 @@ async fn detect_host() -> Result<HostKind, Error> {
     Ok(host)
 }
 
-/// With the operator's token, if there is one.
+/// Adds the operator's token to a request, if there is one.
 fn with_operator_token(request: RequestBuilder) -> RequestBuilder {
     match operator_token::stored_token() {
         Some(token) => request.header("authorization", &format!("Bearer {token}")),
@@ -268,7 +270,7 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
     };
     let reply = response.text().await.map_err(network_error)?;
     if session_identity::update_from_reply(path, &reply) {
-        // What the server lets us do goes by who we are.
+        // The permissions depend on who is signed in.
         HOST.set(None);
     }
     Ok(reply)
@@ -281,7 +283,7 @@ async fn request_worker(path: String, request: String) -> Result<String, Error> 
         .attached_text())
 }
 
-/// Sees to it that the worker holds a study of a static host.
+/// Makes sure that the worker has loaded a study of a static host.
 async fn ensure_loaded(study: &str) -> Result<(), Error> {
     if LOADED_GENERATION.replace(worker::generation()) != worker::generation() {
         LOADED_STUDIES.with_borrow_mut(BTreeSet::clear);
@@ -302,8 +304,8 @@ async fn ensure_loaded(study: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The list of studies of a static host; none where it has no such file, or gives its start
-/// page for every address it does not know.
+/// Returns the list of studies of a static host; none if there is no such file, or if the host
+/// returns its start page for every unknown address.
 async fn fetch_study_index() -> Result<String, Error> {
     let response = Request::get("/studies/index.json")
         .send()
@@ -334,8 +336,8 @@ async fn get(address: &str) -> Result<Response, Error> {
     .await
 }
 
-/// Sends with what shows that this page sends it. Another tab may have begun another session: then
-/// the request goes once more, but never as somebody else's.
+/// Sends a POST with the token of the session. If another tab has started a new session, the
+/// request is sent once more, but never as another person.
 async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
     let known = match session_identity::cached_identity() {
         Some(known) => known,
@@ -383,7 +385,7 @@ async fn post_with_identity(
         .map_err(network_error)
 }
 
-/// Whom the server takes us for.
+/// Asks the server who is signed in.
 async fn fetch_identity() -> Result<SessionIdentity, Error> {
     let reply = get(&with_query(GetSessionRequest::PATH, "{}")).await?;
     parse(&reply.text().await.map_err(network_error)?)
@@ -397,7 +399,7 @@ async fn check_status(response: Response) -> Result<Response, Error> {
     }
 }
 
-/// What a response that is no answer says.
+/// Returns the error in a response that is not a success.
 async fn read_problem(response: Response) -> Error {
     match response.json::<ErrorResponse>().await {
         Ok(problem) => Error::Server(problem),

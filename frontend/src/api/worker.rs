@@ -1,6 +1,7 @@
-//! The page's side of the worker: starts it, asks it, and starts it again when it has died.
+//! The page's connection to the web worker: starts it, sends it requests, and starts it again after
+//! it has died.
 //!
-//! What is said is in `shared::api::worker`.
+//! The messages are defined in `shared::api::worker`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,34 +16,34 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use super::Error;
 
-/// A piece of work that the worker was asked for.
+/// A task that was sent to the worker.
 pub(crate) struct WorkerTask {
     number: u64,
     reply: Promise,
 }
 
-/// What came back: the last word, and what stands beside it.
+/// The final message of a task, with its attachment.
 pub(crate) struct WorkerReply {
     /// Never [`WorkerResponse::Progress`] or [`WorkerResponse::Failed`].
     pub(crate) message: WorkerResponse,
-    /// Undefined where the tell says it all.
+    /// Undefined if the message has no attachment.
     pub(crate) attachment: JsValue,
 }
 
 impl WorkerReply {
-    /// The text beside the last word; empty if there is none.
+    /// Returns the attached text; empty if there is none.
     pub(crate) fn attached_text(&self) -> String {
         self.attachment.as_string().unwrap_or_default()
     }
 }
 
 impl WorkerTask {
-    /// By this the work can be cancelled.
+    /// Returns the number by which the task can be canceled.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Waits for the last word.
+    /// Waits for the final message of the task.
     pub(crate) async fn wait(self) -> Result<WorkerReply, Error> {
         let message = JsFuture::from(self.reply)
             .await
@@ -58,7 +59,7 @@ impl WorkerTask {
     }
 }
 
-/// Asks for something; `beside` is a `File` or a text, or undefined.
+/// Starts a task in the worker; `beside` is a `File`, a text, or undefined.
 pub(crate) fn start_task(
     ask: WorkerRequest,
     beside: &JsValue,
@@ -67,12 +68,12 @@ pub(crate) fn start_task(
     CLIENT.with(|crew| crew.ask(ask, beside, Rc::new(progress)))
 }
 
-/// Asks for something that is quick.
+/// Runs a short task in the worker and waits for its reply.
 pub(crate) async fn run_task(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
     start_task(asked, beside, |_| ()).wait().await
 }
 
-/// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
+/// Asks the worker to stop a task. If the worker is too busy to receive messages, use [`restart`].
 pub(crate) fn cancel_task(number: u64) {
     drop(start_task(
         WorkerRequest::Cancel { number },
@@ -81,13 +82,14 @@ pub(crate) fn cancel_task(number: u64) {
     ));
 }
 
-/// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
-/// knows no files and no hosted studies.
+/// Terminates the worker in the middle of its work. The next task starts a new worker, which has no
+/// files and no hosted studies.
 pub(crate) fn restart() {
     CLIENT.with(|crew| crew.terminate(&WorkerResponse::Canceled));
 }
 
-/// How often the worker was started anew: who has told it things must tell them again.
+/// Returns how often the worker was restarted. After a restart, files and studies have to be sent
+/// to the worker again.
 pub(crate) fn generation() -> u64 {
     CLIENT.with(|crew| crew.generation.get())
 }
@@ -96,7 +98,7 @@ thread_local! {
     static CLIENT: WorkerClient = const { WorkerClient::new() };
 }
 
-/// The worker, and everybody who waits for it.
+/// The worker and the tasks that wait for its messages.
 struct WorkerClient {
     worker: RefCell<Option<RunningWorker>>,
     pending: RefCell<BTreeMap<u64, PendingTask>>,
@@ -104,10 +106,10 @@ struct WorkerClient {
     generation: Cell<u64>,
 }
 
-/// A started worker.
+/// A worker that was started.
 struct RunningWorker {
     worker: Worker,
-    /// What was asked before it listened; none once it does.
+    /// Messages sent before the worker was ready; none once it is.
     queued: Option<Vec<Array>>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
@@ -174,7 +176,7 @@ impl WorkerClient {
         Ok(())
     }
 
-    /// Passes on a tell that was made here.
+    /// Handles a message that was created on this side.
     fn deliver(&self, number: u64, tell: WorkerResponse) {
         if let Some(waiting) = self.pending.borrow_mut().remove(&number) {
             let json = serde_json::to_string(&WorkerMessage {
@@ -211,7 +213,7 @@ impl WorkerClient {
         }
     }
 
-    /// Sends what was asked before the worker listened.
+    /// Sends the messages that were queued before the worker was ready.
     fn flush_queue(&self) {
         if let Some(running) = self.worker.borrow_mut().as_mut() {
             for message in running.queued.take().unwrap_or_default() {
@@ -220,7 +222,7 @@ impl WorkerClient {
         }
     }
 
-    /// Ends the worker; all who wait for it get `last`.
+    /// Terminates the worker; every pending task receives `last`.
     fn terminate(&self, last: &WorkerResponse) {
         if let Some(running) = self.worker.borrow_mut().take() {
             running.worker.set_onmessage(None);

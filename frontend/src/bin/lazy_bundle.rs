@@ -1,4 +1,4 @@
-//! The pages that compute while one types, as a program that the page fetches for them.
+//! The program with the pages that are loaded on demand.
 
 use frontend::lazy_bundle;
 use js_sys::Function;
@@ -9,20 +9,20 @@ fn main() {
     console_error_panic_hook::set_once();
 }
 
-/// Shows the page of a path and what is behind its `?` in a place, until the result is freed.
-/// `ask` takes path, method and request, and promises the reply.
+/// Shows the page at a path, with a query string, in an element until the result is freed. `ask`
+/// takes path, method and request, and returns a promise of the reply.
 #[wasm_bindgen]
 pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> MountedPageHandle {
     MountedPageHandle(lazy_bundle::open(place, page, search, ask))
 }
 
-/// A page that is shown.
+/// A page that is being shown.
 #[wasm_bindgen]
 pub struct MountedPageHandle(lazy_bundle::MountedPage);
 
 #[wasm_bindgen]
 impl MountedPageHandle {
-    /// Takes another address: path, what is behind `?`, what is behind `#`.
+    /// Sets another address: path, query string and fragment.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
         self.0.set_address(path, search, hash);
     }

@@ -1,5 +1,5 @@
-//! What is still to be sent, in the order in which it was done: what goes next, and what replies
-//! and failures make of it. Knows no browser.
+//! The queue of events that are not sent yet, in the order in which they happened. It decides which
+//! events to send next and how replies and failures change it, and does not depend on a browser.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use shared::api::annotation::{EventOutcome, MAX_EVENTS_PER_REQUEST, SubmitEvents
 
 use crate::api::{Error, NO_SESSION, NO_TOKEN};
 
-/// The pause after the first failure; each further one doubles it.
+/// The pause after the first failure; each further failure doubles it.
 const FIRST_RETRY_MS: u64 = 1_000;
-/// No pause is longer.
+/// The longest pause.
 const MAX_RETRY_MS: u64 = 60_000;
 
-/// An event that the server does not have yet, as far as we know.
+/// An event that the server has not confirmed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QueuedEvent {
-    /// Events go in this order.
+    /// Position in the queue; events are sent in this order.
     #[serde(alias = "place")]
     pub(crate) position: u64,
-    /// Who did it. It is sent as theirs or not at all.
+    /// Who created the event. It is only sent in a session of this person.
     pub(crate) person: PersonId,
-    /// In which task.
+    /// The task of the event.
     pub(crate) task: TaskId,
-    /// What was done.
+    /// The event itself.
     pub(crate) event: AnnotationEvent,
-    /// Why the server will not take it, if it said so.
+    /// Why the server rejected it, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "refused")]
     pub(crate) rejection: Option<String>,
@@ -35,55 +35,56 @@ pub(crate) struct QueuedEvent {
 /// Why pending events cannot be sent at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DeliveryProblem {
-    /// Nobody answered.
+    /// The server did not answer.
     Network,
-    /// The session has ended, or is another person's.
+    /// The session has ended or belongs to another person.
     SignedOut,
-    /// The server says why.
+    /// The server refused, with this message.
     Server(String),
 }
 
 /// Events of one task that are sent in one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EventBatch {
-    /// Told apart from all others by it.
+    /// The number of the batch, unique within the queue.
     pub(crate) number: u64,
-    /// Of one task.
+    /// The task of all these events.
     pub(crate) task: TaskId,
-    /// In their order.
+    /// The events, in order.
     pub(crate) events: Vec<AnnotationEvent>,
 }
 
-/// What is to be done after a reply or a failure.
+/// What has to be done after a reply or a failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DeliveryOutcome {
-    /// The server has them: they need not be kept.
+    /// Events that the server has: they can be deleted from the browser.
     pub(crate) delivered: Vec<EventKey>,
-    /// They are kept with a reason.
+    /// Rejected events, to be stored with the reason.
     pub(crate) refused: Vec<QueuedEvent>,
-    /// Nothing is sent for so long.
+    /// The pause before the next request.
     pub(crate) retry_after_ms: Option<u64>,
 }
 
-/// All that one person has not sent.
+/// The unsent events of one person.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    /// By place.
+    /// Sorted by position.
     pending: Vec<QueuedEvent>,
-    /// Those of them that are not kept in the browser yet.
+    /// The pending events that are not stored in the browser yet.
     unstored: BTreeSet<EventKey>,
-    /// What the server has, of this visit.
+    /// The events of this visit that the server has stored.
     delivered: BTreeSet<EventKey>,
     in_flight: Option<(u64, Vec<EventKey>)>,
     n_batches: u64,
     n_failed: u32,
     problem: Option<DeliveryProblem>,
-    /// A batch was refused as a whole: which event is to blame shows if each goes alone.
+    /// Whether each event is sent alone, to find out which one made the server refuse a whole
+    /// batch.
     sends_singly: bool,
 }
 
 impl EventQueue {
-    /// Takes what was kept before. Not what is known, nor what the server has.
+    /// Adds an event that was stored before, unless it is in the queue or was delivered.
     pub(crate) fn restore(&mut self, kept: QueuedEvent) {
         let key = kept.event.key;
         let known = self.pending.iter().any(|it| it.event.key == key);
@@ -96,7 +97,7 @@ impl EventQueue {
         self.pending.insert(at, kept);
     }
 
-    /// Takes what was just done. It is not sent before [`EventQueue::mark_stored`].
+    /// Adds an event that was just created. It is not sent before [`EventQueue::mark_stored`].
     pub(crate) fn push(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
         let last = self.pending.last().map_or(0, |it| it.position);
         kept.position = kept.position.max(last + 1);
@@ -105,12 +106,12 @@ impl EventQueue {
         kept
     }
 
-    /// It is kept in the browser, or cannot be.
+    /// Marks an event as stored in the browser, or as impossible to store.
     pub(crate) fn mark_stored(&mut self, key: EventKey) {
         self.unstored.remove(&key);
     }
 
-    /// What goes next; none while something is under way.
+    /// Returns the next batch to send; none while another one is in flight.
     pub(crate) fn next_batch(&mut self) -> Option<EventBatch> {
         if self.in_flight.is_some() {
             return None;
@@ -142,7 +143,7 @@ impl EventQueue {
         })
     }
 
-    /// Hears what became of a batch, however late.
+    /// Applies the reply to a batch, however late it comes.
     pub(crate) fn handle_reply(
         &mut self,
         number: u64,
@@ -179,7 +180,7 @@ impl EventQueue {
         then
     }
 
-    /// Hears that there is no answer to a batch. Nothing for one that has an answer by now.
+    /// Handles a batch without a reply. Returns none if the batch has been answered by now.
     pub(crate) fn handle_failure(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
         let keys = self.take_in_flight(number)?;
         let mut then = DeliveryOutcome::default();
@@ -199,7 +200,7 @@ impl EventQueue {
         Some(then)
     }
 
-    /// Sends what was refused once more.
+    /// Marks the rejected events as pending again.
     pub(crate) fn requeue_rejected(&mut self) {
         for kept in &mut self.pending {
             kept.rejection = None;
@@ -215,17 +216,17 @@ impl EventQueue {
         gone
     }
 
-    /// Everything that is not sent, by place.
+    /// Returns all unsent events, sorted by position.
     pub(crate) fn unsent(&self) -> &[QueuedEvent] {
         &self.pending
     }
 
-    /// How many events the server has taken in this visit.
+    /// Returns how many events the server has stored in this visit.
     pub(crate) fn n_saved(&self) -> usize {
         self.delivered.len()
     }
 
-    /// Why nothing is sent at the moment.
+    /// Returns why nothing can be sent at the moment.
     pub(crate) fn trouble(&self) -> Option<&DeliveryProblem> {
         self.problem.as_ref()
     }
@@ -242,11 +243,11 @@ impl EventQueue {
     }
 }
 
-/// What an error says of the events that were sent.
+/// What an error means for the events that were sent.
 enum ErrorClass {
-    /// They may be taken later.
+    /// The events may be accepted later.
     Retryable(DeliveryProblem),
-    /// They will not be taken as they are.
+    /// The events will not be accepted as they are.
     Permanent(String),
 }
 

@@ -1,4 +1,4 @@
-//! Where events are kept in the browser: a table of IndexedDB, by key.
+//! The storage of events in the browser: an IndexedDB table with the event's key as its key.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -14,21 +14,22 @@ use super::queue::QueuedEvent;
 const DATABASE: &str = "axioscope-review";
 const EVENTS: &str = "events";
 
-/// A browser that has not answered after so long may never do: what people did is sent without it.
+/// A browser that has not answered after this time may never answer; events are then sent without
+/// being stored.
 const STORAGE_TIMEOUT_MS: u32 = 4_000;
 
-/// Why the browser does not keep something.
+/// Why the browser did not store or load something.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StorageError {
-    /// It says so.
+    /// The browser reported an error.
     #[error(transparent)]
     Failed(#[from] Error),
-    /// It says nothing.
+    /// The browser did not answer.
     #[error("the storage of this browser does not answer")]
     TimedOut,
 }
 
-/// What a browser answers within [`STORAGE_TIMEOUT_MS`].
+/// Waits for the browser for at most [`STORAGE_TIMEOUT_MS`].
 async fn with_timeout<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StorageError> {
     let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(STORAGE_TIMEOUT_MS)));
     poll_fn(|context| match work.as_mut().poll(context) {
@@ -46,11 +47,11 @@ async fn with_timeout<T>(work: impl Future<Output = Result<T, Error>>) -> Result
 pub(crate) struct EventStore(Database);
 
 impl EventStore {
-    /// Refused in some private windows.
+    /// Opens the table, creating it if necessary. Some browsers refuse in private windows.
     pub(crate) async fn open() -> Result<EventStore, StorageError> {
         let mut asked = Factory::new()?.open(DATABASE, Some(1))?;
         asked.on_upgrade_needed(|event| {
-            // Without its table, every use fails and is told.
+            // If creating the table fails, every later use fails and reports it.
             if let Ok(database) = event.database() {
                 let _ = database.create_object_store(EVENTS, ObjectStoreParams::new());
             }
@@ -58,7 +59,8 @@ impl EventStore {
         with_timeout(asked.into_future()).await.map(EventStore)
     }
 
-    /// Everybody's events. What another version wrote and this one cannot read stays where it is.
+    /// Loads the events of all people. Events of another version that cannot be parsed are skipped
+    /// and stay in the table.
     pub(crate) async fn load_all(&self) -> Result<Vec<QueuedEvent>, StorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
@@ -72,7 +74,7 @@ impl EventStore {
         .await
     }
 
-    /// Keeps an event, in the place of what had its key. It is on the disk after that.
+    /// Stores an event, replacing any with the same key. It is on disk when this returns.
     pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), StorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;

@@ -1,4 +1,4 @@
-//! How events stand, in words.
+//! The delivery status of events, in words.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::number_format::count;
 use crate::routes::PageRoute;
 use crate::widgets::download;
 
-/// What is saved, what waits and why; heard by screen readers when it changes.
+/// Renders what is saved, what is pending and why; screen readers announce changes.
 #[component]
 pub(crate) fn OutboxSummary() -> impl IntoView {
     let status = status();
@@ -45,7 +45,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
     }
 }
 
-/// What the server will not take, and the ways out. Nothing, if there is nothing.
+/// Renders the rejected events and what can be done about them; nothing if there are none.
 #[component]
 pub(crate) fn RejectedEvents() -> impl IntoView {
     let status = status();
@@ -128,7 +128,8 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
     }
 }
 
-/// `1 act`, `2 acts`: decisions, skips, reports and what takes them back.
+/// Formats a count of actions, as in `1 action` and `2 actions`: decisions, skips, reports and
+/// undos.
 fn count_actions(n: usize) -> String {
     format!(
         "{} {}",
@@ -137,7 +138,7 @@ fn count_actions(n: usize) -> String {
     )
 }
 
-/// Class and words of each part.
+/// Returns the CSS class and the text of each part of the status.
 fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
     let mut words = Vec::new();
     if status.n_saved > 0 {

@@ -1,5 +1,5 @@
-//! What each axiom says, which behaviours there are, what else is asked of rankers, how the numbers
-//! are made, the API, and how to cite.
+//! The About page: the axioms, the behavioral tests, the other analyses, how the numbers are
+//! computed, the API, and how to cite.
 
 mod behavioral_tests;
 mod ranker_analysis;
@@ -64,7 +64,7 @@ pub(crate) fn About() -> impl IntoView {
     }
 }
 
-/// A section of the page: its anchor and its name.
+/// The sections of the page: anchor and name.
 const SECTIONS: [(&str, &str); 13] = [
     ("axioms", "The axioms"),
     ("behaviours", "Behavioral tests"),
@@ -85,7 +85,7 @@ fn anchor(name: &str) -> String {
     format!("{}#{name}", PageRoute::About.href())
 }
 
-/// Brings the part that the address names into view, also when the page is opened with it.
+/// Scrolls to the section that the address names, also when the page is first opened.
 fn follow_anchor() {
     let hash = PageLocation::current().hash;
     Effect::new(move |_| {
@@ -101,7 +101,7 @@ fn follow_anchor() {
     });
 }
 
-/// What is on the page.
+/// Renders the table of contents.
 #[component]
 fn Contents() -> impl IntoView {
     let axioms = || {
@@ -125,7 +125,7 @@ fn Contents() -> impl IntoView {
     }
 }
 
-/// What the letters of the formulas stand for.
+/// Renders the notation of the formulas.
 #[component]
 fn Symbols() -> impl IntoView {
     const SYMBOLS: [(&str, &str); 10] = [
@@ -167,7 +167,7 @@ fn Symbols() -> impl IntoView {
     }
 }
 
-/// One axiom with its worked example.
+/// Renders one axiom with its worked example.
 #[component]
 fn AxiomEntry(axiom: Axiom) -> impl IntoView {
     let about = axiom.description();
@@ -204,7 +204,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
     }
 }
 
-/// Those of the package, each with a link to its worked example.
+/// Renders the axioms of ir_axioms, each with a link to its worked example.
 #[component]
 fn FurtherAxioms() -> impl IntoView {
     let axioms = Axiom::ir_axioms()
@@ -224,7 +224,7 @@ fn FurtherAxioms() -> impl IntoView {
     }
 }
 
-/// How several axioms become one.
+/// Renders how several axioms are combined into one.
 #[component]
 fn Formulas() -> impl IntoView {
     const OPERATORS: [(&str, &str); 8] = [
@@ -272,14 +272,14 @@ fn Formulas() -> impl IntoView {
     }
 }
 
-/// The page of the Playground with the worked example of an axiom.
+/// Returns the address of the Playground with the worked example of an axiom.
 fn playground_href(axiom: Axiom) -> String {
     let words = PlaygroundInput::example(axiom.into()).to_parameters();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     PageRoute::Playground.href() + &query_string(words)
 }
 
-/// Premises and claim of a formula.
+/// Splits a formula into its preconditions and its claim.
 fn split_statement(formula: &'static str) -> [&'static str; 2] {
     match formula.split_once('⇒') {
         Some((premises, claim)) => [premises.trim(), claim.trim()],
@@ -287,7 +287,7 @@ fn split_statement(formula: &'static str) -> [&'static str; 2] {
     }
 }
 
-/// How programs ask.
+/// Renders the section about the HTTP API.
 #[component]
 fn ApiSection() -> impl IntoView {
     view! {
@@ -313,7 +313,7 @@ fn ApiSection() -> impl IntoView {
     }
 }
 
-/// Every key of every page.
+/// Renders the keyboard shortcuts of all pages.
 #[component]
 fn Keys() -> impl IntoView {
     let rows = SHORTCUTS.iter().map(|(place, keys)| {
@@ -330,12 +330,12 @@ fn Keys() -> impl IntoView {
     }
 }
 
-/// A paper that Axioscope rebuilds or builds on.
+/// A paper that Axioscope reproduces or builds on.
 struct CitedPaper {
     authors: &'static str,
     title: &'static str,
     venue: &'static str,
-    /// What it is about.
+    /// What the paper is about.
     about: &'static str,
 }
 
@@ -374,7 +374,7 @@ const PAPERS: [CitedPaper; 5] = [
     },
 ];
 
-/// The papers behind it, and how to name Axioscope.
+/// Renders the papers, and how to cite Axioscope.
 #[component]
 fn Papers() -> impl IntoView {
     let papers = PAPERS.iter().map(|it| {
@@ -399,7 +399,7 @@ fn Papers() -> impl IntoView {
     }
 }
 
-/// What may be done with what.
+/// Renders the licenses.
 #[component]
 fn License() -> impl IntoView {
     view! {

@@ -1,5 +1,5 @@
-//! Where two rankers differ: what stands at the top of their lists, on which queries one wins and
-//! the other loses, and whether four hypotheses hold. Every bar leads to its queries.
+//! The Compare rankers page: the top documents of two rankers, the queries on which each is better,
+//! and four hypotheses. Every bar links to its queries.
 
 mod choices;
 mod figures;
@@ -27,10 +27,10 @@ use hypotheses::Hypotheses;
 use queries::Queries;
 use side_by_side::SideBySide;
 
-/// The page of a study, or of runs on the bench.
+/// Renders the comparison of two rankers of a study, or of two runs on the Workbench.
 #[component]
 pub(crate) fn CompareRankers(
-    /// Its name.
+    /// The name of the study.
     study: String,
 ) -> impl IntoView {
     let scene = ComparePageState::from_address(study, CompareView::from_address, CompareView::href);
@@ -66,7 +66,7 @@ pub(crate) fn CompareRankers(
     }
 }
 
-/// What went wrong, with a way back to the comparison that is always there.
+/// Renders an error, with a link back to the default comparison.
 #[component]
 fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState) -> impl IntoView {
     let usual = move || scene.study.with_value(|it| CompareView::default().href(it));
@@ -161,7 +161,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
     }
 }
 
-/// Why no query counts, and what to do.
+/// Renders why no query can be compared, and what to do.
 #[component]
 fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
     let queries = found.query_counts;

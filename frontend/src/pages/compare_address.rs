@@ -1,4 +1,4 @@
-//! What stands in the address of a comparison, so that a view can be cited and sent.
+//! The address of the Compare rankers page, so that a view can be cited and shared.
 
 use shared::compare::answer_type::AnswerType;
 use shared::compare::query_list::{
@@ -11,29 +11,29 @@ use crate::pages::page_state::StudyPageState;
 use crate::pages::study::address::{ParameterLookup, query_string};
 use crate::routes::PageRoute;
 
-/// Rows of the list at once.
+/// The number of rows in a page of the list.
 pub(crate) const ROWS: u64 = 25;
 
 /// What the Compare rankers page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CompareView {
-    /// Which two, and over which queries.
+    /// The two rankers, and the queries over which they are compared.
     pub(crate) comparison: ComparisonOptions,
-    /// Whose queries are listed.
+    /// Which queries are listed.
     pub(crate) selection: QuerySelection,
-    /// In which order.
+    /// The order of the list.
     pub(crate) sort: QuerySort,
-    /// Which part of the list, counted from 0.
+    /// The page of the list, counted from 0.
     pub(crate) page: u64,
     /// Id of the query that is shown side by side.
     pub(crate) query: Option<String>,
 }
 
-/// What the parts of the page share.
+/// The state that the parts of the page share.
 pub(super) type ComparePageState = StudyPageState<CompareView>;
 
 impl CompareView {
-    /// From an address; what cannot be read is as if it was not there.
+    /// Parses a view from an address; parameters that cannot be parsed are ignored.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> CompareView {
         let usual = ComparisonOptions::default();
         let who = |key: &str, at: usize| {
@@ -115,7 +115,7 @@ impl CompareView {
         page.href() + &query_string(pairs)
     }
 
-    /// The part of the list that is shown.
+    /// Returns the options of the query list that is shown.
     pub(crate) fn listing(&self) -> QueryListOptions {
         QueryListOptions {
             selection: self.selection.clone(),
@@ -126,7 +126,7 @@ impl CompareView {
     }
 }
 
-/// A ranker as it is chosen: its row, or `run:FILE`.
+/// Returns the address parameter of a ranker: its row, or `run:FILE`.
 pub(crate) fn ranker_parameter(who: &RankerRef) -> String {
     match who {
         RankerRef::Ranker(row) => row.to_string(),
@@ -224,7 +224,7 @@ fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
 mod tests {
     use super::*;
 
-    /// What stands behind `?` of an address without signs to be escaped.
+    /// Parses the view from an address whose query string has no escaped characters.
     fn again(href: &str) -> CompareView {
         let search = href.split_once('?').map_or("", |it| it.1);
         let pairs: Vec<(&str, &str)> = search

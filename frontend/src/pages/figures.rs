@@ -1,5 +1,5 @@
-//! What the papers show beside the table of fractions: funnel, audit, comparisons, thirds,
-//! scatter. Each figure with its table and its files.
+//! The figures that the papers show in addition to the table of fractions: funnel, audit,
+//! comparisons, thirds and scatter plots. Each comes with its table and files.
 
 use leptos::prelude::*;
 use shared::api::GetFiguresRequest;
@@ -18,10 +18,10 @@ use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::{Crumbs, ResourceView};
 
-/// The page of a study.
+/// Renders the Figures page of a study.
 #[component]
 pub(crate) fn Figures(
-    /// Its name.
+    /// The name of the study.
     study: String,
 ) -> impl IntoView {
     let choice = PageLocation::read_from_search(choice_from_address);
@@ -54,7 +54,7 @@ fn choice_from_address(address: &PageLocation) -> FigureOptions {
     }
 }
 
-/// Puts a choice in the address; the figures follow.
+/// Writes the options to the address and updates the figures.
 fn set_choice(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
     let mut pairs = address::controls_parameters(&next.controls);
     if next.reference_row > 0 {
@@ -171,7 +171,7 @@ fn FiguresView(
     }
 }
 
-/// What can be chosen.
+/// Renders the form for the options of the figures.
 #[component]
 fn Choices(
     figures: StudyFigures,

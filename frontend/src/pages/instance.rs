@@ -1,4 +1,5 @@
-//! One instance: why it is one, what each ranker said, and which term decided it.
+//! The page of one instance: its preconditions, the score of each ranker, and the term that
+//! decided.
 
 mod neighbors;
 mod edits;
@@ -73,7 +74,7 @@ impl InstancePath {
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
     let PageLocation { path, search, .. } = PageLocation::current();
-    // The address of another page is no news: this one is about to go.
+    // An address of another page is ignored, since this page is about to be removed.
     let place = Memo::new(move |before: Option<&Option<InstancePath>>| {
         InstancePath::parse_path(&path.read()).or_else(|| before.cloned().flatten())
     });
@@ -145,7 +146,7 @@ pub(crate) fn Instance() -> impl IntoView {
     }
 }
 
-/// Where the instance stands.
+/// Renders the breadcrumb of the page.
 #[component]
 fn Crumbs(
     place: Memo<Option<InstancePath>>,
@@ -198,16 +199,16 @@ fn Crumbs(
 
 #[component]
 fn InstanceContent(
-    /// What is shown.
+    /// The instance that is shown.
     here: InstancePath,
-    /// What the address names by now.
+    /// The instance in the current address.
     place: Memo<Option<InstancePath>>,
     shown: InstanceDetails,
     view: Memo<InstanceView>,
     ways: Memo<Option<InstanceNeighbors>>,
     wanted: RwSignal<Option<ListDirection>>,
 ) -> impl IntoView {
-    // The term that is pointed at, in a table or in a text.
+    // The query term that is hovered, in a table or a document.
     let lit = RwSignal::new(None::<u32>);
     let ranker = view.get_untracked().ranker.unwrap_or(0);
     let why = match shown.has_withheld_texts {
@@ -285,16 +286,16 @@ fn InstanceContent(
     }
 }
 
-/// Previous, next, Playground.
+/// Renders the buttons for the previous and next instance and the Playground.
 #[component]
 fn InstanceButtons(
     here: InstancePath,
     place: Memo<Option<InstancePath>>,
     view: Memo<InstanceView>,
     ways: Memo<Option<InstanceNeighbors>>,
-    /// A step asked for by key before its way was known.
+    /// A step that was requested by key before the neighbors were known.
     wanted: RwSignal<Option<ListDirection>>,
-    /// There is nothing to try in the Playground.
+    /// Whether the texts are withheld, so that there is nothing to open in the Playground.
     withheld: bool,
 ) -> impl IntoView {
     let playground = PageRoute::Playground.href()
@@ -305,7 +306,7 @@ fn InstanceButtons(
             ("number", here.number.to_string()),
         ]);
     let here = StoredValue::new(here);
-    // Nothing while another instance is on its way.
+    // None while another instance is loading.
     let known = move || {
         let now = place.get()?;
         let current = here.with_value(|it| *it == now);
@@ -318,7 +319,7 @@ fn InstanceButtons(
             ListDirection::Next => around.next?,
         };
         let view = view.get();
-        // Outside of the list there is no place to keep.
+        // Outside the list there is no position to keep.
         let at = around.is_in_list.then_some(at);
         Some(here.with_value(|it| {
             it.href(
@@ -331,7 +332,7 @@ fn InstanceButtons(
         }))
     };
     let [previous, next, play] = std::array::from_fn(|_| NodeRef::<html::A>::new());
-    // The page around this one has the router, and follows links.
+    // The router belongs to the main page and only reacts to clicks on links.
     let follow = |button: NodeRef<html::A>| {
         if let Some(button) = button.get_untracked().filter(|it| it.has_attribute("href")) {
             button.click();
@@ -359,7 +360,7 @@ fn InstanceButtons(
                 ListDirection::Previous => previous,
                 ListDirection::Next => next,
             };
-            // Once the links are drawn.
+            // The click has to wait until the links are rendered.
             request_animation_frame(move || follow(button));
         }
     });
@@ -399,14 +400,14 @@ fn InstanceButtons(
     }
 }
 
-/// A way through the list.
+/// A step in the list of instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListDirection {
     Previous,
     Next,
 }
 
-/// The page before its texts: everything has its room.
+/// Renders a placeholder that reserves the space of the content.
 #[component]
 fn InstancePlaceholder() -> impl IntoView {
     view! {

@@ -1,4 +1,5 @@
-//! The instances of one ranker on one axiom: filtered, sorted, any number of them.
+//! The Instances page: the instances of one probe with the scores of one ranker, filtered and
+//! sorted. The list can have any length.
 
 mod filters;
 mod rows;
@@ -98,7 +99,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
             .unwrap_or(format!("ranker {}", ranker_label(spot.get())))
     };
     let heading = move || format!("{} on {}", title(), probe.name());
-    // The dials are built once the study has said what they can be turned to.
+    // The controls are built once the study has told which values they can have.
     let reach = Memo::new(move |_| {
         overview
             .get()
@@ -149,7 +150,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     }
 }
 
-/// A row by its number, for who has no name yet.
+/// Returns the row number of a ranker whose name is not loaded yet.
 fn ranker_label(spot: MapPosition) -> String {
     match spot.row {
         MapRow::Ranker(row) => format::count(row as u64 + 1),
@@ -157,7 +158,7 @@ fn ranker_label(spot: MapPosition) -> String {
     }
 }
 
-/// How the margins lie, with what of them is listed.
+/// Renders the distribution of the margins, with the listed range marked.
 #[component]
 fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let sides = match probe.is_axiom() {
@@ -169,7 +170,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     };
     let drawing = move |histogram: &MarginHistogram| match probe.is_axiom() {
         true => plot::draw_margin_histogram(histogram),
-        // Those within δ are not among the bars.
+        // The bars leave out the samples within the tie threshold.
         false => plot::draw_difference_histogram(histogram, 0.0),
     };
     let as_table = RwSignal::new(false);
@@ -230,7 +231,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     }
 }
 
-/// The bars as a table.
+/// Returns the bars of the histogram as a table.
 fn histogram_table(histogram: &MarginHistogram, name: &str) -> report::ReportTable {
     let digits = margin_digits(histogram);
     let score = |value: f64| TableValue::Score { value, digits };
@@ -267,7 +268,7 @@ fn histogram_table(histogram: &MarginHistogram, name: &str) -> report::ReportTab
     }
 }
 
-/// The list, or why it is empty.
+/// Renders the list, or why it is empty.
 #[component]
 fn InstanceList(
     rows: InstanceRows,
@@ -288,7 +289,7 @@ fn InstanceList(
         current.set(0);
     });
     Effect::new(move |_| {
-        // The pages of another list are gone, also those of rows that stay in view.
+        // The pages of the previous list are discarded, so the rows in view must be fetched again.
         rows.summary.track();
         rows.ensure_loaded(seen.get());
     });
@@ -296,7 +297,7 @@ fn InstanceList(
         Callback::new(move |at: u64| view! { <InstanceListRow at rows current mode/> }.into_any());
     let is_empty = Memo::new(move |_| n.get() == Some(0));
     let body = move || {
-        // Another list begins at its top.
+        // A new list starts at its top.
         view.track();
         if is_empty.get() {
             return view! { <NoInstances probe view go/> }.into_any();
@@ -393,14 +394,14 @@ fn InstanceListRow(
     }
 }
 
-/// The margin against the largest of the cell.
+/// Returns the margin divided by the largest one in the cell.
 fn margin_share(line: &ListedInstance, histogram: &MarginHistogram) -> Option<f64> {
     let to = histogram.lower_edge + histogram.counts.len() as f64 * histogram.bin_width;
     let most = histogram.lower_edge.abs().max(to.abs());
     line.margin.filter(|_| most > 0.0).map(|it| it / most)
 }
 
-/// No instance, and what to do.
+/// Renders the message that there is no instance, and what to do.
 #[component]
 fn NoInstances(
     probe: Probe,

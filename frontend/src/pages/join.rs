@@ -1,4 +1,4 @@
-//! Where an invitation leads, where people sign in, and where they see to their own account.
+//! The page that invitation links lead to, on which people also sign in and manage their account.
 
 mod account;
 mod forms;
@@ -29,7 +29,8 @@ pub(crate) fn Join() -> impl IntoView {
             if token.with_untracked(|it| it.as_ref() != Some(&found)) {
                 token.set(Some(found));
             }
-            // It lets somebody in: it shall stand in no history and no picture of the screen.
+            // The token lets its holder sign in, so it must not stay in the history or be visible
+            // on screen.
             location::navigate(&PageRoute::Join.href());
         }
     });
@@ -45,15 +46,15 @@ pub(crate) fn Join() -> impl IntoView {
     view! { <ResourceView answer=asked until="Loading" without="Join" shown/> }
 }
 
-/// What there is to do here.
+/// What the page shows.
 #[derive(Debug, Clone)]
 enum JoinPageState {
     NoServer,
-    /// An invitation that can be used, and who is signed in so far.
+    /// A valid invitation, and the current session.
     Invited(String, InvitationResponse, SessionResponse),
-    /// One that cannot be used.
+    /// An invalid invitation, and the current session.
     InvalidInvitation(Error, SessionResponse),
-    /// No invitation.
+    /// The link has no invitation.
     NoInvitation(SessionResponse),
 }
 
@@ -106,7 +107,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
     }
 }
 
-/// What an invitation is to, and the way in.
+/// Renders what an invitation is for, and the form that accepts it.
 fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) -> AnyView {
     let until = local_time(to.expires_ms);
     let signed_in = who.person.map(|it| {
@@ -131,12 +132,12 @@ fn invitation_view(token: String, to: InvitationResponse, who: SessionResponse) 
     .into_any()
 }
 
-/// Whoever comes without an invitation.
+/// Renders the page for a user without an invitation.
 #[component]
 fn NoInvitation(
-    /// Who it is.
+    /// The current session.
     who: SessionResponse,
-    /// Asks once more who it is.
+    /// Fetches the session again.
     again: Callback<()>,
 ) -> impl IntoView {
     match (who.person, who.role) {
@@ -175,7 +176,7 @@ fn role_with_article(role: AccessRole) -> &'static str {
     }
 }
 
-/// What a role may do.
+/// Returns a description of what a role may do.
 pub(super) fn role_description(role: AccessRole) -> &'static str {
     match role {
         AccessRole::Visitor => "You can read published results.",
@@ -190,7 +191,7 @@ pub(super) fn role_description(role: AccessRole) -> &'static str {
     }
 }
 
-/// A moment as this browser writes it.
+/// Formats a time in the locale and time zone of this browser.
 fn local_time(at_ms: u64) -> String {
     let date = js_sys::Date::new(&(at_ms as f64).into());
     date.to_locale_string("en-US", &wasm_bindgen::JsValue::UNDEFINED)

@@ -1,6 +1,5 @@
-//! A ranker in late interaction from inside: which words decide, whether they match themselves,
-//! how much the vectors of a piece depend on where it stands, and what the pieces of a query meet
-//! in a text.
+//! The Late interaction page: term importance, exact and soft matches, spectra of the token
+//! vectors, and the token matches of a query in a document.
 
 pub(crate) mod address;
 mod instance_links;
@@ -29,13 +28,13 @@ use plots::Plots;
 use term_details::TermDetails;
 use term_table::TermImportanceTable;
 
-/// The study, once it is known.
+/// The overview of the study, once it is loaded.
 type OverviewResource = LocalResource<Result<StudyOverview, api::Error>>;
 
-/// The page of a study.
+/// Renders the Late interaction page of a study.
 #[component]
 pub(crate) fn LateInteraction(
-    /// Its name.
+    /// The name of the study.
     study: String,
 ) -> impl IntoView {
     let scene = LateInteractionPageState::from_address(
@@ -78,7 +77,7 @@ fn NoAnalysis(study: String) -> impl IntoView {
 #[component]
 fn AnalysisView(
     found: Vec<LateInteractionAnalysis>,
-    /// For the ways to instances; the page is whole without it.
+    /// Used for links to instances; the page works without it.
     overview: OverviewResource,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
@@ -98,7 +97,7 @@ fn AnalysisView(
     }
 }
 
-/// Which of them is shown.
+/// Renders the drop-down list of analyzed rankers.
 #[component]
 fn RankerSelect(
     rankers: Vec<RankerInfo>,
@@ -127,7 +126,7 @@ fn RankerSelect(
     }
 }
 
-/// One ranker.
+/// Renders the analysis of one ranker.
 #[component]
 fn RankerAnalysis(
     found: LateInteractionAnalysis,

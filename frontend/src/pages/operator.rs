@@ -1,4 +1,4 @@
-//! For the operator of a server: its models, whether they score, and its jobs.
+//! The operator's page: models, health check and jobs.
 
 mod health;
 mod jobs;
@@ -18,7 +18,8 @@ use jobs::Jobs;
 use model_list::{ModelList, ModelListState};
 use models::Models;
 
-/// The page, and where the link leads that the server prints when it starts.
+/// Renders the operator's page. The operator link, which the server prints when it starts, leads
+/// here.
 #[component]
 pub(crate) fn Operator() -> impl IntoView {
     let PageLocation { hash, .. } = PageLocation::current();
@@ -30,7 +31,8 @@ pub(crate) fn Operator() -> impl IntoView {
     Effect::new(move |_| {
         let token = hash.get();
         if !token.is_empty() {
-            // It lets somebody in: it shall stand in no history and no picture of the screen.
+            // The token signs the operator in, so it must not stay in the history or be visible on
+            // screen.
             location::navigate(&PageRoute::Operator.href());
             follow_link(token, shelf, failed);
         }
@@ -65,8 +67,8 @@ pub(crate) fn Operator() -> impl IntoView {
     }
 }
 
-/// Signs in by the link of the operator, and goes on to the studies. Whoever is the operator
-/// already goes on without it.
+/// Signs in with the operator link and opens the list of studies. If the user already is the
+/// operator, the link is not used up.
 fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>) {
     leptos::task::spawn_local(async move {
         let known = api::call(&GetSessionRequest {}).await;
@@ -76,7 +78,7 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
             }
             known => known,
         };
-        // The reader may be on another page by now.
+        // The user may be on another page by now.
         if failed.try_set(None).is_some() {
             return;
         }
@@ -91,12 +93,12 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
     });
 }
 
-/// Whoever is not known as the operator.
+/// Renders the sign-in form for a user who is not the operator.
 #[component]
 fn OperatorSignIn(
-    /// Whether the server did not know a token.
+    /// Whether the server rejected the token.
     refused: RwSignal<bool>,
-    /// Asks with the token that was typed.
+    /// Tries again with the typed token.
     again: Callback<()>,
 ) -> impl IntoView {
     let wrong = move || {

@@ -1,15 +1,15 @@
-//! What a page below a study shows, as its address says behind `?`.
+//! The state of a page below a study, which is encoded in its address.
 
 use leptos::prelude::*;
 
 use super::study::address;
 use crate::location::{self, PageLocation};
 
-/// A study and what the address says of it.
+/// The study of a page and the view encoded in its address.
 pub(crate) struct StudyPageState<V: Send + Sync + 'static> {
-    /// Name of the study.
+    /// The name of the study.
     pub(crate) study: StoredValue<String>,
-    /// What the address says.
+    /// The view encoded in the address.
     pub(crate) view: Memo<V>,
     href: fn(&V, &str) -> String,
 }
@@ -23,7 +23,7 @@ impl<V: Send + Sync> Clone for StudyPageState<V> {
 impl<V: Send + Sync> Copy for StudyPageState<V> {}
 
 impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
-    /// Follows the address, with how a view is read from it and written.
+    /// Creates a state that follows the address, from functions that parse and write a view.
     pub(crate) fn from_address(
         study: String,
         read: fn(address::ParameterLookup<'_>) -> V,
@@ -41,14 +41,14 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
         }
     }
 
-    /// Changes what the address says.
+    /// Changes the view, and with it the address.
     pub(crate) fn update(self, change: impl FnOnce(&mut V)) {
         let mut view = self.view.get_untracked();
         change(&mut view);
         location::navigate(&self.href_of(&view));
     }
 
-    /// Returns the address with a change, for a link.
+    /// Returns the address of a changed view, for a link.
     pub(crate) fn href(self, change: impl FnOnce(&mut V)) -> String {
         let mut view = self.view.get();
         change(&mut view);

@@ -49,7 +49,7 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
     }
 }
 
-/// What was done, and the way back.
+/// Renders a notice of an action, with a button that invites the person again if that is possible.
 #[component]
 fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
     let back = told.invitable_person.map(|it| {

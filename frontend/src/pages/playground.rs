@@ -1,5 +1,5 @@
-//! The Playground: a query and two or three texts against every axiom and ranker, answered at
-//! every key.
+//! The Playground: tests every axiom and ranker on a query and two or three documents, after every
+//! keystroke.
 
 mod axioms;
 mod term_scores;
@@ -107,16 +107,17 @@ pub(crate) fn Playground() -> impl IntoView {
     }
 }
 
-/// Between a key and its answer, so that fast typing is not held up.
+/// The delay between a keystroke and the evaluation, in milliseconds, so that fast typing is not
+/// slowed down.
 const DEBOUNCE_MS: u64 = 30;
 
-/// As [`DEBOUNCE_MS`], for texts of more than [`LONG_INPUT_BYTES`] bytes.
+/// Like [`DEBOUNCE_MS`], for input of more than [`LONG_INPUT_BYTES`] bytes.
 const LONG_DEBOUNCE_MS: u64 = 300;
 
-/// An answer on this many bytes takes about as long as a picture on the screen.
+/// Evaluating this many bytes takes about as long as one frame on screen.
 const LONG_INPUT_BYTES: usize = 30_000;
 
-/// Answers what is typed, always the newest.
+/// Evaluates the input whenever it changes.
 fn update_answer(desk: PlaygroundState) {
     let soon = Debounce::with_delay_ms(DEBOUNCE_MS);
     let later = Debounce::with_delay_ms(LONG_DEBOUNCE_MS);
@@ -151,14 +152,15 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
     };
     let stats = match (&sheet.settings.study, collection) {
         (None, _) => None,
-        // While another one is fetched, the one before is still there.
+        // While the statistics of another study are fetched, those of the previous one are still
+        // there.
         (Some(study), Some(it)) if it.study == *study => match it.stats {
             Ok(stats) => Some(stats),
             Err(error) => return AnswerState::Failed(error),
         },
         (Some(_), _) => return AnswerState::Loading,
     };
-    // Document frequencies count terms of the collection's own analyser.
+    // Document frequencies count the terms of the collection's own analyzer.
     if let Some(stats) = &stats {
         typed.analyzer = stats.analyzer.clone();
     }
@@ -173,25 +175,25 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
     }
 }
 
-/// What is saved as an instance.
+/// The content of a saved instance file.
 #[derive(serde::Serialize)]
 struct SavedInstance {
-    /// Version of this layout.
+    /// The version of this format.
     format: u32,
     software: &'static str,
     query: String,
     #[serde(alias = "texts")]
     documents: Vec<String>,
-    /// The study whose collection gave the statistics; none: the texts were the collection.
+    /// The study whose collection gave the statistics; none if the documents were the collection.
     study: Option<String>,
-    /// What was asked, with analyser, limits, mode and rankers.
+    /// The input: analyzer, limits, variant and rankers.
     settings: SavedSettings,
-    /// Axioms that apply.
+    /// The axioms that apply.
     instances: Vec<shared::study::playground::AxiomResult>,
-    /// Axioms by name that do not apply.
+    /// The axioms that do not apply.
     #[serde(alias = "others")]
     non_applying_axioms: Vec<Probe>,
-    /// What neural rankers said.
+    /// The scores of neural rankers.
     neural: Vec<shared::api::ScoreDocumentsResponse>,
 }
 

@@ -1,4 +1,4 @@
-//! The papers' tables beside ours, cell by cell, and what is wrong with them.
+//! The Reproductions page: the published tables next to ours, cell by cell, and the known defects.
 
 use leptos::prelude::*;
 use shared::api::worker::GetPublishedTableRequest;
@@ -17,11 +17,11 @@ use crate::widgets::form::SelectField;
 use crate::widgets::resource_view::{ResourceError, ResourceView};
 use crate::widgets::table::DataTable;
 
-/// What is shown.
+/// The selected table and study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ReproductionChoice {
     asked: PaperTable,
-    /// None takes no study: ours are missing then.
+    /// The study with our values; none if they are not shown.
     study: Option<String>,
 }
 
@@ -68,7 +68,7 @@ async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTab
     }
 }
 
-/// Table 3 of Câmara & Hauff, unless the address says otherwise.
+/// Returns the choice in the address; the default is table 3 of Câmara & Hauff.
 fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
     let paper = address
         .query_parameter("paper")
@@ -151,7 +151,7 @@ fn Choices(
     }
 }
 
-/// A table with its file.
+/// Renders a table with its export buttons.
 #[component]
 fn ReproducedTable(table: ReportTable) -> impl IntoView {
     let id = table.name.clone();

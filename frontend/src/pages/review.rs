@@ -1,4 +1,4 @@
-//! Reviewing: tasks, the queue of one, its curator's page, and what a visitor may try.
+//! The annotation pages: task list, annotation, curation, and the trial for visitors.
 
 mod annotate;
 mod item_timer;
@@ -24,7 +24,8 @@ use trial::Trial;
 /// Renders the review page of a route: task list, annotation, curation, new task, trial, people or
 /// sign-in. Other routes render nothing.
 pub(crate) fn view(page: PageRoute) -> AnyView {
-    // Whichever page it is, what was left unsent before is sent. The others ask themselves.
+    // Unsent events of earlier visits are sent from each of these pages. The excluded pages do that
+    // themselves.
     if !matches!(
         page,
         PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join
@@ -41,8 +42,8 @@ pub(crate) fn view(page: PageRoute) -> AnyView {
         PageRoute::Join => view! { <Join/> }.into_any(),
         PageRoute::People => view! { <People/> }.into_any(),
         PageRoute::ReviewTasks => view! { <Tasks/> }.into_any(),
-        // Pages of other modules and programs. They are named, so that a new page has to be put
-        // somewhere.
+        // The pages of other modules and programs. They are listed, so that a new page has to be
+        // assigned to one.
         PageRoute::Studies
         | PageRoute::Study { .. }
         | PageRoute::Figures { .. }

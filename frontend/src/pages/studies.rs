@@ -12,7 +12,7 @@ use crate::number_format;
 use crate::routes::PageRoute;
 use crate::widgets::resource_view::ResourceView;
 
-/// What hosted studies there are, and how to read them.
+/// Renders the Studies page, which lists the hosted studies and explains how to read them.
 #[component]
 pub(crate) fn Studies() -> impl IntoView {
     let cards = api::fetch(|| shared::api::ListStudiesRequest {});
@@ -60,7 +60,7 @@ pub(crate) fn Studies() -> impl IntoView {
     }
 }
 
-/// How the cards are ordered.
+/// The order of the cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Newest,
@@ -101,10 +101,10 @@ impl std::str::FromStr for Sort {
     }
 }
 
-/// The cards with their order and, where there are many, a search.
+/// Renders the cards with a choice of order and, if there are many, a search field.
 #[component]
 fn StudyCards(
-    /// At least one.
+    /// The studies, at least one.
     found: Vec<StudySummary>,
 ) -> impl IntoView {
     const MANY: usize = 6;
@@ -183,10 +183,10 @@ fn totals_text(found: &[StudySummary]) -> String {
     )
 }
 
-/// One study.
+/// Renders the card of one study.
 #[component]
 fn StudyCard(
-    /// As the server lists it.
+    /// The study as the server lists it.
     card: StudySummary,
 ) -> impl IntoView {
     let href = PageRoute::Study {
@@ -219,7 +219,7 @@ fn StudyCard(
         view! { <span>{number_format::plural(n, "behavioral test", "behavioral tests")}</span> }
     });
     let counts = (n_instances, n_behaviours);
-    // Without an axiom there is no map.
+    // A study without axioms has no heat map.
     let thumb = (!card.probes.is_empty()).then(|| {
         view! {
             <div class="thumb" style=("--n", columns)>
@@ -251,7 +251,7 @@ fn StudyCard(
     }
 }
 
-/// Room for the cards that are on their way.
+/// Renders placeholders for the cards while they load.
 #[component]
 fn CardPlaceholders() -> impl IntoView {
     let card = || {
@@ -273,7 +273,7 @@ fn CardPlaceholders() -> impl IntoView {
     }
 }
 
-/// No study yet, and how to get one.
+/// Renders the message that there is no study yet, and how to create one.
 #[component]
 fn NoStudies() -> impl IntoView {
     view! {
@@ -289,7 +289,7 @@ fn NoStudies() -> impl IntoView {
     }
 }
 
-/// A cell of a hosted study, as an example of all.
+/// A cell of a hosted study, used as the example of the legend.
 #[derive(Clone)]
 struct LegendExample {
     ranker: String,
@@ -298,7 +298,7 @@ struct LegendExample {
 }
 
 impl LegendExample {
-    /// The first cell of a card that has a number.
+    /// Returns the first cell of a card that has a number.
     fn of(card: &StudySummary) -> Option<LegendExample> {
         let mut rows = card.rankers.iter().zip(&card.fractions);
         rows.find_map(|(ranker, fractions)| {
@@ -314,7 +314,7 @@ impl LegendExample {
     }
 }
 
-/// How to read a cell, with one of a hosted study as the example.
+/// Renders how to read a cell, with one of a hosted study as the example.
 #[component]
 fn Legend(sample: LegendExample) -> impl IntoView {
     const STEPS: [&str; 11] = [

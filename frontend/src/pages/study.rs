@@ -1,4 +1,4 @@
-//! One study: how often each ranker orders texts as each axiom says.
+//! The page of one study: how often each ranker satisfies each axiom.
 
 pub(crate) mod address;
 mod panel;
@@ -73,7 +73,7 @@ pub(crate) fn Study() -> impl IntoView {
     });
     let phase = Memo::new(move |_| match look.get() {
         None => PageLoadState::Waiting,
-        // The name has changed, and the answer is still that of the other study.
+        // The study has changed, and the reply is still that of the previous one.
         Some((request, _)) if request.study != study.get() => PageLoadState::Waiting,
         Some((_, Err(error))) => PageLoadState::Failed(error),
         Some((_, Ok(overview))) => PageLoadState::Shown(OverviewFrame(overview)),
@@ -117,7 +117,7 @@ pub(crate) fn Study() -> impl IntoView {
     }
 }
 
-/// Where the page stands.
+/// The state of the page.
 #[derive(Clone, PartialEq)]
 enum PageLoadState {
     Waiting,
@@ -125,7 +125,8 @@ enum PageLoadState {
     Shown(OverviewFrame),
 }
 
-/// An overview by its rows and columns: the page is built once for all states of its dials.
+/// An overview that is compared by its rows and columns only, so that the page is rendered once for
+/// all values of its controls.
 #[derive(Clone)]
 struct OverviewFrame(Arc<StudyOverview>);
 
@@ -161,7 +162,7 @@ fn StudyContent(
     overview: Memo<Arc<StudyOverview>>,
     view: Memo<StudyView>,
     busy: Memo<bool>,
-    /// Asks for the study again.
+    /// Fetches the study again.
     again: Callback<()>,
 ) -> impl IntoView {
     let navigate = use_navigate();
@@ -186,7 +187,7 @@ fn StudyContent(
     let reach = ControlOptions::from_overview(&frame);
     let first = frame.clone();
     let selected = Memo::new(move |_| selected_cell(&first, view.get().cell));
-    // The panel follows a focus that has rested for a moment.
+    // The panel follows the focus after it has rested for a moment.
     let rest = Debounce::with_delay_ms(150);
     let focus = Callback::new(move |spot: MapPosition| {
         rest.schedule(move || {
@@ -251,7 +252,7 @@ fn StudyContent(
     let of = study.clone();
     leptos::task::spawn_local(async move {
         let found = has_human_judgments(of).await;
-        // The reader may be on another page by now.
+        // The user may be on another page by now.
         is_said.try_set(found);
     });
     let bar = match no_axioms {
@@ -311,14 +312,14 @@ fn StudyContent(
     }
 }
 
-/// Whether the section of what people say has something to show, or somebody who can change that.
-/// What it is, the section reads itself: the first page is small.
+/// Returns whether the human-judgments section has something to show, or the user could create a
+/// task. The section loads its data itself, since the first page has to stay small.
 async fn has_human_judgments(study: String) -> bool {
     if study == LOCAL_STUDY || !matches!(api::fetch_server_info().await, Ok(Some(_))) {
         return false;
     }
     let said = api::call_text(&ListHumanJudgmentsRequest { study }).await;
-    // Why there is no answer, the section says as well.
+    // An error counts as true, since the section shows the error.
     if said.map_or(true, |it| it.trim() != "[]") {
         return true;
     }
@@ -326,7 +327,7 @@ async fn has_human_judgments(study: String) -> bool {
     who.is_ok_and(|it| it.role >= AccessRole::Curator)
 }
 
-/// The dial that is left where a study has no axiom.
+/// Renders the split, the only control that remains if a study has no axiom.
 #[component]
 fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoView {
     let chosen = Signal::derive(move || turned.controls.get().split);
@@ -340,7 +341,7 @@ fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoVi
     })
 }
 
-/// The cell of the address if the study has it, or else the first.
+/// Returns the cell of the address if the study has it, or else the first.
 fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Option<MapPosition> {
     let known = |it: &MapPosition| {
         let row = match it.row {
@@ -356,7 +357,7 @@ fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Optio
     wanted.filter(known).or(first.filter(known))
 }
 
-/// The map, or its table in the same place.
+/// Renders the heat map, or its table in the same place.
 #[component]
 fn ResultFigure(
     frame: Arc<StudyOverview>,
@@ -387,7 +388,7 @@ fn ResultFigure(
             let table = move || {
                 let mut tables = report::study_tables(&overview.get()).into_iter();
                 tables.next().map(|mut table| {
-                    // What was measured and how stands in the head of the page.
+                    // These notes are already in the header of the page.
                     table.notes.clear();
                     view! { <DataTable table/> }
                 })
@@ -414,10 +415,10 @@ fn ResultFigure(
     }
 }
 
-/// Where the page is.
+/// Renders the breadcrumb of the page.
 #[component]
 fn Crumbs(
-    /// Of the study.
+    /// The title of the study.
     #[prop(into)]
     title: String,
 ) -> impl IntoView {
@@ -429,7 +430,7 @@ fn Crumbs(
     }
 }
 
-/// The page before its numbers: everything has its room.
+/// Renders a placeholder that reserves the space of the content.
 #[component]
 fn StudyPlaceholder() -> impl IntoView {
     view! {

@@ -1,4 +1,5 @@
-//! Own files to a study: read, set, run, look, and only then send anything.
+//! The Workbench page: makes a study from the user's files. Nothing is sent to a server until the
+//! user asks for it.
 
 mod state;
 mod files;
@@ -88,7 +89,7 @@ pub(crate) fn Workbench() -> impl IntoView {
     }
 }
 
-/// Keeps the address equal to the settings and the job.
+/// Writes the settings and the job to the address whenever they change.
 fn write_address(bench: WorkbenchState) {
     let navigate = use_navigate();
     Effect::new(move |before: Option<String>| {
@@ -117,7 +118,7 @@ fn write_address(bench: WorkbenchState) {
     });
 }
 
-/// Looks for the local study of an earlier visit.
+/// Loads the local study of an earlier visit, if there is one.
 fn restore_local_study(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
         match worker::run_task(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
@@ -127,7 +128,7 @@ fn restore_local_study(bench: WorkbenchState) {
     });
 }
 
-/// Takes a study that was downloaded before as the local one.
+/// Opens a downloaded study as the local study.
 fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElement>) {
     let picker = event.target();
     let Some(file) = picker.files().and_then(|it| it.get(0)) else {

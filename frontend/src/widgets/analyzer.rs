@@ -1,8 +1,9 @@
-//! The analyzer of a form: its tokenizer, stop list and stemmer in the words of an address.
+//! The analyzer fields of a form: tokenizer, stop list and stemmer, with the values used in
+//! addresses.
 
 use shared::text::{Analyzer, Stemmer};
 
-/// An analyzer as it is chosen in a form.
+/// The analyzer that is chosen in a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnalyzerChoice {
     /// The tokenizer: `alnum` or `unicode`; `wordpiece` where a form takes a vocabulary.
@@ -14,7 +15,7 @@ pub(crate) struct AnalyzerChoice {
 }
 
 impl AnalyzerChoice {
-    /// Returns what a form starts with: [`Analyzer::default`].
+    /// Returns the default analyzer of a form: [`Analyzer::default`].
     pub(crate) fn default_choice() -> AnalyzerChoice {
         let analyzer = Analyzer::default();
         AnalyzerChoice {
@@ -24,7 +25,7 @@ impl AnalyzerChoice {
         }
     }
 
-    /// Reads the words of an address; what is not there is as usual.
+    /// Parses the parameters of an address; missing ones have their default values.
     pub(crate) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> AnalyzerChoice {
         let usual = AnalyzerChoice::default_choice();
         AnalyzerChoice {
@@ -34,7 +35,7 @@ impl AnalyzerChoice {
         }
     }
 
-    /// Returns the words of an address.
+    /// Returns the parameters of an address.
     pub(crate) fn to_parameters(&self) -> [(&'static str, String); 3] {
         [
             ("tokenizer", self.tokenizer.clone()),
@@ -44,7 +45,7 @@ impl AnalyzerChoice {
     }
 }
 
-/// Returns the stemmers that a form offers, with their names for people.
+/// Returns the values and display names of the stemmers.
 pub(crate) fn stemmer_options() -> Vec<(&'static str, &'static str)> {
     let named = Stemmer::ALL.iter().map(|&it| match it {
         Stemmer::None => (it.name(), "none"),

@@ -1,4 +1,4 @@
-//! Where a cross-encoder looks: how much each piece of the query takes of each piece of a text.
+//! The attention of a cross-encoder between query tokens and document tokens.
 
 use leptos::prelude::*;
 use shared::api::{AttentionResponse, GetAttentionRequest, TokenSimilarities};
@@ -13,37 +13,37 @@ use super::section::Section;
 use super::{download, token_match_map};
 use crate::api;
 
-/// How the name of a cross-encoder ends.
+/// The suffix of a cross-encoder's specification.
 pub(crate) const CROSS_ENCODER_SUFFIX: &str = ":cross";
 
-/// What a reader chooses.
+/// The layer, head and direction that the user has chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct AttentionChoice {
-    /// None is the last.
+    /// The layer; none for the last.
     layer: Option<u32>,
-    /// None is the mean of all.
+    /// The head; none for the mean of all.
     head: Option<u32>,
     direction: AttentionDirection,
 }
 
-/// Which pieces take of which.
+/// The direction of attention that is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum AttentionDirection {
-    /// Pieces of the query of those of the text.
+    /// The attention of query tokens to document tokens.
     #[default]
     FromText,
-    /// Pieces of the text of those of the query.
+    /// The attention of document tokens to query tokens.
     FromQuery,
 }
 
-/// A strip for each text, for a chosen layer and head.
+/// Renders a map for each document, for the chosen layer and head.
 #[component]
 pub(crate) fn AttentionMaps(
-    /// A model that reads query and text together.
+    /// The specification of a cross-encoder.
     spec: String,
-    /// As written.
+    /// The query as written.
     query: String,
-    /// As written.
+    /// The documents as written.
     texts: Vec<String>,
 ) -> impl IntoView {
     let choice = RwSignal::new(AttentionChoice::default());
@@ -68,7 +68,7 @@ pub(crate) fn AttentionMaps(
         }
     });
     let answered = move || found.get_untracked()?.ok();
-    // The form stays while its answer is on its way, so that a select keeps the focus.
+    // The form stays while a reply is loading, so that a drop-down list keeps the focus.
     let shape = Memo::new(
         move |before: Option<&Option<(u32, u32)>>| match found.get() {
             Some(Ok(all)) => all.first().map(|it| (it.n_layers, it.n_heads)),
@@ -108,10 +108,10 @@ pub(crate) fn AttentionMaps(
     }
 }
 
-/// Which layer, which head, and who takes of whom.
+/// Renders the choice of layer, head and direction.
 #[component]
 fn Choices(
-    /// Of the first text, as it was answered first.
+    /// The first reply for the first document.
     first: AttentionResponse,
     choice: RwSignal<AttentionChoice>,
 ) -> impl IntoView {
@@ -152,7 +152,7 @@ fn Choices(
     }
 }
 
-/// A strip for each text.
+/// Renders a map for each document.
 #[component]
 fn Maps(all: Vec<AttentionResponse>, choice: RwSignal<AttentionChoice>) -> impl IntoView {
     let strips = move || {
@@ -184,7 +184,8 @@ fn title(at: usize) -> String {
     format!("Document {}", at + 1)
 }
 
-/// Places of the pieces of the query and of the text, without special ones at their ends.
+/// Returns the positions of the query tokens and of the document tokens, without the special tokens
+/// at their ends.
 fn token_ranges(it: &AttentionResponse) -> [std::ops::Range<usize>; 2] {
     let (second, n) = (it.document_start as usize, it.tokens.len());
     [
@@ -200,7 +201,7 @@ fn attention_figure(
 ) -> PlotFigure {
     let [query, text] = token_ranges(it);
     let pieces = |of: &std::ops::Range<usize>| it.tokens[of.clone()].to_vec();
-    // Rows are always the query, so that both directions stand alike.
+    // Rows are query tokens in both directions, so that the maps can be compared.
     let weight = |q: usize, t: usize| match direction {
         AttentionDirection::FromText => it.weights[q][t],
         AttentionDirection::FromQuery => it.weights[t][q],
@@ -232,7 +233,7 @@ fn attention_figure(
     }
 }
 
-/// Every weight, one a line.
+/// Returns all weights as TSV, one per line.
 fn weights_tsv(all: &[AttentionResponse]) -> String {
     let clean = |it: &str| it.replace(['\t', '\n', '\r'], " ");
     let mut text = "text\tpiece\tof\tweight\n".to_owned();

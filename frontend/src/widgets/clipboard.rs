@@ -1,9 +1,10 @@
-//! Copies text for the reader.
+//! Copying text to the clipboard.
 
 use leptos::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-/// Whether it worked: browsers refuse where a page does not come by a safe way.
+/// Copies a text and returns whether it worked; browsers refuse if the page is not in a secure
+/// context.
 pub(crate) async fn copy_text(text: &str) -> bool {
     if !window().is_secure_context() {
         return false;

@@ -1,4 +1,5 @@
-//! What a reader can turn: reading of the axioms, δ, width of a tie, which instances count.
+//! The controls of a study: variant, length tolerance δ, tie threshold ε, and the subset of
+//! instances.
 
 use leptos::prelude::*;
 use shared::probe::{AxiomVariant, Probe};
@@ -9,21 +10,21 @@ use shared::study::overview::{SplitSize, StudyOverview};
 use super::form::RadioButton;
 use crate::debounce::Debounce;
 
-/// What the dials of a study can be turned to.
+/// The values that the controls of a study can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ControlOptions {
-    /// Readings that were mined, the first is shown first.
+    /// The variants that were mined; the first is the default.
     pub(crate) variants: Vec<AxiomVariant>,
-    /// The δ that was mined with; none for any gap.
+    /// The length tolerance δ of mining, in terms; none for no limit.
     pub(crate) max_delta: Option<u32>,
-    /// Where queries are in splits.
+    /// The splits of the queries; empty if there are none.
     pub(crate) splits: Vec<SplitSize>,
-    /// Whether instances have readings and lengths; a behaviour is read in one way.
+    /// Whether there are controls for variant and length; behavioral tests have neither.
     pub(crate) has_axiom_controls: bool,
 }
 
 impl ControlOptions {
-    /// What a study can be turned to.
+    /// Returns the values that the controls of a study can have.
     pub(crate) fn from_overview(overview: &StudyOverview) -> ControlOptions {
         ControlOptions {
             variants: overview.variants.clone(),
@@ -33,7 +34,8 @@ impl ControlOptions {
         }
     }
 
-    /// What a list of the instances of an axiom or of the samples of a behaviour can be turned to.
+    /// Returns the values for a list of the instances of an axiom or the samples of a behavioral
+    /// test.
     pub(crate) fn for_probe(overview: &StudyOverview, probe: Probe) -> ControlOptions {
         let all = ControlOptions::from_overview(overview);
         match probe.is_axiom() {
@@ -46,21 +48,22 @@ impl ControlOptions {
         }
     }
 
-    /// The highest place of the δ dial; where any gap was mined, one more stands for it.
+    /// The highest value of the slider for δ if there was no limit in mining; one more step stands
+    /// for no limit.
     const ANY_LENGTH: u32 = 50;
 
     fn max_position(&self) -> u32 {
         self.max_delta.unwrap_or(ControlOptions::ANY_LENGTH + 1)
     }
 
-    /// Where the δ dial stands.
+    /// Returns the position of the slider for δ.
     fn delta_position(&self, dials: &StudyControls) -> u32 {
         dials
             .length_tolerance
             .map_or(self.max_position(), |it| it.min(self.max_position()))
     }
 
-    /// The dials with δ at a place of its dial.
+    /// Returns the controls with δ at a position of its slider.
     pub(crate) fn with_delta(&self, dials: &StudyControls, place: u32) -> StudyControls {
         StudyControls {
             length_tolerance: (place < self.max_position()).then_some(place),
@@ -68,7 +71,7 @@ impl ControlOptions {
         }
     }
 
-    /// The dials with δ so many terms up or down.
+    /// Returns the controls with δ changed by a number of terms.
     pub(crate) fn step_delta(&self, dials: &StudyControls, terms: i32) -> StudyControls {
         self.with_delta(
             dials,
@@ -76,7 +79,7 @@ impl ControlOptions {
         )
     }
 
-    /// The dials with the next reading.
+    /// Returns the controls with the next variant.
     pub(crate) fn next_mode(&self, dials: &StudyControls) -> StudyControls {
         let now = dials.variant.or(self.variants.first().copied());
         let at = self
@@ -107,12 +110,12 @@ impl ControlOptions {
     }
 }
 
-/// Widths of a tie that the dial offers, after each ranker's own.
+/// The tie thresholds that the slider offers, after the default of each ranker.
 const TIE_THRESHOLDS: [f64; 15] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
 ];
 
-/// Where the dial of ties stands.
+/// Returns the position of the slider for the tie threshold.
 fn threshold_position(width: Option<f64>) -> u32 {
     width.map_or(0, |width| {
         TIE_THRESHOLDS
@@ -127,18 +130,18 @@ fn threshold_text(width: Option<f64>) -> String {
     width.map_or("default".to_owned(), |it| {
         match TIE_THRESHOLDS.contains(&it) {
             true => format!("within {it}"),
-            // One that was tuned has more digits than count.
+            // A tuned threshold has more digits than are significant.
             false => format!("within {}", format::score(it, format::score_digits(it))),
         }
     })
 }
 
-/// The bar of dials. What they are turned to takes effect after a pause: see [`DebouncedControls`].
+/// Renders the bar of controls. Changes take effect after a delay: see [`DebouncedControls`].
 #[component]
 pub(crate) fn ControlBar(
-    /// What they can be turned to.
+    /// The values that the controls can have.
     reach: ControlOptions,
-    /// As they stand.
+    /// The current values.
     turned: DebouncedControls,
 ) -> impl IntoView {
     let dials = turned.controls;
@@ -224,18 +227,18 @@ pub(crate) fn ControlBar(
     }
 }
 
-/// A dial that is drawn along a line.
+/// Renders a slider.
 #[component]
 fn Slider(
-    /// The label above the dial.
+    /// The label above the slider.
     label: &'static str,
-    /// The last place of the dial; the first is 0.
+    /// The last position of the slider; the first is 0.
     last: u32,
-    /// Returns the place where the dial stands.
+    /// Returns the position of the slider.
     place: impl Fn() -> u32 + Send + Sync + 'static,
-    /// Returns the words for the place where the dial stands.
+    /// Returns the text for the current position.
     said: impl Fn() -> String + Send + Sync + Clone + 'static,
-    /// Takes the place that it is drawn to.
+    /// Receives the position to which the slider is moved.
     turn: impl Fn(u32) + 'static,
 ) -> impl IntoView {
     let draw = move |event: FormEvent<web_sys::HtmlInputElement>| {
@@ -259,7 +262,7 @@ fn Slider(
     }
 }
 
-/// Which queries count, where they are in splits.
+/// Renders the choice of a split of the queries, if there are splits.
 #[component]
 pub(crate) fn SplitSelect(
     splits: Vec<SplitSize>,
@@ -296,7 +299,7 @@ pub(crate) fn SplitSelect(
 
 type FormEvent<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
 
-/// A reading in a word.
+/// Returns the short label of a variant.
 pub(crate) fn variant_label(mode: AxiomVariant) -> &'static str {
     match mode {
         AxiomVariant::Fixed => "fixed",
@@ -326,11 +329,11 @@ fn instance_filter_label(only: InstanceSubset) -> &'static str {
     }
 }
 
-/// The dials as the hand has them; the address, and with it every number, follows after a
-/// pause, so that a dial that is being drawn asks once.
+/// The controls as the user has set them. The address, and with it every number, follows after a
+/// delay, so that moving a slider sends one request.
 #[derive(Clone, Copy)]
 pub(crate) struct DebouncedControls {
-    /// As they are shown.
+    /// The current values of the controls.
     pub(crate) controls: Signal<StudyControls>,
     pending: RwSignal<Option<StudyControls>>,
     debounce: Debounce,
@@ -338,7 +341,7 @@ pub(crate) struct DebouncedControls {
 }
 
 impl DebouncedControls {
-    /// `settled` are the dials of the address; `settle` changes it.
+    /// Creates the controls. `settled` has the values in the address; `settle` changes them.
     pub(crate) fn new(
         settled: Signal<StudyControls>,
         settle: Callback<StudyControls>,
@@ -358,20 +361,20 @@ impl DebouncedControls {
         }
     }
 
-    /// Turns a dial that may be turned further in a moment.
+    /// Sets the controls after a delay, for a slider that may be moved further.
     pub(crate) fn set_debounced(self, dials: StudyControls) {
         self.pending.set(Some(dials.clone()));
         self.debounce.schedule(move || self.commit.run(dials));
     }
 
-    /// Changes one dial with one press.
+    /// Changes the controls at once.
     pub(crate) fn update(self, change: impl FnOnce(&mut StudyControls)) {
         let mut dials = self.controls.get_untracked();
         change(&mut dials);
         self.set_now(dials);
     }
 
-    /// Turns a dial with one press.
+    /// Sets the controls at once.
     pub(crate) fn set_now(self, dials: StudyControls) {
         self.debounce.cancel();
         self.pending.set(Some(dials.clone()));

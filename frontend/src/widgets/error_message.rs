@@ -1,15 +1,15 @@
-//! What went wrong, and the way out.
+//! Error messages, with a button that tries again.
 
 use leptos::prelude::*;
 
 use crate::api;
 
-/// One message in the place where its answer would have stood.
+/// Renders an error in place of the content that could not be loaded.
 #[component]
 pub(crate) fn ErrorMessage(
-    /// What went wrong.
+    /// The error to show.
     error: api::Error,
-    /// Asks again.
+    /// Tries again.
     #[prop(optional, into)]
     retry: Option<Callback<()>>,
 ) -> impl IntoView {
@@ -28,13 +28,13 @@ pub(crate) fn ErrorMessage(
     }
 }
 
-/// The message of an error while there is one.
+/// Renders an error while there is one.
 #[component]
 pub(crate) fn OptionalErrorMessage(
-    /// What went wrong, if something did.
+    /// The error, if there is one.
     #[prop(into)]
     error: Signal<Option<api::Error>>,
-    /// Asks again.
+    /// Tries again.
     #[prop(optional, into)]
     retry: Option<Callback<()>>,
 ) -> impl IntoView {
@@ -44,10 +44,10 @@ pub(crate) fn OptionalErrorMessage(
     }
 }
 
-/// The messages of an `ErrorBoundary`, with a reload as the way out.
+/// Renders the errors of an `ErrorBoundary`, with a button that reloads the page.
 #[component]
 pub(crate) fn ErrorBoundaryMessages(
-    /// As the boundary gives them.
+    /// The errors that the boundary has caught.
     errors: ArcRwSignal<Errors>,
 ) -> impl IntoView {
     let list = move || {

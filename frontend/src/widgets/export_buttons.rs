@@ -1,23 +1,23 @@
-//! What can be taken from a figure: its table, its drawing, its numbers.
+//! The buttons that export a figure: its table, its drawing and its numbers.
 
 use leptos::prelude::*;
 
-/// The small buttons at the right of a figure's caption.
+/// Renders the small buttons at the right of a figure's caption.
 #[component]
 pub(crate) fn ExportButtons(
-    /// The figure, for those who hear the buttons: `heat map`.
+    /// The name of the figure for screen readers, as in `heat map`.
     #[prop(into)]
     of: String,
-    /// Whether the table stands in the place of the figure; without it there is no such button.
+    /// Whether the table is shown in place of the figure; without it there is no such button.
     #[prop(optional, into)]
     table: Option<Signal<bool>>,
-    /// Puts the table in the place of the figure, or the figure back.
+    /// Shows the table in place of the figure, or the figure again.
     #[prop(optional, into)]
     turn: Option<Callback<()>>,
-    /// Saves the drawing.
+    /// Saves the drawing as SVG.
     #[prop(optional, into)]
     svg: Option<Callback<()>>,
-    /// Saves the numbers.
+    /// Saves the numbers as CSV.
     #[prop(into)]
     csv: Callback<()>,
 ) -> impl IntoView {

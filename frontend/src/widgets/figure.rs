@@ -1,19 +1,19 @@
-//! A figure of `shared::plot`, drawn in the page: it takes its colours from the sheet, and so
+//! Renders a figure of `shared::plot` in the page. It takes its colors from the style sheet, so it
 //! follows the theme.
 
 use leptos::prelude::*;
 use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
 
-/// The figure as wide as its place.
+/// Renders a figure as wide as its container.
 #[component]
 pub(crate) fn FigureView(
-    /// What is drawn.
+    /// The figure to draw.
     figure: PlotFigure,
 ) -> impl IntoView {
     svg_frame(figure, "img", draw_mark)
 }
 
-/// A figure each of whose marks is drawn in some way.
+/// Renders a figure, drawing each of its marks with a function.
 pub(super) fn svg_frame(
     figure: PlotFigure,
     role: &'static str,
@@ -34,7 +34,7 @@ pub(super) fn svg_frame(
     }
 }
 
-/// One mark; what is said of a group shows where a pointer rests on it.
+/// Renders one mark; the title of a group is shown as its tooltip.
 pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
     match mark {
         FigureMark::Rect {
@@ -102,7 +102,7 @@ pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
     }
 }
 
-/// An ink as the sheet names it.
+/// Returns the CSS color of a figure color.
 fn css_color(ink: FigureColor) -> &'static str {
     match ink {
         FigureColor::Background => "var(--paper)",

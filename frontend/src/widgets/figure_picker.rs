@@ -1,4 +1,4 @@
-//! A figure whose groups can be picked: each is a button.
+//! A figure whose groups can be selected; each is a button.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -6,15 +6,15 @@ use shared::plot::{FigureMark, PlotFigure};
 
 use super::figure::{draw_mark, svg_frame};
 
-/// The figure; what is picked has a frame of its own.
+/// Renders the figure; the selected group has a frame.
 #[component]
 pub(crate) fn FigurePicker(
-    /// What is drawn.
+    /// The figure to draw.
     figure: PlotFigure,
-    /// Place of the picked group among the groups of the figure.
+    /// The index of the selected group.
     #[prop(into)]
     picked: Signal<Option<usize>>,
-    /// Picks a group.
+    /// Selects a group.
     pick: Callback<usize>,
 ) -> impl IntoView {
     let mut n_groups = 0;
@@ -22,7 +22,7 @@ pub(crate) fn FigurePicker(
         FigureMark::Group { title, marks } => {
             let place = n_groups;
             n_groups += 1;
-            // A group without marks has no queries; there is nothing to pick.
+            // A group without marks has no queries, so it cannot be selected.
             (!marks.is_empty())
                 .then(|| view! { <FigureGroup place title marks picked pick/> })
                 .into_any()
@@ -39,7 +39,7 @@ fn FigureGroup(
     picked: Signal<Option<usize>>,
     pick: Callback<usize>,
 ) -> impl IntoView {
-    // Where words stand in it they are its name, and the rest is said of it.
+    // Text in the group is its accessible name; otherwise its title is.
     let has_words = marks.iter().any(|it| matches!(it, FigureMark::Text { .. }));
     let (label, description) = match has_words {
         true => (None, Some(title)),

@@ -1,4 +1,4 @@
-//! A part of a page with its files: a figure or its table, and what is said of it.
+//! A section of a page with a figure or its table, an explanation, and export buttons.
 
 use leptos::ev::MouseEvent;
 use leptos::html;
@@ -12,23 +12,23 @@ use super::figure::FigureView;
 use super::figure_picker::FigurePicker;
 use super::table::DataTable;
 
-/// A figure, and what a reader can pick in it.
+/// A figure in which parts can be selected.
 #[derive(Clone, Copy)]
 pub(crate) struct InteractiveFigure {
     figure: Signal<PlotFigure>,
     selection: FigureSelection,
 }
 
-/// What can be picked in a figure.
+/// What can be selected in a figure.
 #[derive(Clone, Copy)]
 enum FigureSelection {
     None,
-    /// Its groups: each is a button.
+    /// The groups of the figure, each of which is a button.
     Groups {
         picked: Signal<Option<usize>>,
         pick: Callback<usize>,
     },
-    /// What lies at a place of the figure, by pointer alone.
+    /// A position in the figure, by pointer only.
     Position(Callback<[f64; 2]>),
 }
 
@@ -41,7 +41,7 @@ impl InteractiveFigure {
         }
     }
 
-    /// Its groups can be picked, by their places among the groups.
+    /// Creates a figure whose groups can be selected by their index.
     pub(crate) fn with_groups(
         figure: PlotFigure,
         picked: Signal<Option<usize>>,
@@ -53,7 +53,8 @@ impl InteractiveFigure {
         }
     }
 
-    /// A place in it can be pointed at; whoever takes no pointer needs another way.
+    /// Creates a figure in which a position can be selected by pointer. The page needs another way
+    /// for keyboard users.
     pub(crate) fn with_positions(
         figure: Signal<PlotFigure>,
         pick: Callback<[f64; 2]>,
@@ -65,23 +66,23 @@ impl InteractiveFigure {
     }
 }
 
-/// A section with a figure or a table, and its files; nothing where there is nothing to say.
+/// Renders a section with a figure or a table and its export buttons; nothing without a table.
 #[component]
 pub(crate) fn FigureSection(
-    /// What the names of its files begin with.
+    /// The beginning of the file names.
     #[prop(optional)]
     of: &'static str,
-    /// Its anchor, and the rest of these names.
+    /// The anchor of the section, and the rest of the file names.
     id: &'static str,
-    /// Its heading.
+    /// The heading of the section.
     name: &'static str,
-    /// How to read it.
+    /// How to read the figure.
     #[prop(into)]
     said: String,
-    /// None where there is only a table.
+    /// The figure; none if there is only a table.
     #[prop(optional_no_strip)]
     drawing: Option<InteractiveFigure>,
-    /// The same as numbers.
+    /// The numbers of the figure.
     table: Option<ReportTable>,
 ) -> impl IntoView {
     let table = table?;
@@ -129,7 +130,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
         figure,
         selection: pick,
     } = drawn;
-    // Words in a figure are as large as those beside it.
+    // This width makes text in the figure as large as text beside it.
     let width = figure.with_untracked(|it| format!("{}px", it.width + 2.0 * it.margin));
     let place = NodeRef::<html::Div>::new();
     let pointed = move |event: MouseEvent| {
@@ -163,7 +164,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
     }
 }
 
-/// Where in a figure somebody points.
+/// Returns the position of the pointer in the coordinates of the figure.
 fn pointer_position(
     frame: &web_sys::HtmlElement,
     figure: &PlotFigure,

@@ -1,27 +1,27 @@
-//! The fields of every form: a label, what is typed or chosen, and what is wrong with it.
+//! The fields of all forms: a label, the input, and its error.
 
 use leptos::prelude::*;
 
-/// What is wrong with a field, and what is allowed.
+/// An error in a field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FormFieldError<F> {
-    /// The field that holds the mistake.
+    /// The field that has the error.
     pub(crate) field: F,
-    /// Starts small, without full stop.
+    /// The message, which starts in lower case and has no full stop.
     pub(crate) reason: String,
 }
 
-/// The name of a field in its form.
+/// Identifies a field of a form.
 pub(crate) trait FieldName: Copy + PartialEq + Send + Sync + 'static {
     /// Returns the id of the message beside the field, for `aria-describedby`.
     fn id(self) -> String;
 }
 
-/// What is typed into a form, and what is wrong with it.
+/// The values of a form, with their errors.
 pub(crate) struct FormState<V: Send + Sync + 'static, F: FieldName> {
-    /// As typed; a mistake is text, so a number is text.
+    /// The values as typed. Numbers are stored as text, so that an invalid one can be kept.
     pub(crate) values: RwSignal<V>,
-    /// Everything that is wrong now.
+    /// The current errors.
     pub(crate) errors: Signal<Vec<FormFieldError<F>>>,
 }
 
@@ -34,7 +34,7 @@ impl<V: Send + Sync, F: FieldName> Clone for FormState<V, F> {
 impl<V: Send + Sync, F: FieldName> Copy for FormState<V, F> {}
 
 impl<V: Send + Sync, F: FieldName> FormState<V, F> {
-    /// Returns what is wrong with a field.
+    /// Returns the error of a field.
     pub(crate) fn reason(self, field: F) -> Option<String> {
         let wrong = self.errors.read();
         let found = wrong.iter().find(|it| it.field == field);
@@ -46,7 +46,7 @@ impl<V: Send + Sync, F: FieldName> FormState<V, F> {
         self.reason(field).map(|_| "true")
     }
 
-    /// Returns a value by the same way by which it is changed.
+    /// Returns a value through the function that gives mutable access to it.
     fn get<T: Clone>(self, place: fn(&mut V) -> &mut T) -> T {
         self.values.track();
         self.values.update_untracked(|it| place(it).clone())
@@ -60,12 +60,12 @@ impl<V: Send + Sync, F: FieldName> FormState<V, F> {
     }
 }
 
-/// The text of a field.
+/// The text of an input field.
 #[derive(Clone, Copy)]
 pub(crate) struct TextInput {
-    /// The text of the field as it stands.
+    /// The current text.
     pub(crate) value: Signal<String>,
-    /// Takes what is typed.
+    /// Receives the text when the user changes it.
     pub(crate) set: Callback<String>,
 }
 
@@ -78,16 +78,16 @@ impl From<RwSignal<String>> for TextInput {
     }
 }
 
-/// What is wrong with the text of a field.
+/// The error of an input field.
 #[derive(Clone)]
 pub(crate) struct InputError {
-    /// Of the message, for `aria-describedby`.
+    /// The id of the message, for `aria-describedby`.
     pub(crate) id: String,
-    /// None while nothing is wrong.
+    /// The message; none while there is no error.
     pub(crate) reason: Signal<Option<String>>,
 }
 
-/// The message of a mistake, beside its field.
+/// Renders an error message beside its field.
 #[component]
 fn Message(mistake: InputError) -> impl IntoView {
     let message = move || {
@@ -97,12 +97,12 @@ fn Message(mistake: InputError) -> impl IntoView {
     view! { <span id=mistake.id class="wrong" aria-live="polite">{message}</span> }
 }
 
-/// What is wrong with a field.
+/// Renders the error of a field.
 #[component]
 pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FieldName>(
-    /// The form that holds the value and its mistakes.
+    /// The form that holds the value and its errors.
     form: FormState<V, F>,
-    /// The field of the form that is shown.
+    /// The field of the form.
     field: F,
 ) -> impl IntoView {
     view! { <Message mistake=form.input_error(field)/> }
@@ -111,34 +111,34 @@ pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FieldName>(
 /// Renders a labeled single-line text field with its note and error message.
 #[component]
 pub(crate) fn TextField(
-    /// The label above the line.
+    /// The label above the field.
     #[prop(into)]
     label: String,
-    /// What is typed.
+    /// The text of the field.
     #[prop(into)]
     text: TextInput,
-    /// `password`, say.
+    /// The type of the input, such as `password`.
     #[prop(optional)]
     kind: Option<&'static str>,
-    /// Which keyboard it is typed with.
+    /// The on-screen keyboard to use.
     #[prop(optional)]
     inputmode: Option<&'static str>,
-    /// What the browser may fill in.
+    /// The value of the `autocomplete` attribute.
     #[prop(default = "off")]
     autocomplete: &'static str,
-    /// An example, while nothing is typed.
+    /// An example that is shown while the field is empty.
     #[prop(optional)]
     placeholder: Option<&'static str>,
-    /// The longest text that is taken, in characters.
+    /// The maximum length, in characters.
     #[prop(optional)]
     maxlength: Option<usize>,
-    /// Whether the form needs it.
+    /// Whether the field must be filled in.
     #[prop(optional)]
     required: bool,
-    /// What is wrong with it.
+    /// The error of the field.
     #[prop(optional)]
     mistake: Option<InputError>,
-    /// A note below the line.
+    /// A note below the field.
     #[prop(optional)]
     note: Option<&'static str>,
 ) -> impl IntoView {
@@ -166,15 +166,15 @@ pub(crate) fn TextField(
     }
 }
 
-/// A list to choose from.
+/// Renders a drop-down list with its label.
 #[component]
 pub(crate) fn SelectField(
     /// The label above the list.
     label: &'static str,
-    /// Takes the value of the option that is chosen.
+    /// Receives the value of the selected option.
     #[prop(into)]
     choose: Callback<String>,
-    /// The options, in the order in which they are listed.
+    /// The options, in order.
     children: Children,
 ) -> impl IntoView {
     view! {
@@ -187,19 +187,19 @@ pub(crate) fn SelectField(
     }
 }
 
-/// A line of a form, with what is wrong in it.
+/// Renders a text field of a form, with its error.
 #[component]
 pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
-    /// The form that holds the value and its mistakes.
+    /// The form that holds the value and its errors.
     form: FormState<V, F>,
-    /// The field of the form that is shown.
+    /// The field of the form.
     field: F,
-    /// The label above the line.
+    /// The label above the field.
     label: &'static str,
-    /// Which keyboard it is typed with.
+    /// The on-screen keyboard to use.
     #[prop(default = "text")]
     inputmode: &'static str,
-    /// Its text among the values.
+    /// Returns the text of the field among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView {
     let text = TextInput {
@@ -209,31 +209,31 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
     view! { <TextField label text inputmode mistake=form.input_error(field)/> }
 }
 
-/// A number as text, since a mistake is text.
+/// Renders a field for a number, which is stored as text so that an invalid one can be kept.
 #[component]
 pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FieldName>(
-    /// The form that holds the value and its mistakes.
+    /// The form that holds the value and its errors.
     form: FormState<V, F>,
-    /// The field of the form that is shown.
+    /// The field of the form.
     field: F,
-    /// The label above the line.
+    /// The label above the field.
     label: &'static str,
-    /// Its text among the values.
+    /// Returns the text of the field among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView {
     view! { <FormTextField form field label inputmode="decimal" text/> }
 }
 
-/// A drop-down list, which chooses one of several values.
+/// Renders a drop-down list of fixed values.
 #[component]
 pub(crate) fn FormSelect<V, F, T>(
     /// The form that holds the value.
     form: FormState<V, F>,
     /// The label above the list.
     label: &'static str,
-    /// Each value with its word in the list and its words for people.
+    /// Each value with its option value and display name.
     options: &'static [(T, &'static str, &'static str)],
-    /// The value among the values of the form.
+    /// Returns the value among the values of the form.
     value: fn(&mut V) -> &mut T,
 ) -> impl IntoView
 where
@@ -258,15 +258,15 @@ where
 /// form.
 #[component]
 pub(crate) fn FormOwnedSelect<V, F, W>(
-    /// The form that holds the value and its mistakes.
+    /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The label above the list.
     label: &'static str,
-    /// Word in the values and words for people.
+    /// The options, each with its value and display name.
     options: Vec<(W, W)>,
-    /// Reads the word.
+    /// Returns the selected option value.
     get: fn(&V) -> String,
-    /// Writes it.
+    /// Sets the selected option value.
     set: fn(&mut V, String),
 ) -> impl IntoView
 where
@@ -285,16 +285,16 @@ where
     view! { <SelectField label choose>{options}</SelectField> }
 }
 
-/// One of several words that the values hold as they are.
+/// Renders a drop-down list whose option values are stored as text.
 #[component]
 pub(crate) fn FormStringSelect<V, F>(
-    /// The form that holds the value and its mistakes.
+    /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The label above the list.
     label: &'static str,
-    /// Words in the values and words for people.
+    /// The options, each with its value and display name.
     options: Vec<(&'static str, &'static str)>,
-    /// Its text among the values.
+    /// Returns the text among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView
 where
@@ -310,14 +310,14 @@ where
     view! { <SelectField label choose>{options}</SelectField> }
 }
 
-/// Something that is so or not.
+/// Renders a checkbox that is stored in a form.
 #[component]
 pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FieldName>(
-    /// The form that holds the value and its mistakes.
+    /// The form that holds the value and its errors.
     form: FormState<V, F>,
-    /// Beside the box.
+    /// The label beside the box.
     label: &'static str,
-    /// Whether it is so, among the values.
+    /// Returns the Boolean among the values.
     on: fn(&mut V) -> &mut bool,
 ) -> impl IntoView {
     let turn = move |_| {
@@ -334,19 +334,19 @@ pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FieldName>(
     }
 }
 
-/// One of several ways, of which one is chosen.
+/// Renders one radio button of a group.
 #[component]
 pub(crate) fn RadioButton<S, C>(
-    /// The name of the ways.
+    /// The name of the group of radio buttons.
     group: &'static str,
-    /// What it means.
+    /// The tooltip of the button.
     #[prop(optional)]
     title: Option<&'static str>,
-    /// Whether it is the chosen one.
+    /// Returns whether the button is selected.
     chosen: S,
-    /// Chooses it.
+    /// Selects the button.
     choose: C,
-    /// Beside the button.
+    /// The label beside the button.
     children: Children,
 ) -> impl IntoView
 where

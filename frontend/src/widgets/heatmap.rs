@@ -1,5 +1,6 @@
-//! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with
-//! relevance and counts below. On a phone the sheet turns it; the reading order stays.
+//! The heat map of a study: rankers × axioms, with effectiveness beside it, and agreement with
+//! relevance and counts below. On a phone the style sheet swaps rows and columns; the reading order
+//! stays the same.
 
 mod layout;
 mod legend;
@@ -22,26 +23,26 @@ use legend::Legend;
 pub(crate) use layout::{family_name, move_in_grid};
 pub(crate) use legend::HeatMapPlaceholder;
 
-/// A place on the map.
+/// A position on the heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MapPosition {
-    /// Row.
+    /// The row of the cell.
     pub(crate) row: MapRow,
-    /// Column.
+    /// The column of the cell.
     pub(crate) probe: Probe,
 }
 
 /// The row of a heat-map cell: a ranker, or relevance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MapRow {
-    /// A ranker, counted from 0.
+    /// A ranker, by its row counted from 0.
     Ranker(usize),
-    /// Agreement of the axiom with the judgements.
+    /// The agreement of the axiom with the relevance judgments.
     Relevance,
 }
 
 impl MapPosition {
-    /// The column of an overview.
+    /// Returns the column of this position in an overview.
     pub(crate) fn column(self, overview: &StudyOverview) -> Option<usize> {
         overview
             .columns
@@ -49,7 +50,7 @@ impl MapPosition {
             .position(|it| it.probe == self.probe)
     }
 
-    /// What an overview knows of this place.
+    /// Returns the cell of an overview at this position.
     pub(crate) fn cell(self, overview: &StudyOverview) -> Option<&OverviewCell> {
         let column = self.column(overview)?;
         match self.row {
@@ -58,7 +59,7 @@ impl MapPosition {
         }
     }
 
-    /// The name of the row.
+    /// Returns the name of the row.
     pub(crate) fn name(self, overview: &StudyOverview) -> String {
         match self.row {
             MapRow::Ranker(row) => {
@@ -70,14 +71,14 @@ impl MapPosition {
     }
 }
 
-/// What a cell shows.
+/// The content of a cell.
 #[derive(Debug, Clone, PartialEq)]
 enum CellState {
-    /// A fraction.
+    /// The cell has a fraction.
     Known(OverviewCell),
-    /// The axiom has no instance here.
+    /// The axiom has no instance in this study.
     Undefined,
-    /// It has, but none has all its scores.
+    /// There are instances, but none has all its scores.
     Failed,
 }
 
@@ -128,7 +129,7 @@ impl CellState {
         matches!(self, CellState::Known(cell) if cell.tally.unscored > 0)
     }
 
-    /// Everything, for those who do not see the cell.
+    /// Returns the full description of the cell for screen readers.
     fn cell_description(&self, who: &str, probe: &str) -> String {
         match self {
             CellState::Known(cell) => said(who, probe, cell),
@@ -155,34 +156,34 @@ fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
     said
 }
 
-/// What the parts of the map share.
+/// The state that the parts of the map share.
 #[derive(Clone, Copy)]
 struct HeatMapState {
     overview: Signal<Arc<StudyOverview>>,
     selected: Signal<MapPosition>,
-    /// Where the focus is or would be: the one tab stop.
+    /// The cell that has the focus, or gets it with the Tab key.
     current: RwSignal<MapPosition>,
     focus: Callback<MapPosition>,
     href: Callback<MapPosition, Option<String>>,
 }
 
-/// The map with its legend. Rows and columns are those of `frame`, numbers those of
-/// `overview`, so that the focus stays where it is when a dial is turned.
+/// Renders the heat map with its legend. Rows and columns are those of `frame`, numbers those of
+/// `overview`, so that the focus stays in place when a control changes.
 #[component]
 pub(crate) fn HeatMap(
-    /// Its rows and columns.
+    /// The overview with the rows and columns.
     frame: Arc<StudyOverview>,
-    /// Its numbers.
+    /// The overview with the numbers.
     #[prop(into)]
     overview: Signal<Arc<StudyOverview>>,
-    /// The cell of the side panel.
+    /// The cell that the side panel shows.
     #[prop(into)]
     selected: Signal<MapPosition>,
-    /// A cell has got the focus.
+    /// Called when a cell gets the focus.
     focus: Callback<MapPosition>,
-    /// Where a cell leads.
+    /// Returns the address that a cell links to.
     href: Callback<MapPosition, Option<String>>,
-    /// Whether new numbers are on their way.
+    /// Whether new numbers are loading.
     #[prop(into)]
     busy: Signal<bool>,
 ) -> impl IntoView {
@@ -297,7 +298,7 @@ fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> i
     }
 }
 
-/// What groups of columns are about.
+/// Renders the headings of groups of columns.
 #[component]
 fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     let mut all = family_spans(&frame);
@@ -315,7 +316,7 @@ fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     all.collect_view()
 }
 
-/// Names of the columns.
+/// Renders the headings of the columns.
 #[component]
 fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     let axioms = frame.columns.iter().enumerate().map(|(at, column)| {
@@ -354,7 +355,7 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
     }
 }
 
-/// A row of cells, with the effectiveness of its ranker.
+/// Renders a row of cells, with the effectiveness of its ranker.
 #[component]
 fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let ranker = match who {
@@ -373,7 +374,7 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
             None,
         ),
     };
-    // A long name has no room beside its cells.
+    // There is no space for a long name beside the cells.
     let note = match note {
         Some(note) => format!("{name}. {note}"),
         None => name.clone(),
@@ -412,7 +413,8 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
     }
 }
 
-/// Place, class and value of each measure of a ranker; the best of a column is bold.
+/// Returns column, class and value of each effectiveness measure of a ranker; the best value of a
+/// column is bold.
 fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static str, Option<f64>)> {
     let values = row.effectiveness.iter().enumerate().map(|(at, &value)| {
         let all = frame
@@ -430,19 +432,20 @@ fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static st
     values.collect()
 }
 
-/// A number with its bounds, as a link to its instances.
+/// Renders the fraction and its interval, as a link to the instances.
 #[component]
 fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
     let state = Memo::new(move |_| CellState::for_position(&map.overview.read(), spot));
     let probe = spot.probe.name();
-    // A pointer first selects, and opens what is selected already; Enter opens.
+    // A click on a cell selects it, and a click on the selected cell opens it; Enter opens it at
+    // once.
     let was_selected = StoredValue::new(false);
     let on_click = move |event: ev::MouseEvent| {
         let by_key = event.detail() == 0;
         let apart = event.ctrl_key() || event.meta_key() || event.shift_key();
         if !by_key && !apart && !was_selected.get_value() {
             event.prevent_default();
-            // Not every browser gives a link the focus when it is pressed.
+            // Some browsers do not focus a link when it is clicked.
             map.current.set(spot);
             map.focus.run(spot);
         }
@@ -491,7 +494,7 @@ fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> 
     }
 }
 
-/// A row of counts.
+/// Renders a row of counts.
 #[component]
 fn CountRow(count: HeatmapCount, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let cells = (0..frame.columns.len()).map(|at| {

@@ -1,25 +1,25 @@
-//! A text in which query terms are marked. What comes from a collection is text, never HTML.
+//! Text with highlighted query terms. Content of a collection is treated as text, never as HTML.
 
 use leptos::prelude::*;
 use shared::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
 
-/// A piece of a text, marked or not.
+/// A segment of a text, highlighted or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextSegment {
-    /// As written.
+    /// The text of the segment.
     pub(crate) text: String,
-    /// The query term that it is, if any.
+    /// The query term in the segment, if any.
     pub(crate) mark: Option<TermHighlight>,
 }
 
-/// The text with its marks; `lit` is the query term that is pointed at elsewhere.
+/// Renders a text with its highlights; `lit` is the query term that is hovered elsewhere.
 #[component]
 pub(crate) fn HighlightedTextView(
-    /// The text and where query terms stand in it.
+    /// The text and the occurrences of query terms in it.
     marked: HighlightedText,
-    /// Distinct query terms: their rarity chooses the line.
+    /// The distinct query terms; their rarity determines the line style.
     terms: Vec<QueryTermInfo>,
-    /// Place of a term among these.
+    /// The index of the hovered term.
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
@@ -37,12 +37,12 @@ pub(crate) fn HighlightedTextView(
     segments.collect_view()
 }
 
-/// A query term as it is marked in the texts.
+/// Renders a query term as it is highlighted in documents.
 #[component]
 pub(crate) fn HighlightedTerm(
-    /// Distinct query terms.
+    /// The distinct query terms.
     terms: Vec<QueryTermInfo>,
-    /// Place of the term among these.
+    /// The index of the term.
     place: usize,
 ) -> impl IntoView {
     let written = terms
@@ -52,7 +52,7 @@ pub(crate) fn HighlightedTerm(
     view! { <mark class=underline_class(&terms, place as u32)>{written}</mark> }
 }
 
-/// The line that a term is marked with: `t1` for the rarest, on to `t5`, then `rest`.
+/// Returns the class of a term's underline: `t1` for the rarest to `t5`, then `rest`.
 pub(crate) fn underline_class(terms: &[QueryTermInfo], place: u32) -> &'static str {
     const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
     let rarity = terms.get(place as usize).map(|it| it.rarity_rank as usize);
@@ -61,7 +61,7 @@ pub(crate) fn underline_class(terms: &[QueryTermInfo], place: u32) -> &'static s
         .unwrap_or("rest")
 }
 
-/// Cuts a text at its marks. A mark that does not fit the text is left out.
+/// Splits a text at its highlights. A highlight that does not fit the text is skipped.
 pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
     let mut segments = Vec::new();
     let mut from = 0;

@@ -1,15 +1,15 @@
-//! What there is to say of a job.
+//! The status of a job as text.
 
 use shared::api::{Job, JobState};
 
 use crate::number_format;
 
-/// How far it is, from 0 to 1.
+/// Returns the progress of a job, from 0 to 1.
 pub(crate) fn progress(job: &Job) -> f64 {
     job.n_scored as f64 / job.n_pairs.max(1) as f64
 }
 
-/// Who scores, how far it is, how fast, and how long it will take.
+/// Describes the model, progress, speed and remaining time of a job.
 pub(crate) fn status_text(job: &Job) -> String {
     let pairs = format!(
         "{} of {} pairs",

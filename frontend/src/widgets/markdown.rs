@@ -1,27 +1,27 @@
-//! Markdown of people as nodes of the page.
+//! Renders Markdown that was written by users.
 //!
-//! It is untrusted: raw HTML is left out, of an image its words stay, and a link leads by http,
-//! https or mailto or is only its words. Nothing is ever set as HTML.
+//! It is untrusted: raw HTML is dropped, an image is replaced by its text, and a link must use
+//! http, https or mailto, or only its text is kept. Nothing is ever set as HTML.
 
 use leptos::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-/// What stands deeper than this is shown in the element that holds it: a page of `>` would else
-/// be as many elements in each other as a browser can hold.
+/// The maximum nesting depth; deeper content is shown in the element that contains it. Otherwise a
+/// page of `>` would nest as many elements as a browser can hold.
 const MAX_DEPTH: usize = 12;
 
 /// Renders untrusted Markdown without raw HTML and images; links keep only http, https and mailto
 /// targets.
 #[component]
 pub(crate) fn Markdown(
-    /// As somebody wrote it.
+    /// The Markdown source.
     text: String,
 ) -> impl IntoView {
     let nodes = parse_nodes(&text);
     view! { <div class="markdown">{nodes.into_iter().map(node_view).collect_view()}</div> }
 }
 
-/// A piece of a text.
+/// A node of the parsed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum MarkdownNode {
     Text(String),
@@ -31,29 +31,29 @@ enum MarkdownNode {
     Within(ContainerKind, Vec<MarkdownNode>),
 }
 
-/// What holds other pieces.
+/// The kind of a node with children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ContainerKind {
     Paragraph,
-    /// 3 to 6: the page has the two above.
+    /// A heading of level 3 to 6; levels 1 and 2 belong to the page.
     Heading(u8),
     Quote,
     CodeBlock,
     List,
-    /// Counted from this number.
+    /// An ordered list that starts at this number.
     Counted(u64),
     Item,
     Emphasis,
     Strong,
     Struck,
     Link(String),
-    /// Holds pieces, and is nothing itself.
+    /// A group without an element of its own.
     Plain,
-    /// Is left out with all that it holds.
+    /// A node that is dropped with all its children.
     Dropped,
 }
 
-/// The pieces of a text.
+/// Parses a text into nodes.
 fn parse_nodes(text: &str) -> Vec<MarkdownNode> {
     let mut open: Vec<(ContainerKind, Vec<MarkdownNode>)> =
         vec![(ContainerKind::Plain, Vec::new())];
@@ -69,7 +69,7 @@ fn parse_nodes(text: &str) -> Vec<MarkdownNode> {
                 continue;
             }
             Event::End(_) => {
-                // Starts and ends are balanced, and the first stays.
+                // Start and end events are balanced, and the outermost node stays open.
                 let Some((kind, inner)) = open.pop().filter(|_| !open.is_empty()) else {
                     break;
                 };
@@ -119,12 +119,12 @@ fn kind(tag: Tag<'_>) -> ContainerKind {
             None => ContainerKind::Plain,
         },
         Tag::HtmlBlock | Tag::MetadataBlock(_) => ContainerKind::Dropped,
-        // The words beside an image stand for it.
+        // An image is replaced by its text.
         _ => ContainerKind::Plain,
     }
 }
 
-/// Where a link may lead; none by any other scheme, or none.
+/// Returns the target of a link; none unless its scheme is allowed.
 fn safe_href(address: &str) -> Option<String> {
     let odd = |it: char| it.is_control() || it.is_whitespace();
     let (scheme, rest) = address.split_once(':')?;
@@ -174,7 +174,7 @@ fn node_view(node: MarkdownNode) -> AnyView {
 mod tests {
     use super::*;
 
-    /// `paragraph(strong(two))`
+    /// `expected` is a nested form such as `paragraph(strong(two))`.
     fn check(text: &str, expected: &str) {
         fn written(nodes: &[MarkdownNode]) -> String {
             let each = nodes.iter().map(|node| match node {

@@ -1,16 +1,16 @@
-//! The way in for the operator of a server.
+//! The sign-in form for the operator of a server.
 
 use leptos::prelude::*;
 
 use super::form::TextField;
 use crate::api::operator_token;
 
-/// Says how the operator comes in, and takes the operator's token.
+/// Renders how the operator signs in, and a field for the operator's token.
 #[component]
 pub(crate) fn OperatorTokenForm(
-    /// What the token is needed for, as a sentence.
+    /// What the token is needed for, a sentence.
     why: &'static str,
-    /// Asks once more what the server lets us do.
+    /// Asks the server again what the user may do.
     again: Callback<()>,
 ) -> impl IntoView {
     let typed = RwSignal::new(String::new());

@@ -1,19 +1,19 @@
-//! How far a piece of long work is.
+//! A progress bar.
 
 use leptos::prelude::*;
 
-/// A line that fills from the left.
+/// Renders a bar that fills from the left.
 #[component]
 pub(crate) fn Progress(
-    /// What is being done.
+    /// The label of the task.
     #[prop(into)]
     label: String,
-    /// From 0 to 1.
+    /// The progress, from 0 to 1.
     #[prop(into)]
     done: Signal<f64>,
 ) -> impl IntoView {
     let percent = move || (done.get().clamp(0.0, 1.0) * 100.0).floor();
-    // Screen readers speak a changed value: tenths are often enough.
+    // Screen readers announce every change of the value, so it changes in steps of 10 %.
     let spoken = Memo::new(move |_| (percent() / 10.0).floor() as u32 * 10);
     view! {
         <span

@@ -1,5 +1,4 @@
-//! What was asked for, once there is an answer; until then that it is on its way, and after that
-//! why there is none.
+//! Renders a request: its reply, a message while it is loading, or its error.
 
 use leptos::prelude::*;
 use shared::api::worker::LOCAL_STUDY;
@@ -8,21 +7,21 @@ use super::error_message::ErrorMessage;
 use crate::api::Error;
 use crate::routes::PageRoute;
 
-/// The answer, in the words of the page.
+/// Renders the reply to a request with a function of the page.
 #[component]
 pub(crate) fn ResourceView<T, F>(
-    /// What was asked for.
+    /// The request.
     answer: LocalResource<Result<T, Error>>,
-    /// What is said until it is there.
+    /// The message that is shown while it is loading.
     #[prop(optional)]
     until: &'static str,
-    /// What stands there until then, in place of a sentence.
+    /// A placeholder that is shown in place of the message.
     #[prop(optional, into)]
     waiting: Option<ViewFn>,
-    /// The heading of a page without an answer.
+    /// The heading of the page if there is an error.
     #[prop(optional)]
     without: Option<&'static str>,
-    /// Shows it.
+    /// Renders the reply.
     shown: F,
 ) -> impl IntoView
 where
@@ -41,10 +40,10 @@ where
     }
 }
 
-/// Why there is no answer; nothing while there may be one.
+/// Renders the error of a request; nothing if there is none.
 #[component]
 pub(crate) fn ResourceError<T: Clone + 'static>(
-    /// What was asked for.
+    /// The request.
     answer: LocalResource<Result<T, Error>>,
 ) -> impl IntoView {
     let retry = Callback::new(move |()| answer.refetch());
@@ -54,12 +53,12 @@ pub(crate) fn ResourceError<T: Clone + 'static>(
     }
 }
 
-/// The way back from a page below a study.
+/// Renders the breadcrumb of a page below a study.
 #[component]
 pub(crate) fn Crumbs(
-    /// Its name.
+    /// The name of the study.
     study: String,
-    /// What the page is called.
+    /// The title of the page.
     here: &'static str,
 ) -> impl IntoView {
     let (above, called) = match study.as_str() {

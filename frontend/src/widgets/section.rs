@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-/// A section with its heading.
+/// Renders a section with its heading.
 #[component]
 pub(crate) fn Section(
     /// The id of the heading, which is the anchor of the section.
     id: &'static str,
-    /// The words of the heading.
+    /// The text of the heading.
     #[prop(into)]
     name: String,
     /// The classes of the section.
@@ -16,10 +16,10 @@ pub(crate) fn Section(
     /// How to read the section.
     #[prop(optional)]
     note: Option<&'static str>,
-    /// What else stands in the header.
+    /// Further content of the header.
     #[prop(optional, into)]
     header: Option<ViewFn>,
-    /// What stands below the heading.
+    /// The content below the heading.
     children: Children,
 ) -> impl IntoView {
     view! {

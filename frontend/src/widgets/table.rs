@@ -1,12 +1,12 @@
-//! A table of `shared::report`, as the page shows it.
+//! Tables, including those of `shared::report`.
 
 use leptos::prelude::*;
 use shared::report::{ColumnKind, ReportTable};
 
-/// Columns, rows and notes; wide ones scroll in their own place.
+/// Renders columns, rows and notes of a table; a wide one scrolls by itself.
 #[component]
 pub(crate) fn DataTable(
-    /// What stands in it.
+    /// The table to show.
     table: ReportTable,
 ) -> impl IntoView {
     let kinds: Vec<ColumnKind> = table.columns.iter().map(|it| it.kind).collect();
@@ -50,7 +50,7 @@ fn class(kind: ColumnKind) -> &'static str {
     }
 }
 
-/// The head of a column.
+/// The heading of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ColumnHeading {
     name: String,
@@ -61,48 +61,48 @@ pub(crate) struct ColumnHeading {
 enum ColumnHeadingKind {
     Text,
     Number,
-    /// Only for those who hear the page.
+    /// The heading is only for screen readers.
     Hidden,
 }
 
 impl ColumnHeading {
-    /// Of a column of words.
+    /// Creates the heading of a text column.
     pub(crate) fn text(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Text);
         ColumnHeading { name, kind }
     }
 
-    /// Of a column of numbers.
+    /// Creates the heading of a numeric column.
     pub(crate) fn number(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Number);
         ColumnHeading { name, kind }
     }
 
-    /// Of a column that needs no head for those who see it.
+    /// Creates a heading that only screen readers announce.
     pub(crate) fn hidden(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Hidden);
         ColumnHeading { name, kind }
     }
 }
 
-/// A table with its heads and its rows.
+/// Renders a table with its column headings.
 #[component]
 pub(crate) fn HeadedTable(
-    /// What it shows.
+    /// The name of the table.
     #[prop(into)]
     name: String,
-    /// More of that, in its caption.
+    /// A longer caption than the name.
     #[prop(optional)]
     caption: Option<&'static str>,
-    /// Of the table.
+    /// The class of the table.
     class: &'static str,
-    /// From the left.
+    /// The column headings, from the left.
     #[prop(into)]
     heads: Vec<ColumnHeading>,
-    /// Whether it scrolls in its own place where it is wide.
+    /// Whether a wide table scrolls by itself.
     #[prop(optional)]
     scrolls: bool,
-    /// Its rows.
+    /// The rows of the table.
     children: Children,
 ) -> impl IntoView {
     let heads = heads

@@ -1,4 +1,4 @@
-//! What each query term adds to the score of each text, for one lexical ranker.
+//! The contribution of each query term to the score of each document, for one lexical ranker.
 
 use leptos::prelude::*;
 use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
@@ -8,16 +8,17 @@ use shared::study::instance_details::{QueryTermInfo, TermContributions};
 
 use super::highlighted_text::{HighlightedTerm, underline_class};
 
-/// A table with a bar for each text and one for the difference that the claim is about.
+/// Renders a table with a bar for each document, and one for the difference that the claim is
+/// about.
 #[component]
 pub(crate) fn TermTable(
-    /// Terms × texts.
+    /// The contributions, terms × documents.
     contributions: TermContributions,
-    /// Distinct query terms.
+    /// The distinct query terms.
     terms: Vec<QueryTermInfo>,
-    /// Over places in the texts.
+    /// The claim over positions of documents.
     claim: Claim<u32>,
-    /// The term that is pointed at here or elsewhere.
+    /// The query term that is hovered, here or elsewhere on the page.
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
@@ -123,10 +124,11 @@ fn Row(
     }
 }
 
-/// A bar from the middle: to the right with the claim, to the left against it.
+/// Renders a bar from the middle: to the right if it supports the claim, to the left if it opposes
+/// it.
 #[component]
 pub(crate) fn DifferenceBar(
-    /// From −1 to 1; none draws the middle line only.
+    /// The length, from −1 to 1; none draws only the middle line.
     share: Option<f64>,
 ) -> impl IntoView {
     let bar = share.filter(|it| *it != 0.0).map(|share| {
@@ -137,7 +139,7 @@ pub(crate) fn DifferenceBar(
     view! { <span class="lean" aria-hidden="true">{bar}</span> }
 }
 
-/// What a margin is made of: left side of the claim less right side.
+/// Returns the margin of a row of values: the left side of the claim minus the right side.
 pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
     let value = |place: u32| row.get(place as usize).copied();
     claim
@@ -145,7 +147,7 @@ pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
         .map_or(0.0, |it| it.verdict(0.0).margin)
 }
 
-/// How a difference is written above its column.
+/// Returns the heading of the column of differences.
 pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
     match kind {
         ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => "1 − 2",
@@ -153,7 +155,7 @@ pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
     }
 }
 
-/// What the two directions of a bar mean.
+/// Returns what the left and the right direction of a bar mean.
 pub(crate) fn direction_labels(kind: ClaimKind) -> [&'static str; 2] {
     match kind {
         ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => ["favors 2", "favors 1"],
@@ -161,7 +163,7 @@ pub(crate) fn direction_labels(kind: ClaimKind) -> [&'static str; 2] {
     }
 }
 
-/// A margin or a difference with its sign: `+0.20`, `−0.17`, `0`.
+/// Formats a margin or a difference with its sign, as in `+0.20`, `−0.17` and `0`.
 pub(crate) fn format_signed(value: f64, digits: u8) -> String {
     let shown = format_score(value, digits);
     if value > 0.0 && shown != "0" {
@@ -171,7 +173,7 @@ pub(crate) fn format_signed(value: f64, digits: u8) -> String {
     }
 }
 
-/// A score, or `0` where all its digits are.
+/// Formats a score; returns `0` if all digits are zero.
 fn format_score(value: f64, digits: u8) -> String {
     let shown = format::score(value, digits);
     if shown.chars().any(|it| ('1'..='9').contains(&it)) {
@@ -181,7 +183,7 @@ fn format_score(value: f64, digits: u8) -> String {
     }
 }
 
-/// By what bars and digits are chosen.
+/// Determines bar lengths and digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct TermTableScale {
     most: f64,
@@ -217,7 +219,7 @@ impl TermTableScale {
     }
 }
 
-/// All rankers as one table, for programs.
+/// Returns the contributions of all rankers as one table, for export.
 pub(crate) fn table(
     all: &[TermContributions],
     terms: &[QueryTermInfo],
@@ -264,7 +266,7 @@ pub(crate) fn table(
     }
 }
 
-/// All rankers as one figure: for each term a bar of the difference.
+/// Returns the differences of all rankers as one figure, with a bar for each term.
 pub(crate) fn figure(
     all: &[TermContributions],
     terms: &[QueryTermInfo],

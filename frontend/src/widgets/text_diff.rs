@@ -1,4 +1,4 @@
-//! What became of a text, word by word.
+//! A word-by-word diff of two texts.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,35 @@ use shared::report::format;
 
 use crate::number_format::plural;
 
-/// Words and punctuation marks in a row with the same fate.
+/// Consecutive words and punctuation marks with the same change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DiffSegment {
-    /// What became of them.
+    /// How the words have changed.
     pub(crate) change: WordChange,
-    /// As written, with single spaces.
+    /// The words as written, with single spaces.
     pub(crate) text: String,
-    /// Whether something stands before it, and white space in between.
+    /// Whether there is whitespace before the segment.
     has_space_before: bool,
     n_words: u64,
     n_punctuation: u64,
 }
 
-/// What became of a word.
+/// How a word has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordChange {
     Unchanged,
     Added,
     Removed,
-    /// It stands here now, and elsewhere before.
+    /// The word is also in the other text, at another place.
     Moved,
 }
 
 /// Which labels name the changes: those of an edited text, or those of two separate texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffLabels {
-    /// Of a text that was changed.
+    /// The labels for a text that was edited.
     Edited,
-    /// Of two texts, of which neither was made of the other.
+    /// The labels for two separate texts.
     SideBySide,
 }
 
@@ -54,13 +54,13 @@ impl DiffLabels {
     }
 }
 
-/// Fates that make a difference, in the order in which they are told.
+/// The kinds of change, in the order in which they are listed.
 const CHANGES: [WordChange; 3] = [WordChange::Added, WordChange::Removed, WordChange::Moved];
 
-/// The text after the change, with what was dropped in its place.
+/// Renders the changed text, with removed words in place.
 #[component]
 pub(crate) fn ChangedText(
-    /// What became of it.
+    /// The segments of the diff.
     pieces: Vec<DiffSegment>,
 ) -> impl IntoView {
     let pieces = pieces.into_iter().map(|it| {
@@ -70,12 +70,12 @@ pub(crate) fn ChangedText(
     view! { <p class="text" dir="auto">{pieces.collect_view()}</p> }
 }
 
-/// How words of each fate look.
+/// Renders the legend of the changes.
 #[component]
 pub(crate) fn Legend(
-    /// What became of the text.
+    /// The segments of the diff.
     pieces: Vec<DiffSegment>,
-    /// How its words are called.
+    /// The labels of the changes.
     wording: DiffLabels,
 ) -> impl IntoView {
     let there = CHANGES
@@ -94,7 +94,8 @@ fn marked(fate: WordChange, text: String) -> AnyView {
     }
 }
 
-/// `4 words added, 1 dropped`; punctuation is told where no word has changed.
+/// Summarizes the changes, as in `4 words added, 1 removed`. Punctuation is only counted if no word
+/// has changed.
 pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
     let counts = |number: fn(&DiffSegment) -> u64| {
         let of = move |fate: WordChange| -> u64 {
@@ -123,12 +124,12 @@ pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
     }
 }
 
-/// The most cells of the table that lines two texts up: 4 MB, a few milliseconds.
+/// The maximum number of cells in the alignment table: 4 MB, a few milliseconds.
 const MAX_TABLE_CELLS: usize = 1 << 20;
 
-/// The fewest words to drop and to add that make `after` of `before` (longest common
-/// subsequence); a word that is dropped here and added there was moved. None where the changed
-/// part is too long to line up.
+/// Returns the smallest set of removed and added words that turns `before` into `after` (longest
+/// common subsequence). A word that is removed in one place and added in another counts as moved.
+/// None if the changed part is too long to be aligned.
 pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<DiffSegment>> {
     let (old, new) = (tokens(before), tokens(after));
     let is_same = |(a, b): &(&DiffToken<'_>, &DiffToken<'_>)| a.text == b.text;
@@ -136,7 +137,7 @@ pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<DiffSegment>> 
     let (old_rest, new_rest) = (&old[same..], &new[same..]);
     let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
     let tail = ends.take_while(is_same).count();
-    // A full stop belongs to what stands before it.
+    // A punctuation mark stays with the word before it.
     let marks = new_rest[new_rest.len() - tail..].iter();
     let tail = tail - marks.take_while(|it| !it.is_word()).count();
     let old_middle = &old_rest[..old_rest.len() - tail];
@@ -156,11 +157,11 @@ pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<DiffSegment>> 
     Some(pieces)
 }
 
-/// A word or a punctuation mark.
+/// A word or a punctuation mark of a text.
 #[derive(Debug, Clone, Copy)]
 struct DiffToken<'a> {
     text: &'a str,
-    /// Whether white space stands before it.
+    /// Whether there is whitespace before it.
     spaced: bool,
 }
 
@@ -170,11 +171,11 @@ impl DiffToken<'_> {
     }
 }
 
-/// Words keep their inner hyphens, apostrophes, points and commas; every other character that is
-/// no white space stands alone.
+/// Splits a text into tokens. Words keep inner hyphens, apostrophes, periods and commas; every
+/// other character except whitespace is a token of its own.
 fn tokens(text: &str) -> Vec<DiffToken<'_>> {
     let mut tokens: Vec<DiffToken<'_>> = Vec::new();
-    // So that the first word of one text does not stick to a word of the other.
+    // This separates the first word of one text from a word of the other.
     let mut spaced = true;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -194,7 +195,7 @@ fn tokens(text: &str) -> Vec<DiffToken<'_>> {
     tokens
 }
 
-/// Bytes of the word at the beginning of a text; 0 where there is none.
+/// Returns the length in bytes of the word at the beginning of a text; 0 if there is none.
 fn word_length(text: &str) -> usize {
     let mut length = 0;
     for (at, letter) in text.char_indices() {
@@ -210,7 +211,7 @@ fn word_length(text: &str) -> usize {
 
 fn align<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, DiffToken<'a>)> {
     let width = new.len() + 1;
-    // longest[i][j]: common words of old[i..] and new[j..], in order.
+    // `longest[i][j]` is the length of the longest common subsequence of `old[i..]` and `new[j..]`.
     let mut longest = vec![0_u32; (old.len() + 1) * width];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
@@ -240,7 +241,7 @@ fn align<'a>(old: &[DiffToken<'a>], new: &[DiffToken<'a>]) -> Vec<(WordChange, D
     taken
 }
 
-/// Makes one of a word that is dropped and the same word added elsewhere.
+/// Replaces a removed word and the same word added elsewhere by a moved one.
 fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     let mut dropped: BTreeMap<&str, u32> = BTreeMap::new();
     for (_, token) in taken.iter().filter(|it| it.0 == WordChange::Removed) {

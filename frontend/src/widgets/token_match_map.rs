@@ -1,4 +1,4 @@
-//! Where a late-interaction model looked: each piece of the query against each piece of a text.
+//! The token matches of a late-interaction model: each query token against each document token.
 
 use leptos::prelude::*;
 use shared::api::TokenSimilarities;
@@ -7,12 +7,12 @@ use shared::report::{self, TableValue, format};
 
 use super::figure::FigureView;
 
-/// One strip for one text, with its best matches in words.
+/// Renders the map for one document, with its best matches in words.
 #[component]
 pub(crate) fn TokenMatchMap(
-    /// Of one text.
+    /// The matches in one document.
     matches: TokenSimilarities,
-    /// What the strip is of: `Text 1`.
+    /// The name of the document, as in `Document 1`.
     #[prop(into)]
     name: String,
 ) -> impl IntoView {
@@ -28,7 +28,7 @@ pub(crate) fn TokenMatchMap(
     }
 }
 
-/// The best match of one piece of the query: its place in the text and its cosine.
+/// Returns the best match of a query token: its position in the document and its cosine.
 fn best_match(row: &[f32]) -> Option<(usize, f32)> {
     let found = row.iter().copied().enumerate();
     found.fold(None, |best, (at, cosine)| match best {
@@ -37,8 +37,8 @@ fn best_match(row: &[f32]) -> Option<(usize, f32)> {
     })
 }
 
-/// Cosines between which the greys lie: the median, since most pieces have little to do with
-/// each other, and the highest.
+/// Returns the cosines of the lightest and the darkest shade: the median, since most tokens are
+/// hardly related, and the maximum.
 fn range(matches: &TokenSimilarities) -> [f32; 2] {
     let mut all: Vec<f32> = matches.cosines.iter().flatten().copied().collect();
     all.sort_by(f32::total_cmp);
@@ -46,7 +46,7 @@ fn range(matches: &TokenSimilarities) -> [f32; 2] {
     [middle, all.last().copied().unwrap_or(1.0)]
 }
 
-/// How dark a cosine is, from 0 to 1.
+/// Returns the darkness of a cosine, from 0 to 1.
 fn shade(cosine: f32, [from, to]: [f32; 2]) -> f64 {
     if to <= from {
         return 0.0;
@@ -63,7 +63,8 @@ fn match_sum(matches: &TokenSimilarities) -> f64 {
         .sum()
 }
 
-/// `Document 1, sum of best matches 3.44: glaciers → glaciers .93, …`
+/// Describes the best matches, as in `Document 1, sum of best-match cosines 3.44: glaciers →
+/// glaciers .93, …`
 fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     let rows = matches.query_tokens.iter().zip(&matches.cosines);
     let pairs = rows.filter_map(|(piece, row)| {
@@ -83,7 +84,7 @@ fn format_cosine(cosine: f32) -> String {
     format::fraction(f64::from(cosine))
 }
 
-/// The strip as a figure.
+/// Returns the map as a figure.
 pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
     const LEFT: f64 = 78.0;
     const RIGHT: f64 = 638.0;
@@ -110,7 +111,7 @@ pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
         );
         for (column, &cosine) in row.iter().enumerate() {
             let dark = shade(cosine, range);
-            // What is near the median would only be dust.
+            // Shades near the median would only be noise.
             if dark > 0.1 {
                 let x = LEFT + (column as f64 + 0.5) * step;
                 line([x, top], [x, bottom], (step - 0.5).max(0.8), dark * dark);
@@ -166,7 +167,7 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
     }
 }
 
-/// The best match of every piece of the query in every text.
+/// Returns a table with the best match of every query token in every document.
 pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let mut table = report::ReportTable::new(name, "Best match of each query token")
         .with_text_columns("document | query token | best match")

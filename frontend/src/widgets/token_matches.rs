@@ -1,4 +1,5 @@
-//! Where late-interaction models looked, asked from the server when the page has rested.
+//! The token matches of late-interaction models, requested from the server after the page has been
+//! open for a moment.
 
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -14,25 +15,25 @@ use super::table::DataTable;
 use super::token_match_map::{self, TokenMatchMap};
 use crate::api;
 
-/// What there is to show.
+/// The state of the section.
 #[derive(Debug, Clone, PartialEq)]
 enum TokenMatchesState {
-    /// A model, and its matches in each text.
+    /// A model and its matches in each document.
     At(RankerInfo, Vec<TokenSimilarities>),
-    /// Why there is nothing.
+    /// Why there are no matches.
     Not(&'static str),
 }
 
-/// The section of a page; none without a ranker.
+/// Renders the section; nothing without a ranker.
 #[component]
 pub(crate) fn TokenMatchesSection(
-    /// For file names.
+    /// The name that is used for files.
     name: String,
-    /// Rankers that may look, of which the first does that compares piece by piece.
+    /// The specifications of the rankers to try; the first one with late interaction is used.
     specs: Vec<String>,
-    /// As written.
+    /// The query as written.
     query: String,
-    /// As written.
+    /// The documents as written.
     texts: Vec<String>,
 ) -> impl IntoView {
     if specs.is_empty() {
@@ -73,7 +74,7 @@ async fn fetch_matches(
     texts: Vec<String>,
     specs: Vec<String>,
 ) -> Result<TokenMatchesState, api::Error> {
-    // Whoever steps through a list asks nothing of the models on the way.
+    // The pause keeps a user who steps through a list from running the model for each instance.
     const PAUSE_MS: u32 = 600;
     TimeoutFuture::new(PAUSE_MS).await;
     let Some(server) = api::fetch_server_info().await? else {
@@ -120,7 +121,7 @@ fn Heading(title: String) -> impl IntoView {
     }
 }
 
-/// A strip for each text, or the table of the best matches.
+/// Renders a map for each document, or the table of the best matches.
 #[component]
 fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>) -> impl IntoView {
     let as_table = RwSignal::new(false);

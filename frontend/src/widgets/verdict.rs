@@ -1,15 +1,15 @@
-//! How a claim came out: a glyph, then the word.
+//! A verdict as a symbol and a label.
 
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::verdict::Outcome;
 
-/// A verdict chip; never a filled pill.
+/// Renders a verdict as a symbol with its label, without a filled background.
 #[component]
 pub(crate) fn VerdictChip(
-    /// Of which axiom or behaviour.
+    /// The axiom or behavioral test of the verdict.
     probe: Probe,
-    /// None without all scores.
+    /// The outcome; none if scores are missing.
     outcome: Option<Outcome>,
 ) -> impl IntoView {
     let class = match outcome {
@@ -21,7 +21,7 @@ pub(crate) fn VerdictChip(
     view! { <span class=class>{verdict_label(probe, outcome)}</span> }
 }
 
-/// The effect of a sample: +1 where its first text is preferred, −1 where its second.
+/// Returns the effect of a sample: +1 if its first document is preferred, −1 if its second is.
 pub(crate) fn effect_label(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Satisfied) => "+1",
@@ -31,8 +31,8 @@ pub(crate) fn effect_label(outcome: Option<Outcome>) -> &'static str {
     }
 }
 
-/// The word on a chip: of an instance of an axiom, or of a sample of a behaviour, where nobody
-/// says which text should be preferred.
+/// Returns the label of an outcome: a verdict for an axiom, and an effect for a behavioral test,
+/// where neither document should be preferred.
 pub(crate) fn verdict_label(probe: Probe, outcome: Option<Outcome>) -> &'static str {
     match outcome {
         _ if probe.is_axiom() => outcome_label(outcome),
@@ -43,7 +43,7 @@ pub(crate) fn verdict_label(probe: Probe, outcome: Option<Outcome>) -> &'static 
     }
 }
 
-/// The word of an axiom.
+/// Returns the label of an outcome for an axiom.
 pub(crate) fn outcome_label(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Satisfied) => "satisfied",

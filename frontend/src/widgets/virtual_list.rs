@@ -1,48 +1,48 @@
-//! A list of any length of which only the rows in view exist.
+//! A list of any length, of which only the rows in view are rendered.
 
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-/// Height of a row, as in the sheet.
+/// The height of a row in pixels, as in the style sheet.
 pub(crate) const ROW: f64 = 56.0;
 
-/// Browsers draw nothing that is much higher.
+/// The maximum height of the list in pixels; browsers do not render much higher elements.
 const MAX_HEIGHT: f64 = 8_000_000.0;
 
-/// Rows beyond each end of the view.
+/// The number of rows that are rendered beyond each end of the view.
 const OVERSCAN_ROWS: u64 = 6;
 
-/// Which rows are in view.
+/// The visible part of the list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VisibleRows {
-    /// How many rows there are.
+    /// The number of rows.
     n_rows: u64,
-    /// Height of the view, in pixels.
+    /// The height of the view, in pixels.
     height: f64,
-    /// How far it is scrolled, in pixels.
+    /// The scroll position, in pixels.
     scroll_top: f64,
 }
 
 impl VisibleRows {
-    /// Height of all rows, or what a browser can draw of it.
+    /// Returns the height of all rows, or the maximum that a browser can render.
     fn total_height(&self) -> f64 {
         (self.n_rows as f64 * ROW).min(MAX_HEIGHT)
     }
 
-    /// Rows above the view, with a fraction.
+    /// Returns the number of rows above the view, with a fraction.
     fn rows_above(&self) -> f64 {
         let room = self.total_height() - self.height;
         if self.n_rows as f64 * ROW <= MAX_HEIGHT || room <= 0.0 {
             return self.scroll_top / ROW;
         }
-        // A longer list is squeezed: the end of the bar is the end of the list.
+        // A longer list is compressed, so that the end of the scroll bar is the end of the list.
         let last = self.n_rows as f64 - self.height / ROW;
         (self.scroll_top / room).clamp(0.0, 1.0) * last
     }
 
-    /// First row, and the row after the last, that have to exist.
+    /// Returns the first row to render, and the row after the last.
     fn rows(&self) -> (u64, u64) {
         let first = self.rows_above().max(0.0) as u64;
         let n_seen = (self.height / ROW) as u64 + 2;
@@ -52,7 +52,7 @@ impl VisibleRows {
         )
     }
 
-    /// Where a row stands, in pixels from the top of the whole.
+    /// Returns the position of a row, in pixels from the top of the list.
     fn row_top(&self, row: u64) -> f64 {
         if self.n_rows as f64 * ROW <= MAX_HEIGHT {
             return row as f64 * ROW;
@@ -60,7 +60,7 @@ impl VisibleRows {
         self.scroll_top + (row as f64 - self.rows_above()) * ROW
     }
 
-    /// How far to scroll so that a row is in view; none if it is.
+    /// Returns the scroll position that brings a row into view; none if it is in view.
     fn scroll_target(&self, row: u64) -> Option<f64> {
         let place = self.row_top(row);
         if place >= self.scroll_top && place + ROW <= self.scroll_top + self.height {
@@ -80,20 +80,20 @@ impl VisibleRows {
     }
 }
 
-/// The list. Arrows, page keys, `TestHome` and `MakeError` move in it; each row is a link.
+/// Renders the list. Arrow and page keys, `Home` and `End` move in it; each row is a link.
 #[component]
 pub(crate) fn VirtualList(
-    /// How many rows there are.
+    /// The number of rows.
     #[prop(into)]
     n: Signal<u64>,
-    /// What the list is of.
+    /// The name of the list for screen readers.
     #[prop(into)]
     label: String,
-    /// The row with the focus, or that had it last.
+    /// The row that has the focus, or had it last.
     current: RwSignal<u64>,
-    /// Rows that have to exist, for whoever fetches them.
+    /// Receives the range of rendered rows, for fetching them.
     seen: RwSignal<(u64, u64)>,
-    /// What stands in a row; its one link carries the id of [`row_id`].
+    /// Renders a row, whose only link must have the id of [`row_id`].
     row: Callback<u64, AnyView>,
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
@@ -123,7 +123,7 @@ pub(crate) fn VirtualList(
     Effect::new(move |_| seen.set(rows.get()));
     let handle = window_event_listener(ev::resize, move |_| measure());
     on_cleanup(move || handle.remove());
-    // A row that is chosen by key or by the page comes into view and gets the focus.
+    // A row that is selected by a key or by the page is scrolled into view and gets the focus.
     let go = move |row: u64| {
         let last = n.get_untracked().saturating_sub(1);
         let row = row.min(last);
@@ -200,7 +200,7 @@ pub(crate) fn VirtualList(
     }
 }
 
-/// The id of the link of a row.
+/// Returns the id of the link of a row.
 pub(crate) fn row_id(row: u64) -> String {
     format!("row-{row}")
 }

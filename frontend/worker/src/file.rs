@@ -1,4 +1,4 @@
-//! Files as the browser gives them, read piece by piece by the readers of `shared`.
+//! Reads files of the browser in chunks, with the readers of `shared`.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -22,32 +22,32 @@ use crate::study_requests::error_to_problem;
 
 /// A file that was read.
 pub(crate) struct LoadedFile {
-    /// What there is to say about it.
+    /// The summary that the page shows.
     pub(crate) summary: FileSummary,
-    /// What it held.
+    /// The content of the file.
     pub(crate) content: FileContent,
 }
 
 /// The content of a file: documents, queries, qrels, a run, word vectors, splits or pairs.
 pub(crate) enum FileContent {
-    /// Texts.
+    /// The documents of a corpus.
     Documents(Vec<Document>),
     /// Queries.
     Queries(Vec<Query>),
-    /// Judgements.
+    /// Relevance judgments.
     Qrels(Qrels),
-    /// A ranked list.
+    /// A ranking of documents for each query.
     Run(Run),
     /// Word vectors.
     Vectors(Arc<WordVectors>),
-    /// Which queries belong together.
+    /// The splits of the queries.
     Splits(QuerySplits),
-    /// Pairs of texts.
+    /// Document pairs of a transfer set.
     Pairs(Vec<DocumentPair>),
 }
 
 impl FileContent {
-    /// Of pairs, where their queries come from.
+    /// Returns where the queries of document pairs come from; none for other files.
     fn queries(&self) -> Option<TransferQuerySource> {
         let FileContent::Pairs(pairs) = self else {
             return None;
@@ -115,7 +115,7 @@ pub(crate) fn read_file(
     })
 }
 
-/// The texts of all files of an array.
+/// Reads the documents of all files in an array.
 pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Document>, ErrorResponse> {
     let mut all = Vec::new();
     for file in Array::from(files) {
@@ -134,7 +134,7 @@ pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Documen
     Ok(all)
 }
 
-/// Reads a file of scores to its end.
+/// Reads a score file to its end.
 pub(crate) fn read_scores(
     number: u64,
     name: &str,
@@ -148,7 +148,7 @@ pub(crate) fn read_scores(
     trec::read_scores(name, BlobReader::of(file), &mut progress).map_err(error_to_problem)
 }
 
-/// How many lines decide what a file is.
+/// The number of lines that decide the kind of a file.
 const SNIFFED_LINES: usize = 20;
 
 fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
@@ -182,18 +182,19 @@ fn queries<R>((queries, reading): (Vec<Query>, R)) -> (FileContent, R) {
     (FileContent::Queries(queries), reading)
 }
 
-/// The bytes of a file, fetched from the browser in pieces.
+/// Reads the bytes of a file from the browser in chunks.
 struct BlobReader<'a> {
     file: &'a Blob,
-    /// Of the file; where the next piece begins.
+    /// The offset in the file at which the next chunk begins.
     next: f64,
     piece: Vec<u8>,
-    /// Of `piece`.
+    /// The number of bytes of `piece` that have been read.
     taken: usize,
 }
 
 impl<'a> BlobReader<'a> {
-    /// Each piece is a round trip to the browser's file thread: few, but not the whole file.
+    /// The size of a chunk. Each one is a round trip to the browser, so there should be few, but
+    /// not one for the whole file.
     const CHUNK_BYTES: f64 = 4e6;
 
     fn of(file: &'a Blob) -> BlobReader<'a> {

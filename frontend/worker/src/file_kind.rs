@@ -1,8 +1,8 @@
-//! What a file is, told by its name and its first lines.
+//! Detects the kind of a file from its name and first lines.
 
 use shared::api::worker::FileKind;
 
-/// The kind of a file, if it can be told.
+/// Returns the kind of a file, if it can be detected.
 pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
     let name = name.to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
@@ -41,7 +41,7 @@ pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
     let numbers =
         |from: usize, columns: &[&str]| columns[from..].iter().all(|it| it.parse::<f32>().is_ok());
     match columns.len() {
-        // GloVe, or word2vec below its line of words and dimensions.
+        // GloVe, or word2vec after its line with the numbers of words and dimensions.
         FEWEST_DIMS.. if numbers(1, &columns) => return Some(FileKind::Vectors),
         2 if whole(0) && whole(1) && has_vectors(name, lines, columns[1]) => {
             return Some(FileKind::Vectors);
@@ -63,20 +63,20 @@ pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
     }
 }
 
-/// A row with fewer numbers is a table of something else.
+/// The minimum number of dimensions; rows with fewer numbers are not word vectors.
 const FEWEST_DIMS: usize = 10;
 
-/// Whether what follows a line `words dimensions` are word vectors, as numbers or as bytes.
+/// Returns whether word vectors, as text or bytes, follow a line `words dimensions`.
 fn has_vectors(name: &str, lines: &[String], n_dims: &str) -> bool {
     let second = lines.get(1).map(|it| it.split_whitespace().count());
     let n_dims = n_dims.parse().unwrap_or(0_usize);
     second == Some(n_dims + 1) || name.contains("vec") || name.ends_with(".bin")
 }
 
-/// Rows with fewer words than this are queries. Queries have 2 to 10, passages 30 and more.
+/// Rows with fewer words on average are queries. Queries have 2 to 10 words, passages 30 and more.
 const MAX_QUERY_WORDS: usize = 16;
 
-/// Mean number of words in a row.
+/// Returns the mean number of words per row.
 fn mean_words(lines: &[String]) -> usize {
     let all: usize = lines.iter().map(|it| it.split_whitespace().count()).sum();
     all / lines.len().max(1)

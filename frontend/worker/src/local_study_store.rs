@@ -1,7 +1,7 @@
-//! The local study outlives a reload: it is kept in this browser's own database.
+//! Stores the local study in the browser's database, so that it survives a reload.
 //!
-//! Where the browser keeps nothing (a private window may not), the study lasts as long as the
-//! page; that is no error.
+//! If the browser stores nothing, as in some private windows, the study lasts as long as the page;
+//! that is not an error.
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
@@ -14,14 +14,14 @@ const DATABASE: &str = "axioscope";
 const STORE: &str = "studies";
 const KEY: &str = "local";
 
-/// Keeps the JSON of the local study.
+/// Stores the JSON of the local study.
 pub(crate) async fn save(study: &str) {
     if let Err(reason) = put(study).await {
         web_sys::console::warn_2(&"The local study could not be stored:".into(), &reason);
     }
 }
 
-/// The JSON of the local study, if there is one.
+/// Returns the JSON of the local study, if there is one.
 pub(crate) async fn load() -> Option<String> {
     get().await.unwrap_or_else(|reason| {
         web_sys::console::warn_2(&"The local study could not be loaded:".into(), &reason);
@@ -72,7 +72,7 @@ async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsVa
         .object_store(STORE)
 }
 
-/// Waits for a request.
+/// Waits until a database request has finished.
 async fn wait_for_request(request: &IdbRequest) -> Result<JsValue, JsValue> {
     let waited = Promise::new(&mut |resolve, reject| {
         request.set_onsuccess(Some(&resolve));

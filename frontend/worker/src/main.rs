@@ -1,9 +1,9 @@
-//! The lexical pipeline off the main thread: reads files, makes a study of them, and answers
-//! for the studies it holds as the server would.
+//! The web worker with the lexical pipeline: reads files, makes a study of them, and answers
+//! requests about its studies as the server would.
 //!
-//! What is said is in `shared::api::worker`. A handler never blocks for long: making a study
-//! gives way to other messages between steps. Reading a file cannot, since a browser reads
-//! synchronously only in one go; whoever wants to stop that ends the worker.
+//! The messages are defined in `shared::api::worker`. A handler never blocks for long: making a
+//! study yields to other messages between steps. Reading a file cannot yield, since the browser
+//! reads synchronously; to stop it, the page terminates the worker.
 
 mod study_requests;
 mod state;
@@ -37,12 +37,12 @@ fn main() {
         wasm_bindgen_futures::spawn_local(handle_message(event.data()));
     });
     messages::worker_scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-    // It listens for as long as the worker lives.
+    // The listener stays for as long as the worker lives.
     on_message.forget();
     messages::post_message(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
 }
 
-/// Answers one message.
+/// Handles one message of the page.
 async fn handle_message(message: JsValue) {
     let message: Array = message.unchecked_into();
     let json = message.get(0).as_string().unwrap_or_default();
@@ -60,7 +60,7 @@ async fn handle_message(message: JsValue) {
     }
 }
 
-/// Does what was asked. The bench is borrowed only between two points where others may act.
+/// Runs the task of a request. The state is never borrowed across an await.
 async fn run_request(
     number: u64,
     ask: WorkerRequest,

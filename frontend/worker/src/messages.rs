@@ -1,4 +1,4 @@
-//! Messages to the page.
+//! The messages of the worker to the page.
 
 use js_sys::{Array, Promise};
 use shared::api::ErrorResponse;
@@ -12,7 +12,7 @@ pub(crate) fn worker_scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
 
-/// Says something under a number.
+/// Sends a message about the task with this number to the page.
 pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue) {
     let envelope = WorkerMessage {
         id: number,
@@ -20,11 +20,11 @@ pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue)
     };
     let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
     let message = Array::of2(&JsValue::from_str(&json), beside);
-    // It cannot fail: texts and blobs can always be cloned.
+    // This cannot fail, since texts and blobs can always be cloned.
     let _ = worker_scope().post_message(&message);
 }
 
-/// A text that the page passes on without looking at it.
+/// Creates a blob with a text that the page passes on without reading it.
 pub(crate) fn text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
     let parts = Array::of1(&JsValue::from_str(text));
     let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
@@ -35,7 +35,7 @@ pub(crate) fn text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
     Ok(blob.into())
 }
 
-/// Milliseconds since the worker began.
+/// Returns the time in milliseconds since the worker started.
 pub(crate) fn now_ms() -> f64 {
     worker_scope().performance().map_or(0.0, |it| it.now())
 }
@@ -48,7 +48,7 @@ pub(crate) async fn yield_now() {
     let _ = JsFuture::from(wait).await;
 }
 
-/// Says how far a piece of work is, some times a second.
+/// Reports the progress of a task several times a second.
 pub(crate) struct ProgressReporter {
     number: u64,
     stage: Option<(WorkerStage, f64)>,
@@ -56,10 +56,10 @@ pub(crate) struct ProgressReporter {
 }
 
 impl ProgressReporter {
-    /// How often the page hears, in milliseconds.
+    /// The minimum interval between two reports, in milliseconds.
     const REPORT_INTERVAL_MS: f64 = 100.0;
 
-    /// For the work that was asked for under a number.
+    /// Creates a reporter for the task with this number.
     pub(crate) fn new(number: u64) -> ProgressReporter {
         ProgressReporter {
             number,
@@ -68,7 +68,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Says it, unless it was said a moment ago; each stage's beginning and end always.
+    /// Reports the progress, unless the last report was a moment ago. The beginning and end of each
+    /// stage are always reported.
     pub(crate) fn report(
         &mut self,
         stage: WorkerStage,
@@ -113,11 +114,11 @@ impl ProgressReporter {
     }
 }
 
-/// Whether the page was told.
+/// Whether a report was sent to the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportOutcome {
-    /// It is time to give way as well.
+    /// The report was sent; the task should yield now.
     Sent,
-    /// It was told a moment ago.
+    /// The last report was a moment ago.
     Skipped,
 }

@@ -1,4 +1,4 @@
-//! Runs on the bench: two of them over the texts, queries and judgements that were read.
+//! Compares two uploaded runs over the uploaded documents, queries and qrels.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use shared::text::Tokenizer;
 use crate::file::FileContent;
 use crate::state::{WorkerState, require_unique_ids};
 
-/// Two runs by the names of their files, with what stands beside them.
+/// Returns the input of a comparison of two runs, by the names of their files.
 pub(crate) fn compare_runs<'a>(
     bench: &'a WorkerState,
     files: &[String; 2],

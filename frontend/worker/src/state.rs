@@ -1,4 +1,4 @@
-//! What is on the bench: files that were read, and studies that are held.
+//! The state of the worker: the files that it has read and the studies that it has loaded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,18 +26,18 @@ use crate::{STATE, local_study_store, study_not_loaded};
 /// The files that the worker has read and the studies that it has loaded.
 #[derive(Default)]
 pub(crate) struct WorkerState {
-    /// By name.
+    /// The files by name.
     pub(crate) files: BTreeMap<String, LoadedFile>,
-    /// By name; [`LOCAL_STUDY`] was made here.
+    /// The studies by name; [`LOCAL_STUDY`] was made here.
     pub(crate) studies: BTreeMap<String, Study>,
-    /// The last piece of work that was to stop.
+    /// The task that was canceled last.
     pub(crate) cancelled_task: Option<u64>,
-    /// What is to be said of the local study, beside its overview.
+    /// The warnings about the local study, in addition to its overview.
     messages: Vec<String>,
     memory: RecallState,
 }
 
-/// Whether the browser was asked for the study of an earlier visit.
+/// Whether the local study of an earlier visit has been loaded from the browser's storage.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum RecallState {
     #[default]
@@ -46,21 +46,21 @@ enum RecallState {
 }
 
 impl WorkerState {
-    /// The study that was made here.
+    /// Returns the local study, or an error if there is none.
     pub(crate) fn local(&self) -> Result<&Study, ErrorResponse> {
         self.studies
             .get(LOCAL_STUDY)
             .ok_or_else(|| study_not_loaded(LOCAL_STUDY))
     }
 
-    /// The study that was made here, if its texts are here.
+    /// Returns the local study if it has its texts.
     pub(crate) fn local_with_texts(&self) -> Result<&Study, ErrorResponse> {
         let study = self.local()?;
         study.require_texts().map_err(error_to_problem)?;
         Ok(study)
     }
 
-    /// Puts the texts of a study back.
+    /// Restores the texts of a study.
     pub(crate) fn restore(&mut self, name: &str, copy: &[Document]) -> Result<(), ErrorResponse> {
         let study = self
             .studies
@@ -69,7 +69,7 @@ impl WorkerState {
         study.restore_texts(copy).map_err(error_to_problem)
     }
 
-    /// What the local study holds, if there is one.
+    /// Returns a summary of the local study, if there is one.
     pub(crate) fn local_summary(&self) -> Option<LocalStudySummary> {
         self.studies
             .get(LOCAL_STUDY)
@@ -84,7 +84,7 @@ impl WorkerState {
             })
     }
 
-    /// Holds a study that was made elsewhere.
+    /// Loads a study from a file.
     pub(crate) fn load_study(
         &mut self,
         name: String,
@@ -105,7 +105,7 @@ impl WorkerState {
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
-    /// Adds what a job has scored for the study whose hash begins with `of`.
+    /// Adds the scores of a job to the study whose hash begins with `of`.
     pub(crate) fn merge_job_scores(
         &mut self,
         of: &str,
@@ -121,7 +121,7 @@ impl WorkerState {
         self.add_scores(scores)
     }
 
-    /// Adds scores that somebody brought.
+    /// Adds scores from an uploaded file.
     pub(crate) fn add_uploaded_scores(
         &mut self,
         name: &str,
@@ -131,7 +131,7 @@ impl WorkerState {
         self.add_scores(scores)
     }
 
-    /// Adds a ranker, in place of the same one.
+    /// Adds the scores of a ranker, replacing those of the same ranker.
     fn add_scores(&mut self, scores: Scores) -> Result<WorkerResponse, ErrorResponse> {
         let study = self
             .studies
@@ -154,7 +154,7 @@ impl WorkerState {
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
-    /// The texts of all files.
+    /// Returns the documents of all files.
     pub(crate) fn documents(&self) -> Vec<Document> {
         let held = self.files.values().filter_map(|it| match &it.content {
             FileContent::Documents(docs) => Some(docs),
@@ -163,7 +163,7 @@ impl WorkerState {
         held.flatten().cloned().collect()
     }
 
-    /// All files as one collection.
+    /// Combines all files into one collection.
     fn collection(&self) -> Result<Collection, ErrorResponse> {
         let mut all = Collection::default();
         let mut splits = QuerySplits::new();
@@ -189,7 +189,7 @@ impl WorkerState {
         Ok(all)
     }
 
-    /// The run that a pool is taken from.
+    /// Returns the run that a pool is taken from.
     fn pool_run(&self, pool: &PoolSpec) -> Result<Option<Run>, ErrorResponse> {
         let PoolSpec::Run { file, .. } = pool else {
             return Ok(None);
@@ -204,7 +204,7 @@ impl WorkerState {
         }
     }
 
-    /// The word vectors that a study names.
+    /// Returns the word vectors that a study uses.
     fn study_vectors(&self, definition: &StudyDefinition) -> Option<Arc<WordVectors>> {
         let file = definition.vectors.as_ref()?;
         match &self.files.get(file)?.content {
@@ -213,7 +213,7 @@ impl WorkerState {
         }
     }
 
-    /// The pairs of the transfer sets that a study names.
+    /// Returns the document pairs of the transfer sets that a study uses.
     fn transfer_pairs(
         &self,
         definition: &StudyDefinition,
@@ -232,7 +232,7 @@ impl WorkerState {
         definition.transfers.iter().map(set).collect()
     }
 
-    /// What files name and the collection does not have.
+    /// Lists the ids in files that the collection does not contain.
     fn unknown_ids(&self, collection: &Collection) -> Vec<String> {
         let files = self.files.iter();
         let said = files.filter_map(|(name, kept)| {
@@ -251,7 +251,7 @@ impl WorkerState {
     }
 }
 
-/// Refuses an id that two files give.
+/// Returns an error if an id occurs twice.
 pub(crate) fn require_unique_ids<'a>(
     what: &str,
     ids: impl Iterator<Item = &'a str>,
@@ -266,7 +266,7 @@ pub(crate) fn require_unique_ids<'a>(
     Ok(())
 }
 
-/// Makes the local study; gives way to other messages between steps.
+/// Makes the local study, and yields to other messages between steps.
 pub(crate) async fn make_local_study(
     number: u64,
     definition: StudyDefinition,
@@ -293,14 +293,14 @@ pub(crate) async fn make_local_study(
     Ok(tell)
 }
 
-/// Computes one shard after the other, and lets other messages in between.
+/// Computes one shard after the other, and yields to other messages in between.
 struct StudyExecutor {
-    /// Of the message that asked for the study.
+    /// The number of the task.
     number: u64,
     clock: ProgressReporter,
 }
 
-/// Why a study is not made.
+/// Why the study could not be made.
 enum MakeError {
     Cancelled,
     Refused(Error),
@@ -313,7 +313,7 @@ impl From<Error> for MakeError {
 }
 
 impl ShardExecutor for StudyExecutor {
-    /// Why an input, a setting or a request is invalid.
+    /// The task was canceled or the input is invalid.
     type Error = MakeError;
 
     async fn report(&mut self, progress: StudyProgress) -> Result<(), MakeError> {
@@ -328,7 +328,7 @@ impl ShardExecutor for StudyExecutor {
             preparation::StudyStage::DeriveDocuments => (WorkerStage::Manipulate, None),
             preparation::StudyStage::Mine => (WorkerStage::Mine, Some(n_found)),
             preparation::StudyStage::AuditIndex => (WorkerStage::Audit, None),
-            // The page counts an audit in documents.
+            // The page shows the progress of an audit in documents.
             preparation::StudyStage::Audit => return Ok(()),
             preparation::StudyStage::Score => (WorkerStage::Score, None),
         };
@@ -367,16 +367,17 @@ fn prepare_inputs(
     Ok((inputs, remarks))
 }
 
-/// Looks once for the local study of an earlier visit.
+/// Loads the local study of an earlier visit, once.
 pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
     let known = || STATE.with_borrow(|it| it.studies.contains_key(LOCAL_STUDY));
     if known() || STATE.with_borrow(|it| it.memory == RecallState::Loaded) {
         return Ok(());
     }
-    // Several questions may wait here at once; each looks, so that none is answered too early.
+    // Several requests may wait here at once; each loads the study, so that none is answered too
+    // early.
     let text = local_study_store::load().await;
     STATE.with_borrow_mut(|it| it.memory = RecallState::Loaded);
-    // What an earlier version has kept may be unreadable now; then there is no study.
+    // A study that an earlier version has stored may be unreadable; then there is no study.
     match text.map(|it| Study::from_json(LOCAL_STUDY, &it)) {
         Some(Ok(study)) if !known() => {
             STATE.with_borrow_mut(|it| it.studies.insert(LOCAL_STUDY.to_owned(), study));
@@ -387,7 +388,7 @@ pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
     Ok(())
 }
 
-/// Keeps the local study for a later visit.
+/// Stores the local study for a later visit.
 pub(crate) async fn store_local_study() {
     let text = STATE.with_borrow(|it| it.studies.get(LOCAL_STUDY).map(serde_json::to_string));
     if let Some(Ok(text)) = text {

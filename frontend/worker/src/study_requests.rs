@@ -1,4 +1,4 @@
-//! Answers about a study that is held, as the server gives them.
+//! Answers requests about a loaded study in the same way as the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use shared::probe::StudyDocNo;
 use shared::score::{RankerInfo, RankerKind, Scores};
 use shared::study::{Study, playground};
 
-/// The study that a request is about.
+/// Returns the name of the study that a request is about.
 pub(crate) fn study_name(request: &str) -> Result<String, ErrorResponse> {
     #[derive(serde::Deserialize)]
     struct RequestStudy {
@@ -34,13 +34,13 @@ pub(crate) fn study_name(request: &str) -> Result<String, ErrorResponse> {
     parse::<RequestStudy>(request).map(|it| it.study)
 }
 
-/// The reply to a request, as JSON.
+/// Returns the reply to a request, as JSON.
 pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String, ErrorResponse> {
     match path {
         GetStudyRequest::PATH => respond::<GetStudyRequest>(study, request),
         GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
         GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
-        // What was looked into lies with the server.
+        // Only the server has late-interaction analyses.
         ListLateInteractionAnalysesRequest::PATH => {
             Ok(json(&Vec::<LateInteractionAnalysis>::new()))
         }
@@ -49,7 +49,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
         GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
         GetReproductionRequest::PATH => respond::<GetReproductionRequest>(study, request),
-        // What people said lies with the server.
+        // Only the server has human judgments.
         ListHumanJudgmentsRequest::PATH => Ok(json(&Vec::<TaskResults>::new())),
         GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
         ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
@@ -70,7 +70,7 @@ fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, Erro
     Ok(json(&request.respond(study).map_err(error_to_problem)?))
 }
 
-/// The two runs that a request compares, if it compares runs.
+/// Returns the two runs that a request compares; none if it does not compare runs.
 pub(crate) fn compared_runs(
     path: &str,
     request: &str,
@@ -95,7 +95,7 @@ pub(crate) fn compared_runs(
     })
 }
 
-/// The reply to a request that compares two runs, as JSON.
+/// Returns the reply to a request that compares two runs, as JSON.
 pub(crate) fn answer_for_runs(
     source: &ComparisonInput<'_>,
     path: &str,
@@ -121,7 +121,7 @@ pub(crate) fn answer_for_runs(
     }
 }
 
-/// The reply to [`ManipulateTextRequest`], as JSON.
+/// Returns the reply to [`ManipulateTextRequest`], as JSON.
 pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> {
     let ManipulateTextRequest {
         manipulation: changing,
@@ -131,7 +131,7 @@ pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> 
     ))
 }
 
-/// The reply to [`GetPublishedTableRequest`], as JSON.
+/// Returns the reply to [`GetPublishedTableRequest`], as JSON.
 pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorResponse> {
     let GetPublishedTableRequest { table: asked } = parse(request)?;
     Ok(json(
@@ -144,7 +144,7 @@ pub(crate) fn export(study: &Study) -> String {
     json(study)
 }
 
-/// The unique pairs, one JSON object a line: `query_id, text_id, query, text`.
+/// Returns the unique pairs, one JSON object per line: `query_id, text_id, query, text`.
 pub(crate) fn pair_lines(study: &Study) -> String {
     #[derive(Serialize)]
     struct PairLine<'a> {
@@ -168,7 +168,7 @@ pub(crate) fn pair_lines(study: &Study) -> String {
     lines
 }
 
-/// The unique pairs as a job.
+/// Returns the request that creates a job for the unique pairs, as JSON.
 pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
     let PairExport {
         queries,
@@ -185,7 +185,7 @@ pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
     })
 }
 
-/// What a job has scored, in the order of the study's pairs.
+/// Parses the scores of a job and puts them in the order of the study's pairs.
 pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorResponse> {
     let JobScoresResponse {
         ranker,
@@ -208,7 +208,7 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorRespo
     Ok(scores)
 }
 
-/// What somebody brought, in the order of the study's pairs.
+/// Returns uploaded scores in the order of the study's pairs.
 pub(crate) fn brought_scores(
     study: &Study,
     name: &str,
@@ -240,12 +240,12 @@ pub(crate) fn brought_scores(
     Scores::new(ranker, values, &study.pairs).map_err(error_to_problem)
 }
 
-/// What goes to a server: every query, text and pair once, by its characters.
+/// The pairs that are sent to a server. Every distinct query, text and pair occurs once.
 struct PairExport {
     queries: Vec<String>,
     texts: Vec<String>,
     pairs: Vec<(u32, u32)>,
-    /// For each pair of the study its place in `pairs`.
+    /// The index in `pairs` for each pair of the study.
     places: Vec<u32>,
 }
 
@@ -269,7 +269,7 @@ fn unique_pairs(study: &Study) -> PairExport {
     }
 }
 
-/// Things in the order in which they were first seen.
+/// Numbers values in the order in which they are first seen.
 struct IdNumbering<T>(BTreeMap<T, u32>);
 
 impl<T> Default for IdNumbering<T> {
@@ -301,7 +301,7 @@ fn document_text(study: &Study, text: StudyDocNo) -> String {
     text.body(&study.docs[text.doc() as usize].body())
 }
 
-/// As the server would say it.
+/// Converts an error to the response that the server would give.
 pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",

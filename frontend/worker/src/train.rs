@@ -1,4 +1,4 @@
-//! Word vectors of the texts on the bench.
+//! Trains word vectors on the documents of the Workbench.
 
 use shared::api::ErrorResponse;
 use shared::api::worker::{TrainedVectorsSummary, WorkerResponse, WorkerStage};
@@ -14,10 +14,10 @@ use crate::messages::{self, ProgressReporter, ReportOutcome};
 use crate::study_requests::error_to_problem;
 use crate::{STATE, worker_problem};
 
-/// Documents read between two reports of progress.
+/// The number of documents that are processed between two reports of progress.
 const DOCUMENTS_PER_STEP: usize = 200;
 
-/// Trains them; gives way to other messages between steps.
+/// Trains word vectors, and yields to other messages between steps.
 pub(crate) async fn train(
     number: u64,
     analyzer: Analyzer,
@@ -75,7 +75,7 @@ pub(crate) async fn train(
     ))
 }
 
-/// Says how far the work is, and hears whether it is to stop.
+/// Reports progress and checks whether the task was canceled.
 struct TrainingMonitor {
     number: u64,
     clock: ProgressReporter,
@@ -91,7 +91,7 @@ impl TrainingMonitor {
     }
 }
 
-/// None if it was stopped.
+/// Builds the index of the documents; returns none if the task was canceled.
 async fn build_index(
     docs: &[Document],
     analyzer: Analyzer,
@@ -111,7 +111,7 @@ async fn build_index(
     builder.finish().map(Some).map_err(error_to_problem)
 }
 
-/// None if it was stopped.
+/// Counts the co-occurrences of words; returns none if the task was canceled.
 async fn count_neighbors(
     corpus: &GloveCorpus<'_>,
     watch: &mut TrainingMonitor,

@@ -30,10 +30,10 @@ use AnnotatorAnswer::{Equal, First, Second};
 use shared::annotation::AnnotatorAnswer;
 use shared::stats::agreement::AgreementCoefficient;
 
-/// Items on which both answer.
+/// The number of items that both annotators answer.
 pub(crate) const N: usize = 40;
 
-/// Items on which they do not agree.
+/// The number of items on which they disagree.
 pub(crate) const N_SPLIT: usize = 8;
 
 pub(crate) const RAW: f64 = 32.0 / 40.0;
@@ -42,7 +42,7 @@ pub(crate) const FLEISS: f64 = 2898.0 / 4178.0;
 pub(crate) const ALPHA: f64 = 1.0 - 632.0 / 2089.0;
 pub(crate) const ALPHA_ORDINAL: f64 = 1.0 - 867_222.5 / 2_985_400.0;
 
-/// The table: Ann, Ben, on how many items.
+/// The table above: Ann's answer, Ben's answer, and the number of items.
 const TABLE: [(AnnotatorAnswer, AnnotatorAnswer, usize); 9] = [
     (First, First, 14),
     (First, Equal, 2),
@@ -55,7 +55,7 @@ const TABLE: [(AnnotatorAnswer, AnnotatorAnswer, usize); 9] = [
     (Second, Second, 10),
 ];
 
-/// The answers of Ann and of Ben to each of the items.
+/// Returns the answers of Ann and Ben to each item.
 pub(crate) fn both() -> Vec<[AnnotatorAnswer; 2]> {
     let each = TABLE
         .iter()
@@ -65,7 +65,7 @@ pub(crate) fn both() -> Vec<[AnnotatorAnswer; 2]> {
     both
 }
 
-/// To four digits.
+/// Compares a coefficient with a value to four digits.
 #[track_caller]
 pub(crate) fn expect(agreement: Option<AgreementCoefficient>, by_hand: f64) {
     let agreement = agreement.expect("two people answered differently");

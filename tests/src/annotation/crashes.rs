@@ -1,4 +1,4 @@
-//! Nothing is lost: a server that is killed again and again while people decide.
+//! Nothing is lost when the server is killed again and again while people annotate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use super::server_address::ServerAddress;
 use super::{invite, make_study, open_task, task};
 use crate::harness::{TestHome, TestServer};
 
-/// How long, and how often the server is killed; the last time at the end.
+/// How long people annotate, and how often the server is killed; the last time is at the end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CrashPlan {
     pub(crate) n_people: u32,
@@ -35,8 +35,8 @@ fn what_20_people_decide_survives_a_server_that_is_killed_three_times() {
     });
 }
 
-/// Kills the server while people work, and compares what it has with what they know; with each
-/// database.
+/// Kills the server while people annotate, and compares its events with those that they remember.
+/// Runs with each database.
 pub(crate) fn check_survives_crashes(plan: CrashPlan) {
     for home in TestHome::of_each_database() {
         killed(&home, plan);
@@ -64,14 +64,14 @@ fn killed(home: &TestHome, plan: CrashPlan) {
     assert_eq!(progress.n_decisions, n_standing);
     tell(home, plan, &people, n_unsent);
 
-    // And once more, from the disk alone.
+    // The server is killed once more, so that it starts from the disk alone.
     server.kill();
     let server = home.serve(&[]);
     site.set(&server);
     assert_eq!(curator.rows(task), rows);
 }
 
-/// Opens a task for so many people, who each may decide on every item.
+/// Opens a task for a number of annotators, each of whom may answer every item.
 pub(super) fn begin(
     server: &TestServer,
     site: &ServerAddress,
@@ -96,8 +96,8 @@ pub(super) fn begin(
     (task, curator, people)
 }
 
-/// Lets people work while the server is killed and started again. At the end it is away, and they
-/// go on for a second.
+/// Lets people annotate while the server is killed and restarted. At the end it stays away while
+/// they continue for a second.
 fn disturb(
     home: &TestHome,
     (site, mut server): (&ServerAddress, TestServer),
@@ -115,7 +115,8 @@ fn disturb(
         std::thread::sleep(until.saturating_sub(begun.elapsed()));
     };
     std::thread::scope(|scope| {
-        // Also if this thread panics: else it waits for people who never end.
+        // This also stops the people if this thread panics, which otherwise would wait for them
+        // forever.
         let _end = StopGuard(&stop);
         for person in people {
             scope.spawn(|| person.work(&stop));
@@ -136,7 +137,7 @@ fn disturb(
     server
 }
 
-/// Stops people when it is dropped.
+/// Tells people to stop when it is dropped.
 pub(super) struct StopGuard<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for StopGuard<'_> {
@@ -145,7 +146,7 @@ impl Drop for StopGuard<'_> {
     }
 }
 
-/// Everybody sends what they still have, side by side.
+/// Lets everybody send their unsent events, in parallel.
 pub(super) fn finish(people: &mut [ScriptedAnnotator]) {
     std::thread::scope(|scope| {
         for person in people {
@@ -154,7 +155,7 @@ pub(super) fn finish(people: &mut [ScriptedAnnotator]) {
     });
 }
 
-/// What was acknowledged is there, and nothing is there twice.
+/// Checks that every acknowledged event is there, and none twice.
 pub(super) fn expect_acknowledged(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
     let keys: BTreeSet<EventKey> = rows.iter().map(|it| it.event.key).collect();
     assert_eq!(keys.len(), rows.len(), "an event is there twice");
@@ -166,8 +167,8 @@ pub(super) fn expect_acknowledged(rows: &[ExportRow], people: &[ScriptedAnnotato
     }
 }
 
-/// The file holds what people know that they have done: all of it once, nothing else, with its
-/// fate, and of each person in the order in which it was done.
+/// Checks that the export contains exactly the events that people remember, each once, with its
+/// status, and for each person in the original order.
 pub(super) fn expect_same(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
     let n_made: usize = people.iter().map(|it| it.made.len()).sum();
     assert_eq!(rows.len(), n_made);
@@ -196,7 +197,7 @@ fn expect_row(row: &ExportRow, person: PersonId, made: &ScriptedEvent) {
     assert_eq!(row.item.is_some(), item.is_some());
 }
 
-/// What happened, for whoever looks.
+/// Prints a summary of what happened in the test.
 pub(super) fn tell(
     home: &TestHome,
     plan: CrashPlan,

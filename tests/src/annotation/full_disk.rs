@@ -1,8 +1,7 @@
-//! Nothing is lost: a disk that is full for a while.
+//! Nothing is lost when the disk is full for a while.
 //!
-//! The data lie on a small file system in memory that only the server sees, in namespaces of its
-//! own, for which nobody has to be root. Where these are not allowed, the system refuses to let a
-//! file grow instead.
+//! The data are in a small file system in memory that only the server sees, in namespaces of its
+//! own, which needs no root. Where these are not allowed, a limit on file sizes is used instead.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -16,23 +15,23 @@ use super::server_address::ServerAddress;
 use super::{make_study, scripted_annotator::ScriptedAnnotator};
 use crate::harness::{TestDependency, TestHome, TestServer, or_skip};
 
-/// The data of the study and some thousand decisions.
+/// Space for the data of the study and some thousand decisions.
 const N_MIB: u32 = 48;
 
 /// How long the disk is full.
 const FULL: Duration = Duration::from_secs(5);
 
-/// A server that can be left without room.
+/// A server whose disk space can be taken away.
 struct SpaceLimitedServer {
     server: TestServer,
     way: SpaceLimit,
 }
 
-/// What takes the room away.
+/// How the disk space is taken away.
 enum SpaceLimit {
-    /// A file that fills the disk, by its path from outside the server.
+    /// A file that fills the disk; its path as seen from outside the server.
     Filler(PathBuf),
-    /// No file may grow.
+    /// A limit on the size of files.
     Limit,
 }
 
@@ -69,7 +68,7 @@ fn decisions_wait_while_the_disk_is_full_and_none_is_lost() {
     assert!(n_refused > 0, "there was room all the time");
     assert_eq!(n_lost, 0, "the server went away");
     assert!(n_unsent > 0, "everything was taken without room for it");
-    // What can be read is read without room.
+    // Reading needs no disk space.
     crashes::expect_acknowledged(&curator.rows(task), &people);
 
     narrow.make_room();
@@ -83,7 +82,7 @@ fn n_unsent(it: &ScriptedAnnotator) -> usize {
     it.made.len() - it.n_acknowledged
 }
 
-/// In whichever way this machine allows.
+/// Starts the server in the way that this machine allows; none if there is no way.
 fn start(home: &TestHome) -> Option<SpaceLimitedServer> {
     if works(
         Command::new("unshare")
@@ -126,7 +125,7 @@ fn start_in_memory(home: &TestHome) -> SpaceLimitedServer {
 }
 
 fn start_limited(home: &TestHome) -> SpaceLimitedServer {
-    // A signal that is ignored stays ignored: the server sees an error.
+    // An ignored signal stays ignored in the server, which gets an error instead.
     let script = "trap '' XFSZ; exec \"$0\" \"$@\"";
     let server = serve_by(home, |program| {
         let mut sh = Command::new("sh");
@@ -137,7 +136,7 @@ fn start_limited(home: &TestHome) -> SpaceLimitedServer {
     SpaceLimitedServer { server, way }
 }
 
-/// Serves by a command that is given the program, with its environment and folder.
+/// Starts a server with a command that runs the program, with its environment and folder.
 fn serve_by(home: &TestHome, command: impl FnOnce(&str) -> Command) -> TestServer {
     let program = home.program();
     let mut command = command(&program.get_program().to_string_lossy());
@@ -152,7 +151,7 @@ fn serve_by(home: &TestHome, command: impl FnOnce(&str) -> Command) -> TestServe
 }
 
 impl SpaceLimitedServer {
-    /// Leaves no room.
+    /// Takes the disk space away.
     fn fill(&self) {
         match &self.way {
             SpaceLimit::Filler(path) => {
@@ -171,7 +170,7 @@ impl SpaceLimitedServer {
         }
     }
 
-    /// Gives the room back.
+    /// Gives the disk space back.
     fn make_room(&self) {
         match &self.way {
             SpaceLimit::Filler(path) => fs::remove_file(path).unwrap(),
@@ -179,7 +178,7 @@ impl SpaceLimitedServer {
         }
     }
 
-    /// Sets the soft limit of the size of files, in bytes.
+    /// Sets the soft limit on the size of files, in bytes.
     fn limit(&self, bytes: &str) {
         let mut prlimit = Command::new("prlimit");
         prlimit.arg(format!("--pid={}", self.server.id()));

@@ -1,5 +1,5 @@
-//! Decisions of many people while others guess passwords, all through the few connections that a
-//! server has to PostgreSQL.
+//! Many people annotate while others guess passwords, all through the few connections that a server
+//! has to PostgreSQL.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +16,13 @@ use super::scripted_annotator::ScriptedAnnotator;
 use super::server_address::ServerAddress;
 use crate::harness::{PATIENCE, TestHome};
 
-/// With the people who decide, 64 requests at once.
+/// With the annotators, there are 64 requests at once.
 const N_GUESSERS: usize = 44;
 
-/// Guessers share so many addresses.
+/// The number of addresses that the guessers share.
 const N_ADDRESSES: usize = 4;
 
-/// Those of its pool, and the one that holds the right to work on the jobs.
+/// The connections of the pool, and one that holds the lock for working on jobs.
 const MOST_CONNECTIONS: i64 = 4 + 1;
 
 #[test]
@@ -74,7 +74,7 @@ fn decisions_are_kept_by_postgres_while_others_guess_passwords() {
     });
     println!("sign-ins by status: {statuses:?}; connections: {n_connections:?}");
     assert!(statuses.keys().all(|it| [401, 429].contains(it)));
-    // The first guess of each name is compared, however many there are.
+    // The first guess for each name is checked, however many there are.
     assert!(statuses[&401] >= N_GUESSERS as u64);
     let most = n_connections.into_iter().max().unwrap();
     assert!((2..=MOST_CONNECTIONS).contains(&most), "{most}");
@@ -90,7 +90,7 @@ fn decisions_are_kept_by_postgres_while_others_guess_passwords() {
 /// Guesses the password of a name until it is told to stop; returns the status of each answer.
 fn guess(client: &Client, address: &str, n: usize, stop: &AtomicBool) -> Vec<u16> {
     let sign_in = SignInRequest {
-        // Of the people who decide, or of nobody.
+        // The name of an annotator, or of nobody.
         name: format!("Annotator {n}"),
         password: "a wrong password".to_owned(),
     };

@@ -1,5 +1,5 @@
-//! The life of a task over HTTP, on a server that everybody reaches: from the first invitation to
-//! results that a visitor reads.
+//! The life of a task over HTTP, on a server that is reachable from outside: from the first
+//! invitation to results that a visitor can read.
 
 mod actor;
 
@@ -33,13 +33,13 @@ use actor::{TestActor, decision};
 const N_TRAINING: u32 = 2;
 const N_GOLD: u32 = 3;
 
-/// The first drawn item.
+/// The number of the first sampled item.
 const FIRST: u32 = N_TRAINING + N_GOLD;
 
-/// Both cannot say what to make of it.
+/// The item on which both answer "cannot say".
 const UNCLEAR: u32 = FIRST + N as u32;
 
-/// Ben contradicts himself on it.
+/// The item on which Ben contradicts himself.
 const TWICE: u32 = UNCLEAR + 1;
 
 const N_DRAWN: u32 = N as u32 + 2;
@@ -95,7 +95,7 @@ fn live(home: &TestHome) {
     assert!(matches!(refused.0, 403 | 404), "{refused:?}");
 }
 
-/// Two items to learn by, three with a known answer, and what is drawn for two people.
+/// Returns a task with two training items, three gold items, and items drawn for two annotators.
 fn whole() -> AnnotationTask {
     let known = |number: u32| ReferenceAnswer {
         instance: InstanceRef {
@@ -115,7 +115,7 @@ fn whole() -> AnnotationTask {
     }
 }
 
-/// From a draft that only curators see to an open task.
+/// Creates a draft, which only curators see, and opens it.
 fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
     let preview = curator.call(&PreviewTaskRequest { task: whole() });
     let draft = curator.call(&CreateTaskRequest { task: whole() });
@@ -149,11 +149,11 @@ fn made(curator: &PersonClient, annotator: &PersonClient) -> TaskId {
     task
 }
 
-/// What somebody answers to an item; Ann is the first, Ben the second.
+/// Returns the answer of an annotator to an item; Ann is 0, Ben is 1.
 fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
     match item.0 {
         ..N_TRAINING => AnnotatorAnswer::First,
-        // Ben is wrong on one of three.
+        // Ben gets one of three gold items wrong.
         it if it < FIRST => {
             [AnnotatorAnswer::First, AnnotatorAnswer::Second][usize::from(who == 1 && it == 3)]
         }
@@ -163,7 +163,7 @@ fn answer(item: ItemNo, who: usize) -> AnnotatorAnswer {
     }
 }
 
-/// Decides on everything that comes; takes back a decision and a skip on the way.
+/// Decides on every item, and undoes a decision and a skip on the way.
 fn work(who: &mut TestActor, task: TaskId, place: usize) {
     let next = LeaseItemsRequest { task, n_items: 8 };
     let first = who.person.call(&next);
@@ -181,7 +181,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
         assert!(item.content.rankers.is_empty(), "the task is blind");
         assert_eq!(item.content.documents.len(), 2);
     }
-    // Asked again, nothing has changed.
+    // A repeated request changes nothing.
     let again = who
         .person
         .call(&next)
@@ -238,7 +238,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     assert_eq!(n_undone, 2);
 }
 
-/// On two devices that do not know of each other.
+/// Decides on the same item on two devices that do not know of each other.
 fn contradict(phone: &mut TestActor, tablet: &mut TestActor, task: TaskId) {
     let offer = phone.again(task, ItemNo(TWICE));
     tablet.send_one(task, decision(&offer, AnnotatorAnswer::Second, Vec::new()));
@@ -279,7 +279,7 @@ fn expect_progress(curator: &PersonClient, task: TaskId, people: [&PersonClient;
     assert!(progress.by_annotator.iter().all(|it| it.n_undone == 2));
 }
 
-/// By hand, see [`answers`].
+/// Compares the agreement with the values calculated by hand in [`answers`].
 fn expect_agreement(told: &AgreementResponse) {
     let it = &told.agreement;
     answers::expect(it.overall.observed, RAW);
@@ -292,7 +292,7 @@ fn expect_agreement(told: &AgreementResponse) {
     answers::expect(it.by_probe[0].coefficients.krippendorff_alpha, ALPHA);
 }
 
-/// Takes an item out of the queue, and a person out of the numbers and in again.
+/// Adjudicates an item, and excludes and includes a person.
 fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     let disputes = |carla: &TestActor| {
         let mut found = carla.person.call(&ListDisputesRequest { task });
@@ -324,7 +324,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
         !history.content.rankers.is_empty(),
         "curators are not blind"
     );
-    // Who agreed is counted as before.
+    // Agreement does not change.
     expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
 
     let standing = || ExclusionChange {
@@ -343,7 +343,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
 }
 
-/// One decision in place of two that contradict each other.
+/// Replaces two contradicting decisions with one.
 fn resolve(ben: &mut TestActor, task: TaskId) {
     let item = ItemNo(TWICE);
     let mine = ben.person.call(&ListOwnEventsRequest { task });
@@ -369,7 +369,7 @@ fn resolve(ben: &mut TestActor, task: TaskId) {
     );
 }
 
-/// Nobody gets items any more; what is still to be sent is taken.
+/// Closes the task: nobody gets items any more, but unsent events are still accepted.
 fn close(carla: &mut TestActor, ben: &mut TestActor, task: TaskId) {
     let mut change = unchanged(task);
     change.status = Some(TaskStatus::Closed);
@@ -403,19 +403,19 @@ fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
     assert!(keys.iter().all(|it| csv.contains(&it.to_string())));
 
     let prefs = |whose| curator.download(task, TaskExportFormat::Prefs { preferences: whose });
-    // Both on forty items and on the one that was contradicted.
+    // Each has answered forty items, and the one with the contradiction.
     assert_eq!(
         prefs(PreferenceSource::EachAnnotator).lines().count(),
         2 * 2 * (N + 1)
     );
-    // Where they agree, and what was adjudicated.
+    // The consensus, and the adjudicated item.
     let together = prefs(PreferenceSource::Consensus);
     assert_eq!(together.lines().count(), 2 * (N - N_SPLIT + 1));
     let fields = |it: &str| it.split(' ').count();
     assert!(together.lines().all(|it| fields(it) == 5), "{together}");
 }
 
-/// A visitor sees results when they are public, not before.
+/// Checks that a visitor sees the results only after they are published.
 fn expect_published(server: &TestServer, curator: &PersonClient, task: TaskId) {
     let study = || STUDY.to_owned();
     let of = |found: &[shared::api::annotation::TaskResults]| {

@@ -1,4 +1,4 @@
-//! Somebody with a session, as the server sees their browser.
+//! A person with a session, as in a browser.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,14 +14,14 @@ use shared::api::{Endpoint, ErrorResponse, Method};
 
 use super::server_address::ServerAddress;
 
-/// A server that takes longer is taken for gone, as a page would.
+/// A server that takes longer counts as gone, as for a page.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A person with the session of one browser.
 pub(crate) struct PersonClient {
-    /// As the server numbers them.
+    /// The id that the server assigned.
     pub(crate) no: PersonId,
-    /// As they chose it.
+    /// The name that the person chose.
     pub(crate) name: String,
     site: ServerAddress,
     client: Client,
@@ -29,26 +29,26 @@ pub(crate) struct PersonClient {
     csrf: String,
 }
 
-/// Why there is no reply.
+/// Why a request has no reply.
 #[derive(Debug)]
 pub(crate) enum RequestFailure {
-    /// There was none, or not the whole of it: the request may have been taken or not.
+    /// There was no complete answer, so the request may or may not have been accepted.
     Lost(reqwest::Error),
-    /// Status, and what is wrong.
+    /// The status, and the error of the server.
     Refused(u16, ErrorResponse),
 }
 
-/// What the browser keeps of a session.
+/// The session cookie, as a browser stores it.
 struct Cookie {
-    /// On loopback it has the port in it.
+    /// The name of the cookie; on loopback it contains the port.
     name: String,
     value: String,
-    /// Where it was set.
+    /// The address at which it was set.
     address: String,
 }
 
 impl PersonClient {
-    /// Uses an invitation; an operator without a name needs none.
+    /// Accepts an invitation; an operator without a name needs none.
     pub(crate) fn join(site: &ServerAddress, token: Option<String>, name: &str) -> PersonClient {
         let client = Client::builder().timeout(PATIENCE);
         let client = client.local_address(own_address()).build().unwrap();
@@ -82,18 +82,18 @@ impl PersonClient {
         }
     }
 
-    /// What an endpoint replies, or why it does not.
+    /// Calls an endpoint and returns its reply or the failure.
     pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, RequestFailure> {
         reply(self.send(asked)?)
     }
 
-    /// What an endpoint replies.
+    /// Calls an endpoint and returns its reply.
     pub(crate) fn call<E: Endpoint>(&self, asked: &E) -> E::Reply {
         let replied = self.try_ask(asked);
         replied.unwrap_or_else(|it| panic!("{} asks {}: {it:?}", self.name, E::PATH))
     }
 
-    /// The status and the words with which an endpoint must refuse.
+    /// Returns the status and the message with which an endpoint must refuse a request.
     pub(crate) fn expect_refusal<E: Endpoint>(&self, asked: &E) -> (u16, String) {
         match self.try_ask(asked) {
             Err(RequestFailure::Refused(status, problem)) => (status, problem.error),
@@ -102,7 +102,7 @@ impl PersonClient {
         }
     }
 
-    /// A file of a task.
+    /// Downloads an export of a task.
     pub(crate) fn download(&self, task: TaskId, format: TaskExportFormat) -> String {
         let names = false;
         let asked = ExportTaskRequest {
@@ -115,7 +115,7 @@ impl PersonClient {
         response.text().unwrap()
     }
 
-    /// Every event of a task, from its file of JSON lines.
+    /// Returns every event of a task, from its JSON Lines export.
     pub(crate) fn rows(&self, task: TaskId) -> Vec<ExportRow> {
         let file = self.download(task, TaskExportFormat::Jsonl);
         let row = |it| serde_json::from_str(it).unwrap_or_else(|why| panic!("{why}: {it}"));
@@ -136,8 +136,8 @@ impl PersonClient {
 }
 
 impl Cookie {
-    /// What is sent to a server that may be on another port than when the cookie was set. A
-    /// browser would have none there; what matters here is whether the session is still known.
+    /// Returns the cookie for a server that may be on another port than when the cookie was set. A
+    /// browser would not send it there; the tests check whether the server still knows the session.
     fn at(&self, address: &str) -> String {
         let port = |it: &str| it.rsplit_once(':').unwrap().1.to_owned();
         let name = self.name.replace(&port(&self.address), &port(address));
@@ -145,18 +145,18 @@ impl Cookie {
     }
 }
 
-/// Everybody comes from an address of their own, since the server counts how often an address
-/// brings invitations. Only Linux has all of 127.0.0.0/8 without being told.
+/// Returns a different address for each person, since the server limits how often one address may
+/// use invitations. Only Linux has all of 127.0.0.0/8 without configuration.
 pub(super) fn own_address() -> Option<IpAddr> {
     static N_PEOPLE: AtomicU32 = AtomicU32::new(0);
     let number = N_PEOPLE.fetch_add(1, Ordering::Relaxed);
     let [.., third, fourth] = number.to_be_bytes();
-    // Neither a network nor a broadcast ends so.
+    // The last number must not be that of a network or a broadcast address.
     let own = Ipv4Addr::new(127, 2, third, fourth.clamp(1, 254));
     cfg!(target_os = "linux").then_some(IpAddr::V4(own))
 }
 
-/// The request of an endpoint, to be sent.
+/// Builds the request of an endpoint.
 fn asking<E: Endpoint>(client: &Client, address: &str, asked: &E) -> RequestBuilder {
     let url = format!("{address}{}", E::PATH);
     let json = serde_json::to_string(asked).unwrap();
@@ -169,7 +169,7 @@ fn asking<E: Endpoint>(client: &Client, address: &str, asked: &E) -> RequestBuil
     }
 }
 
-/// Takes a reply apart, of a server that may have ended in its middle.
+/// Parses the reply of a server that may have ended in the middle of it.
 fn reply<T: serde::de::DeserializeOwned>(response: Response) -> Result<T, RequestFailure> {
     let status = response.status().as_u16();
     let body = response.bytes().map_err(RequestFailure::Lost)?;

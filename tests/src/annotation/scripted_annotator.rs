@@ -1,5 +1,6 @@
-//! An annotator by a script, with a log of their own: everything that they made, and how much of
-//! it the server has acknowledged. What it has not is sent again, in its order, until it has.
+//! A scripted annotator with a log of their own: all events that they created, and how many of them
+//! the server has acknowledged. The others are sent again, in order, until the server acknowledges
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,24 +23,24 @@ use super::person::{PersonClient, RequestFailure};
 use super::seeded_random::SeededRandom;
 use crate::harness::PATIENCE;
 
-/// How many items they hold at most.
+/// The maximum number of items that they hold.
 const HELD: u32 = 8;
 
-/// Something that was done, as the one who did it knows it.
+/// An event as its annotator remembers it.
 pub(super) struct ScriptedEvent {
     pub(super) event: AnnotationEvent,
-    /// What must have become of it.
+    /// The status that the event must have.
     pub(super) fate: EventStatus,
 }
 
-/// What happened on the way.
+/// Counts of what happened to requests.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct RequestCounts {
     /// Requests without an answer.
     pub(super) n_lost: u32,
-    /// Requests that the server could not serve then.
+    /// Requests that the server could not serve at that time.
     pub(super) n_unavailable: u32,
-    /// Events that had been taken by a request whose answer was lost.
+    /// Events that the server had accepted in a request whose answer was lost.
     pub(super) n_known: u32,
     /// Events that were sent again on purpose after they had been acknowledged.
     pub(super) n_twice: u32,
@@ -50,20 +51,20 @@ pub(super) struct ScriptedAnnotator {
     person: PersonClient,
     task: TaskId,
     random: SeededRandom,
-    /// Everything that was done, in its order.
+    /// All events, in order.
     pub(super) made: Vec<ScriptedEvent>,
-    /// So many of them, from the first on, are acknowledged.
+    /// The number of acknowledged events, from the beginning.
     pub(super) n_acknowledged: usize,
     pub(super) seen: RequestCounts,
-    /// Items to decide on.
+    /// The items that are still to be decided.
     ready: VecDeque<ItemNo>,
-    /// How items stood when they were given.
+    /// The display order of the items that were received.
     sides: BTreeMap<ItemNo, DisplayOrder>,
-    /// Decided on or passed over.
+    /// The items that were decided or skipped.
     finished: BTreeSet<ItemNo>,
-    /// The decision on an item that stands, by its place in `made`.
+    /// The active decision on each item, as an index into `made`.
     standing: BTreeMap<ItemNo, usize>,
-    /// What can be taken back, the last first to go.
+    /// The actions that can be undone, newest last.
     undoable: Vec<usize>,
 }
 
@@ -85,12 +86,12 @@ impl ScriptedAnnotator {
         }
     }
 
-    /// Works until told to stop, with or without a server.
+    /// Annotates until told to stop, whether or not the server answers.
     pub(super) fn work(&mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
             self.fetch();
             self.act();
-            // Else the next request has two.
+            // If nothing is sent now, the next request has two events.
             if !self.random.one_in(5) {
                 self.send();
             }
@@ -98,7 +99,7 @@ impl ScriptedAnnotator {
         }
     }
 
-    /// Sends what is left until nothing is.
+    /// Sends events until all are acknowledged.
     pub(super) fn finish(&mut self) {
         let since = Instant::now();
         while self.n_acknowledged < self.made.len() {
@@ -111,7 +112,7 @@ impl ScriptedAnnotator {
         self.person.no
     }
 
-    /// Decisions that stand.
+    /// Returns the number of active decisions.
     pub(super) fn n_standing(&self) -> u64 {
         self.standing.len() as u64
     }
@@ -135,7 +136,7 @@ impl ScriptedAnnotator {
             } = it.assignment;
             let before = self.sides.insert(item, sides);
             assert!(before.is_none_or(|it| it == sides), "a side was changed");
-            // What is not sent yet is offered again.
+            // Items with unsent decisions are offered again.
             if !self.finished.contains(&item) && !self.ready.contains(&item) {
                 self.ready.push_back(item);
             }
@@ -180,7 +181,7 @@ impl ScriptedAnnotator {
         }));
     }
 
-    /// Decides once more on an item that was decided on.
+    /// Changes the decision on an item.
     fn change(&mut self) {
         let n_standing = self.standing.len() as u64;
         if n_standing == 0 {
@@ -196,7 +197,7 @@ impl ScriptedAnnotator {
         self.make(AnnotationAction::Decided(decision));
     }
 
-    /// Takes back the last that was not; what it replaced stands again.
+    /// Undoes the last action that can be undone; what it replaced becomes active again.
     fn undo(&mut self) {
         let Some(at) = self.undoable.pop() else {
             return;
@@ -266,7 +267,7 @@ impl ScriptedAnnotator {
         });
     }
 
-    /// Sends the oldest that are not acknowledged; now and then all of them once more.
+    /// Sends the oldest unacknowledged events; now and then all of them once more.
     fn send(&mut self) {
         let from = self.n_acknowledged;
         let rest = self.made[from..].iter().take(MAX_EVENTS_PER_REQUEST);
@@ -279,7 +280,7 @@ impl ScriptedAnnotator {
             events,
         };
         let Some(sent) = self.told(|it| it.try_ask(&asked)) else {
-            // A page waits longer; here the server is to be met as soon as it is there.
+            // A page waits longer; here the server should be reached as soon as it is there.
             std::thread::sleep(Duration::from_millis(50));
             return;
         };
@@ -294,7 +295,7 @@ impl ScriptedAnnotator {
         }
     }
 
-    /// What was replied; none where the server is away or has no room.
+    /// Returns the reply; none if the server is away or has no disk space.
     fn told<T>(
         &mut self,
         ask: impl FnOnce(&PersonClient) -> Result<T, RequestFailure>,
@@ -309,7 +310,7 @@ impl ScriptedAnnotator {
     }
 }
 
-/// Every event was taken, now or before: how many before.
+/// Checks that every event was accepted, and returns how many the server had before.
 fn n_known(asked: &SubmitEventsRequest, taken: &[EventReceipt]) -> u32 {
     assert_eq!(asked.events.len(), taken.len());
     let mut n_known = 0;

@@ -1,4 +1,4 @@
-//! Numbers from a seed, so that a failure can be seen again: splitmix64.
+//! Random numbers from a seed, so that a failure can be reproduced: splitmix64.
 
 use shared::annotation::EventKey;
 
@@ -6,7 +6,7 @@ use shared::annotation::EventKey;
 pub(crate) struct SeededRandom(u64);
 
 impl SeededRandom {
-    /// The stream of a seed; those of other seeds have nothing to do with it.
+    /// Creates the stream of a seed; streams of different seeds are independent.
     pub(crate) fn new(seed: u64) -> SeededRandom {
         SeededRandom(seed.wrapping_mul(0xd134_2543_de82_ef95))
     }
@@ -19,17 +19,17 @@ impl SeededRandom {
         it ^ (it >> 31)
     }
 
-    /// From 0, below a bound.
+    /// Returns a number from 0 to below the bound.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Whether one of so many chances has come.
+    /// Returns true with a probability of one in `n`.
     pub(super) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    /// A key as a browser makes it.
+    /// Returns a random event key, as a browser creates it.
     pub(super) fn key(&mut self) -> EventKey {
         let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
         EventKey::from_bytes(bits.to_be_bytes())

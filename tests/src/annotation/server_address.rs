@@ -1,4 +1,4 @@
-//! Where the server is now: another process, on another port, after each time it was killed.
+//! The current address of the server, which changes each time the server is killed and restarted.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,17 +9,17 @@ use crate::harness::TestServer;
 pub(crate) struct ServerAddress(Arc<Mutex<String>>);
 
 impl ServerAddress {
-    /// Where a server is.
+    /// Creates the address of a server.
     pub(crate) fn new(server: &TestServer) -> ServerAddress {
         ServerAddress(Arc::new(Mutex::new(server.address.clone())))
     }
 
-    /// It is somewhere else now.
+    /// Sets the address to that of another server.
     pub(super) fn set(&self, server: &TestServer) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = server.address.clone();
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// Returns the address as `http://127.0.0.1:PORT`.
     pub(super) fn address(&self) -> String {
         self.0
             .lock()

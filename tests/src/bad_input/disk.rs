@@ -1,4 +1,4 @@
-//! Disks that are full, folders that cannot be written, databases that are not ours.
+//! Disks that are full, folders that cannot be written, and databases of other programs.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use expect_test::expect;
 use super::{CORPUS, QUERIES, collection, study};
 use crate::harness::{CommandOutput, TestHome};
 
-/// Runs a line where no file may grow beyond so many KiB, as on a full disk.
+/// Runs a line with a file size limit in KiB, as on a full disk.
 #[cfg(unix)]
 fn run_on_little_room(home: &TestHome, n_kib: u32, line: &str) -> CommandOutput {
     let program = home.program();
@@ -111,7 +111,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
     home.run("study list").expect_success();
     let database = home.path("data/axioscope.db");
     let mut bytes = fs::read(&database).unwrap();
-    // SQLite keeps `user_version` big-endian at byte 60 (sqlite.org/fileformat.html).
+    // SQLite stores `user_version` big-endian at byte 60 (sqlite.org/fileformat.html).
     bytes[60..64].copy_from_slice(&9999u32.to_be_bytes());
     fs::write(&database, &bytes).unwrap();
     let messages = [
@@ -152,7 +152,7 @@ fn an_empty_database_beside_studies_is_refused() {
         "#]]
         .assert_eq(&message);
     }
-    // The second way out.
+    // This is the second solution that the message offers.
     fs::remove_file(home.path("data/axioscope.db")).unwrap();
     home.run("study run data/studies/small/study.toml")
         .expect_success();

@@ -1,4 +1,4 @@
-//! Model folders that hold no model.
+//! Folders that contain no valid model.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use expect_test::expect;
 use super::{CORPUS, MINE, QUERIES, check_refused, collection};
 use crate::harness::{CommandOutput, TestHome, tiny_model};
 
-/// Puts the tiny model into `m/`, changed.
+/// Copies the tiny model to `m/` with changes.
 fn change_model(home: &TestHome, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) {
     for file in ["config.json", "tokenizer.json", "model.safetensors"] {
         let _ = fs::remove_file(home.path("m").join(file));

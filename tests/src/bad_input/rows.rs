@@ -1,4 +1,4 @@
-//! Rows, lines and archives that are broken.
+//! Rows, lines and archives that are damaged.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Settings, names, study files and instance files that cannot be meant.
+//! Invalid settings, names, study files and instance files.
 
 use std::fs;
 
@@ -254,7 +254,7 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
         collection: it has no queries; add at least one
     "#]],
     );
-    // On the command line nothing is found where there is nothing.
+    // On the command line, an empty input is not an error.
     assert!(home.run(MINE).expect_success().contains("tfc1\t0\n"));
 }
 
@@ -292,7 +292,7 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
         half.parquet is damaged: Parquet error: Invalid Parquet file. Corrupt footer; is it a file that `axioscope mine` wrote?
     "#]],
     );
-    // Any byte may be wrong: a message or, where it does not matter, the same counts.
+    // Any byte may be changed: there is an error or, if it does not matter, the same counts.
     let expected = home.run(&format!("{judge} mined.parquet")).expect_success();
     for at in (4..whole.len()).step_by(61) {
         let mut bytes = whole.clone();

@@ -1,5 +1,5 @@
-//! The life of a review task in the browser: a curator and two annotators, each with a browser of
-//! their own. Annotators use keys alone.
+//! The life of an annotation task in the browser: a curator and two annotators, each with their own
+//! browser. The annotators use only the keyboard.
 
 mod annotator;
 mod page_text;
@@ -22,10 +22,10 @@ use crate::harness::{TestHome, TestServer};
 use annotator::BrowserAnnotator;
 use page_text::{column, number};
 
-/// Ann cannot say; Ben passes it over.
+/// Ann answers "cannot say" to it; Ben skips it.
 const SPARE: ItemNo = ItemNo(N as u32);
 
-/// Items with their query and texts, in the order of the claim.
+/// The items by their query and documents, in the order of the claim.
 type Items = BTreeMap<[String; 3], ItemNo>;
 
 #[test]
@@ -64,7 +64,8 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
     }
 }
 
-/// Asked by the operator, whom the server of a test takes everybody for.
+/// Returns the items as the operator sees them; the server of a test treats everybody as the
+/// operator.
 fn items(server: &TestServer, task: TaskId) -> Items {
     let items = (0..=SPARE.0).map(ItemNo).map(|item| {
         let content = server.call(&GetItemHistoryRequest { task, item }).content;
@@ -76,7 +77,7 @@ fn items(server: &TestServer, task: TaskId) -> Items {
     items
 }
 
-/// Takes a name on the page that the link of an invitation leads to.
+/// Enters a name on the page of an invitation link.
 fn join(tab: &BrowserTab, name: &str) {
     tab.fill("Display name", name);
     tab.press('\u{E007}'.to_string());
@@ -86,7 +87,7 @@ fn join(tab: &BrowserTab, name: &str) {
     );
 }
 
-/// Invites an annotator through the page; the path of the link.
+/// Invites an annotator on the page; returns the path of the link.
 fn invited(tab: &BrowserTab) -> String {
     tab.open("/people");
     tab.click(AriaRole::Button, "Create link");
@@ -96,7 +97,7 @@ fn invited(tab: &BrowserTab) -> String {
     format!("/join#{token}")
 }
 
-/// Ann decides on everything, undoing once.
+/// Ann decides on all items, and undoes one decision.
 fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     readability::expect_readable(tab, "join");
@@ -116,11 +117,11 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.wait_until("everything saved", SAVED);
 }
 
-/// Nothing waits to be sent.
+/// Waits until every event is saved.
 const SAVED: &str = "const said = document.querySelector('.mine')?.innerText ?? '';
     return said.includes('saved') && !/waiting|being sent|refused/.test(said)";
 
-/// Ben is without a network in the middle, and goes on; he undoes, and passes over.
+/// Ben loses the network in the middle and continues; he also undoes a decision and skips an item.
 fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     join(tab, "Ben");
@@ -149,11 +150,11 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
     }
     tab.wait_for_text("No items left for you");
     tab.wait_until("everything saved", SAVED);
-    // What was tried in the last moments without a network.
+    // These are the requests of the last moments without a network.
     tab.expect_in_console("ERR_INTERNET_DISCONNECTED");
 }
 
-/// What the curator reads, against the numbers by hand in [`answers`].
+/// Compares the page of the curator with the values calculated by hand in [`answers`].
 fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=agreement", task.0));
     tab.wait_for_text("Inter-annotator agreement");
@@ -183,7 +184,7 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     readability::expect_readable(tab, "curate");
 }
 
-/// Carla settles the first item of the queue by a key.
+/// Carla adjudicates the first item of the queue with a key.
 fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=adjudication", task.0));
     tab.wait_for_text(&format!("{N_SPLIT} items"));
@@ -198,7 +199,7 @@ fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
     );
 }
 
-/// The file holds what was answered on the screen.
+/// Checks that the export has the answers that were given on screen.
 fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     tab.open(&format!("/review/{}/curate?part=export", task.0));
     tab.wait_for_text("Every event with its history");
@@ -219,7 +220,7 @@ fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     }
     let mut people: Vec<PersonId> = stands.keys().map(|it| it.0).collect();
     people.dedup();
-    // In the order in which they joined.
+    // The people are in the order in which they joined.
     let [ann, ben] = people[..] else {
         panic!("{people:?}")
     };

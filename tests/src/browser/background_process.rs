@@ -1,4 +1,4 @@
-//! Programs that serve all tests and end with the test program, however that ends.
+//! Programs that all tests share and that end with the test program, however it ends.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -7,17 +7,19 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::harness::{TestHome, without_auth};
 
-/// A program that runs until this test program has ended.
+/// A program that runs until the test program has ended.
 pub(super) struct BackgroundProcess {
-    /// Closes when this program ends, even by a signal; then the shell ends the other.
+    /// Is closed when the test program ends, even by a signal; then the shell ends the other
+    /// program.
     _leash: ChildStdin,
     _shell: Child,
-    /// What it said when it was ready.
+    /// The line that the program printed when it was ready.
     pub(super) ready_line: String,
 }
 
-/// Waits on its input, which nobody writes to, and cleans up when that is closed: the program
-/// with all that it has started, since a driver that is killed leaves its browsers behind.
+/// A shell script that waits on its input, which nobody writes to, and cleans up when it is closed.
+/// It ends the program with all processes that it has started, since a killed driver leaves its
+/// browsers running.
 const SHELL: &str = r#"
     scratch=$1; shift
     "$@" </dev/null &
@@ -29,16 +31,16 @@ const SHELL: &str = r#"
     rm -rf "$scratch"
 "#;
 
-/// A server of the program over a home of its own.
+/// A server of the program with its own home.
 pub(super) struct SharedServer {
-    /// Where it is, without a slash at its end.
+    /// The address of the server, without a trailing slash.
     pub(super) origin: String,
     _home: TestHome,
     _program: BackgroundProcess,
 }
 
 impl SharedServer {
-    /// Serves the data folder of a home, with more arguments.
+    /// Starts a server for the data folder of a home, with more arguments.
     pub(super) fn start(home: TestHome, more: &[&str]) -> SharedServer {
         const SAID: &str = "Axioscope is at ";
         let mut server = home.program();
@@ -55,8 +57,8 @@ impl SharedServer {
 }
 
 impl BackgroundProcess {
-    /// Starts a program and waits for the line of its output that holds `ready`. The folder
-    /// `scratch` is removed when it has ended.
+    /// Starts a program and waits for the line of its output that contains `ready`. The folder
+    /// `scratch` is removed when the program has ended.
     pub(super) fn start(program: &Command, scratch: &Path, ready: &str) -> BackgroundProcess {
         let mut shell = Command::new("sh");
         shell.args(["-c", SHELL, "sh"]).arg(scratch);
@@ -70,7 +72,7 @@ impl BackgroundProcess {
         if let Some(folder) = program.get_current_dir() {
             shell.current_dir(folder);
         }
-        // Ctrl-C at the terminal is for the tests; the shell has to live to clean up.
+        // Ctrl-C in the terminal is meant for the tests; the shell must survive it to clean up.
         shell
             .process_group(0)
             .stdin(Stdio::piped())
@@ -83,7 +85,7 @@ impl BackgroundProcess {
             .map_while(Result::ok)
             .find(|it| it.contains(ready));
         let said = said.unwrap_or_else(|| panic!("{program:?} ended before it said `{ready}`"));
-        // Who writes to a pipe that nobody reads waits for ever.
+        // A program that writes to a pipe that nobody reads would wait forever.
         std::thread::spawn(move || lines.for_each(drop));
         BackgroundProcess {
             _leash: leash,

@@ -1,4 +1,4 @@
-//! The behaviours of a study on its page: dials, cells, details, and the way to the samples.
+//! The behavioral tests on the page of a study: controls, cells, details, and links to the samples.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -9,12 +9,12 @@ use super::tab::{AriaRole, BrowserTab, with_tab};
 use crate::harness::{LIMITS, TestHome};
 use thirtyfour::Key;
 
-/// All cells are there, with the numbers that were asked for last.
+/// Waits until all cells are there, with the latest numbers.
 const SHOWN: &str = "return document.querySelectorAll('.effects button.cell').length >= 10
     && !document.querySelector('.behaviours [aria-busy=true]')
     && !!document.querySelector('.behaviours .panel svg.drawing')";
 
-/// A study with axioms and behaviours, `both`, and one without axioms, `alone`.
+/// A study with axioms and behavioral tests, `both`, and one without axioms, `alone`.
 static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
     let home = TestHome::new();
     let pair = |id: u32, a: &str, b: &str| {
@@ -52,7 +52,7 @@ fn open(tab: &BrowserTab, address: &str) {
     tab.wait_until("the behaviours", SHOWN);
 }
 
-/// What every cell says.
+/// Returns the text of all cells.
 fn numbers(tab: &BrowserTab) -> String {
     tab.wait_until("the behaviours", SHOWN);
     let script = "return [...document.querySelectorAll('.effects button.cell')]
@@ -60,7 +60,7 @@ fn numbers(tab: &BrowserTab) -> String {
     tab.js(script, &[]).as_str().unwrap().to_owned()
 }
 
-/// The same, once it is not `before`.
+/// Returns the text of all cells once it differs from `before`.
 fn other_numbers(tab: &BrowserTab, before: &str) -> String {
     for _ in 0..200 {
         let now = numbers(tab);
@@ -87,10 +87,10 @@ fn another_width_changes_numbers_and_address() {
         tab.fill("ε, in score units", "2.5");
         tab.wait_for_address("/study/both?width=2.5");
         other_numbers(tab, &zero);
-        // The dials of the axioms keep what is said of behaviours.
+        // The controls of the axioms keep the view of the behavioral tests.
         tab.click(AriaRole::Radio, "not truncated");
         tab.wait_for_address("/study/both?only=whole&width=2.5");
-        // The address alone brings the same view back.
+        // The address alone restores the same view.
         open(tab, "/study/both?width=0");
         assert_eq!(numbers(tab), zero);
     });
@@ -104,7 +104,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         tab.wait_for_address("/study/both?behaviour=prepend-query.1");
         tab.wait_for_text("QL on Prepend query");
         tab.wait_for_text("p (paired t test)");
-        // Keys walk from cell to cell, and Enter selects.
+        // Arrow keys move from cell to cell, and Enter selects one.
         tab.press(Key::Down);
         tab.press(Key::Left);
         tab.press(Key::Enter);
@@ -118,7 +118,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         tab.choose("Ranker", "QL Dirichlet, μ 2500");
         tab.wait_for_address("/study/both?ranker=1&of=relevant");
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
-        // One of its three pairs is no pair.
+        // One of its three pairs has two identical documents.
         tab.wait_for_text("2 samples; excluded from 3 pairs: 1 identical");
         tab.click_at(".behaviours .panel a.btn");
         tab.wait_for_address("/study/both/drop-query-terms/0?tie=");

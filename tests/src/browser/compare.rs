@@ -1,5 +1,5 @@
-//! Where two rankers differ: bars that lead to queries, queries side by side, and runs that are
-//! compared in the page alone.
+//! The Compare rankers page: bars that link to queries, queries side by side, and runs that are
+//! compared in the browser alone.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use thirtyfour::Key;
 use super::demo_site;
 use super::tab::{AriaRole, with_tab};
 
-/// The figures stand, with the list below them.
+/// Waits for the figures and the list below them.
 const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').length === 6
     && !!document.querySelector('table.asked tbody tr')
     && !document.querySelector('[aria-busy=true]')";
@@ -34,7 +34,7 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
             "sides",
         ]);
         assert_eq!(tab.count(".hypotheses li"), 4);
-        // By key: a bar is a button.
+        // A bar is a button, so it can be selected by keyboard.
         tab.js(
             "document.querySelector('#lengths').closest('section').querySelector('g.pick').focus()",
             &[],
@@ -51,7 +51,7 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
                 && document.querySelectorAll('.sides article.doc').length >= 2",
         );
         assert!(tab.address().contains("query="), "{}", tab.address());
-        // The address alone brings the same view back.
+        // The address alone restores the same view.
         tab.reload();
         tab.wait_until("the figures", SHOWN);
         tab.wait_for_text("Back to the samples");
@@ -80,7 +80,7 @@ fn what_is_chosen_stands_in_the_address() {
     });
 }
 
-/// Files that a test brings.
+/// Writes a file that a test uploads.
 fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
@@ -120,9 +120,9 @@ fn two_runs_are_compared_without_a_server() {
         tab.wait_for_text("first and second");
         tab.wait_for_text("too few queries");
         tab.wait_for_text("river ferry");
-        // A text of a collection is text.
+        // The text of a document is shown as text, not as HTML.
         tab.wait_for_text("<b>");
-        // The files are gone with the page; the page says so and where to go.
+        // The files are lost when the page is reloaded; the page says so, and what to do.
         tab.reload();
         tab.wait_for_text("There is no run `first.run`.");
         tab.click(AriaRole::Link, "Go to the Workbench");

@@ -1,12 +1,12 @@
-//! The whole product at one address, with the demo study: what most tests look at.
+//! A server with the demo study, which most tests use.
 
 use std::sync::LazyLock;
 
 use super::background_process::SharedServer;
 use crate::harness::TestHome;
 
-/// `http://127.0.0.1:PORT` of a server with the demo study, by two formulas. All tests share it,
-/// and none changes what it has.
+/// Returns the address `http://127.0.0.1:PORT` of a server with the demo study, which has two
+/// lexical rankers. All tests share it, and none changes its data.
 pub(crate) fn origin() -> &'static str {
     &SITE.origin
 }

@@ -1,4 +1,4 @@
-//! One chromedriver for all tests, and what it is asked to start.
+//! The chromedriver that all tests share, and how it starts browsers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,16 +10,16 @@ use thirtyfour::prelude::*;
 use super::background_process::BackgroundProcess;
 use crate::harness::path_from_environment;
 
-/// A running ChromeDriver.
+/// A running chromedriver, which all tests share.
 pub(super) struct ChromeDriver {
     /// `http://127.0.0.1:PORT`
     pub(super) origin: String,
-    /// What browsers leave lies here, and goes with the driver.
+    /// The folder for files of the browsers, which is removed with the driver.
     pub(super) scratch: PathBuf,
     _program: BackgroundProcess,
 }
 
-/// Started by the first test that needs it.
+/// The driver, which is started by the first test that needs it.
 pub(super) static DRIVER: LazyLock<ChromeDriver> = LazyLock::new(|| {
     let scratch = tempfile::tempdir().unwrap().keep();
     let mut chromedriver = Command::new(path_from_environment("CHROMEDRIVER").unwrap());
@@ -37,7 +37,8 @@ pub(super) static DRIVER: LazyLock<ChromeDriver> = LazyLock::new(|| {
     }
 });
 
-/// A browser without a window, with a profile of its own. Hosts below `.example` are this machine.
+/// Returns the capabilities of a headless browser with its own profile. Hosts below `.example`
+/// resolve to this machine.
 pub(super) fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
     const FLAGS: [&str; 14] = [
         "--headless",

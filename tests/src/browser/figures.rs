@@ -1,11 +1,11 @@
-//! What the papers show: the figures of a study, and the papers' tables beside ours.
+//! The figures of a study and the Reproductions page.
 
 use serde_json::json;
 
 use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 
-/// Chooses a value in one of the fields of a page.
+/// Selects a value in one of the fields of a page.
 fn choose(tab: &BrowserTab, field: usize, value: &str) {
     let script = "const select = document.querySelectorAll('.choices select')[arguments[0]];
         select.value = arguments[1];
@@ -27,7 +27,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
             "compared",
             "overlap",
         ]);
-        // A figure gives way to its table, and comes back.
+        // A figure is replaced by its table, and shown again.
         let figures = tab.count("svg.drawing");
         tab.click(AriaRole::Button, "Table");
         tab.wait_until(
@@ -63,7 +63,7 @@ fn a_table_of_a_paper_stands_beside_a_study() {
             "return location.search.includes('study=demo')
                 && document.body.innerText.includes('Ours: study demo')",
         );
-        // TP of the published code is one less that of the axiom, and less its ties.
+        // The fraction of TP in the published code is one minus that of the axiom, minus its ties.
         let same = tab.js(
             "const rows = [...document.querySelectorAll('section:last-of-type tbody tr')]
                  .filter(it => it.innerText.includes('TP is inverted'));

@@ -1,4 +1,5 @@
-//! A ranker from inside: words, plots, a query and its texts; and where a cross-encoder looks.
+//! The Late interaction page: terms, plots, a query and its documents; and the attention of a
+//! cross-encoder.
 
 use std::sync::LazyLock;
 
@@ -8,7 +9,7 @@ use super::tab::{AriaRole, BrowserTab, with_tab};
 use crate::harness::{TestHome, study_file, tiny_collection, tiny_model};
 use crate::late_interaction::published;
 
-/// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
+/// A study with a lexical ranker, an analyzed late-interaction model, and a cross-encoder.
 static SITE: LazyLock<SharedServer> = LazyLock::new(|| {
     let home = TestHome::new();
     let late = tiny_model();
@@ -36,11 +37,11 @@ rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
     SharedServer::start(home, &given)
 });
 
-/// Four plots, that of before fine-tuning among them.
+/// Waits for four plots, including the one of the model before fine-tuning.
 const SHOWN: &str = "return document.querySelectorAll('.plots svg.drawing').length === 4
     && document.querySelectorAll('#terms').length === 1";
 
-/// The word is told of, its row is marked, and it is named in plots.
+/// Waits until the term is described, its row is marked, and the plots name it.
 const RIVER: &str = "return document.querySelector('#term')?.textContent === 'river'
     && document.querySelectorAll('tr.chosen').length === 1
     && document.querySelector('tr.chosen button').ariaPressed === 'true'
@@ -56,7 +57,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.wait_until("the plots", SHOWN);
         tab.wait_for_text("not fine-tuned for late interaction");
         tab.wait_for_text("before fine-tuning r =");
-        // A table chooses what a pointer chooses in a plot.
+        // The table selects the same terms as a click in a plot.
         tab.click(AriaRole::Button, "river");
         tab.wait_for_address("/study/tiny/inside?word=river");
         tab.wait_until("the word", RIVER);
@@ -84,7 +85,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.wait_for_element("its instances", "a.line .verdict");
         tab.back();
         tab.wait_until("the word", RIVER);
-        // Any other query can be looked for.
+        // Any other query can be searched.
         tab.fill("Search queries", "FOX");
         tab.click(AriaRole::Link, "red fox");
         tab.wait_for_address("/study/tiny/inside?word=river&query=1");
@@ -160,12 +161,12 @@ fn a_study_that_was_not_looked_into_says_how() {
     });
 }
 
-/// Chooses a layer and a head, each of which changes what the maps say.
+/// Selects a layer and a head, each of which changes the maps.
 fn choose_layer_and_head(tab: &BrowserTab) {
     let maps = "return document.querySelectorAll('.strips .strip svg').length >= 2
         && !!document.querySelector('#attention')";
     tab.wait_until("the maps", maps);
-    // Whoever chooses by keyboard goes on from the same select.
+    // A keyboard user continues from the same drop-down list.
     let selects = "const at = document.querySelector('#attention').closest('section');
         const kept = [...at.querySelectorAll('select')];";
     tab.js(

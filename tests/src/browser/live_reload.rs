@@ -1,6 +1,6 @@
-//! `cargo xtask dev` on a copy of the checkout: what is saved is seen in the browser.
+//! `cargo xtask dev` on a copy of the checkout: a saved change appears in the browser.
 //!
-//! The step `dev` of `cargo xtask test` runs this alone, since the pages are built twice. The
+//! The step `dev` of `cargo xtask test` runs this test alone, since it builds the pages twice. The
 //! variable `AXIOSCOPE_XTASK` names the program of that step.
 
 use std::fs;
@@ -13,7 +13,7 @@ use super::background_process::BackgroundProcess;
 use super::tab::with_tab;
 use crate::harness::{TestDependency, TestHome, or_skip, path_from_environment};
 
-/// From a saved file to what a person sees.
+/// The maximum time from saving a file to seeing the change.
 const LIMIT: Duration = Duration::from_secs(15);
 
 #[test]
@@ -32,7 +32,7 @@ fn a_color_and_a_sentence_are_seen_within_seconds() {
     dev.args(["dev", "--listen", &address, "--server", &server.address])
         .current_dir(&copy.0)
         .env("CARGO_MANIFEST_DIR", copy.0.join("xtask"))
-        // Dependencies are there already.
+        // The dependencies are already built there.
         .env("CARGO_TARGET_DIR", xtask.ancestors().nth(2).unwrap());
     let _dev = BackgroundProcess::start(&dev, &home.path("unused"), "Axioscope is at");
 
@@ -71,7 +71,8 @@ fn seen(what: &str, since: Instant) {
     assert!(took < LIMIT, "{what} was seen after {took:?}");
 }
 
-/// A copy of what git knows or would add, always at the same place: cargo knows packages by it.
+/// A copy of the files that git tracks or would add. It is always in the same place, since cargo
+/// identifies packages by it.
 struct Copy(PathBuf);
 
 impl Copy {
@@ -91,7 +92,7 @@ impl Copy {
         for file in String::from_utf8(list).unwrap().split_terminator('\0') {
             let target = copy.0.join(file);
             fs::create_dir_all(target.parent().unwrap()).unwrap();
-            // A file that was deleted and is not yet committed as such.
+            // A deleted file may still be tracked by git.
             if root.join(file).is_file() {
                 fs::copy(root.join(file), target).unwrap();
             }
@@ -99,7 +100,7 @@ impl Copy {
         copy
     }
 
-    /// Replaces the one place where a file says `before`.
+    /// Replaces the only occurrence of `before` in a file.
     fn edit(&self, file: &str, before: &str, after: &str) {
         let file = self.0.join(file);
         let text = fs::read_to_string(&file).unwrap();

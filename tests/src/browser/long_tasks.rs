@@ -1,20 +1,21 @@
-//! The page stays at hand: no long task holds up its main thread.
+//! The page stays responsive: no long task blocks its main thread.
 
 use serde_json::Value;
 
 use super::tab::{AriaRole, BrowserTab, with_tab};
 use super::{demo_site, workbench};
 
-/// Keeps the length of every task over 50 ms, in milliseconds.
+/// Records the duration of every task over 50 ms, in milliseconds.
 const WATCH: &str = "
     window.longTasks = [];
     new PerformanceObserver(list => {
         for (const it of list.getEntries()) window.longTasks.push([it.startTime, it.duration]);
     }).observe({type: 'longtask', buffered: true});";
 
-/// The longest task that began after a moment, in milliseconds; 0 where all were short.
+/// Returns the duration of the longest task that began after a time, in milliseconds; 0 if all were
+/// short.
 fn longest(tab: &BrowserTab, from: f64) -> f64 {
-    // Entries come a moment after their task.
+    // The browser reports a task with a delay.
     std::thread::sleep(std::time::Duration::from_millis(300));
     let tasks = tab.js("return window.longTasks", &[]);
     let tasks = tasks.as_array().into_iter().flatten();
@@ -23,7 +24,7 @@ fn longest(tab: &BrowserTab, from: f64) -> f64 {
     after.map(|it| it.1).fold(0.0, f64::max)
 }
 
-/// The median of the longest tasks of five runs, in milliseconds; all of them are told.
+/// Returns the median of the longest tasks of five runs, in milliseconds, and prints all of them.
 fn median_of_five(tab: &BrowserTab, what: &str, run: impl Fn() -> f64) -> f64 {
     tab.before_pages(WATCH);
     let mut runs: Vec<f64> = (0..5).map(|_| run()).collect();

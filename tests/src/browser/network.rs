@@ -1,4 +1,4 @@
-//! The network of a browser, cut by its developer tools.
+//! The network of a browser, which its developer tools can cut.
 
 use serde_json::json;
 
@@ -12,7 +12,8 @@ pub(super) enum NetworkState {
 }
 
 impl BrowserTab {
-    /// Gives the browser its network, or cuts it. The page is told as by a real one.
+    /// Connects or disconnects the network of the browser. The page notices it as with a real
+    /// network.
     pub(super) fn network(&self, network: NetworkState) {
         self.devtools("Network.enable", json!({}));
         let conditions = json!({

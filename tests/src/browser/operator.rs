@@ -1,4 +1,4 @@
-//! The operator's page: models, whether they score, and jobs.
+//! The operator's page: models, health check and jobs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::harness::{TestHome, TestServer, tiny_model};
 
 const WEIGHTS: &str = "model.safetensors";
 
-/// A copy of the smallest model that a test may break.
+/// Copies the smallest model, so that a test may break it.
 fn own_model(home: &TestHome) -> PathBuf {
     for file in ["config.json", "tokenizer.json", WEIGHTS] {
         let bytes = fs::read(tiny_model().join(file)).unwrap();
@@ -27,7 +27,8 @@ fn serve(home: &TestHome, listen: &str, model: &Path) -> TestServer {
     home.serve(&["--listen", listen, "--model", model.to_str().unwrap()])
 }
 
-/// So many texts with each of 8 queries: 10,000 keep the smallest model busy for a while.
+/// Returns a job with 8 queries and this number of documents: 10,000 keep the smallest model busy
+/// for a while.
 fn job(title: &str, n_texts: u32) -> CreateJobRequest {
     let text = |at: u32| format!("{at} {}", "river bank water stone bridge ".repeat(20));
     CreateJobRequest {
@@ -41,7 +42,7 @@ fn job(title: &str, n_texts: u32) -> CreateJobRequest {
     }
 }
 
-/// What the row of a model or a job says.
+/// Waits until the row of a model or a job contains some words.
 fn see_in_row(tab: &BrowserTab, title: &str, words: &str) {
     let script = format!(
         "return [...document.querySelectorAll('.held > li')]
@@ -87,7 +88,8 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         see_in_row(tab, "own:bi", "folder own");
         see_in_row(tab, "Short", "done");
         see_in_row(tab, "Short", "all 8 pairs scored");
-        // Whoever opened the folder first, it is told of the folder or of the use.
+        // The message may name the folder or the use of the model, depending on which opened it
+        // first.
         see_in_row(tab, "Long", "has no model.safetensors");
         tab.wait_for_text("not healthy: model own:bi cannot be loaded");
         let said = tab.text("main");
@@ -114,7 +116,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
             let told = inspected.lines().find_map(|it| it.strip_prefix(name));
             assert!(hashes.contains(told.unwrap()), "{told:?} in {hashes}");
         }
-        // Both are tried, and nothing is wrong any more.
+        // Both models are checked, and nothing is wrong any more.
         tab.wait_for_count("three scores", ".canaries .verdict.ok", "=== 3");
         tab.expect_in_console("/health");
 
@@ -148,7 +150,7 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.wait_for_text("This server has no neural model");
         tab.reload();
         tab.wait_for_text("This server has no neural model");
-        // Whoever is the operator goes on, also with a link that is used up.
+        // The operator continues even with a link that is used up.
         tab.open(path);
         tab.at_exactly("/");
         tab.open("/join");

@@ -1,9 +1,9 @@
-//! The Playground answers at every key.
+//! The Playground evaluates its input after every keystroke.
 
 use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 
-/// What stands beside an axiom.
+/// Returns the status of an axiom.
 fn stands(tab: &BrowserTab, axiom: &str) -> String {
     let script = "return [...document.querySelectorAll('.holds')]
         .find(it => it.querySelector('b').textContent === arguments[0])
@@ -36,7 +36,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
             "
             return /BM25/.test(document.querySelector('.holds .agree').textContent)",
         );
-        // One more word on the other side, and it is the other way round.
+        // With one more word on the other side, the order is reversed.
         tab.fill(
             "Document B",
             "the river bank took the bank and the river bank stayed",
@@ -44,7 +44,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
         until_stands(tab, "TFC1", "applies: B should score higher than A");
         tab.fill("Document B", "the river took the bank and the river stayed");
         until_stands(tab, "TFC1", "preconditions? fails?");
-        // What is typed can be sent: the link alone brings it back.
+        // The input can be shared: the link alone restores it.
         tab.wait_until(
             "a link to what was typed last",
             "
@@ -83,7 +83,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
             before
         );
         assert!(stands(tab, "TFC1").starts_with("applies"));
-        // Without a model on this server the page says so.
+        // Without a model on the server, the page says so.
         tab.wait_for_text("Neural scoring is off");
     });
 }
@@ -125,7 +125,7 @@ fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
         tab.choose("Manipulation of document A", "Reverse sentences");
         tab.click(AriaRole::Button, "Write to document B, from document A");
         tab.wait_until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
-        // The order of sentences is nothing to a formula.
+        // The order of sentences does not affect a lexical ranker.
         tab.wait_for_text("Effect of Reverse sentences");
         let effects = "return [...document.querySelectorAll('.effect-of tbody tr')]
             .map(it => it.lastElementChild.textContent).join()";

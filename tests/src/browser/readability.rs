@@ -1,5 +1,5 @@
-//! Every page in light and dark, on a phone and on a desk: anybody can read it, nothing sticks
-//! out. With `AXIOSCOPE_SHOTS` a picture of each is left there.
+//! Checks that every page is readable in light and dark, on a phone and on a desktop, and that
+//! nothing overflows. With `AXIOSCOPE_SHOTS` a screenshot of each is saved there.
 
 use serde_json::Value;
 
@@ -7,11 +7,11 @@ use super::tab::{AriaRole, BrowserTab, ColorScheme, with_tab};
 use super::{axe, demo_site, workbench};
 use crate::harness::path_from_environment;
 
-/// Widths of a phone and of a desk.
+/// The widths of a phone and of a desktop screen.
 const WIDTHS: [u32; 2] = [360, 1440];
 
-/// Makes a test for each page, that anybody can read it. A line is the name of the page, its
-/// address, and an element that is there once the page is.
+/// Creates a readability test for each page. A line has the name of the page, its address, and an
+/// element that is there once the page is loaded.
 macro_rules! readable_pages {
     ($($page:ident: $address:literal, $there:literal;)*) => {$(
         #[test]
@@ -35,7 +35,7 @@ readable_pages! {
     operator: "/operator", ".canaries .verdict.ok";
 }
 
-/// Anybody can read what the tab shows, at every width, light and dark.
+/// Checks that the page is readable at every width, in light and dark.
 pub(super) fn expect_readable(tab: &BrowserTab, name: &str) {
     let Some(axe) = axe() else {
         return;
@@ -50,7 +50,7 @@ pub(super) fn expect_readable(tab: &BrowserTab, name: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with the page as it stands; leaves a picture.
+/// Returns what is wrong with the page in its current state, and saves a screenshot.
 fn look(
     tab: &BrowserTab,
     (name, width, scheme): (&str, u32, ColorScheme),
@@ -86,7 +86,7 @@ fn check(name: &str, address: &str, there: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Pages that start empty get something to show.
+/// Fills pages that are empty at first.
 fn fill(tab: &BrowserTab, name: &str) {
     match name {
         "study" => {
@@ -107,9 +107,9 @@ fn fill(tab: &BrowserTab, name: &str) {
     }
 }
 
-/// What axe-core calls serious or critical.
+/// Returns the violations that axe-core calls serious or critical.
 fn violations(tab: &BrowserTab, axe: &str) -> Vec<String> {
-    // Half way from one colour to the next nothing has its contrast.
+    // Contrast is too low in the middle of a color transition.
     tab.wait_until(
         "colours at rest",
         "return document.getAnimations().every(it => it.playState !== 'running'
@@ -133,7 +133,7 @@ fn violations(tab: &BrowserTab, axe: &str) -> Vec<String> {
         .collect()
 }
 
-/// What makes the page wider than the screen.
+/// Returns the elements that make the page wider than the screen.
 fn overflow(tab: &BrowserTab) -> Option<String> {
     let found = tab.js(
         "const wide = document.documentElement.clientWidth;

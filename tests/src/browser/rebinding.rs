@@ -1,4 +1,4 @@
-//! DNS rebinding: a page of another site whose name leads to this machine by now.
+//! DNS rebinding: the page of another site under a host name that now resolves to this machine.
 
 use serde_json::{Value, json};
 use shared::api::models::ListModelsRequest;
@@ -31,7 +31,8 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
         tab.open("/operator");
         tab.wait_for_text("This server has no neural model");
         assert_eq!(n_cookies(tab, &server.address), 1);
-        // That page came from a server of its own, so that no policy of ours holds for it.
+        // The attacking page came from another server, so our content security policy does not
+        // apply to it.
         tab.devtools("Page.setBypassCSP", json!({"enabled": true}));
         tab.visit(&rebound);
         tab.wait_for_text("this server answers on this machine only");
@@ -59,7 +60,8 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
         let expected = vec![403; asked.len()];
         assert_eq!(tab.js_async(statuses, &[json!(asked)]), json!(expected));
 
-        // Under the name that the cookie is of, it may ask without being told the answer.
+        // Under the host name of the cookie, the page may send the request but cannot read the
+        // answer.
         let sign_out = format!("{}{}", server.address, SignOutRequest::PATH);
         let blindly = "const request = {method: 'POST', mode: 'no-cors', body: '{}'};
             request.credentials = 'include';
@@ -80,7 +82,7 @@ fn request<E: Endpoint>() -> Value {
     json!({"method": method, "path": E::PATH})
 }
 
-/// How many cookies the browser would send to a site.
+/// Returns how many cookies the browser would send to a site.
 fn n_cookies(tab: &BrowserTab, origin: &str) -> usize {
     let told = tab.devtools("Network.getCookies", json!({"urls": [origin]}));
     told["cookies"].as_array().unwrap().len()

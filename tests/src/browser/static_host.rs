@@ -1,4 +1,4 @@
-//! A host of files only: the front end and an exported study, and no server.
+//! A static host: the front end and an exported study, without a server.
 
 use std::collections::BTreeMap;
 use std::path::Path;

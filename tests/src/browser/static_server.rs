@@ -1,4 +1,4 @@
-//! A host of files only, as anybody can rent one: unknown addresses give the start page.
+//! A static host like those one can rent: unknown addresses return the start page.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -6,17 +6,17 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Serves folders until this test program ends.
+/// Serves folders until the test program ends.
 pub(crate) struct StaticServer {
     /// `http://127.0.0.1:PORT`
     pub(crate) origin: String,
 }
 
-/// Where each beginning of a path is looked for; the longest that fits is taken.
+/// The folder for each path prefix; the longest matching prefix is used.
 pub(crate) type Mounts = BTreeMap<&'static str, PathBuf>;
 
 impl StaticServer {
-    /// Serves `mounts`; what names no file gives `/index.html`.
+    /// Starts a server of `mounts`; a path without a file returns `/index.html`.
     pub(crate) fn start(mounts: Mounts) -> StaticServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let origin = format!("http://{}", listener.local_addr().expect("it is bound"));
@@ -24,7 +24,7 @@ impl StaticServer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let mounts = Arc::clone(&mounts);
-                // A browser that goes away in the middle of an answer is no error.
+                // It is not an error if the browser closes the connection during an answer.
                 std::thread::spawn(move || answer(&stream, &mounts));
             }
         });

@@ -1,4 +1,4 @@
-//! The list of studies.
+//! The Studies page, which lists the studies.
 
 use super::demo_site;
 use super::tab::{AriaRole, with_tab};

@@ -1,10 +1,10 @@
-//! From the map of a study down to the term that decided one instance.
+//! From the heat map of a study to the term that decided one instance.
 
 use super::demo_site;
 use super::tab::{AriaRole, BrowserTab, with_tab};
 use thirtyfour::Key;
 
-/// The map and the panel beside it show the numbers that were asked for last.
+/// Waits until the heat map and the panel show the latest numbers.
 const SHOWN: &str = "return !!document.querySelector('[role=grid] a.cell[data-step]')
     && document.querySelector('[role=grid]').ariaBusy === 'false'
     && document.querySelector('aside.panel')?.ariaBusy === 'false'";
@@ -14,7 +14,7 @@ fn open(tab: &BrowserTab, address: &str) {
     tab.wait_until("the map", SHOWN);
 }
 
-/// What every cell says, once it is not `before`.
+/// Returns the text of all cells once it differs from `before`.
 fn other_numbers(tab: &BrowserTab, before: &str) -> String {
     for _ in 0..200 {
         tab.wait_until("the map", SHOWN);
@@ -49,9 +49,9 @@ fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
         tab.wait_for_address("/study/demo?cell=tp.1");
         tab.press(Key::Home);
         tab.wait_for_address("/study/demo?cell=tfc1.1");
-        // One tab stop for the whole map.
+        // The whole map has a single tab stop.
         assert_eq!(tab.count("[role=grid] a.cell[tabindex='0']"), 1);
-        // The address alone brings the same view back.
+        // The address alone restores the same view.
         open(tab, "/study/demo?cell=tp.0");
         tab.wait_for_text("BM25 on TP");
     });
@@ -65,7 +65,7 @@ fn another_reading_changes_numbers_and_address() {
         tab.click(AriaRole::Radio, "code");
         tab.wait_for_address("/study/demo?mode=code");
         let code = other_numbers(tab, &fixed);
-        // The key goes round: code is the last, so fixed comes next.
+        // The key cycles through the variants: `code` is the last, so `fixed` comes next.
         tab.press("m");
         tab.wait_until(
             "the first reading",
@@ -91,7 +91,7 @@ fn what_stands_out_is_told_and_leads_to_its_cell() {
         assert_eq!(told.len(), 3, "{told:?}");
         for finding in told {
             let (href, said) = (finding[0].as_str().unwrap(), finding[1].as_str().unwrap());
-            // Every number has its interval beside it.
+            // Every number has its interval.
             assert!(said.contains('[') && said.contains('.'), "{said}");
             assert!(href.starts_with("/study/demo?cell="), "{href}");
             tab.click_at(&format!(".findings a[href='{href}']"));

@@ -1,5 +1,5 @@
-//! A browser with one tab, driven as a person would: by roles and names, waiting for what is
-//! to appear.
+//! A browser with one tab, used as a person would: elements are found by role and name, and waited
+//! for.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,13 +14,13 @@ use tokio::runtime::Runtime;
 use super::driver::{DRIVER, capabilities};
 use crate::harness::{TestDependency, or_skip, path_from_environment};
 
-/// How long a person would wait, on a machine that is busy with other things.
+/// How long to wait on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(60);
 const HEIGHT: u32 = 900;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Opens a tab on a site, lets `act` use it, and sees to it that the browser ends. Nothing on
-/// the way may have written an error to the console. Without a browser the test is skipped.
+/// Opens a tab on a site, calls `act`, and closes the browser. The test fails if an error is
+/// written to the console. Without a browser the test is skipped.
 pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&BrowserTab)) {
     let browser = path_from_environment("CHROMIUM").and(path_from_environment("CHROMEDRIVER"));
     if or_skip(browser, TestDependency::Browser, "no browser").is_none() {
@@ -32,18 +32,18 @@ pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&BrowserTab)) {
     tab.expect_no_console_errors();
 }
 
-/// A browser of its own, with an empty profile.
+/// A browser with an empty profile.
 pub(crate) struct BrowserTab {
-    /// None once it was ended.
+    /// None once the browser is closed.
     driver: Option<WebDriver>,
     runtime: Runtime,
     origin: String,
     _profile: tempfile::TempDir,
-    /// None beside another, whose turn it is.
+    /// None for a second browser, which runs in the turn of the first.
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
-/// What somebody looks for on a page.
+/// The role of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AriaRole {
     Button,
@@ -70,8 +70,8 @@ impl AriaRole {
     }
 }
 
-/// Finds an element by selector and by the beginning of its name; a radio button or checkbox
-/// that is drawn by its label gives the label.
+/// Finds an element by selector and the beginning of its name. For a radio button or checkbox that
+/// is drawn by its label, this is the label.
 const FIND: &str = r#"
     const [selector, name] = arguments;
     const plain = text => (text || '').replace(/\s+/g, ' ').trim();
@@ -115,7 +115,8 @@ impl BrowserTab {
         tab
     }
 
-    /// The browser of somebody else, on the same site. It is quiet while the other one works.
+    /// Opens the browser of another person on the same site. It must be idle while the first one is
+    /// used.
     pub(crate) fn second_browser(&self) -> BrowserTab {
         BrowserTab::start(&self.origin, None)
     }
@@ -124,19 +125,19 @@ impl BrowserTab {
         self.driver.as_ref().unwrap()
     }
 
-    /// Goes to a path of the site, from nothing.
+    /// Loads a path of the site.
     pub(crate) fn open(&self, path: &str) {
         self.visit(&format!("{}{path}", self.origin));
         self.wait_for_element("the page is drawn", "main h1, main .failure");
     }
 
-    /// Goes to an address, of this site or another.
+    /// Loads an address of any site.
     pub(super) fn visit(&self, address: &str) {
         let gone = self.runtime.block_on(self.driver().goto(address));
         gone.unwrap_or_else(|it| panic!("opening {address}: {it}"));
     }
 
-    /// Runs a script with `arguments`; it may return a value.
+    /// Runs a script with `arguments` and returns its value.
     pub(crate) fn js(&self, script: &str, arguments: &[Value]) -> Value {
         let ran = self
             .runtime
@@ -146,7 +147,7 @@ impl BrowserTab {
             .clone()
     }
 
-    /// Runs the body of an async function with `arguments` and waits for what it returns.
+    /// Runs the body of an async function with `arguments` and waits for its value.
     pub(crate) fn js_async(&self, body: &str, arguments: &[Value]) -> Value {
         let script = format!(
             "const done = arguments[arguments.length - 1];
@@ -165,7 +166,7 @@ impl BrowserTab {
         ran[0].clone()
     }
 
-    /// Waits until a script returns something that is true.
+    /// Waits until a script returns a truthy value, and returns it.
     pub(crate) fn wait_until(&self, what: &str, script: &str) -> Value {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -180,20 +181,20 @@ impl BrowserTab {
         }
     }
 
-    /// Checks that each of these headings is on the page once.
+    /// Checks that each of these headings occurs once on the page.
     pub(crate) fn expect_headings(&self, ids: &[&str]) {
         for id in ids {
             assert_eq!(self.count(&format!("h2#{id}")), 1, "{id}");
         }
     }
 
-    /// Waits until an element is there.
+    /// Waits until an element exists.
     pub(crate) fn wait_for_element(&self, what: &str, selector: &str) {
         let script = format!("return !!document.querySelector({})", json!(selector));
         self.wait_until(what, &script);
     }
 
-    /// Waits until as many elements are there as a bound says, such as `>= 2`.
+    /// Waits until the number of elements satisfies a bound such as `>= 2`.
     pub(crate) fn wait_for_count(&self, what: &str, selector: &str, bound: &str) {
         let all = format!("document.querySelectorAll({})", json!(selector));
         self.wait_until(what, &format!("return {all}.length {bound}"));
@@ -208,7 +209,7 @@ impl BrowserTab {
         self.wait_until(&format!("to see `{text}`"), &script);
     }
 
-    /// Waits until the address is this one: path, `?` and `#`.
+    /// Waits for an exact address: path, query string and fragment.
     pub(crate) fn at_exactly(&self, address: &str) {
         let script = format!(
             "return location.pathname + location.search + location.hash === {}",
@@ -217,7 +218,7 @@ impl BrowserTab {
         self.wait_until(&format!("to be at {address} exactly"), &script);
     }
 
-    /// Waits until the address begins so: path, `?` and `#`.
+    /// Waits for an address with this beginning: path, query string and fragment.
     pub(crate) fn wait_for_address(&self, address: &str) {
         assert_ne!(address, "/", "every address begins so: take `at_exactly`");
         let script = format!(
@@ -227,7 +228,7 @@ impl BrowserTab {
         self.wait_until(&format!("to be at {address}"), &script);
     }
 
-    /// Path, `?` and `#` of the address.
+    /// Returns the path, query string and fragment of the address.
     pub(crate) fn address(&self) -> String {
         let address = self.js(
             "return location.pathname + location.search + location.hash",
@@ -236,7 +237,7 @@ impl BrowserTab {
         address.as_str().unwrap_or_default().to_owned()
     }
 
-    /// The text of the first element of a selector, once it is there.
+    /// Waits for the first element of a selector, and returns its text.
     pub(crate) fn text(&self, selector: &str) -> String {
         let script = format!(
             "return document.querySelector({})?.innerText",
@@ -246,7 +247,7 @@ impl BrowserTab {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// The text of an element in the section of a heading, once it is there.
+    /// Waits for an element in the section of a heading, and returns its text.
     pub(crate) fn text_of(&self, heading: &str, selector: &str) -> String {
         let script = format!(
             "return document.querySelector({})?.closest('section')
@@ -258,7 +259,7 @@ impl BrowserTab {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// How many elements a selector finds now.
+    /// Returns how many elements match a selector now.
     pub(crate) fn count(&self, selector: &str) -> u64 {
         let script = "return document.querySelectorAll(arguments[0]).length";
         self.js(script, &[json!(selector)])
@@ -266,7 +267,7 @@ impl BrowserTab {
             .unwrap_or_default()
     }
 
-    /// Clicks on what has a role and a name that begins so.
+    /// Clicks an element by its role and the beginning of its name.
     pub(crate) fn click(&self, role: AriaRole, name: &str) {
         self.click_on(
             FIND,
@@ -275,7 +276,7 @@ impl BrowserTab {
         );
     }
 
-    /// Clicks on the first element of a selector.
+    /// Clicks the first element of a selector.
     pub(crate) fn click_at(&self, selector: &str) {
         self.click_on(
             "return document.querySelector(arguments[0])",
@@ -299,7 +300,7 @@ impl BrowserTab {
         }
     }
 
-    /// Waits for what has a role and a name that begins so.
+    /// Waits for an element with this role and this beginning of its name.
     pub(crate) fn find(&self, role: AriaRole, name: &str) -> WebElement {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -314,23 +315,24 @@ impl BrowserTab {
         }
     }
 
-    /// Whether something with that role and name is there now.
+    /// Returns whether an element with this role and name exists now.
     pub(crate) fn has(&self, role: AriaRole, name: &str) -> bool {
         self.query_element(FIND, &[json!(role.selector()), json!(name)])
             .is_some()
     }
 
-    /// Types into a field in place of what it holds.
+    /// Replaces the text of a field.
     pub(crate) fn fill(&self, name: &str, text: &str) {
         let field = self.find(AriaRole::Textbox, name);
         self.runtime.block_on(async {
-            // `clear` sends no input event to the page; a person selects and types over.
+            // `clear` sends no input event to the page; a person selects the text and types over
+            // it.
             field.send_keys(Key::Control + "a").await.unwrap();
             field.send_keys(Key::Delete + text).await.unwrap();
         });
     }
 
-    /// Chooses an option of a select by what it says.
+    /// Selects an option of a drop-down list by its label.
     pub(crate) fn choose(&self, name: &str, option: &str) {
         let select = self.find(AriaRole::Select, name);
         let chosen = self.runtime.block_on(async {
@@ -340,23 +342,23 @@ impl BrowserTab {
         chosen.unwrap_or_else(|it| panic!("choosing {option} in {name}: {it}"));
     }
 
-    /// Presses keys, one after the other, wherever the focus is.
+    /// Presses keys, one after the other, on the focused element.
     pub(crate) fn press(&self, keys: impl Into<TypingData>) {
         let keys = self.driver().action_chain().send_keys(keys);
         self.runtime.block_on(keys.perform()).unwrap();
     }
 
-    /// Goes one page back.
+    /// Goes back to the previous page.
     pub(crate) fn back(&self) {
         self.runtime.block_on(self.driver().back()).unwrap();
     }
 
-    /// Loads the page again.
+    /// Loads the current page again.
     pub(crate) fn reload(&self) {
         self.runtime.block_on(self.driver().refresh()).unwrap();
     }
 
-    /// Gives files to a file input, as if they were chosen.
+    /// Selects files in a file input.
     pub(crate) fn upload(&self, selector: &str, files: &[&Path]) {
         let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
         let script = "return document.querySelector(arguments[0])";
@@ -372,14 +374,14 @@ impl BrowserTab {
         given.unwrap_or_else(|it| panic!("bringing {files:?}: {it}"));
     }
 
-    /// What a file holds that a button gives; it goes to a folder without asking.
+    /// Presses a button that downloads a file into a folder, and returns the file's text.
     pub(crate) fn download(&self, folder: &Path, button: &str, name: &str) -> String {
         let way = json!({"behavior": "allow", "downloadPath": folder.display().to_string()});
         self.devtools("Browser.setDownloadBehavior", way);
         self.click(AriaRole::Button, button);
         let end = Instant::now() + PATIENCE;
         loop {
-            // The browser gives a file its name when it is whole.
+            // The browser gives the file its name when it is complete.
             if let Ok(text) = std::fs::read_to_string(folder.join(name))
                 && !text.is_empty()
             {
@@ -390,7 +392,7 @@ impl BrowserTab {
         }
     }
 
-    /// Makes the page so wide, in light or dark.
+    /// Sets the width and the color scheme of the page.
     pub(crate) fn set_viewport(&self, width: u32, scheme: ColorScheme) {
         self.look(width, HEIGHT, scheme);
     }
@@ -412,7 +414,7 @@ impl BrowserTab {
         );
     }
 
-    /// A picture of the whole page at a width.
+    /// Saves a screenshot of the whole page at a width.
     pub(crate) fn screenshot(&self, width: u32, scheme: ColorScheme, file: &Path) {
         let height = self.js("return document.documentElement.scrollHeight", &[]);
         self.look(
@@ -427,7 +429,7 @@ impl BrowserTab {
         self.look(width, HEIGHT, scheme);
     }
 
-    /// A command of the browser's own developer tools.
+    /// Sends a command to the developer tools of the browser.
     pub(super) fn devtools(&self, command: &str, parameters: Value) -> Value {
         let asked = Tool {
             command: command.to_owned(),
@@ -450,7 +452,7 @@ impl BrowserTab {
         }
     }
 
-    /// What was written to the console since it was last asked for.
+    /// Returns what was written to the console since the last call.
     fn console(&self) -> Vec<String> {
         let log = self
             .runtime
@@ -461,15 +463,15 @@ impl BrowserTab {
             .collect()
     }
 
-    /// Errors that the browser wrote so far are about answers that had to be refused, each with
-    /// `said` in it.
+    /// Checks that all errors in the console so far contain `said`; they are about requests that
+    /// had to be refused.
     pub(crate) fn expect_in_console(&self, said: &str) {
         for it in self.console() {
             assert!(!it.starts_with("SEVERE") || it.contains(said), "{it}");
         }
     }
 
-    /// Nothing was written to the console as an error.
+    /// Checks that no error was written to the console.
     pub(super) fn expect_no_console_errors(&self) {
         let errors: Vec<String> = self
             .console()
@@ -520,7 +522,7 @@ impl ColorScheme {
     }
 }
 
-/// A command of the developer tools, which chromedriver passes on.
+/// A command for the developer tools, which chromedriver forwards.
 #[derive(Debug)]
 struct Tool {
     command: String,
@@ -537,5 +539,5 @@ impl FormatRequestData for Tool {
     }
 }
 
-/// One browser at a time: two would take each other's processor and time out.
+/// Only one browser runs at a time: two would take each other's processor time and time out.
 static TURN: Mutex<()> = Mutex::new(());

@@ -1,4 +1,4 @@
-//! Own files to a study, in the page alone.
+//! The Workbench: local files become a study in the browser.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::harness::{CommandOutput, TestHome, demo_folder, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
-/// Files that a test brings.
+/// Files that a test uploads.
 struct Files(TempDir);
 
 impl Files {
@@ -43,7 +43,7 @@ const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
 "#;
 const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
 
-/// Waits until so many files were read.
+/// Waits until a number of files have been read.
 pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
     let script = format!(
         "return document.querySelectorAll('table.files tbody tr').length === {n}
@@ -52,14 +52,14 @@ pub(super) fn wait_for_files(tab: &BrowserTab, n: usize) {
     tab.wait_until(&format!("{n} files"), &script);
 }
 
-/// Presses the button and waits for the end.
+/// Presses the button that creates a study, and waits until it is done.
 pub(super) fn create_study(tab: &BrowserTab) {
     tab.click(AriaRole::Button, "Create study");
     tab.wait_for_text("Created in");
     tab.wait_for_element("results", "table.short td .chip");
 }
 
-/// A set with queries, and sentences with corrections, whose query is a noun phrase of both.
+/// Uses a set with queries, and sentences with corrections whose query is a noun phrase of both.
 #[test]
 fn pairs_of_texts_become_transfer_sets() {
     let files = Files::new();
@@ -105,7 +105,7 @@ fn pairs_of_texts_become_transfer_sets() {
                     let n = kept.n_pairs - kept.n_identical - kept.n_without_query;
                     (sum.0 + kept.n_identical, sum.1 + n)
                 });
-        // "The stone bridge" is in one of the corrections alone.
+        // "The stone bridge" occurs in only one of the corrections.
         assert_eq!((n_identical, n_samples), (1, 2));
         tab.click(AriaRole::Link, "Open the study");
         tab.wait_for_address("/study/local");
@@ -127,7 +127,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.wait_for_text("line 4");
         tab.wait_for_text("Add queries.");
         tab.upload(PICKER, &[&queries]);
-        // The third file is dropped.
+        // The third file is dropped onto the page.
         tab.js(
             "const files = new DataTransfer();
              files.items.add(new File([arguments[0]], 'qrels.tsv'));
@@ -157,7 +157,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.wait_for_address("/study/local");
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
         tab.wait_for_text("mine.tsv");
-        // It is still there after a reload, and until it is cleared.
+        // The study is still there after a reload, until it is cleared.
         tab.reload();
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
         tab.click(AriaRole::Link, "Workbench");
@@ -180,7 +180,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
     });
 }
 
-/// Brings back a score for each pair: the length of its text.
+/// Uploads a score for each pair: the length of its document.
 fn bring_scores(tab: &BrowserTab, files: &Files, pairs: &str) {
     let rows = pairs.lines().map(|line| {
         let pair: Value = serde_json::from_str(line).unwrap();
@@ -241,7 +241,7 @@ fn a_run_can_be_cancelled_and_started_again() {
         tab.press(thirtyfour::Key::Escape);
         tab.wait_for_text("Canceled. No study was created.");
         create_study(tab);
-        // Once a study stands, cancelling the next keeps it.
+        // Once there is a study, canceling the next one keeps it.
         tab.click(AriaRole::Button, "Create study");
         tab.click(AriaRole::Button, "Cancel");
         tab.wait_for_text("The previous study is still below.");
@@ -249,7 +249,7 @@ fn a_run_can_be_cancelled_and_started_again() {
     });
 }
 
-/// Enough to work on for a second or more.
+/// Returns a corpus that takes a second or more to process.
 fn long_corpus() -> String {
     const WORDS: [&str; 12] = [
         "river", "ferry", "stone", "bridge", "harbour", "lamp", "night", "road", "water", "boat",
@@ -332,11 +332,11 @@ fn a_file_that_cannot_be_read_says_why() {
     });
 }
 
-/// Two texts with one query term each; the other words of the first are like the query.
+/// Two documents with one query term each; the other words of the first are similar to the query.
 const BOATS: &str = r#"{"_id":"b1","text":"Boats cross the river to the harbour."}
 {"_id":"b2","text":"A road follows the river to a stone bridge."}
 "#;
-/// Two kinds of words, and a third for lamps.
+/// Vectors of two kinds of words, and of a third about lamps.
 const VECTORS: &str = "8 10
 river 1 .1 0 0 0 0 0 0 0 0
 ferry .9 .3 0 0 0 0 0 0 0 0
@@ -371,7 +371,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         tab.wait_for_text("Words similar to the query");
         tab.wait_for_text("closer to the query by");
         assert!(tab.count(".like-words .words li") >= 2);
-        // The vectors go along to the Playground.
+        // The word vectors are also used in the Playground.
         tab.press("p");
         tab.wait_for_address("/playground?study=local&axiom=stmc1");
         tab.wait_until(
@@ -414,7 +414,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         wait_for_files(tab, 2);
         let trained = tab.download(&files.path(""), "Download vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");
-        // An axiom that needs them takes them.
+        // An axiom that needs word vectors uses them.
         tab.click(AriaRole::Checkbox, "STMC1");
         assert!(!tab.text("main").contains("STMC1 needs word vectors"));
     });

@@ -1,4 +1,4 @@
-//! `mine` and `rank`: the instances of every axiom and mode, pools, limits and draws.
+//! `mine` and `rank`: the instances of every axiom and variant, pools, limits and sampling.
 
 use std::fs;
 use std::io::Write;

@@ -5,7 +5,7 @@ use expect_test::{expect, expect_file};
 use super::check;
 use crate::harness::{TestHome, tiny_collection};
 
-/// A folder in which every axiom of a mode is mined from the tiny collection.
+/// Returns a folder in which every axiom of a mode has been mined from the tiny collection.
 fn mined(args: &str) -> TestHome {
     let home = TestHome::new();
     let line = format!(
@@ -117,7 +117,7 @@ fn pairs_without_a_score_are_unscored() {
         tfc1	1	0	0	1	1.0000	[0.0000, 1.0000]
     "#]],
     );
-    // A run of six columns is a file of scores too; all of this run's documents have one.
+    // A run with six columns is also a score file; all documents of this run have a score.
     check(
         &home,
         &judge.replace("some.tsv", "tiny.run"),
@@ -145,7 +145,7 @@ fn runs_are_evaluated_as_trec_eval_does() {
         R@2	1.0000
     "#]],
     );
-    // The names of trec_eval and of people, several in a list.
+    // Names of trec_eval and display names, several in a list.
     check(
         &home,
         "eval TINY/qrels.tsv TINY/runs/tiny.run -m ndcg_cut_10,map,MRR -m P_5,recall_2",
@@ -213,7 +213,7 @@ fn instances_of_manipulations_are_left_to_studies() {
         "{mine} derived.parquet --probes tfc1,reverse-words"
     ))
     .expect_success();
-    // One that finds nothing derives nothing.
+    // A manipulation without instances derives no documents.
     home.run(&format!("{mine} none.parquet --probes tfc1,truncate:500"))
         .expect_success();
     let expected = "derived.parquet: has instances of the manipulation `reverse-words`";

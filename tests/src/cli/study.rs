@@ -1,4 +1,4 @@
-//! `study` and `report`: a study from its file to the five formats of its report.
+//! `study` and `report`: a study from its definition to the five formats of its report.
 
 use expect_test::expect;
 use serde_json::Value;
@@ -17,7 +17,7 @@ modes = ["fixed", "code"]
 rankers = ["bm25", "ql", "scores:own.tsv"]
 "#;
 
-/// A folder with the study above.
+/// Returns a folder with the study above.
 pub(crate) fn studied() -> TestHome {
     let home = TestHome::new();
     home.run(&format!("import {} --to tiny", tiny_collection()))
@@ -100,7 +100,7 @@ fn a_check_that_finds_another_collection_ends_with_code_3() {
         corpus.replace("mud boat", "river boat"),
     );
     home.expect_refused("study check small", "corpus.jsonl is damaged");
-    // Whoever means it says so.
+    // Removing the checksums tells that the change is intended.
     std::fs::remove_file(home.path(&format!("{folder}/SHA256SUMS"))).unwrap();
     let ran = home.run("study check small");
     assert_eq!(ran.code, Some(3));
@@ -186,7 +186,7 @@ fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
     let home = studied();
     let hash = |home: &TestHome| home.run("study check small").expect_success();
     let before = hash(&home);
-    // The same definition goes on where it was.
+    // The same definition continues where the run was interrupted.
     home.run("study run study.toml").expect_success();
     assert_eq!(hash(&home), before);
 

@@ -1,4 +1,4 @@
-//! TLS as docs/guide/deployment.md has it: nginx with a certificate that `openssl` makes.
+//! TLS as in docs/guide/deployment.md: nginx with a certificate that `openssl` makes.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::harness::{PATIENCE, TestDependency, or_skip};
 
-/// Where the guide has the certificate and its key.
+/// The folder of the certificate and its key in the guide.
 const LETSENCRYPT: &str = "/etc/letsencrypt/live/axioscope.example";
 
 #[test]
@@ -51,7 +51,7 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     assert!(jobs.starts_with("HTTP/1.1 401 "), "{jobs}");
     assert_eq!(header(&jobs, "strict-transport-security"), HSTS);
 
-    // Without TLS nothing is answered but where TLS is, and the link is not used up.
+    // Without TLS, every request is redirected, and the operator link is not used up.
     let client = Client::builder().timeout(PATIENCE);
     let client = client.redirect(Policy::none()).build().unwrap();
     let token = link_token(&server).to_owned();
@@ -86,7 +86,7 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     assert!(again.starts_with("HTTP/1.1 401 "), "{again}");
 }
 
-/// Writes a certificate of the host, signed by itself, under the names that certbot gives.
+/// Writes a self-signed certificate of the host, under the file names that certbot uses.
 fn make_certificate(openssl: &Path, folder: &Path) {
     let subject = format!("/CN={HOST}");
     let name = format!("subjectAltName=DNS:{HOST}");
@@ -102,7 +102,7 @@ fn make_certificate(openssl: &Path, folder: &Path) {
     assert!(made.status.success(), "{told}");
 }
 
-/// Returns the answer to a request, head and body, from whoever has the certificate of the host.
+/// Returns the answer to a request, header and body, from the server with the host's certificate.
 fn ask_over_tls(openssl: &Path, folder: &Path, port: u16, request: &str) -> String {
     let mut client = Command::new(openssl)
         .current_dir(folder)
@@ -124,7 +124,7 @@ fn ask_over_tls(openssl: &Path, folder: &Path, port: u16, request: &str) -> Stri
     String::from_utf8(told.stdout).unwrap()
 }
 
-/// Returns the value of a header, which has to be there.
+/// Returns the value of a header that must be present.
 #[track_caller]
 fn header<'a>(answer: &'a str, name: &str) -> &'a str {
     let (head, _) = answer.split_once("\r\n\r\n").unwrap();

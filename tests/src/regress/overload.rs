@@ -1,4 +1,5 @@
-//! Minutes of readers and attackers at once, each from an address of its own; with each database.
+//! Readers and attackers for several minutes at once, each from its own address. Runs with each
+//! database.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,26 +15,27 @@ use crate::harness::{PATIENCE, TestHome, TestServer, model};
 
 const TIME: Duration = Duration::from_secs(600);
 
-/// What differs with another database shows sooner.
+/// A shorter time is enough for problems that depend on the database.
 const TIME_ON_POSTGRES: Duration = Duration::from_secs(180);
 
-/// Readers at each of their addresses, which may read ten times in a second.
+/// The number of readers at each of their addresses. An address may read ten times per second.
 const READERS: usize = 10;
 const READER_PAUSE: Duration = Duration::from_millis(1_200);
 
-/// What 99 of 100 requests of readers have to be answered within.
+/// The limit for 99 of 100 requests of readers.
 const LIMIT: Duration = Duration::from_millis(250);
 
-/// What one kind of client has seen.
+/// What the clients of one kind have observed.
 #[derive(Default)]
 struct Seen {
-    /// How often each status came; 0 is a connection that was closed.
+    /// How often each status occurred; 0 stands for a closed connection.
     statuses: BTreeMap<u16, u64>,
-    /// How long each request took.
+    /// The duration of each request.
     took: Vec<Duration>,
 }
 
-/// A kind of client: its name, its last number in 127.0.0.0/8, and how many there are.
+/// A kind of client: its name, the last number of its address in 127.0.0.0/8, and the number of
+/// clients.
 type Kind = (&'static str, u8, usize);
 
 const READERS_HERE: Kind = ("readers", 2, READERS);
@@ -55,10 +57,10 @@ fn readers_are_answered_from_postgres_while_others_attack() {
     }
 }
 
-/// 20 readers, 3 clients with slow bodies, 2 with long texts to score, and one that exports.
+/// Runs 20 readers, 3 clients with slow bodies, 2 that score long documents, and one that exports.
 fn expect_readers_answered(home: &TestHome, time: Duration) {
     let model = model().expect("the model is set up by `cargo xtask regress`");
-    // Made without the model, which would be scoring the study meanwhile.
+    // The study is made without the model, which would otherwise score it during the test.
     drop(home.serve(&["--demo"]));
     let name = model.file_name().unwrap().to_string_lossy().into_owned();
     let folder = model.to_string_lossy().into_owned();
@@ -103,12 +105,12 @@ fn expect_readers_answered(home: &TestHome, time: Duration) {
         }
         assert!(!is_reader || p99(&seen.took) < LIMIT, "{kind:?}");
     }
-    // An attack that is turned away at once would prove nothing.
+    // An attack that is refused at once would prove nothing.
     assert!(seen[4].statuses.contains_key(&200), "nothing was exported");
     assert!(late <= early * 1.1, "{late} MiB after {early} MiB");
 }
 
-/// Has the model and the study read before anybody is timed.
+/// Loads the model and the study before anything is timed.
 fn warm_up(server: &TestServer, spec: &str) {
     let asked = json!({"ranker": spec, "query": "ice", "texts": ["ice"]});
     let scored = server.request("POST", "/api/score").body(asked.to_string());
@@ -116,9 +118,9 @@ fn warm_up(server: &TestServer, spec: &str) {
     assert_eq!(server.get(STUDY).status(), 200);
 }
 
-/// `{"study":"demo","controls":{}}` as an address has it.
+/// The path with `{"study":"demo","controls":{}}`, escaped.
 const STUDY: &str = "/api/study?q=%7B%22study%22%3A%22demo%22%2C%22controls%22%3A%7B%7D%7D";
-/// `{"study":"demo"}` as an address has it.
+/// The path with `{"study":"demo"}`, escaped.
 const EXPORT: &str = "/api/export?q=%7B%22study%22%3A%22demo%22%7D";
 
 fn client(
@@ -167,7 +169,7 @@ fn client(
         let response = request.send();
         let status = response.map_or(0, |it| {
             let status = it.status().as_u16();
-            // A body that breaks off is no answer.
+            // An incomplete body does not count as an answer.
             it.bytes().map_or(0, |_| status)
         });
         let took = since.elapsed();
@@ -179,7 +181,7 @@ fn client(
     }
 }
 
-/// A body of which one byte comes each second.
+/// A body that sends one byte per second.
 struct Slow {
     until: Instant,
 }
@@ -201,7 +203,7 @@ fn p99(took: &[Duration]) -> Duration {
     took.get(took.len() * 99 / 100).copied().unwrap_or_default()
 }
 
-/// The memory of the server that is not in a file or swapped out.
+/// Returns the memory of the server that is neither file-backed nor swapped out, in MiB.
 fn memory_mib(server: &TestServer) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:"));

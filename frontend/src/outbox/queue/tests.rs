@@ -130,7 +130,7 @@ fn an_answer_that_comes_late_is_heard_all_the_same() {
     let again = line.next_batch().unwrap();
     let both = sent(&[(1, EventOutcome::Stored), (2, EventOutcome::Stored)]);
     assert_eq!(line.handle_reply(slow.number, &both).delivered.len(), 2);
-    // What was known by then is not counted again.
+    // An event that was delivered before is not counted again.
     assert_eq!(
         line.handle_reply(again.number, &both),
         DeliveryOutcome::default()

@@ -1,4 +1,4 @@
-//! What behaviours are, and each manipulation on one text, as the worker makes it.
+//! The behavioral tests, with each manipulation applied to an example text by the worker.
 
 use leptos::prelude::*;
 use shared::api::worker::ManipulateTextRequest;
@@ -14,15 +14,15 @@ use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
 
 const QUERY: &str = "harbour light";
 
-/// Every manipulation of one text changes it.
+/// A text that every manipulation of a single document changes.
 const TEXT: &str = "The old light stands at the end of the harbour. It was built in 1862, and \
      its lamp is lit before dusk. Sailors have seen it from far away.";
 
-/// Not relevant to the query.
+/// A text that is not relevant to the query.
 const NON_RELEVANT_TEXT: &str =
     "A good loaf rests under a cloth. Bakers have known this for centuries.";
 
-/// The section of the page.
+/// Renders the section on behavioral tests.
 #[component]
 pub(super) fn BehavioralTests() -> impl IntoView {
     view! {
@@ -71,7 +71,7 @@ pub(super) fn BehavioralTests() -> impl IntoView {
     }
 }
 
-/// Measure and match.
+/// Renders the part on measure and match.
 #[component]
 fn MeasureAndMatchSection() -> impl IntoView {
     let measures = Measurement::ALL.iter().map(|it| {
@@ -92,7 +92,7 @@ fn MeasureAndMatchSection() -> impl IntoView {
     }
 }
 
-/// Each manipulation with what it makes of the text.
+/// Renders each manipulation with the text that it produces.
 #[component]
 fn ManipulationExamples() -> impl IntoView {
     let made = api::fetch(|| ManipulateTextRequest {
@@ -107,7 +107,7 @@ fn ManipulationExamples() -> impl IntoView {
     let rows = Manipulation::ALL.iter().enumerate().map(|(at, &it)| {
         let example = move || match made.get() {
             Some(Ok(made)) => view! { <Example made=made.get(at).cloned().flatten()/> }.into_any(),
-            // Its room, until the example is there.
+            // The placeholder reserves the space of the example.
             Some(Err(_)) | None => {
                 view! { <p class="text waiting" aria-hidden="true">{TEXT}</p> }.into_any()
             }
@@ -158,7 +158,7 @@ fn ManipulationRow(manipulation: Manipulation, children: Children) -> impl IntoV
 
 #[component]
 fn Example(
-    /// None where nothing is changed.
+    /// The manipulated text; none if nothing is changed.
     made: Option<String>,
 ) -> impl IntoView {
     let pieces = made.and_then(|it| diff_words(TEXT, &it));

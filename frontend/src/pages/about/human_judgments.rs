@@ -1,10 +1,10 @@
-//! How people review, what is estimated from what they say, and how far they agree.
+//! How people annotate, what is estimated from their annotations, and how agreement is measured.
 
 use leptos::prelude::*;
 
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section on human judgments.
 #[component]
 pub(super) fn HumanJudgmentsHelp() -> impl IntoView {
     view! {

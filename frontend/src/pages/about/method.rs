@@ -1,4 +1,4 @@
-//! How the numbers are made.
+//! How the numbers are computed.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -8,7 +8,7 @@ use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 
 use crate::widgets::section::Section;
 
-/// The readings of an axiom.
+/// Renders the section on the variants of an axiom.
 #[component]
 pub(super) fn VariantsHelp() -> impl IntoView {
     view! {
@@ -40,7 +40,7 @@ pub(super) fn VariantsHelp() -> impl IntoView {
     }
 }
 
-/// From scores to a cell of a heat map.
+/// Renders the section on statistics, from scores to a cell of the heat map.
 #[component]
 pub(super) fn StatisticsHelp() -> impl IntoView {
     let draws = format::count(N_RESAMPLES as u64);
@@ -108,7 +108,7 @@ pub(super) fn StatisticsHelp() -> impl IntoView {
     }
 }
 
-/// `1 · 10⁻9` with its last digit raised as well.
+/// Converts the digits of an exponent to superscript: `10⁻⁹` for `10⁻9`.
 fn superscript(text: &str) -> String {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let Some((head, power)) = text.split_once('⁻') else {

@@ -1,10 +1,10 @@
-//! What is asked of rankers beside probes: where two of them differ, and what one is made of.
+//! The analyses of rankers other than probes: the comparison of two rankers, and late interaction.
 
 use leptos::prelude::*;
 
 use crate::widgets::section::Section;
 
-/// Two rankers, query by query.
+/// Renders the section on the comparison of two rankers.
 #[component]
 pub(super) fn CompareRankersHelp() -> impl IntoView {
     view! {
@@ -38,7 +38,7 @@ pub(super) fn CompareRankersHelp() -> impl IntoView {
     }
 }
 
-/// One ranker, piece by piece.
+/// Renders the section on late interaction.
 #[component]
 pub(super) fn LateInteractionHelp() -> impl IntoView {
     view! {

@@ -14,10 +14,10 @@ use crate::routes::PageRoute;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::term_contributions::format_signed;
 
-/// Query, texts, premises, and what BM25 and QL say.
+/// Renders the query, the documents, the preconditions, and the verdicts of BM25 and QL.
 #[component]
 pub(crate) fn WorkedExample(
-    /// The axiom whose example it is.
+    /// The axiom of the example.
     axiom: Axiom,
 ) -> impl IntoView {
     let probe = Probe::Axiom(axiom);
@@ -68,7 +68,7 @@ fn applied_example(
     Some((answer.clone(), applied.clone()))
 }
 
-/// Digits that show the margin of texts that differ by a word.
+/// Returns the number of digits that shows the margin of documents that differ by one word.
 fn margin_digits(verdict: Option<Verdict>) -> u8 {
     let margin = verdict.map_or(0.0, |it| it.margin.abs());
     format::score_digits(margin).clamp(3, 6)

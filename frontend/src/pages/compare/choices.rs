@@ -1,4 +1,4 @@
-//! Which two are compared, and over which queries.
+//! The form that selects the two rankers and the queries.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::pages::compare_address::{ComparePageState, parse_ranker_parameter, ra
 use crate::widgets::controls::SplitSelect;
 use crate::widgets::form::SelectField;
 
-/// The form above the figures.
+/// Renders the form above the figures.
 #[component]
 pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let counted = [
@@ -99,7 +99,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     }
 }
 
-/// One of the two.
+/// Renders the drop-down list for one of the two rankers.
 #[component]
 fn RankerSelect(
     found: Arc<RankerComparison>,

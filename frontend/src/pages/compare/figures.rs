@@ -1,4 +1,5 @@
-//! The figures, each with its table and its files; what is drawn for some queries leads to them.
+//! The figures, each with its table and files. Parts of a figure that stand for some queries link
+//! to them.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use shared::report;
 use crate::pages::compare_address::ComparePageState;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 
-/// Everything that is counted over queries.
+/// Renders all figures about queries.
 #[component]
 pub(super) fn ComparisonFigures(
     found: Arc<RankerComparison>,
@@ -93,7 +94,7 @@ pub(super) fn ComparisonFigures(
     }
 }
 
-/// To the queries in which one has the higher fraction.
+/// Renders links to the queries on which one of the rankers has the higher fraction.
 #[component]
 fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl IntoView {
     let ways = [
@@ -134,7 +135,7 @@ fn select_queries(scene: ComparePageState, selection: QuerySelection) {
     }
 }
 
-/// A figure whose groups lead to their queries.
+/// Creates a figure whose groups select their queries.
 fn selectable_figure(
     figure: PlotFigure,
     of: impl Iterator<Item = QuerySelection>,

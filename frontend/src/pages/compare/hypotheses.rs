@@ -1,4 +1,4 @@
-//! The four hypotheses of the paper with our numbers and what follows from them.
+//! The four hypotheses of the paper, with our values and conclusions.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::widgets::download;
 use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::section::Section;
 
-/// A row for each hypothesis.
+/// Renders a row for each hypothesis.
 #[component]
 pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = found.rankers.clone().map(|it| it.label);

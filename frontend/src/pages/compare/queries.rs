@@ -1,4 +1,4 @@
-//! The queries behind what is selected, a part at a time.
+//! The queries behind the selected number, a page at a time.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
-/// The section of the page.
+/// Renders the section with the queries.
 #[component]
 pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
@@ -82,7 +82,7 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     }
 }
 
-/// What is selected, in words.
+/// Describes the selected queries.
 fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
     let name = |side: u8| names[usize::from(side.min(1))].as_str();
     let both = names.each_ref().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Queries side by side: what each ranker puts first, with the query's tokens marked.
+//! The top documents of both rankers side by side, with the query's tokens highlighted.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
 
-/// The query of the address, or the samples of the comparison.
+/// Renders the query in the address, or the sample queries of the comparison.
 #[component]
 pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));

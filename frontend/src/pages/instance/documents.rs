@@ -1,4 +1,4 @@
-//! The texts of an instance side by side, with the query terms marked in them.
+//! The documents of an instance side by side, with highlighted query terms.
 
 use leptos::prelude::*;
 use shared::probe::{ClaimKind, Probe};
@@ -9,14 +9,14 @@ use crate::number_format::plural;
 use crate::routes::PageRoute;
 use crate::widgets::highlighted_text::HighlightedTextView;
 
-/// Two or three texts in the order of the claim.
+/// Renders the two or three documents, in the order of the claim.
 #[component]
 pub(super) fn InstanceDocuments(
-    /// Its study.
+    /// The name of the study.
     study: String,
     /// The instance.
     shown: InstanceDetails,
-    /// The term that is pointed at elsewhere.
+    /// The query term that is hovered elsewhere on the page.
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let kind = shown.claim.kind();
@@ -65,7 +65,7 @@ fn InstanceDocumentView(
     at: usize,
     text: InstanceDocument,
     terms: Vec<QueryTermInfo>,
-    /// What the probe makes of it, and its grade.
+    /// The role of the document in the probe, and its grade.
     role: (&'static str, Option<String>),
     seen_in_part: Option<String>,
     withheld: bool,
@@ -100,7 +100,7 @@ fn InstanceDocumentView(
     }
 }
 
-/// What the probe makes of a text.
+/// Returns the role of a document in the probe.
 fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
     match (shown.probe, at) {
         (Probe::Manipulation(_), 0) => return "edited copy",
@@ -121,7 +121,8 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
     }
 }
 
-/// Whether a text is none that people could have judged.
+/// Returns whether a document cannot have a relevance judgment, because it is derived or comes from
+/// a transfer set.
 fn is_derived(probe: Probe, at: usize) -> bool {
     match probe {
         Probe::Manipulation(_) => at == 0,
@@ -130,7 +131,7 @@ fn is_derived(probe: Probe, at: usize) -> bool {
     }
 }
 
-/// `MiniLM saw only its beginning`
+/// Returns which rankers truncated a document, as in `truncated by MiniLM`.
 fn truncation_note(shown: &InstanceDetails, at: usize) -> Option<String> {
     let names = shown
         .verdicts

@@ -1,4 +1,5 @@
-//! What a manipulation has changed, and what it went by; or where the texts of a pair differ.
+//! The edits of a manipulation and the units that it is based on, or the differences between the
+//! two documents of a pair.
 
 use leptos::prelude::*;
 use shared::probe::Probe;
@@ -9,7 +10,7 @@ use crate::number_format::plural;
 use crate::widgets::section::Section;
 use crate::widgets::text_diff::{ChangedText, DiffLabels, Legend, diff_words, summary};
 
-/// The sections of the page, for texts that say about the same.
+/// Renders the sections about the edits, for documents that are nearly the same.
 #[component]
 pub(super) fn Edits(
     /// The instance.
@@ -51,7 +52,7 @@ pub(super) fn Edits(
     .into_any()
 }
 
-/// The units that a manipulation went by, marked in the document.
+/// Renders the document with the units that a manipulation is based on.
 #[component]
 fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
     let counts: Vec<String> = text.linguistic_spans.iter().map(describe_count).collect();
@@ -70,7 +71,7 @@ fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
     }
 }
 
-/// `3 sentences, numbered`
+/// Returns the number of units and how they are marked, as in `3 sentences, numbered`.
 fn describe_count(tagged: &LinguisticSpans) -> String {
     let n = tagged.spans.len() as u64;
     match tagged.unit {
@@ -89,18 +90,18 @@ fn describe_count(tagged: &LinguisticSpans) -> String {
     }
 }
 
-/// A part of a tagged text.
+/// A segment of a tagged text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TaggedSegment<'a> {
-    /// Here begins the sentence with this number.
+    /// The beginning of the sentence with this number.
     Sentence(usize),
-    /// One of the others.
+    /// A tagged unit other than a sentence.
     Unit(&'a str),
-    /// What is none.
+    /// Text that is not tagged.
     Rest(&'a str),
 }
 
-/// Cuts a text at what was tagged. A place that does not fit the text is left out.
+/// Splits a text at its tagged units. Spans that do not fit the text are skipped.
 fn tagged_segments<'a>(text: &'a str, tagged: &[LinguisticSpans]) -> Vec<TaggedSegment<'a>> {
     let mut places: Vec<(usize, usize, Option<usize>)> = Vec::new();
     for LinguisticSpans { unit, spans } in tagged {

@@ -1,4 +1,4 @@
-//! Why an instance is one, and what a ranker made of it, in sentences.
+//! Explains in sentences why documents are an instance, and the verdict of a ranker.
 
 use shared::probe::{Axiom, ClaimKind, MeasuredQuantity, Probe};
 use shared::report::{format, precondition};
@@ -8,7 +8,7 @@ use shared::verdict::Outcome;
 use crate::widgets::term_contributions::{difference, format_signed};
 use crate::widgets::verdict::effect_label;
 
-/// What tells the texts apart, and what the axiom concludes.
+/// Returns the sentence that states how the documents differ and what follows from it.
 pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
     match shown.probe.is_axiom() {
         true => format!(
@@ -49,7 +49,7 @@ pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     format!("{name} predicts that {says}")
 }
 
-/// What tells the texts apart.
+/// Returns the clause that states how the documents differ.
 fn difference_clause(shown: &InstanceDetails) -> String {
     match shown.probe {
         Probe::Axiom(Axiom::Tfc1) => match extra_terms_text(shown, 0, 1) {
@@ -155,14 +155,15 @@ fn difference_clause(shown: &InstanceDetails) -> String {
     }
 }
 
-/// A sentence as it goes on behind a colon.
+/// Converts the first letter to lower case, for use after a colon.
 fn decapitalize(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().map(char::to_lowercase);
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
+/// Returns `first` or `second`: the name of the document that is more similar to the query,
+/// according to the precondition about similarity.
 fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> String {
     let lead = shown.preconditions.iter().find_map(|it| match it.quantity {
         MeasuredQuantity::SimilarityLead { near, .. } => Some(near),
@@ -171,7 +172,8 @@ fn similarity_clause(shown: &InstanceDetails, first: &str, second: &str) -> Stri
     if lead == Some(2) { second } else { first }.to_owned()
 }
 
-/// The query terms that one text holds more often than another: `“ice” once more`.
+/// Lists the query terms that one document contains more often than another, as in `“ice” one more
+/// time`.
 fn extra_terms_text(shown: &InstanceDetails, one: usize, other: usize) -> Option<String> {
     let (one, other) = (shown.docs.get(one)?, shown.docs.get(other)?);
     let counts = one
@@ -198,7 +200,8 @@ fn times_text(times: u32) -> String {
     }
 }
 
-/// How far apart the first two lengths are, after what a text holds.
+/// Returns the clause about the difference in length of the first two documents, as it follows
+/// their contents.
 fn length_clause(shown: &InstanceDetails) -> String {
     match length_difference(shown) {
         0 => " and is equally long".to_owned(),
@@ -207,7 +210,7 @@ fn length_clause(shown: &InstanceDetails) -> String {
     }
 }
 
-/// Length of text 2 less length of text 1.
+/// Returns the length of document 2 minus that of document 1, in terms.
 fn length_difference(shown: &InstanceDetails) -> i64 {
     let length = |text: usize| shown.docs.get(text).map_or(0, |it| i64::from(it.n_terms));
     length(1) - length(0)
@@ -235,7 +238,8 @@ fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
     distance(0).zip(distance(1))
 }
 
-/// What a ranker made of it, with the term that decided it where that is known.
+/// Returns the sentence about the verdict of a ranker, with the term that contributes most if it is
+/// known.
 pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
@@ -285,7 +289,7 @@ pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> 
     }
 }
 
-/// The term that adds most to the margin.
+/// Returns the sentence about the term that contributes most to the margin.
 fn deciding_term_sentence(
     shown: &InstanceDetails,
     said: &RankerVerdict,
@@ -297,7 +301,7 @@ fn deciding_term_sentence(
     let found = shown.contributions.iter().find(same)?;
     let parts = found.terms.iter().zip(&shown.terms);
     let parts = parts.map(|(row, term)| (difference(shown.claim, row), &term.surface_form));
-    // With the margin is what has its sign.
+    // The term that contributes most in the direction of the margin.
     let most = parts.max_by(|a, b| (a.0 * margin).total_cmp(&(b.0 * margin)))?;
     let counts = most.0 * margin > 0.0 && shown.terms.len() > 1;
     counts.then(|| {
@@ -309,7 +313,7 @@ fn deciding_term_sentence(
     })
 }
 
-/// The digits of a ranker's scores, and more where its margin is small.
+/// Returns the number of digits for a ranker's scores, with more of them if its margin is small.
 pub(super) fn margin_digits(said: &RankerVerdict) -> u8 {
     let highest = said
         .scores

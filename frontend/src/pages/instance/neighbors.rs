@@ -1,4 +1,4 @@
-//! Which instances stand before and after this one in the list it was opened from.
+//! The instances before and after an instance in the list from which it was opened.
 
 use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
@@ -10,26 +10,26 @@ use super::super::study::address::{InstanceListView, InstanceView};
 use super::InstancePath;
 use crate::api;
 
-/// The neighbours of an instance.
+/// The neighbors of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InstanceNeighbors {
-    /// Whether it is the list of the address; else all instances in order.
+    /// Whether the list is the one in the address; otherwise it has all instances, in order.
     pub(super) is_in_list: bool,
-    /// Only this outcome stands in the list.
+    /// The outcome that the list is filtered by.
     outcome: Option<Outcome>,
-    /// Of the instance whose neighbours they are.
+    /// The number of the instance whose neighbors these are.
     pub(super) number: u64,
     position: u64,
     n_instances: u64,
-    /// Place in the list and number.
+    /// The position in the list, and the number.
     pub(super) previous: Option<(u64, u64)>,
-    /// Place in the list and number.
+    /// The position in the list, and the number.
     pub(super) next: Option<(u64, u64)>,
 }
 
 impl InstanceNeighbors {
-    /// Asks for the part of the list around the instance. Where the address knows no list, or
-    /// the list has changed since, all instances in the order of their numbers are taken.
+    /// Fetches the part of the list around the instance. If the address names no list, or the list
+    /// has changed since, it is the list of all instances, ordered by number.
     pub(super) async fn fetch(
         place: &InstancePath,
         view: &InstanceView,
@@ -60,7 +60,8 @@ impl InstanceNeighbors {
         Ok(found.unwrap_or(alone))
     }
 
-    /// From the part of the list that begins one place before `at`, if the instance is there.
+    /// Finds the neighbors in the part of the list that begins one row before `at`; none if the
+    /// instance is not there.
     fn from_page(page: &InstancePage, at: u64, number: u64) -> Option<InstanceNeighbors> {
         let first = at.saturating_sub(1);
         let here = page.rows.iter().position(|it| it.number == number)?;
@@ -99,7 +100,7 @@ impl InstanceNeighbors {
     }
 }
 
-/// What one of them is called.
+/// Returns the noun for an instance of the probe: an instance or a sample.
 pub(super) fn instance_noun(probe: Probe) -> &'static str {
     match probe.is_axiom() {
         true => "instance",
@@ -107,7 +108,7 @@ pub(super) fn instance_noun(probe: Probe) -> &'static str {
     }
 }
 
-/// As [`instance_noun`], with its article.
+/// Like [`instance_noun`], with its article.
 pub(super) fn instance_noun_with_article(probe: Probe) -> &'static str {
     match probe.is_axiom() {
         true => "an instance",

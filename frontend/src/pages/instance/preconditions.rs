@@ -1,4 +1,4 @@
-//! Why it is an instance: what was measured, the bound, and whether it holds.
+//! The preconditions of an instance: the measured value, the bound, and whether it holds.
 
 use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
@@ -9,14 +9,14 @@ use shared::study::instance_details::QueryTermInfo;
 use crate::widgets::highlighted_text::HighlightedTerm;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
-/// A table with one row for each premise.
+/// Renders a table with one row per precondition.
 #[component]
 pub(super) fn PreconditionTable(
     /// In the order the axiom checks them.
     premises: Vec<MeasuredPrecondition>,
-    /// Distinct query terms, by which some premises are named.
+    /// The distinct query terms, which some preconditions refer to.
     terms: Vec<QueryTermInfo>,
-    /// Said of the table to those who do not see it.
+    /// The description of the table for screen readers.
     #[prop(into)]
     caption: String,
 ) -> impl IntoView {
@@ -58,7 +58,8 @@ fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>
     }
 }
 
-/// The value as a bar, the bound as a tick, the side that holds as a wash.
+/// Renders the value as a bar, the bound as a tick, and the side on which the precondition holds as
+/// a shaded area.
 #[component]
 fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
     let Some([value, bound]) = gauge_positions(&premise) else {
@@ -81,17 +82,17 @@ fn Gauge(premise: MeasuredPrecondition) -> impl IntoView {
     .into_any()
 }
 
-/// Where value and bound stand on a gauge, from 0 to 1; none without both.
+/// Returns the positions of value and bound on a gauge, from 0 to 1; none unless both are known.
 fn gauge_positions(premise: &MeasuredPrecondition) -> Option<[f64; 2]> {
     let (value, bound) = (premise.value?, premise.bound?);
     let least = value.min(bound).min(0.0);
     let most = value.max(bound).max(least + 1.0);
-    // A little room, so that a tick at the end can be seen.
+    // The margin keeps a tick at the end visible.
     let length = (most - least) * 1.25;
     Some([value, bound].map(|it| (it - least) / length))
 }
 
-/// The place of the query term that a quantity is about.
+/// Returns the index of the query term that a quantity refers to.
 fn term_index(quantity: MeasuredQuantity) -> Option<usize> {
     match quantity {
         MeasuredQuantity::TermCountLead { term } | MeasuredQuantity::TermGainChange { term } => {
@@ -101,7 +102,7 @@ fn term_index(quantity: MeasuredQuantity) -> Option<usize> {
     }
 }
 
-/// Whether it holds, and by how much it does not: `2 too many`.
+/// Returns whether the precondition holds, and otherwise by how much it fails, as in `2 too many`.
 fn result_text(premise: &MeasuredPrecondition) -> String {
     if premise.holds() {
         return "satisfied".to_owned();

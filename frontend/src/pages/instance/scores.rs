@@ -1,4 +1,4 @@
-//! What each ranker said: scores, margin, verdict.
+//! The scores, margin and verdict of each ranker.
 
 use leptos::prelude::*;
 use shared::probe::Probe;
@@ -12,10 +12,10 @@ use crate::widgets::section::Section;
 use crate::widgets::term_contributions::{DifferenceBar, direction_labels, format_signed};
 use crate::widgets::verdict::{VerdictChip, verdict_label};
 
-/// The section of the page.
+/// Renders the section with the scores.
 #[component]
 pub(super) fn RankerScores(
-    /// Name of the study, for file names.
+    /// The name of the study, used in file names.
     study: String,
     /// The instance.
     shown: InstanceDetails,
@@ -99,7 +99,7 @@ fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
     }
 }
 
-/// The margin against twice the typical one.
+/// Returns the margin divided by twice the typical margin.
 fn margin_share(said: &RankerVerdict) -> Option<f64> {
     let typical = said.typical_margin.filter(|it| *it > 0.0)?;
     Some(said.verdict?.margin / (2.0 * typical))

@@ -1,4 +1,4 @@
-//! Which term decided it, for the rankers whose scores are sums over terms.
+//! The contribution of each query term, for rankers whose scores are sums over terms.
 
 use leptos::prelude::*;
 use shared::plot::{self, FigureTheme};
@@ -10,14 +10,14 @@ use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::section::Section;
 use crate::widgets::term_contributions::{self, TermTable};
 
-/// The section of the page.
+/// Renders the section with the term contributions.
 #[component]
 pub(super) fn TermContributionsSection(
-    /// Name of the study, for file names.
+    /// The name of the study, used in file names.
     study: String,
     /// The instance.
     shown: InstanceDetails,
-    /// The term that is pointed at.
+    /// The query term that is hovered.
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let InstanceDetails {

@@ -1,4 +1,4 @@
-//! What the words of the texts mean: those that are most like the query.
+//! The words of the documents that are most similar to the query.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -7,7 +7,7 @@ use shared::study::instance_details::{InstanceDetails, QuerySimilarity};
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
-/// The section, for an axiom that is about the meaning of words.
+/// Renders the section, for axioms that use word vectors.
 #[component]
 pub(super) fn SimilarWords(
     /// The instance.

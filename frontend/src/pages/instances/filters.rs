@@ -1,4 +1,4 @@
-//! What of the list is shown: outcome, query, margins, order.
+//! The filters of an instance list: outcome, query, margin and order.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::widgets::verdict::verdict_label;
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
 #[component]
 pub(super) fn Filters(
-    /// As they stand in the address.
+    /// The view in the address.
     view: Memo<InstanceListView>,
     /// Changes the address.
     go: Callback<InstanceListView>,
-    /// For the counts; none until it is there.
+    /// Used for the counts; none until it is loaded.
     overview: Memo<Option<Arc<StudyOverview>>>,
-    /// Whose list it is.
+    /// The position on the heat map whose instances are listed.
     spot: Memo<MapPosition>,
 ) -> impl IntoView {
     let probe = spot.get_untracked().probe;
@@ -107,7 +107,7 @@ pub(super) fn Filters(
     }
 }
 
-/// Changes what the address says of the list.
+/// Changes the view in the address.
 fn update_view(
     view: Memo<InstanceListView>,
     go: Callback<InstanceListView>,
@@ -118,7 +118,7 @@ fn update_view(
     go.run(next);
 }
 
-/// A number that may be left out.
+/// Renders a field for a number that may be empty.
 #[component]
 fn MarginBound(
     label: &'static str,
@@ -152,7 +152,7 @@ fn MarginBound(
     }
 }
 
-/// A number as somebody types it; none for nothing.
+/// Parses a number as typed; an empty text is none.
 fn parse_bound(text: &str) -> Result<Option<f64>, ()> {
     let text = text.trim().replace('−', "-").replace(',', ".");
     if text.is_empty() {
@@ -164,7 +164,7 @@ fn parse_bound(text: &str) -> Result<Option<f64>, ()> {
     }
 }
 
-/// `963 violated`
+/// Returns the option for an outcome with its count, as in `963 violated`.
 fn outcome_count_text(
     probe: Probe,
     cell: Option<&OverviewCell>,

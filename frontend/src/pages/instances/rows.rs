@@ -1,4 +1,4 @@
-//! The rows of the list, fetched a page at a time as they come into view.
+//! The rows of an instance list, fetched a page at a time as they come into view.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use shared::study::instance_list::{ListedInstance, MarginHistogram};
 use super::super::study::address::InstanceListView;
 use crate::api;
 
-/// Rows in a page.
+/// The number of rows per page.
 const PAGE: u64 = 200;
 
-/// Whose list it is, and which part of it.
+/// The list that is shown: study, probe, ranker and view.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InstanceListQuery {
     pub(super) study: String,
@@ -22,7 +22,7 @@ pub(super) struct InstanceListQuery {
     pub(super) view: InstanceListView,
 }
 
-/// A page that was asked for.
+/// The state of a page of rows.
 #[derive(Debug, Clone, PartialEq)]
 enum RowPage {
     Loading,
@@ -30,16 +30,16 @@ enum RowPage {
     Failed(api::Error),
 }
 
-/// What is known of the list.
+/// A summary of the whole list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InstanceListSummary {
-    /// What it is the answer to.
+    /// The query that the summary belongs to.
     pub(super) query: InstanceListQuery,
     pub(super) n_instances: u64,
     pub(super) histogram: MarginHistogram,
 }
 
-/// A row of the list.
+/// The state of a row of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum InstanceRow {
     Loading,
@@ -52,14 +52,14 @@ pub(super) enum InstanceRow {
 pub(super) struct InstanceRows {
     asked: Memo<InstanceListQuery>,
     pages: RwSignal<BTreeMap<u64, RowPage>>,
-    /// Of the latest answer to a first page; also while a new one is awaited.
+    /// The summary from the latest first page; it stays while a new one is fetched.
     pub(super) summary: RwSignal<Option<InstanceListSummary>>,
-    /// Why the first page is not there.
+    /// The error of the first page, if it failed.
     pub(super) error: RwSignal<Option<api::Error>>,
 }
 
 impl InstanceRows {
-    /// Fetches the first page whenever something else is asked for.
+    /// Creates the rows of a query, and fetches the first page whenever the query changes.
     pub(super) fn new(asked: Memo<InstanceListQuery>) -> InstanceRows {
         let rows = InstanceRows {
             asked,
@@ -74,20 +74,20 @@ impl InstanceRows {
         rows
     }
 
-    /// Forgets all pages and fetches the first.
+    /// Discards all pages and fetches the first one.
     pub(super) fn reload(self) {
         self.pages.set(BTreeMap::new());
         self.error.set(None);
         self.fetch_page(0);
     }
 
-    /// Whether the numbers shown are those that are asked for.
+    /// Returns whether the summary belongs to another query than the current one.
     pub(super) fn is_stale(self) -> bool {
         self.summary
             .with(|it| it.as_ref().is_none_or(|it| it.query != self.asked.get()))
     }
 
-    /// Fetches what is missing of rows that have come into view.
+    /// Fetches the missing pages of the rows that have come into view.
     pub(super) fn ensure_loaded(self, (first, last): (u64, u64)) {
         if last == 0 {
             return;
@@ -99,7 +99,7 @@ impl InstanceRows {
         }
     }
 
-    /// A row, as far as it is known.
+    /// Returns a row, or the state of fetching it.
     pub(super) fn row(self, at: u64) -> InstanceRow {
         let pages = self.pages.read();
         match pages.get(&(at / PAGE)) {
@@ -125,7 +125,7 @@ impl InstanceRows {
                 filter: listing,
             })
             .await;
-            // The page may have been left, or something else asked for, in the meantime.
+            // The user may have left the page or changed the query in the meantime.
             if self.asked.try_get_untracked().as_ref() == Some(&asked) {
                 self.store_page(page, asked, answer);
             }

@@ -1,4 +1,4 @@
-//! Who is signed in: the password, and the way out.
+//! The account of the user who is signed in: setting a password and signing out.
 
 use leptos::prelude::*;
 use shared::api::people::{
@@ -13,14 +13,14 @@ use crate::routes::PageRoute;
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 
-/// The account of somebody with a name.
+/// Renders the account of a person with a name.
 #[component]
 pub(super) fn Account(
-    /// Who.
+    /// The person who is signed in.
     person: Person,
-    /// What they may do.
+    /// The role of the person.
     role: AccessRole,
-    /// Asks once more who is here.
+    /// Fetches the session again.
     again: Callback<()>,
 ) -> impl IntoView {
     let has_password = person.has_password;
@@ -86,10 +86,10 @@ pub(super) fn Account(
     }
 }
 
-/// The way out for an operator without a name.
+/// Renders the sign-out button for an operator without a name.
 #[component]
 pub(super) fn SignOutHere(
-    /// Asks once more who is here.
+    /// Fetches the session again.
     again: Callback<()>,
 ) -> impl IntoView {
     let stand = RwSignal::new(SubmitState::Editing);
@@ -111,7 +111,7 @@ pub(super) fn SignOutHere(
     }
 }
 
-/// The one before, if there is one, and the new one.
+/// Renders the fields for the current password, if there is one, and the new one.
 #[component]
 fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     let stand = RwSignal::new(SubmitState::Editing);

@@ -1,4 +1,4 @@
-//! The two ways in: by an invitation, and by name and password.
+//! The two forms that sign a user in: by invitation, and by name and password.
 
 use leptos::prelude::*;
 use shared::api::people::{
@@ -13,23 +13,23 @@ use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::TextField;
 
-/// What a form is doing.
+/// The state of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SubmitState {
-    /// Waits for the reader.
+    /// The user is editing the form.
     Editing,
-    /// Asks the server.
+    /// The form has been sent to the server.
     Submitting,
-    /// What was typed cannot be taken.
+    /// The input is invalid, for this reason.
     Invalid(String),
-    /// The server says no, or nothing.
+    /// The server returned an error or did not answer.
     Failed(Error),
 }
 
-/// What is wrong, below a form.
+/// Renders the error of a form.
 #[component]
 pub(super) fn SubmitError(
-    /// Of the form.
+    /// The state of the form.
     stand: RwSignal<SubmitState>,
 ) -> impl IntoView {
     move || match stand.get() {
@@ -41,12 +41,12 @@ pub(super) fn SubmitError(
     }
 }
 
-/// A name, and a password for who wants one.
+/// Renders the form for a name and an optional password.
 #[component]
 pub(super) fn JoinForm(
-    /// Of the invitation; none for an operator.
+    /// The token of the invitation; none for the operator.
     token: Option<String>,
-    /// Of the person that the invitation lets in again.
+    /// The name of the person, if the invitation is for an existing one.
     name: Option<String>,
 ) -> impl IntoView {
     let stand = RwSignal::new(SubmitState::Editing);
@@ -152,12 +152,12 @@ pub(super) fn SignInForm() -> impl IntoView {
     }
 }
 
-/// Leads on, or says why not.
+/// Continues to the review page, or shows the error.
 async fn finish_sign_in(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState>) {
     match reply {
         Ok(who) => {
             set_identity(&who).await;
-            // The reader may be on another page by now.
+            // The user may be on another page by now.
             if stand.try_set(SubmitState::Editing).is_none() {
                 location::navigate(&PageRoute::ReviewTasks.href());
             }
@@ -168,7 +168,7 @@ async fn finish_sign_in(reply: Result<SessionResponse, Error>, stand: RwSignal<S
     }
 }
 
-/// None is fine, a short one is not.
+/// Accepts an empty password, but not a short one.
 pub(super) fn check_password(password: &str) -> Result<(), String> {
     let n = password.chars().count();
     if n == 0 || n >= MIN_PASSWORD_LENGTH {

@@ -1,4 +1,4 @@
-//! What stands in the address of a ranker from inside, so that a view can be cited and sent.
+//! The address of the Late interaction page, so that a view can be cited and shared.
 
 use crate::pages::page_state::StudyPageState;
 use crate::pages::study::address::{ParameterLookup, query_string};
@@ -7,21 +7,21 @@ use crate::routes::PageRoute;
 /// What the Late interaction page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LateInteractionView {
-    /// Place among the rankers that were looked into.
+    /// The position of the ranker among those that were analyzed.
     pub(crate) ranker: usize,
-    /// A word of the queries.
+    /// The selected query term.
     pub(crate) term: Option<String>,
-    /// Place of the query whose texts are listed.
+    /// The position of the query whose documents are listed.
     pub(crate) query: Option<usize>,
-    /// Id of the text that is shown piece by piece.
+    /// The id of the document whose token matches are shown.
     pub(crate) doc_id: Option<String>,
 }
 
-/// What the parts of the page share.
+/// The state that the parts of the page share.
 pub(super) type LateInteractionPageState = StudyPageState<LateInteractionView>;
 
 impl LateInteractionPageState {
-    /// Returns where the texts of a query are.
+    /// Returns the address of the documents of a query.
     pub(super) fn query_href(self, query: usize) -> String {
         self.href(|it| {
             it.query = Some(query);
@@ -31,7 +31,7 @@ impl LateInteractionPageState {
 }
 
 impl LateInteractionView {
-    /// From an address; what cannot be read is as if it was not there.
+    /// Parses a view from an address; parameters that cannot be parsed are ignored.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> LateInteractionView {
         let number = |key: &str| get(key)?.parse().ok();
         let word = |key: &str| get(key).filter(|it| !it.is_empty());

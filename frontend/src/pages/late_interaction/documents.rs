@@ -1,4 +1,4 @@
-//! A query, the texts that the ranker puts first for it, and what its pieces meet in one of them.
+//! A query, the documents that the ranker puts first for it, and the token matches in one of them.
 
 use leptos::prelude::*;
 use shared::api::GetTopDocumentsRequest;
@@ -15,17 +15,17 @@ use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 use crate::widgets::token_matches::TokenMatchesSection;
 
-/// Queries that are offered at once.
+/// The number of queries that are suggested at once.
 const SUGGESTED_QUERIES: usize = 12;
 
-/// The first so many characters of a text stand in the list.
+/// The number of characters of a document that the list shows.
 const PREVIEW_CHARS: usize = 160;
 
-/// The section of the page.
+/// Renders the section with the documents of a query.
 #[component]
 pub(super) fn QueryDocuments(
     found: StoredValue<LateInteractionAnalysis>,
-    /// Where instances are.
+    /// Links to the instances.
     lists: Memo<InstanceListLinks>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
@@ -62,14 +62,15 @@ pub(super) fn QueryDocuments(
     }
 }
 
-/// Brings the section into view.
+/// Scrolls the section into view.
 pub(super) fn scroll_to_documents() {
     if let Some(section) = document().get_element_by_id("texts") {
         section.scroll_into_view();
     }
 }
 
-/// Queries that have some letters; as long as none is chosen, the first.
+/// Renders the search field for queries with the matches; while no query is selected, it suggests
+/// the first ones.
 #[component]
 fn QuerySearch(
     found: StoredValue<LateInteractionAnalysis>,
@@ -120,7 +121,7 @@ fn QuerySearch(
     }
 }
 
-/// The first texts of a query.
+/// Renders the list of the top documents of a query.
 #[component]
 fn TopDocumentList(
     firsts: TopDocuments,
@@ -220,7 +221,7 @@ fn DocumentRow(
     }
 }
 
-/// Enough of a text to know it by.
+/// Returns the beginning of a document, long enough to recognize it.
 fn preview_text(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(PREVIEW_CHARS) {
@@ -230,7 +231,7 @@ fn preview_text(text: &str) -> String {
     }
 }
 
-/// The chosen text, and what each piece of the query meets in it.
+/// Renders the selected document, with the matches of each query token.
 #[component]
 fn DocumentMatches(
     first: TopDocument,

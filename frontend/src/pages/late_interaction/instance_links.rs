@@ -1,4 +1,4 @@
-//! The lists of instances that a query leads to.
+//! Links from a query to its lists of instances.
 
 use shared::probe::Probe;
 use shared::score::RankerInfo;
@@ -6,17 +6,17 @@ use shared::study::overview::StudyOverview;
 
 use crate::pages::study::address::InstanceListView;
 
-/// The lists of instances of a study under one of its rankers.
+/// Links to the instance lists of a study for one of its rankers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct InstanceListLinks {
     pub(super) study: String,
     pub(super) row: usize,
-    /// Those with instances.
+    /// The probes that have instances.
     pub(super) probes: Vec<Probe>,
 }
 
 impl InstanceListLinks {
-    /// Of this ranker if it is one of the study, else of its first.
+    /// Creates the links for this ranker, or for the first of the study if it is not in the study.
     pub(super) fn for_ranker(overview: &StudyOverview, ranker: &RankerInfo) -> InstanceListLinks {
         let mut rows = overview.rows.iter().map(|it| &it.ranker.fingerprint);
         let some = overview.columns.iter();
@@ -28,7 +28,7 @@ impl InstanceListLinks {
         }
     }
 
-    /// Where the instances of a query are.
+    /// Returns the address of the instances of a query.
     pub(super) fn href(&self, probe: Probe, query: &str) -> String {
         let view = InstanceListView {
             query: query.to_owned(),

@@ -1,4 +1,4 @@
-//! Words and pieces as dots: idf against importance, exact matches and spectra.
+//! Scatter plots of terms and tokens: idf against importance, exact matches, and spectra.
 
 use leptos::prelude::*;
 use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
@@ -9,13 +9,13 @@ use super::address::LateInteractionPageState;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::section::Section;
 
-/// All plots; a chosen word is marked in each.
+/// Renders all plots; the selected term is marked in each.
 #[component]
 pub(super) fn Plots(
     found: StoredValue<LateInteractionAnalysis>,
-    /// What is known of each piece.
+    /// The statistics of each token.
     pieces: ReportTable,
-    /// By its pieces it stands in the plots of pieces.
+    /// The selected term; in the plots of tokens, its tokens are marked.
     chosen: Memo<Option<WordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
@@ -85,7 +85,7 @@ pub(super) fn Plots(
     }
 }
 
-/// A plot whose dots can be chosen.
+/// Renders a plot whose dots can be selected.
 fn selectable_plot(
     points: PointPlot,
     named: Signal<Vec<String>>,

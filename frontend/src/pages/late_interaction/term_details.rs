@@ -1,4 +1,4 @@
-//! What there is to say of one word, and the queries that have it.
+//! The statistics of the selected query term, and the queries that contain it.
 
 use leptos::prelude::*;
 use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
@@ -10,7 +10,7 @@ use super::instance_links::InstanceListLinks;
 use crate::number_format::plural;
 use crate::widgets::section::Section;
 
-/// Queries that are listed before one asks for all.
+/// The number of queries that are listed at first.
 const INITIAL_ROWS: usize = 25;
 
 /// Renders the statistics of the selected query term: its idf, importance, exact and soft matches,
@@ -19,7 +19,7 @@ const INITIAL_ROWS: usize = 25;
 pub(super) fn TermDetails(
     word: WordStatistics,
     found: StoredValue<LateInteractionAnalysis>,
-    /// Where instances are.
+    /// Links to the instances.
     lists: Memo<InstanceListLinks>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
@@ -83,7 +83,7 @@ pub(super) fn TermDetails(
     }
 }
 
-/// A query: to its instances, and to its texts.
+/// Renders a query with links to its instances and documents.
 #[component]
 fn QueryLinks(
     at: usize,

@@ -1,4 +1,4 @@
-//! Every word of the queries with its numbers; a row chooses its word.
+//! The table of all query terms with their statistics; a row selects its term.
 
 use leptos::prelude::*;
 use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
@@ -10,14 +10,14 @@ use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
-/// Rows that are shown before one asks for all.
+/// The number of rows that are shown at first.
 const INITIAL_ROWS: usize = 100;
 
-/// The table with its search.
+/// Renders the table with its search field.
 #[component]
 pub(super) fn TermImportanceTable(
     found: StoredValue<LateInteractionAnalysis>,
-    /// All that is known of each, for a file.
+    /// All statistics of each term, for export.
     table: ReportTable,
     chosen: Memo<Option<WordStatistics>>,
     scene: LateInteractionPageState,
@@ -37,7 +37,7 @@ pub(super) fn TermImportanceTable(
             let found = it.words.iter().filter(|it| it.word.contains(&sought));
             found.cloned().collect::<Vec<_>>()
         });
-        // The most important first; those without a number last.
+        // The most important terms come first; those without a value come last.
         let key = |it: &WordStatistics| it.importance.unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.word.cmp(&b.word)));
         rows

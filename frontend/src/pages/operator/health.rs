@@ -1,4 +1,4 @@
-//! Whether every model still scores the same pair as it did first.
+//! The health check: whether every model still gives the same score to the same pair.
 
 use leptos::prelude::*;
 use shared::api::models::{GetHealthRequest, HealthCheckScore};
@@ -10,10 +10,11 @@ use crate::debounce::Debounce;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
 
-/// What the server found it tells again for 5 s, also when a model was loaded in between.
+/// The delay between two requests. The server repeats a result for 5 s, even if a model has been
+/// loaded in between.
 const PAUSE_MS: u64 = 5_500;
 
-/// The section of the page.
+/// Renders the section with the health check.
 #[component]
 pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     let loaded = shelf.loaded_specs();
@@ -57,11 +58,11 @@ struct HealthCheck {
 }
 
 impl HealthCheck {
-    /// Asks until every model that is loaded was tried.
+    /// Polls the server until every loaded model has been checked.
     fn poll(self) {
         leptos::task::spawn_local(async move {
             let found = api::call(&GetHealthRequest {}).await.map(|it| it.scores);
-            // The reader may be on another page by now.
+            // The user may be on another page by now.
             let Some(loaded) = self.loaded.try_get_untracked() else {
                 return;
             };
@@ -77,10 +78,10 @@ impl HealthCheck {
     }
 }
 
-/// A ranker, with its score once it was tried.
+/// A ranker with its score; none until it has been checked.
 type Row = (String, Option<f64>);
 
-/// Those that were tried, and then the others.
+/// Returns the rankers that have been checked, followed by the others.
 fn health_rows(scored: Option<Vec<HealthCheckScore>>, loaded: Vec<String>) -> Vec<Row> {
     let bm25 = || vec![("bm25".to_owned(), None)];
     let scored = scored.map(|it| {

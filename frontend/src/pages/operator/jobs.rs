@@ -15,10 +15,10 @@ use crate::widgets::job_status;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
-/// So many stand there at once.
+/// The number of jobs that are listed at first.
 const INITIAL_ROWS: usize = 20;
 
-/// The section of the page.
+/// Renders the section that lists the jobs.
 #[component]
 pub(super) fn Jobs() -> impl IntoView {
     let board = JobListState::new();
@@ -78,7 +78,7 @@ pub(super) fn Jobs() -> impl IntoView {
     }
 }
 
-/// The jobs as they were told last.
+/// The state of the job list.
 #[derive(Clone, Copy)]
 struct JobListState {
     jobs: RwSignal<Option<Vec<Job>>>,
@@ -95,11 +95,11 @@ impl JobListState {
         }
     }
 
-    /// Asks until every job has ended.
+    /// Polls the server until every job has ended.
     fn poll(self) {
         leptos::task::spawn_local(async move {
             let found = api::call(&ListJobsRequest {}).await;
-            // The reader may be on another page by now.
+            // The user may be on another page by now.
             if self.jobs.try_with_untracked(Option::is_none).is_none() {
                 return;
             }
@@ -116,7 +116,7 @@ impl JobListState {
         });
     }
 
-    /// Asks again after a pause if something is under way.
+    /// Polls again after a delay if a job is in progress.
     fn schedule_poll(self) {
         let jobs = self.jobs.read_untracked();
         if jobs.iter().flatten().any(|it| !it.state.is_finished()) {
@@ -206,7 +206,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
     }
 }
 
-/// Class and word of a state, and the verb of what can be done then.
+/// Returns CSS class and label of a state, and the label of the button for a job in this state.
 fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
     match state {
         JobState::Queued => ("wait", "waiting", Some("Cancel")),
@@ -217,7 +217,7 @@ fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static s
     }
 }
 
-/// When it was made, and by which model it is scored.
+/// Renders when the job was created, and the model that scores it.
 fn creation_text(job: &Job) -> impl IntoView + use<> {
     let day = job.created_at.get(..10).unwrap_or(&job.created_at);
     let time = job.created_at.get(11..16).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The models of a server, as its operator sees them.
+//! The models of a server as the operator sees them.
 
 use leptos::prelude::*;
 use shared::api::models::{ListModelsRequest, ModelState, ModelStatus};
@@ -6,14 +6,14 @@ use shared::api::models::{ListModelsRequest, ModelState, ModelStatus};
 use crate::api::{self, Error, operator_token};
 use crate::debounce::Debounce;
 
-/// Between two looks at what is still to come.
+/// The interval between two polls.
 pub(super) const POLL_MS: u64 = 2_000;
 
-/// The models of the server, and whether we may see them.
+/// The models of the server, and whether the user may see them.
 #[derive(Clone, Copy)]
 pub(super) struct ModelList {
     pub(super) state: RwSignal<ModelListState>,
-    /// The token of this tab was not known.
+    /// Whether the server rejected the token of this tab.
     pub(super) is_token_rejected: RwSignal<bool>,
     pub(super) models: RwSignal<Vec<ModelStatus>>,
     pub(super) debounce: Debounce,
@@ -29,7 +29,7 @@ pub(super) enum ModelListState {
     Failed(Error),
 }
 
-/// What the server lets us see.
+/// The reply of the server: the models, or that access is denied.
 pub(super) enum ModelListReply {
     NoServer,
     Denied,
@@ -41,7 +41,7 @@ pub(super) async fn fetch_models() -> Result<ModelListReply, Error> {
         None => Ok(ModelListReply::NoServer),
         Some(server) if !server.can_create_jobs => Ok(ModelListReply::Denied),
         Some(_) => match api::call(&ListModelsRequest {}).await {
-            // The token was another one's when the page asked first.
+            // The token may have changed since the first request.
             Err(error) if error.has_type(api::NO_TOKEN) => Ok(ModelListReply::Denied),
             found => found.map(ModelListReply::Models),
         },
@@ -58,11 +58,11 @@ impl ModelList {
         }
     }
 
-    /// Asks until every model is loaded or cannot be.
+    /// Polls the server until every model is loaded or has failed to load.
     pub(super) fn poll(self) {
         leptos::task::spawn_local(async move {
             let found = fetch_models().await;
-            // The reader may be on another page by now.
+            // The user may be on another page by now.
             let Some(before) = self.state.try_get_untracked() else {
                 return;
             };
@@ -81,8 +81,7 @@ impl ModelList {
                     }
                     ModelListState::Operator
                 }
-                // What is shown is still true, and a connection comes back.
-                // A server that is busy for a moment comes back, too.
+                // What is shown is still correct, and the connection or a busy server may recover.
                 Err(_) if before == ModelListState::Operator => {
                     self.debounce.schedule(move || self.poll());
                     before
@@ -92,7 +91,7 @@ impl ModelList {
         });
     }
 
-    /// What one of the models is now.
+    /// Returns a signal with the current status of a model.
     pub(super) fn model(self, spec: String) -> Memo<Option<ModelStatus>> {
         Memo::new(move |_| {
             self.models
@@ -100,7 +99,7 @@ impl ModelList {
         })
     }
 
-    /// Puts a model in the place of what was known of it.
+    /// Replaces the status of a model.
     pub(super) fn replace(self, held: ModelStatus) {
         self.models.update(|models| {
             if let Some(it) = models.iter_mut().find(|it| it.spec == held.spec) {
@@ -109,7 +108,7 @@ impl ModelList {
         });
     }
 
-    /// The specs of those that are loaded.
+    /// Returns a signal with the specifications of the loaded models.
     pub(super) fn loaded_specs(self) -> Memo<Vec<String>> {
         Memo::new(move |_| {
             let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));

@@ -1,4 +1,4 @@
-//! Each use of each model: where it comes from, what it is, and loading it now.
+//! The models of the server: their source and properties, and loading them.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::api::mutation::MutationState;
 use crate::number_format;
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section that lists the models.
 #[component]
 pub(super) fn Models(shelf: ModelList) -> impl IntoView {
     let specs = Memo::new(move |_| {
@@ -42,7 +42,7 @@ pub(super) fn Models(shelf: ModelList) -> impl IntoView {
     }
 }
 
-/// How a server comes to a model.
+/// Renders how to add a model to the server.
 #[component]
 fn NoModels() -> impl IntoView {
     view! {
@@ -70,7 +70,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
                 model: spec.clone(),
             };
             action.send(asked, move |held| {
-                // The button goes, and the focus with it.
+                // The button disappears, so the focus moves to the row.
                 if let Some(row) = row.get_untracked()
                     && matches!(held.state, ModelState::Loaded(_))
                 {
@@ -136,7 +136,7 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
     }
 }
 
-/// Class and word of a state.
+/// Returns the CSS class and label of a state.
 fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
     match state {
         ModelState::Unloaded => ("wait", "not loaded"),
@@ -145,7 +145,7 @@ fn state_chip(state: &ModelState) -> (&'static str, &'static str) {
     }
 }
 
-/// What is known of it.
+/// Renders the details of a model.
 #[component]
 fn ModelDetails(held: ModelStatus) -> impl IntoView {
     let from = match held.source {
@@ -166,11 +166,11 @@ fn ModelDetails(held: ModelStatus) -> impl IntoView {
     }
 }
 
-/// Of one that is loaded.
+/// Renders the details of a loaded model.
 #[component]
 fn LoadedModelDetails(
     spec: String,
-    /// Where it comes from, in words.
+    /// The source of the model, in words.
     from: String,
     loaded: LoadedModel,
 ) -> impl IntoView {

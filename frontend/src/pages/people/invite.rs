@@ -1,4 +1,4 @@
-//! Makes invitations; the link of one is shown once.
+//! Creates invitations. The link of an invitation is shown only once.
 
 use leptos::prelude::*;
 use shared::annotation::PersonId;
@@ -16,10 +16,10 @@ use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{InputError, SelectField, TextField};
 use crate::widgets::section::Section;
 
-/// How long an invitation holds unless somebody says otherwise: a week.
+/// The default validity of an invitation, one week in hours.
 const DEFAULT_VALIDITY_H: u32 = 168;
 
-/// The form, and the link once it is made.
+/// Renders the form, and the link once the invitation is created.
 #[component]
 pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     let roles: Vec<AccessRole> = {
@@ -115,14 +115,14 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
     }
 }
 
-/// Between 1 and the longest.
+/// Parses a number of hours between 1 and the maximum.
 fn parse_hours(text: &str) -> Result<u32, String> {
     let hours = text.trim().parse::<u32>().ok();
     let hours = hours.filter(|it| (1..=MAX_INVITATION_HOURS).contains(it));
     hours.ok_or_else(|| format!("must be a whole number from 1 to {MAX_INVITATION_HOURS}"))
 }
 
-/// Makes an invitation that lets somebody in again.
+/// Creates an invitation with which an existing person can sign in again.
 pub(super) fn reinvite(board: PeopleState, whom: &PersonAccount) {
     let asked = CreateInvitationRequest {
         role: whom.role,
@@ -166,7 +166,7 @@ fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> Invita
     }
 }
 
-/// A link that is shown once.
+/// Renders an invitation link, which is shown only once.
 #[component]
 fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView {
     let copied = RwSignal::new(None::<&'static str>);

@@ -1,4 +1,4 @@
-//! Everybody, and what is being done with them.
+//! The state of the People page.
 
 use leptos::prelude::*;
 use shared::api::people::{
@@ -8,26 +8,26 @@ use shared::api::people::{
 use crate::api::mutation::run_exclusive;
 use crate::api::{self, Error};
 
-/// Everybody as they were told last, and what is being done with them.
+/// The list of people and invitations, and the actions on them.
 #[derive(Clone, Copy)]
 pub(super) struct PeopleState {
     pub(super) identity: StoredValue<SessionResponse>,
     pub(super) people: RwSignal<Option<PeopleResponse>>,
     pub(super) error: RwSignal<Option<Error>>,
-    /// The link that was made last; it is nowhere else.
+    /// The link that was created last; it is stored nowhere else.
     pub(super) new_link: RwSignal<Option<InvitationLink>>,
-    /// What is asked before it is done.
+    /// The action that waits for confirmation.
     pub(super) confirming: RwSignal<Option<Revoke>>,
-    /// What was done, for those who hear the page.
+    /// The notice of the last action, for screen readers.
     pub(super) notice: RwSignal<Option<ActionNotice>>,
     pub(super) is_busy: RwSignal<bool>,
 }
 
-/// A notice of an action that succeeded, read out to those who hear the page.
+/// A notice of an action that succeeded, announced by screen readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ActionNotice {
     pub(super) text: String,
-    /// Whom an invitation would let in again.
+    /// The person who can be invited again, if any.
     pub(super) invitable_person: Option<PersonAccount>,
 }
 
@@ -63,7 +63,7 @@ impl PeopleState {
         }
     }
 
-    /// Turns away a person or takes back an invitation.
+    /// Removes a person or withdraws an invitation.
     pub(super) fn revoke(self, what: Revoke) {
         let told = self.revocation_notice(what);
         let found = async move { api::call(&what).await };
@@ -99,13 +99,14 @@ impl PeopleState {
         }
     }
 
-    /// Whether the caller may turn somebody away or let them in again.
+    /// Returns whether the user may remove people of a role or invite them again.
     pub(super) fn can_revoke(self, role: AccessRole) -> bool {
         self.identity.with_value(|it| can_invite(it.role, role))
     }
 }
 
-/// Curators invite annotators, operators everybody with a name.
+/// Returns whether the caller may invite people of a role: curators may invite annotators,
+/// operators everybody with a name.
 pub(super) fn can_invite(caller: AccessRole, role: AccessRole) -> bool {
     match caller {
         AccessRole::Operator => role > AccessRole::Visitor,
@@ -114,12 +115,12 @@ pub(super) fn can_invite(caller: AccessRole, role: AccessRole) -> bool {
     }
 }
 
-/// A link and whom it is for.
+/// An invitation link and whom it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InvitationLink {
-    /// The whole address.
+    /// The full address of the invitation.
     pub(super) href: String,
-    /// In a sentence.
+    /// The recipient, as worded in a sentence.
     pub(super) recipient: String,
 }
 

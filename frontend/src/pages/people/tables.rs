@@ -1,4 +1,4 @@
-//! Everybody with a name, and open invitations.
+//! The tables of people with a name, and of open invitations.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -13,12 +13,12 @@ use crate::widgets::section::Section;
 
 const MS_PER_DAY: u64 = 86_400_000;
 
-/// A day in UTC: `20 November 2026`.
+/// Formats a day in UTC, as in `20 November 2026`.
 pub(crate) fn format_day(ms: u64) -> String {
     format::date(&format_iso_date(ms / MS_PER_DAY))
 }
 
-/// A time in UTC to the minute.
+/// Formats a time in UTC to the minute.
 pub(crate) fn format_minute(ms: u64) -> String {
     let minutes = ms % MS_PER_DAY / 60_000;
     format!(
@@ -29,7 +29,7 @@ pub(crate) fn format_minute(ms: u64) -> String {
     )
 }
 
-/// What can still be used.
+/// Renders the invitations that can still be used.
 #[component]
 pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
     let rows = move || {
@@ -84,7 +84,7 @@ fn InvitationRow(
     }
 }
 
-/// Everybody, those who were turned away too.
+/// Renders all people, including those who were removed.
 #[component]
 pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
     let rows = move || {
@@ -156,7 +156,8 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
     }
 }
 
-/// A button that asks once more before it acts. It stays in its place, so that the focus does.
+/// Renders a button that asks for confirmation before it acts. It stays in place, so that it keeps
+/// the focus.
 #[component]
 fn ConfirmButton(
     board: PeopleState,

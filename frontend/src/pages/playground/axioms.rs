@@ -1,5 +1,5 @@
-//! Which axioms apply to what was typed, in which order of the texts, and what rankers make
-//! of them.
+//! The axioms that apply to the input, the order of the documents for which they apply, and the
+//! verdicts of the rankers.
 
 use leptos::prelude::*;
 use shared::probe::{Axiom, Claim, Probe};
@@ -17,10 +17,10 @@ use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
 use crate::widgets::verdict::outcome_label;
 
-/// The section of the page.
+/// Renders the section with the axioms.
 #[component]
 pub(super) fn Axioms(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let counted = Memo::new(move |_| {
@@ -59,7 +59,7 @@ pub(super) fn Axioms(
     }
 }
 
-/// Those on the meaning of words stand there where the collection has word vectors.
+/// Returns the axioms to list. Those that need word vectors are listed if the collection has them.
 fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
     let with_vectors =
         answer.is_some_and(|it| it.axiom_results.iter().any(|it| it.probe.needs_vectors()));
@@ -76,7 +76,7 @@ fn n_applying(answer: &PlaygroundResult) -> u64 {
     answer.axiom_results.iter().filter(|it| it.applies).count() as u64
 }
 
-/// Where there is no answer: why, and what to do.
+/// Renders why there is no answer, and what to do.
 #[component]
 fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
     move || match desk.answer.get() {
@@ -108,7 +108,7 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
     }
 }
 
-/// How an axiom stands.
+/// An axiom with its status.
 #[derive(Debug, Clone, PartialEq)]
 struct AxiomState {
     probe: Probe,
@@ -117,15 +117,15 @@ struct AxiomState {
 
 #[derive(Debug, Clone, PartialEq)]
 enum AxiomStatus {
-    /// There is no answer.
+    /// There is no answer yet.
     Unanswered,
-    /// It is about more texts than there are.
+    /// The axiom is about more documents than there are.
     WantsTexts,
-    /// Its premises were measured.
+    /// The preconditions of the axiom were measured.
     Measured {
         applied: AxiomResult,
         names: PreconditionNames,
-        /// Who says what, lexical rankers first.
+        /// The name and verdict of each ranker, lexical rankers first.
         said: Vec<(String, Option<Verdict>)>,
     },
 }
@@ -173,7 +173,7 @@ fn axiom_state(
     }
 }
 
-/// One axiom.
+/// Renders the row of one axiom.
 #[component]
 fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
     let AxiomState { probe, state } = standing;
@@ -260,7 +260,7 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
     view! { <span class=class>{said}</span> }
 }
 
-/// What an instance claims, with the texts by name.
+/// Returns the claim of an instance, with the names of the documents.
 fn claim_text(claim: Claim<u32>) -> String {
     let name = |it: u32| NAMES[it as usize];
     match claim {
@@ -290,7 +290,7 @@ fn claim_text(claim: Claim<u32>) -> String {
     }
 }
 
-/// Says to those who listen what has changed since the last answer.
+/// Announces to screen readers what has changed since the previous answer.
 #[component]
 fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
     let said = RwSignal::new(String::new());
@@ -315,7 +315,8 @@ fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
     view! { <p class="unseen" role="status">{said}</p> }
 }
 
-/// `TFC1 applies, A over B: BM25 satisfied, QL tied`
+/// Returns the announcement of a result, as in `TFC1 applies: A should score higher than B: BM25
+/// satisfied, QL tied`.
 fn announcement(applied: &AxiomResult) -> String {
     let name = applied.probe.name();
     if !applied.applies {

@@ -1,4 +1,4 @@
-//! The query and the texts, each in a field that marks query terms while one types.
+//! The fields for the query and the documents, which highlight query terms while the user types.
 
 use leptos::ev;
 use leptos::html;
@@ -15,10 +15,10 @@ use crate::widgets::text_diff::{
     ChangedText, DiffLabels, DiffSegment, WordChange, diff_words, summary,
 };
 
-/// The fields of the page.
+/// Renders the fields of the page.
 #[component]
 pub(super) fn DocumentFields(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let marked = Signal::derive(move || {
@@ -52,21 +52,21 @@ fn one_line(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
 }
 
-/// A step back or forward.
+/// Undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HistoryStep {
     Back,
     Forward,
 }
 
-/// Who takes a step back.
+/// Who handles undo: the page or the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UndoOwner {
     Page,
     Browser,
 }
 
-/// A field that grows with its text and marks the query terms in it.
+/// Renders a field that grows with its text and highlights the query terms in it.
 #[component]
 fn HighlightedField(
     #[prop(into)] id: String,
@@ -114,11 +114,11 @@ fn HighlightedField(
     }
 }
 
-/// One text with its buttons.
+/// Renders one document with its buttons.
 #[component]
 fn DocumentField(
     desk: PlaygroundState,
-    /// Its place.
+    /// The position of the document.
     at: usize,
 ) -> impl IntoView {
     let name = NAMES[at];
@@ -205,7 +205,7 @@ fn current_text(history: &TextHistory) -> String {
     history.current().to_owned()
 }
 
-/// `80 terms, two query terms 3 apart`
+/// Describes a document, as in `80 terms, two query terms 3 apart`.
 fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
     let size = number_format::plural(u64::from(n_terms), "term", "terms");
     match gap {
@@ -220,7 +220,7 @@ fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
     }
 }
 
-/// Buttons that change which texts there are.
+/// Renders the buttons that add, remove and swap documents.
 #[component]
 fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
     let n_texts = desk.n_texts();
@@ -269,16 +269,16 @@ fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
     }
 }
 
-/// What was changed since the text was opened.
+/// What has changed in a document since it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TextChange {
     Nothing,
     Words(Vec<DiffSegment>),
-    /// Too much to line up.
+    /// The changed part is too long to be compared.
     Most,
 }
 
-/// What was changed in a text since it was opened, word by word.
+/// Renders the word-by-word changes of a document since it was opened.
 #[component]
 fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
     let change = Memo::new(move |_| {

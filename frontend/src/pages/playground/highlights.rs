@@ -1,14 +1,15 @@
-//! Query terms marked in what is being typed.
+//! Highlights of query terms in a field while the user types.
 
 use leptos::prelude::*;
 use shared::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
 
 use crate::widgets::highlighted_text::HighlightedTextView;
 
-/// A text with its marks, laid out exactly as the field above it, which shows the letters.
+/// Renders the highlights of a text behind a field, in the same layout; the field itself shows the
+/// letters.
 #[component]
 pub(super) fn HighlightLayer(
-    /// The text with its marks.
+    /// The text with its highlights.
     #[prop(into)]
     marked: Signal<HighlightedText>,
     /// Distinct query terms.
@@ -16,12 +17,12 @@ pub(super) fn HighlightLayer(
     terms: Signal<Vec<QueryTermInfo>>,
 ) -> impl IntoView {
     let text = move || view! { <HighlightedTextView marked=marked.get() terms=terms.get()/> };
-    // A last line without letters has a height only if something stands in it.
+    // An empty last line only has a height if it contains a character.
     view! { <div class="underlay" aria-hidden="true">{text} "\u{200b}"</div> }
 }
 
-/// The text as it is now, under the marks of an answer that may be some keys old: marks before
-/// and behind what was changed since stay where they belong.
+/// Moves the highlights of an earlier text onto the current one: those before and after the changed
+/// part are kept.
 pub(super) fn shift_highlights(before: &HighlightedText, now: &str) -> HighlightedText {
     if before.text == now {
         return before.clone();

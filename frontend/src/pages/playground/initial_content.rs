@@ -1,4 +1,4 @@
-//! Where the texts come from: a link, an instance of a study, or nowhere yet.
+//! The initial content of the page: from a link, from an instance of a study, or empty.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -11,9 +11,9 @@ use crate::location::PageLocation;
 
 /// Where the initial content comes from: the address itself, or an instance that has to be fetched.
 pub(super) enum InitialContent {
-    /// Everything, or nothing.
+    /// The content is complete or empty and needs no request.
     Local(Option<SourceInstance>),
-    /// The texts have to be fetched.
+    /// The documents of the instance have to be fetched.
     Remote(SourceInstance),
 }
 
@@ -26,7 +26,7 @@ impl InitialContent {
     }
 }
 
-/// What the page starts with.
+/// Returns the initial content of the page.
 pub(super) fn initial_content() -> (PlaygroundInput, InitialContent) {
     let address = PageLocation::current();
     let origin = SourceInstance::from_parameters(|key| address.query_parameter(key));
@@ -45,10 +45,10 @@ fn parse_input(fragment: &str) -> Option<PlaygroundInput> {
     PlaygroundInput::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()))
 }
 
-/// How the fetching of an instance stands.
+/// The state of fetching an instance.
 pub(super) type InstanceFetchState = RwSignal<Option<Result<(), Error>>>;
 
-/// Fetches the instance that the address names, and follows a link that is put in its place.
+/// Fetches the instance in the address, and follows later changes of the address.
 pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
     if let InitialContent::Remote(origin) = opening {
@@ -77,12 +77,12 @@ pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> 
     opened
 }
 
-/// Names the instance that was opened, or says why it could not be.
+/// Renders the name of the opened instance, or why it could not be opened.
 #[component]
 pub(super) fn OriginNotice(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
-    /// How the fetching stands.
+    /// The state of fetching the instance.
     opened: InstanceFetchState,
 ) -> impl IntoView {
     move || {
@@ -106,10 +106,10 @@ pub(super) fn OriginNotice(
     }
 }
 
-/// After something else was opened: the way back.
+/// Renders the button that restores the previous content after something else was opened.
 #[component]
 pub(super) fn RestorePrevious(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let back = move |_| {

@@ -1,8 +1,8 @@
-//! What stands on the page as it stands in a link: query, texts and settings.
+//! The content of the Playground as it is encoded in a link: query, documents and settings.
 //!
-//! A link made here carries it behind `#`, which browsers keep to themselves, so texts stay in
-//! the browser; the same words are read behind `?`. Settings equal to the usual ones are left
-//! out.
+//! A link stores it in the fragment, which browsers do not send, so documents stay in the browser.
+//! The same parameters are also read from the query string. Settings with their default values are
+//! left out.
 
 use shared::error::Error;
 use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, Limits, Probe};
@@ -13,47 +13,47 @@ use shared::text::{Analyzer, Stopwords};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::form::{self, FieldName};
 
-/// The longest link that mail programs and servers carry safely, in characters.
+/// The maximum length of a link that mail programs and servers handle reliably, in characters.
 pub(crate) const MAX_LINK_CHARS: usize = 8000;
 
-/// A query, texts and settings.
+/// A query, documents and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlaygroundInput {
-    /// As typed.
+    /// The query as typed.
     pub(crate) query: String,
-    /// Two or three.
+    /// Two or three documents.
     pub(crate) documents: Vec<String>,
-    /// How they are read and scored.
+    /// The analysis and scoring settings.
     pub(crate) settings: PlaygroundSettings,
 }
 
-/// How query and texts are read and scored. What is typed is text, so that a mistake can be
-/// shown where it was made.
+/// The settings for analysis and scoring. Everything that is typed is stored as text, so that an
+/// error can be shown beside its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlaygroundSettings {
-    /// The study whose collection gives the statistics; none: the texts are the collection.
+    /// The study whose collection gives the statistics; none if the documents are the collection.
     pub(crate) study: Option<String>,
-    /// How texts become terms, unless a collection says so.
+    /// The analyzer, unless the collection has one.
     pub(crate) analyzer: AnalyzerChoice,
-    /// Reading of the axioms.
+    /// The variant of the axioms.
     pub(crate) variant: AxiomVariant,
-    /// δ in terms, or `inf`.
+    /// The length tolerance δ in terms, or `inf`.
     pub(crate) length_tolerance: String,
-    /// Least occurrences of query terms.
+    /// The minimum number of query-term occurrences.
     pub(crate) min_query_terms: String,
-    /// Axioms beside the usual ones, as typed.
+    /// Further axioms, as typed.
     pub(crate) further_axioms: String,
-    /// Of BM25.
+    /// The parameter `k1` of BM25.
     pub(crate) k1: String,
-    /// Of BM25.
+    /// The parameter `b` of BM25.
     pub(crate) b: String,
-    /// Of BM25: `lucene` or `rsj`.
+    /// The idf of BM25: `lucene` or `rsj`.
     pub(crate) idf: String,
-    /// Of query likelihood, in terms.
+    /// The parameter μ of query likelihood, in terms.
     pub(crate) mu: String,
 }
 
-/// A field that can hold a mistake.
+/// A field that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlaygroundField {
     Analyzer,
@@ -82,11 +82,11 @@ impl FieldName for PlaygroundField {
     }
 }
 
-/// What is wrong in a field of the page.
+/// An error in a field of the page.
 pub(crate) type PlaygroundFieldError = form::FormFieldError<PlaygroundField>;
 
 impl PlaygroundSettings {
-    /// What the page starts from.
+    /// Returns the settings that the page starts with.
     pub(crate) fn default_settings() -> PlaygroundSettings {
         PlaygroundSettings {
             study: None,
@@ -102,7 +102,7 @@ impl PlaygroundSettings {
         }
     }
 
-    /// What they mean for a query and its texts, or everything that is wrong.
+    /// Parses the settings for a query and documents, or returns all errors.
     fn parse(
         &self,
         query: String,
@@ -243,7 +243,7 @@ impl PlaygroundSettings {
 }
 
 impl PlaygroundInput {
-    /// Keys of the texts in a link; of query and texts together none is a key of a setting.
+    /// The keys of the documents in a link. No setting uses one of these keys or that of the query.
     const TEXTS: [&str; 3] = ["text1", "text2", "text3"];
 
     /// Creates an input with an empty query, two empty documents and the default settings.
@@ -255,7 +255,7 @@ impl PlaygroundInput {
         }
     }
 
-    /// The worked example of an axiom, with the texts themselves as the collection.
+    /// Returns the worked example of an axiom, with the documents themselves as the collection.
     pub(crate) fn example(probe: Probe) -> PlaygroundInput {
         let mut example = probe.description().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
@@ -278,19 +278,19 @@ impl PlaygroundInput {
         }
     }
 
-    /// What is asked, with the analyzer of the settings, or everything that is wrong.
+    /// Returns the request for this input, with the analyzer of the settings, or all errors.
     pub(crate) fn read(&self) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         self.settings
             .parse(self.query.clone(), self.documents.clone())
     }
 
-    /// Whether nothing was written yet.
+    /// Returns whether the input is empty.
     pub(crate) fn is_blank(&self) -> bool {
         self.query.trim().is_empty() && self.documents.iter().all(|it| it.trim().is_empty())
     }
 
-    /// From the words of a link; none if it has neither a query nor a text. What else is not
-    /// there is as usual.
+    /// Parses the parameters of a link; none if there is neither a query nor a document. Other
+    /// missing parameters have their default values.
     pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
         let query = word("query");
         let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
@@ -305,7 +305,7 @@ impl PlaygroundInput {
         })
     }
 
-    /// The words of a link.
+    /// Returns the parameters of a link.
     pub(crate) fn to_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("query", self.query.clone())];
         words.extend(Self::TEXTS.into_iter().zip(self.documents.iter().cloned()));
@@ -323,11 +323,10 @@ impl PlaygroundInput {
     }
 }
 
-/// A text that the example of an axiom needs beside it, so that its collection is as the axiom
-/// wants.
+/// Returns a document that the example of an axiom needs in its collection, if any.
 pub(crate) fn extra_document(probe: Probe) -> Option<&'static str> {
     match probe {
-        // `valley` is the more common of the two terms.
+        // `valley` must be the more common of the two terms.
         Probe::Axiom(Axiom::Mtdc) => Some("valley"),
         Probe::Axiom(Axiom::IrAxioms(IrAxiomsAxiom::MtdcIrAxioms | IrAxiomsAxiom::LenMtdc)) => {
             Some("valley")
@@ -350,7 +349,7 @@ fn collect_error<T>(
         .ok()
 }
 
-/// Axioms beside the usual ones.
+/// Parses the list of further axioms.
 fn parse_further_axioms(list: &str) -> Result<Vec<Probe>, String> {
     match list.trim() {
         "" => Ok(Vec::new()),
@@ -364,7 +363,7 @@ fn parse_further_axioms(list: &str) -> Result<Vec<Probe>, String> {
     }
 }
 
-/// A value that cannot be taken for further parameters.
+/// Replaces the characters of a value that would begin a further parameter.
 fn single_value(text: &str) -> String {
     text.trim().replace([',', '='], ";")
 }
@@ -447,7 +446,7 @@ mod tests {
     #[test]
     fn every_worked_example_is_an_instance_of_its_axiom() {
         use shared::study::playground::evaluate_input;
-        // Whether LB1 applies hangs on the whole collection.
+        // Whether LB1 applies depends on the whole collection.
         let further = Probe::ir_axioms(false).into_iter();
         let further = further.filter(|it| !it.description().example.is_empty());
         for probe in Probe::paper_axioms(false).into_iter().chain(further) {

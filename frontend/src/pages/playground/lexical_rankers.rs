@@ -1,4 +1,4 @@
-//! What BM25 and query likelihood say, and which term decides.
+//! The scores of BM25 and query likelihood, with the contribution of each term.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use super::term_scores::TermScores;
 use crate::widgets::form::{FormNumberField, FormStringSelect};
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section with the lexical rankers.
 #[component]
 pub(super) fn LexicalRankers(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let form = desk.form();

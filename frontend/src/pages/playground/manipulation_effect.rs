@@ -1,4 +1,4 @@
-//! What a manipulation does to the scores of every ranker.
+//! The effect of a manipulation on the scores of every ranker.
 
 use leptos::prelude::*;
 use shared::probe::Claim;
@@ -13,10 +13,10 @@ use crate::widgets::term_contributions::format_signed;
 use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
 use crate::widgets::verdict::effect_label;
 
-/// The section of the page, as long as both texts are what they were.
+/// Renders the section as long as neither the original nor the derived document is changed.
 #[component]
 pub(super) fn ManipulationEffect(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let known = Memo::new(move |_| {
@@ -98,9 +98,9 @@ pub(super) fn ManipulationEffect(
 #[component]
 fn EffectRow(
     ranker: RankerInfo,
-    /// Score of the text as it was.
+    /// The score of the original document.
     original: f64,
-    /// Score of the manipulated text.
+    /// The score of the derived document.
     made: f64,
 ) -> impl IntoView {
     let digits = digits(&[original, made]);
@@ -126,7 +126,7 @@ fn outcome(original: f64, made: f64, tie_width: f64) -> Outcome {
     outcome
 }
 
-/// `0`, `10⁻⁹`
+/// Formats a tie threshold, as in `0` and `10⁻⁹`.
 fn threshold_text(width: f64) -> String {
     match width {
         0.0 => "0".to_owned(),

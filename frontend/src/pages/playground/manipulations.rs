@@ -1,4 +1,5 @@
-//! What is done to a text by buttons: manipulations, made by the worker as those of a study are.
+//! The buttons that manipulate a document. The worker applies the same manipulations as for a
+//! study.
 
 use leptos::prelude::*;
 use shared::api::worker::ManipulateTextRequest;
@@ -9,7 +10,7 @@ use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
 use super::text_history::TextHistory;
 use crate::api::{self, Error};
 
-/// Those with a button of their own.
+/// The manipulations that have a button of their own.
 const QUICK_MANIPULATIONS: [Manipulation; 6] = [
     Manipulation::Repeat(2),
     Manipulation::ShuffleWords,
@@ -19,23 +20,23 @@ const QUICK_MANIPULATIONS: [Manipulation; 6] = [
     Manipulation::AppendQuery,
 ];
 
-/// How the last press of a button came out.
+/// The outcome of the last press of a button.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum EditOutcome {
-    /// As was asked.
+    /// The document was edited.
     Done,
     Waiting,
-    /// There is nothing in the text for it to change.
+    /// The manipulation changes nothing in this document.
     Unchanged(Manipulation),
     Failed(Error),
 }
 
-/// The buttons below a text.
+/// Renders the buttons below a document.
 #[component]
 pub(super) fn ManipulationButtons(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
-    /// Place of the text.
+    /// The position of the document.
     at: usize,
 ) -> impl IntoView {
     let (name, other) = (NAMES[at], if at == 0 { 1 } else { 0 });
@@ -111,7 +112,7 @@ pub(super) fn ManipulationButtons(
     }
 }
 
-/// Puts a text, manipulated, into its own place or another one.
+/// Manipulates a document, and puts the result into its own place or another one.
 fn manipulate(
     desk: PlaygroundState,
     by: Manipulation,
@@ -145,7 +146,8 @@ fn manipulate(
         let Some(made) = made else {
             return drop(said.try_set(EditOutcome::Unchanged(by)));
         };
-        // What was typed meanwhile stays, and so does a page that was left.
+        // A document that was edited in the meantime is kept, and a page that was left is not
+        // touched.
         let put = desk.documents.try_update(|texts| {
             let is_there = texts.get(from).is_some_and(|it| it.current() == text);
             match texts.get_mut(to).filter(|_| is_there) {

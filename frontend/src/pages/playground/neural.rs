@@ -1,4 +1,4 @@
-//! What neural rankers say, asked of the server once the typing pauses.
+//! The scores of neural rankers, requested from the server when the user stops typing.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 use crate::widgets::token_match_map::TokenMatchMap;
 
-/// Without a key for so long, the server is asked.
+/// The delay after the last keystroke before the server is asked.
 const DEBOUNCE_MS: u64 = 600;
 
-/// The section of the page.
+/// Renders the section with the neural rankers.
 #[component]
 pub(super) fn NeuralRankers(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let server = LocalResource::new(|| async { api::fetch_server_info().await });
@@ -53,7 +53,7 @@ pub(super) fn NeuralRankers(
     }
 }
 
-/// The scores of every model of a server.
+/// Renders the scores of every model of the server.
 #[component]
 fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     update_scores(desk, server);
@@ -68,7 +68,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     };
     let columns = move || score_headings(n_texts.get());
     let maps = move || desk.neural_rankers.with(|models| token_match_maps(models));
-    // Of the first cross-encoder, for what it has scored.
+    // The first cross-encoder that has scored the documents.
     let crossed = Memo::new(move |_| {
         let cross = |it: &NeuralRankerState| {
             let is_cross = it.ranker.spec.ends_with(CROSS_ENCODER_SUFFIX);
@@ -117,7 +117,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
 #[component]
 fn Row(
     model: NeuralRankerState,
-    /// How many columns a sentence spans.
+    /// The number of columns that a message spans.
     n_texts: usize,
 ) -> impl IntoView {
     let NeuralRankerState {
@@ -128,7 +128,7 @@ fn Row(
         ScoreState::Scored(scored) => truncation_note(&scored.truncated),
         ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
     };
-    // With two texts also the two columns that compare them.
+    // With two documents, the message also spans the two columns that compare them.
     let span = if n_texts == 2 { 4 } else { n_texts };
     let sentence = |said: AnyView| view! { <td colspan=span>{said}</td> }.into_any();
     let cells = match reply {
@@ -158,7 +158,7 @@ fn Row(
     }
 }
 
-/// `A and C were read only in part`
+/// Lists the documents that were truncated, as in `truncated A and C`.
 fn truncation_note(truncated: &[bool]) -> Option<String> {
     let texts = truncated
         .iter()
@@ -169,7 +169,7 @@ fn truncation_note(truncated: &[bool]) -> Option<String> {
     (!names.is_empty()).then(|| format!("truncated {}", names.join(" and ")))
 }
 
-/// Late interaction: what each piece of the query met in each text.
+/// Renders the token matches of late-interaction rankers: each query token against each document.
 fn token_match_maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
     let maps = models.iter().filter_map(|model| {
         let scored = model.scored().filter(|it| !it.similarities.is_empty())?;
@@ -192,7 +192,7 @@ fn token_match_maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
     maps.collect_view()
 }
 
-/// What the server is asked.
+/// The query and documents that the server is asked to score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct NeuralScoringInput {
     query: String,
@@ -208,7 +208,7 @@ impl NeuralScoringInput {
     }
 }
 
-/// Asks each model for the newest texts, one after the other.
+/// Requests the scores of the current documents from each model, one model after the other.
 fn update_scores(desk: PlaygroundState, server: ServerInfoResponse) {
     let ServerInfoResponse {
         models,
@@ -266,7 +266,7 @@ async fn score_with_all(
             Ok(scored) => ScoreState::Scored(Arc::new(scored)),
             Err(error) => ScoreState::Failed(error),
         };
-        // What was typed meanwhile is asked for by itself.
+        // Newer input has its own requests.
         if asked.try_get_untracked().as_ref() != Some(&now) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What every premise of an axiom asks, what was found, and what is missing.
+//! The preconditions of an axiom: the measured value, the bound, and what is missing.
 
 use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
@@ -7,18 +7,19 @@ use shared::report::{format, precondition};
 /// The document names and query terms that precondition labels refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreconditionNames {
-    /// Names of the texts, in the order of the claim.
+    /// The names of the documents, in the order of the claim.
     pub(crate) documents: Vec<String>,
-    /// Distinct query terms as written.
+    /// The distinct query terms as written.
     pub(crate) terms: Vec<String>,
 }
 
-/// One line a premise: whether it holds, what it asks, value against bound, in words.
+/// Renders one line per precondition: whether it holds, what it measures, the value against the
+/// bound, and both in words.
 #[component]
 pub(crate) fn PreconditionList(
     /// In the order the axiom checks them.
     premises: Vec<MeasuredPrecondition>,
-    /// What they speak of.
+    /// The names that the labels refer to.
     names: PreconditionNames,
 ) -> impl IntoView {
     let rows = rows(&premises)
@@ -28,16 +29,16 @@ pub(crate) fn PreconditionList(
     view! { <ul class="premises">{rows}</ul> }
 }
 
-/// A line of the list.
+/// A row of the list.
 #[derive(Debug, Clone, PartialEq)]
 enum PreconditionRow {
-    /// A premise.
+    /// A single precondition.
     Single(MeasuredPrecondition),
-    /// Premises about so many single terms, all of which hold.
+    /// The preconditions about this number of single terms, all of which hold.
     PerTerm(MeasuredPrecondition, u64),
 }
 
-/// Premises about single terms that hold take one line together.
+/// Groups the preconditions about single terms that hold into one row.
 fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
     let about_a_term = |it: &MeasuredPrecondition| match it.quantity {
         MeasuredQuantity::TermCountLead { .. } | MeasuredQuantity::TermGainChange { .. } => {
@@ -88,7 +89,7 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
     }
 }
 
-/// What is counted.
+/// Returns the label of what is measured.
 fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
     let text = |number: u8| match names.documents.get(usize::from(number).wrapping_sub(1)) {
         Some(name) => name.clone(),
@@ -182,7 +183,7 @@ fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: 
     }
 }
 
-/// What was found, the bound, and by how much it is missed.
+/// Returns the value, the bound, and by how much the precondition fails.
 fn result_text(row: &PreconditionRow) -> String {
     let measured = match row {
         PreconditionRow::Single(measured) => measured,
@@ -216,7 +217,7 @@ fn measured_text(measured: &MeasuredPrecondition) -> String {
     }
 }
 
-/// Why there is nothing to count.
+/// Returns why there is no value.
 fn missing_value_reason(quantity: MeasuredQuantity) -> &'static str {
     match quantity {
         MeasuredQuantity::Repetitions => "does not apply",
@@ -241,7 +242,8 @@ fn relation_text(relation: BoundRelation) -> &'static str {
     }
 }
 
-/// What counts things and misses its bound by less than one misses it by one.
+/// Returns by how much a bound is missed. Counts that miss a strict bound by less than one miss it
+/// by one.
 fn shortfall_text(measured: &MeasuredPrecondition, value: f64, bound: f64) -> String {
     if !measured.quantity.is_counted() {
         let by = format_quantity(measured.quantity, (value - bound).abs());
@@ -259,7 +261,7 @@ fn shortfall_text(measured: &MeasuredPrecondition, value: f64, bound: f64) -> St
     }
 }
 
-/// A value or a bound.
+/// Formats a value or a bound.
 fn format_quantity(quantity: MeasuredQuantity, value: f64) -> String {
     if quantity.is_counted() || value == 0.0 {
         format_integer(value)
@@ -276,12 +278,12 @@ fn format_integer(value: f64) -> String {
     }
 }
 
-/// Value and bound on a line from 0 to 1, as `--v` and `--b`.
+/// Returns the positions of value and bound on a line from 0 to 1, as `--v` and `--b`.
 fn gauge(measured: &MeasuredPrecondition) -> (String, String) {
     let value = measured.value.unwrap_or(0.0);
     let bound = measured.bound.unwrap_or(value);
     let low = value.min(bound).min(0.0);
-    // A little room on the right, so that the line does not end at the larger of the two.
+    // The margin on the right keeps the line from ending at the larger of the two.
     let high = (value.max(bound).max(0.0) - low) * 1.25 + low;
     let place = |it: f64| {
         if high > low {

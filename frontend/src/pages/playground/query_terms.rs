@@ -1,4 +1,4 @@
-//! The query terms: how rare they are, and how often they stand in each text.
+//! The query terms: how rare they are, and how often they occur in each document.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -8,10 +8,10 @@ use super::state::{NAMES, PlaygroundState};
 use crate::widgets::highlighted_text::HighlightedTerm;
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section with the query terms.
 #[component]
 pub(super) fn QueryTermSection(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let from = move || match desk.settings.with(|it| it.study.clone()) {
@@ -98,7 +98,7 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
     }
 }
 
-/// Marks are where query terms stand.
+/// Counts the highlights of a query term in a document, which are its occurrences.
 fn occurrences(answer: &PlaygroundResult, term: usize, text: usize) -> u64 {
     answer.docs[text]
         .marks

@@ -1,4 +1,4 @@
-//! How the texts are read: collection, analyser, bounds of the premises.
+//! The analysis settings: collection, analyzer, and limits of the preconditions.
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
@@ -16,10 +16,10 @@ use crate::widgets::form::{
 };
 use crate::widgets::resource_view::ResourceError;
 
-/// The bar below the texts.
+/// Renders the settings below the documents.
 #[component]
 pub(super) fn AnalysisSettings(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let form = desk.form();
@@ -52,7 +52,7 @@ pub(super) fn AnalysisSettings(
     }
 }
 
-/// Where document frequencies and the average length come from.
+/// Renders the choice of the collection, which gives document frequencies and the average length.
 #[component]
 fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
     let studies = api::fetch(|| shared::api::ListStudiesRequest {});
@@ -82,8 +82,8 @@ fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
     }
 }
 
-/// Names and titles: these texts, then the studies; a study of the address that is not in the
-/// list is kept.
+/// Returns the names and titles of the collections: the documents themselves, then the studies. The
+/// current study is kept even if it is not in the list.
 fn collection_options(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(String, String)> {
     let mut choices = vec![(String::new(), "these documents only".to_owned())];
     choices.extend(studies.into_iter().map(|it| (it.name, it.title)));
@@ -95,7 +95,7 @@ fn collection_options(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(Str
     choices
 }
 
-/// How texts become terms; a collection brings its own way.
+/// Renders the fields of the analyzer; a collection has its own.
 #[component]
 fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
     let form = desk.form();
@@ -146,10 +146,10 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
     }
 }
 
-/// Which reading of the axioms.
+/// Renders the switch between the variants of the axioms.
 #[component]
 pub(super) fn VariantSwitch(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let labels = AxiomVariant::ALL.iter().map(|&mode| {
@@ -173,7 +173,7 @@ pub(super) fn VariantSwitch(
     }
 }
 
-/// For the switch, and on demand.
+/// Returns the label and the explanation of a variant.
 pub(super) fn variant_label(mode: AxiomVariant) -> (&'static str, &'static str) {
     match mode {
         AxiomVariant::Fixed => ("fixed", "as defined here"),

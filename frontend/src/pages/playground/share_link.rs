@@ -1,6 +1,6 @@
-//! The page as a link.
+//! The link to the content of the page.
 //!
-//! Everything stands behind `#`: a browser sends that part to no server.
+//! The content is in the fragment of the link, which browsers do not send to a server.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -11,10 +11,10 @@ use super::state::PlaygroundState;
 use crate::debounce::Debounce;
 use crate::routes::PageRoute;
 
-/// Browsers let a page change its address about a hundred times in half a minute.
+/// The delay between updates of the address. Browsers allow about a hundred updates in 30 seconds.
 const PAUSE_MS: u64 = 500;
 
-/// The part of the address behind `#`; empty for a page on which nothing stands.
+/// Returns the fragment of the address; empty if the page is empty.
 pub(crate) fn to_fragment(sheet: &PlaygroundInput) -> String {
     if *sheet == PlaygroundInput::empty() {
         return String::new();
@@ -26,7 +26,7 @@ pub(crate) fn to_fragment(sheet: &PlaygroundInput) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// The words of a fragment, as [`to_fragment`] writes it.
+/// Parses the parameters of a fragment, as [`to_fragment`] writes it.
 pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
     let pairs = fragment
         .trim_start_matches('#')
@@ -39,7 +39,7 @@ pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
     pairs.filter_map(decoded).collect()
 }
 
-/// Keeps the address equal to what stands on the page, as long as that fits.
+/// Writes the content of the page to the address, unless it is too long.
 pub(super) fn sync_address(desk: PlaygroundState) {
     let later = Debounce::with_delay_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
@@ -67,21 +67,21 @@ fn write_address(sheet: &PlaygroundInput) {
     }
 }
 
-/// What came of a press on Share.
+/// The result of pressing Share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ShareState {
     Not,
     Copied,
-    /// The browser did not let us copy: here it is.
+    /// The browser did not allow copying, so the link is shown.
     Shown(String),
-    /// So many characters.
+    /// The link is too long, with this number of characters.
     TooLong(usize),
 }
 
-/// Copies the link, or says why there is none.
+/// Renders the button that copies the link, or tells why there is none.
 #[component]
 pub(super) fn ShareButton(
-    /// The page.
+    /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let shared = RwSignal::new(ShareState::Not);
@@ -101,7 +101,7 @@ pub(super) fn ShareButton(
             });
         });
     };
-    // What was said holds only for what was shared.
+    // The message is cleared when the content changes.
     Effect::new(move |before: Option<()>| {
         let _ = desk.current_input();
         if before.is_some() {

@@ -1,4 +1,4 @@
-//! Everything that stands on the page of the Playground.
+//! The state of the Playground page.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,51 +21,51 @@ use crate::widgets::form::FormState;
 /// Lists the display names of the documents, of which there are at most three.
 pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
 
-/// Everything that stands on the page.
+/// The state of the Playground page.
 #[derive(Clone, Copy)]
 pub(crate) struct PlaygroundState {
     pub(super) query: RwSignal<String>,
-    /// Two or three.
+    /// Two or three documents.
     pub(super) documents: RwSignal<Vec<TextHistory>>,
     pub(super) settings: RwSignal<PlaygroundSettings>,
-    /// The instance that was opened.
+    /// The instance that was opened, if any.
     pub(super) origin: RwSignal<Option<SourceInstance>>,
-    /// What was on the page before something else was opened, with what that is called.
+    /// The content before something else was opened, and the name of what was opened.
     pub(super) previous: RwSignal<Option<(String, PlaygroundInput)>>,
-    /// Statistics of the chosen collection; none where the texts are the collection.
+    /// The statistics of the chosen collection; none if the documents are the collection.
     pub(super) collection: LocalResource<Option<SelectedCollection>>,
     pub(super) answer: RwSignal<AnswerState>,
     /// Neural rankers with their scores.
     pub(super) neural_rankers: RwSignal<Vec<NeuralRankerState>>,
-    /// The text that was last made of another one.
+    /// The document that was last derived from another one.
     pub(super) manipulated: RwSignal<Option<ManipulatedDocument>>,
 }
 
-/// A collection whose statistics were asked for.
+/// A collection whose statistics were requested.
 #[derive(Debug, Clone)]
 pub(super) struct SelectedCollection {
     pub(super) study: String,
     pub(super) stats: Result<Rc<CollectionStatisticsResponse>, Error>,
 }
 
-/// What has become of what was typed.
+/// The state of the evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AnswerState {
-    /// Nothing was typed.
+    /// The input is empty.
     Blank,
-    /// Statistics are on their way.
+    /// The statistics are being loaded.
     Loading,
     Answered(Arc<PlaygroundResult>),
-    /// Some fields hold mistakes.
+    /// Some fields have errors.
     Invalid(Vec<PlaygroundFieldError>),
-    /// It cannot be answered, for this reason.
+    /// The input cannot be evaluated, for this reason.
     Rejected(String),
-    /// The statistics are not to be had.
+    /// The statistics could not be loaded.
     Failed(Error),
 }
 
 impl PlaygroundState {
-    /// As it stands in a link.
+    /// Returns the current input, as in a link.
     pub(super) fn current_input(self) -> PlaygroundInput {
         PlaygroundInput {
             query: self.query.get(),
@@ -76,7 +76,8 @@ impl PlaygroundState {
         }
     }
 
-    /// Puts a sheet in the place of what is there, which can be had back.
+    /// Replaces the content with another input and keeps the previous one, so that it can be
+    /// restored.
     pub(super) fn open_input(self, what: &str, sheet: PlaygroundInput) {
         let before = untrack(|| self.current_input());
         let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
@@ -85,7 +86,7 @@ impl PlaygroundState {
         self.set_input(sheet);
     }
 
-    /// Puts a sheet on the page.
+    /// Replaces the content of the page.
     pub(super) fn set_input(self, sheet: PlaygroundInput) {
         let texts = sheet.documents.into_iter().map(TextHistory::new);
         batch(|| {
@@ -106,12 +107,12 @@ impl PlaygroundState {
         })
     }
 
-    /// Distinct query terms, none without an answer.
+    /// Returns the distinct query terms; empty if there is no answer.
     pub(super) fn terms(self) -> Vec<QueryTermInfo> {
         self.answer().map(|it| it.terms.clone()).unwrap_or_default()
     }
 
-    /// The analyser that the chosen collection brings.
+    /// Returns the analyzer of the chosen collection.
     pub(super) fn collection_analyzer(self) -> Option<Analyzer> {
         let study = self.settings.with(|it| it.study.clone())?;
         let collection = self
@@ -122,7 +123,7 @@ impl PlaygroundState {
         Some(collection.stats.ok()?.analyzer.clone())
     }
 
-    /// The settings, and what is wrong with them.
+    /// Returns the settings with their errors.
     pub(super) fn form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
         let wrong = Signal::derive(move || match self.answer.get() {
             AnswerState::Invalid(wrong) => wrong,
@@ -138,18 +139,18 @@ impl PlaygroundState {
         }
     }
 
-    /// How many texts there are.
+    /// Returns the number of documents.
     pub(super) fn n_texts(self) -> Memo<usize> {
         Memo::new(move |_| self.documents.with(Vec::len))
     }
 }
 
-/// An instance of a study, as it is asked for.
+/// The instance of a study that the address names.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SourceInstance(pub(super) GetInstanceRequest);
 
 impl SourceInstance {
-    /// From `study`, `axiom`, `mode` and `number` behind `?`.
+    /// Reads `study`, `axiom`, `mode` and `number` from the parameters of an address.
     pub(super) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> Option<SourceInstance> {
         let mode = word("mode")?;
         Some(SourceInstance(GetInstanceRequest {
@@ -190,7 +191,7 @@ impl SourceInstance {
     }
 }
 
-/// A neural ranker with what it said of the texts.
+/// A neural ranker with its scores for the documents.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NeuralRankerState {
     pub(super) ranker: RankerInfo,
@@ -200,7 +201,7 @@ pub(super) struct NeuralRankerState {
 /// The state of a scoring request: idle, pending, scored or failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScoreState {
-    /// There is no query or a text is missing.
+    /// The query or a document is empty.
     Idle,
     Waiting,
     Scored(Arc<ScoreDocumentsResponse>),
@@ -208,7 +209,7 @@ pub(super) enum ScoreState {
 }
 
 impl NeuralRankerState {
-    /// What it makes of a claim over the texts.
+    /// Returns the verdict of the ranker for a claim over the documents.
     pub(super) fn verdict(&self, claim: Claim<u32>) -> Option<Verdict> {
         let ScoreState::Scored(scored) = &self.scores else {
             return None;
@@ -217,7 +218,7 @@ impl NeuralRankerState {
         Some(scored.verdict(self.ranker.kind.tie_threshold()))
     }
 
-    /// What it said, if it has.
+    /// Returns the response with the scores, if there is one.
     pub(super) fn scored(&self) -> Option<ScoreDocumentsResponse> {
         match &self.scores {
             ScoreState::Scored(scored) => Some((**scored).clone()),
@@ -226,12 +227,12 @@ impl NeuralRankerState {
     }
 }
 
-/// A text that was made of another one.
+/// A document that was derived from another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ManipulatedDocument {
     pub(super) manipulation: Manipulation,
-    /// Place and words of the text as it was.
+    /// The position and text of the original document.
     pub(super) original: (usize, String),
-    /// Place and words of what it was made.
+    /// The position and text of the derived document.
     pub(super) derived: (usize, String),
 }

@@ -1,4 +1,4 @@
-//! What each query term adds to the score of each text, text beside text.
+//! The contribution of each query term to the score of each document, in one table.
 
 use leptos::prelude::*;
 use shared::report::format;
@@ -8,12 +8,13 @@ use super::state::NAMES;
 use crate::widgets::highlighted_text::HighlightedTerm;
 use crate::widgets::term_contributions::{DifferenceBar, format_signed};
 
-/// A row for each term, and the score; with two texts also which of them a term favours.
+/// Renders a row for each term and for the score. With two documents, a bar shows which of them a
+/// term favors.
 #[component]
 pub(super) fn TermScores(
-    /// Of one ranker.
+    /// The contributions for one ranker.
     contributions: TermContributions,
-    /// In the order of the contributions.
+    /// The query terms, in the order of the contributions.
     terms: Vec<QueryTermInfo>,
 ) -> impl IntoView {
     let TermContributions {
@@ -44,7 +45,8 @@ pub(super) fn TermScores(
     }
 }
 
-/// Names of the texts above their numbers, and of the columns that compare two.
+/// Renders the headings of the documents' columns and, for two documents, of the columns that
+/// compare them.
 pub(super) fn score_headings(n_texts: usize) -> impl IntoView + use<> {
     let names = &NAMES[..n_texts.min(NAMES.len())];
     let columns = names
@@ -66,16 +68,16 @@ pub(super) fn score_headings(n_texts: usize) -> impl IntoView + use<> {
     view! { {columns} {compared} }
 }
 
-/// By what digits and bars are chosen.
+/// Determines digits and bar lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ContributionScale {
     digits: u8,
-    /// The largest difference of two texts.
+    /// The largest difference between two documents.
     max_difference: f64,
 }
 
 impl ContributionScale {
-    /// For rows with a value for each text.
+    /// Creates a scale for rows that have a value for each document.
     pub(super) fn of<'a>(
         rows: impl Iterator<Item = &'a Vec<f64>>,
         digits: u8,
@@ -87,7 +89,7 @@ impl ContributionScale {
         }
     }
 
-    /// The cells of a row.
+    /// Renders the cells of a row.
     pub(super) fn cells(self, values: &[f64]) -> impl IntoView + use<> {
         let numbers = values.iter();
         let numbers = numbers.map(|it| {
@@ -105,7 +107,7 @@ impl ContributionScale {
     }
 }
 
-/// The first of two less the second.
+/// Returns the first of two values minus the second; none unless there are two.
 fn score_difference(values: &[f64]) -> Option<f64> {
     match values {
         [first, second] => Some(first - second),
@@ -113,7 +115,7 @@ fn score_difference(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// Digits that tell the scores of a ranker apart.
+/// Returns the number of digits that distinguishes the scores of a ranker.
 pub(super) fn digits(scores: &[f64]) -> u8 {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);

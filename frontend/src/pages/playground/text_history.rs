@@ -1,4 +1,4 @@
-//! A text with what it was before.
+//! A text with its undo history.
 
 /// A text that can be undone.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,18 +7,18 @@ pub(crate) struct TextHistory {
     past: Vec<String>,
     current: String,
     future: Vec<String>,
-    /// When the last key was pressed, in milliseconds; none after anything but a key.
+    /// The time of the last keystroke, in milliseconds; none after any other change.
     last_key_ms: Option<f64>,
 }
 
 impl TextHistory {
-    /// The most steps that are kept.
+    /// The maximum number of steps in the history.
     const MAX_STEPS: usize = 100;
 
-    /// Keys with less than this between them are one step, in milliseconds.
+    /// Keystrokes with a shorter pause between them form one step, in milliseconds.
     const TYPING_PAUSE_MS: f64 = 1000.0;
 
-    /// A text as it was opened.
+    /// Creates a history with the text as it was opened.
     pub(crate) fn new(text: String) -> TextHistory {
         let (past, future) = (Vec::new(), Vec::new());
         TextHistory {
@@ -35,12 +35,12 @@ impl TextHistory {
         &self.current
     }
 
-    /// The text as it was opened.
+    /// Returns the text as it was opened.
     pub(crate) fn original(&self) -> &str {
         &self.original
     }
 
-    /// Takes what was typed at a time, in milliseconds.
+    /// Records the text after a keystroke at a time in milliseconds.
     pub(crate) fn record_typing(&mut self, text: String, at: f64) {
         let goes_on = self
             .last_key_ms
@@ -54,7 +54,7 @@ impl TextHistory {
         self.last_key_ms = Some(at);
     }
 
-    /// Takes what a button has made of the text.
+    /// Records the text after an edit by a button.
     pub(crate) fn record_edit(&mut self, text: String) {
         self.last_key_ms = None;
         if text == self.current {
@@ -67,7 +67,7 @@ impl TextHistory {
         }
     }
 
-    /// Whether there is a step to undo.
+    /// Returns whether there is a step to undo.
     pub(crate) fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }

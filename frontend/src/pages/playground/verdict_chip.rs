@@ -1,14 +1,14 @@
-//! Who says what of a claim.
+//! A ranker with its verdict on a claim.
 
 use leptos::prelude::*;
 use shared::verdict::{Outcome, Verdict};
 
 use crate::widgets::verdict::outcome_label;
 
-/// A ranker under the glyph of its verdict.
+/// Renders the name of a ranker with the symbol of its verdict.
 #[component]
 pub(crate) fn RankerVerdictChip(
-    /// The ranker.
+    /// The name of the ranker.
     who: String,
     /// None while there is no score.
     verdict: Option<Verdict>,

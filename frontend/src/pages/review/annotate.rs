@@ -1,4 +1,4 @@
-//! The annotator's screen: one item after the other, one key for each decision.
+//! The Annotate page: one item after the other, with a key for each answer.
 
 mod comment;
 mod session;
@@ -34,7 +34,7 @@ use state::{AnnotationState, FEEDBACK_ID};
 /// Renders the Annotate page, on which an annotator decides on the items of a task.
 #[component]
 pub(crate) fn Annotate(
-    /// Which task.
+    /// The id of the task.
     task: TaskId,
 ) -> impl IntoView {
     let opening = LocalResource::new(move || load_task(task));
@@ -56,12 +56,12 @@ pub(crate) fn Annotate(
     view! { <ResourceView answer=opening until="Loading the task" without="Review" shown/> }
 }
 
-/// What there is at the address.
+/// What the user finds at this address.
 #[derive(Clone)]
 enum TaskAccess {
-    /// Nobody with a name is signed in.
+    /// No person with a name is signed in.
     Stranger,
-    /// The task, and what was done before.
+    /// The task and the session with its earlier events.
     Task(Box<TaskResponse>, Box<AnnotationSession>),
 }
 
@@ -82,10 +82,10 @@ async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
     Ok(TaskAccess::Task(Box::new(sheet), Box::new(course)))
 }
 
-/// Progress, the item, and what lies around it.
+/// Renders the progress, the item, and the panels and dialogs around it.
 #[component]
 fn AnnotationPage(
-    /// Everything.
+    /// The state of the annotation page.
     work: AnnotationState,
 ) -> impl IntoView {
     let dialogs = AnnotationDialogs::new();
@@ -123,12 +123,12 @@ fn AnnotationPage(
     }
 }
 
-/// My progress, and how my decisions stand.
+/// Renders the annotator's own progress and the delivery status of their decisions.
 #[component]
 fn MyProgress(work: AnnotationState) -> impl IntoView {
     let status = outbox::status();
     let gained = Memo::new(move |_| {
-        // Sent or not is told by the status.
+        // The unsent events are not a signal; the delivery status changes with them.
         status.track();
         work.session
             .with(|it| it.unsent_progress(&outbox::unsent_events(work.task())))
@@ -162,13 +162,13 @@ fn MyProgress(work: AnnotationState) -> impl IntoView {
     }
 }
 
-/// Dialogs that lie over the item.
+/// The dialogs of the page.
 #[derive(Clone, Copy)]
 struct AnnotationDialogs {
     skip: NodeRef<html::Dialog>,
     report: NodeRef<html::Dialog>,
     example: NodeRef<html::Dialog>,
-    /// Whose example is shown.
+    /// The probe whose example is shown.
     of: RwSignal<Option<Probe>>,
 }
 
@@ -193,7 +193,7 @@ impl AnnotationDialogs {
     }
 }
 
-/// Keys of the page, and signs that the reader is there.
+/// Adds listeners for the keys of the page and for signs that the user is active.
 fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
     keyboard::on_key_once(move |key| {
         if item::is_dialog_open() {
@@ -242,7 +242,7 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
     });
 }
 
-/// The item, its answers, and what can be said beside.
+/// Renders the item, its answers and the comment.
 #[component]
 fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs) -> impl IntoView {
     let content = screen.item.content.clone();
@@ -325,7 +325,7 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     }
 }
 
-/// What is said above the question.
+/// Returns the note above the question.
 fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     match screen.item.assignment.phase {
         _ if screen.replaces_decision() => {
@@ -340,7 +340,7 @@ fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
     }
 }
 
-/// What training tells after an answer.
+/// Renders the feedback on an answer in training.
 #[component]
 fn TrainingFeedbackView(
     work: AnnotationState,
@@ -371,7 +371,7 @@ fn TrainingFeedbackView(
     }
 }
 
-/// No item: on its way, with others, or all done.
+/// Renders why there is no item: loading, held by others, or all done.
 #[component]
 fn NoItem(work: AnnotationState) -> impl IntoView {
     let minutes = LEASE_MS / 60_000;
@@ -427,7 +427,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
     }
 }
 
-/// What was done last.
+/// Renders a short message about the last action.
 #[component]
 fn Toast(work: AnnotationState) -> impl IntoView {
     view! { <p class="note last-word" role="status">{move || work.toast.get()}</p> }

@@ -1,4 +1,4 @@
-//! A task as its curator sees it: how far it is, how far people agree, what they say.
+//! The Curate page: a task with its progress, agreement and results, for its curator.
 
 mod adjudication;
 mod agreement;
@@ -30,7 +30,7 @@ use state::{CurationState, CurationTab};
 /// Renders the Curate page, on which a curator follows, adjudicates and exports a task.
 #[component]
 pub(crate) fn Curate(
-    /// Which task.
+    /// The id of the task.
     task: TaskId,
 ) -> impl IntoView {
     let shown = move |_| view! { <TaskLoader task/> }.into_any();

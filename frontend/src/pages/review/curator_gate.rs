@@ -1,4 +1,4 @@
-//! Pages for curators: who else comes is told so, and how to get in.
+//! Shows a page only to curators; tells everybody else how to get access.
 
 use leptos::prelude::*;
 use shared::api::people::{AccessRole, GetSessionRequest, SessionResponse};
@@ -7,7 +7,7 @@ use crate::api::{self, Error};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 
-/// What the server answered about who asks.
+/// The state of the access check.
 #[derive(Clone)]
 enum AccessState {
     Known(SessionResponse),
@@ -16,7 +16,7 @@ enum AccessState {
 }
 
 async fn fetch_access() -> AccessState {
-    // A host of files has nobody to ask.
+    // A static host has no sessions to ask for.
     match api::fetch_server_info().await {
         Ok(None) => AccessState::NoServer,
         Err(error) => AccessState::Failed(error),
@@ -27,14 +27,14 @@ async fn fetch_access() -> AccessState {
     }
 }
 
-/// What only curators and operators see.
+/// Renders content for curators and operators only.
 #[component]
 pub(crate) fn CuratorsOnly<F>(
-    /// The heading for all others.
+    /// The heading for users without access.
     heading: &'static str,
-    /// What there would be, as a sentence.
+    /// The description for users without access, a sentence.
     why: &'static str,
-    /// For those who may.
+    /// The content for users with access.
     shown: F,
 ) -> impl IntoView
 where
@@ -64,7 +64,7 @@ where
     }
 }
 
-/// Whoever may not.
+/// Renders the message for users without access.
 #[component]
 fn AccessDenied(heading: &'static str, why: &'static str, who: SessionResponse) -> impl IntoView {
     let said = match who.person {

@@ -1,11 +1,12 @@
-//! Who is at the page. Whoever it is, what they left unsent before is sent.
+//! The identity of the user on annotation pages. Whenever it becomes known, their unsent events are
+//! sent.
 
 use shared::api::people::{GetSessionRequest, SessionResponse};
 
 use crate::api::{self, Error, NO_SERVER};
 use crate::outbox;
 
-/// Who the server takes us for; none on a host of files only.
+/// Returns the session of the user; none on a static host.
 pub(crate) async fn fetch_identity() -> Result<Option<SessionResponse>, Error> {
     match api::call(&GetSessionRequest {}).await {
         Ok(who) => {
@@ -17,7 +18,7 @@ pub(crate) async fn fetch_identity() -> Result<Option<SessionResponse>, Error> {
     }
 }
 
-/// Hears who it is from another reply.
+/// Sets the identity from another reply.
 pub(crate) async fn set_identity(who: &SessionResponse) {
     if let Some(person) = &who.person {
         outbox::open_for(person.id).await;

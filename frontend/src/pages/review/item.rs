@@ -1,5 +1,5 @@
-//! One item as it is decided on: the question, the query, the texts, and the answers with their
-//! keys. The same for annotators and for those who try.
+//! An item as it is shown for a decision: the question, the query, the documents, and the answers
+//! with their keys. It is the same for annotators and for visitors who try it.
 
 use leptos::prelude::*;
 use shared::annotation::content::ItemContent;
@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 
 use crate::widgets::highlighted_text::HighlightedTextView;
 
-/// The element that has the focus when an item comes.
+/// The id of the element that gets the focus when an item is displayed.
 pub(super) const ITEM: &str = "item";
 
 /// Renders an item's question and its query, with or without highlighted terms.
@@ -18,10 +18,10 @@ pub(super) const ITEM: &str = "item";
 pub(super) fn ItemQuestion(
     /// The item.
     content: ItemContent,
-    /// What is said above the question.
+    /// The note above the question.
     #[prop(optional_no_strip)]
     over: Option<&'static str>,
-    /// Whether query terms are marked.
+    /// Whether query terms are highlighted.
     #[prop(into)]
     marks: Signal<bool>,
 ) -> impl IntoView {
@@ -54,12 +54,12 @@ pub(super) fn ItemQuestion(
     }
 }
 
-/// After a decision about which something was told.
+/// Renders the buttons after a decision with feedback.
 #[component]
 pub(super) fn ContinueButtons(
-    /// To the next item.
+    /// Shows the next item.
     go_on: impl Fn() + 'static,
-    /// Takes the decision back.
+    /// Undoes the decision.
     undo: impl Fn() + 'static,
 ) -> impl IntoView {
     view! {
@@ -70,20 +70,20 @@ pub(super) fn ContinueButtons(
     }
 }
 
-/// A button with the key that does the same.
+/// Renders a button that shows the key with the same effect.
 #[component]
 pub(super) fn KeyButton(
     /// The classes of the button.
     #[prop(default = "btn bare")]
     class: &'static str,
-    /// The key, as it stands on the button.
+    /// The key, as shown on the button.
     key: &'static str,
     /// Runs when the button is pressed.
     press: impl Fn() + 'static,
-    /// Whether it cannot be pressed now.
+    /// Whether the button is disabled.
     #[prop(default = Signal::stored(false))]
     disabled: Signal<bool>,
-    /// The words on the button.
+    /// The label of the button.
     children: Children,
 ) -> impl IntoView {
     view! {
@@ -93,14 +93,14 @@ pub(super) fn KeyButton(
     }
 }
 
-/// The texts as they stand for the person.
+/// Renders the documents in their order on screen.
 #[component]
 pub(super) fn ItemDocuments(
     /// The item.
     content: ItemContent,
-    /// Which text stands where.
+    /// The order of the documents on screen.
     sides: DisplayOrder,
-    /// Whether query terms are marked.
+    /// Whether query terms are highlighted.
     #[prop(into)]
     marks: Signal<bool>,
 ) -> impl IntoView {
@@ -142,14 +142,14 @@ pub(super) fn ItemDocuments(
     view! { <div class="docs" class:three=three>{each.collect_view()}</div> }
 }
 
-/// The answers, each with its key.
+/// Renders the answers, each with its key.
 #[component]
 pub(super) fn AnswerButtons(
-    /// What is asked.
+    /// The kind of claim that the question is about.
     claim: ClaimKind,
-    /// What was said before, as the texts stand on the screen.
+    /// The earlier answer, in terms of the order on screen.
     before: Option<AnnotatorAnswer>,
-    /// Takes an answer about the screen.
+    /// Receives an answer, in terms of the order on screen.
     choose: Callback<AnnotatorAnswer>,
 ) -> impl IntoView {
     let each = ANSWERS.iter().zip(1..).map(|(&answer, key)| {
@@ -176,13 +176,13 @@ const ANSWERS: [AnnotatorAnswer; 4] = [
 
 const LETTERS: [&str; 3] = ["A", "B", "C"];
 
-/// The answer that a key gives, as the texts stand on the screen.
+/// Returns the answer of a key, in terms of the order on screen.
 pub(super) fn answer_for_key(key: &str) -> Option<AnnotatorAnswer> {
     let place: usize = key.parse().ok()?;
     ANSWERS.get(place.checked_sub(1)?).copied()
 }
 
-/// What is asked.
+/// Returns the question for a kind of claim.
 fn question(claim: ClaimKind) -> &'static str {
     match claim {
         ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
@@ -192,16 +192,16 @@ fn question(claim: ClaimKind) -> &'static str {
     }
 }
 
-/// The words for the answers to a question, in the order of the keys.
+/// The labels of the answers to a question, in the order of the keys.
 pub(super) struct AnswerLabels {
-    /// The words where two texts are compared.
+    /// The labels for a comparison of two documents.
     pub(super) documents: [&'static str; 4],
-    /// The words where the steps between three texts are compared.
+    /// The labels for a comparison of the steps between three documents.
     pub(super) steps: [&'static str; 4],
 }
 
 impl AnswerLabels {
-    /// Returns the words for an answer to the question of a claim.
+    /// Returns the label of an answer to the question of a claim.
     pub(super) fn label(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
         let [first, equal, second, cannot_say] = match claim {
             ClaimKind::DiminishingGain => self.steps,
@@ -216,13 +216,13 @@ impl AnswerLabels {
     }
 }
 
-/// The answers about the screen, as they stand on the buttons.
+/// The labels of the answers on buttons, in terms of the order on screen.
 pub(super) const BUTTON_LABELS: AnswerLabels = AnswerLabels {
     documents: ["A is better", "Equal", "B is better", "Cannot say"],
     steps: ["A to B", "Equal", "B to C", "Cannot say"],
 };
 
-/// The answers about the screen, as they stand within a sentence.
+/// The labels of the answers within a sentence, in terms of the order on screen.
 pub(super) const SENTENCE_LABELS: AnswerLabels = AnswerLabels {
     documents: ["A is better", "both are equal", "B is better", "cannot say"],
     steps: [
@@ -233,7 +233,7 @@ pub(super) const SENTENCE_LABELS: AnswerLabels = AnswerLabels {
     ],
 };
 
-/// The answers about the texts in the order of the claim.
+/// The labels of the answers, in terms of the order of the claim.
 pub(super) const CLAIM_ORDER_LABELS: AnswerLabels = AnswerLabels {
     documents: [
         "document 1 is better",
@@ -249,7 +249,7 @@ pub(super) const CLAIM_ORDER_LABELS: AnswerLabels = AnswerLabels {
     ],
 };
 
-/// The answer that prefers so.
+/// Returns the answer that expresses a preference.
 pub(super) fn answer_for_preference(prefers: Preference) -> AnnotatorAnswer {
     match prefers {
         Preference::First => AnnotatorAnswer::First,
@@ -258,7 +258,7 @@ pub(super) fn answer_for_preference(prefers: Preference) -> AnnotatorAnswer {
     }
 }
 
-/// The texts in the order of the screen.
+/// Returns the documents in the order of the screen.
 fn in_screen_order(mut texts: Vec<HighlightedText>, sides: DisplayOrder) -> Vec<HighlightedText> {
     if sides == DisplayOrder::Swapped {
         texts.reverse();
@@ -274,7 +274,7 @@ fn with_optional_highlights(marks: bool, marked: &HighlightedText) -> Highlighte
     shown
 }
 
-/// Moves the focus to an element, once it is there.
+/// Moves the focus to an element once it is on the page.
 pub(super) fn focus(id: &'static str) {
     request_animation_frame(move || {
         let found = document().get_element_by_id(id);
@@ -284,7 +284,7 @@ pub(super) fn focus(id: &'static str) {
     });
 }
 
-/// Whether a dialog is open: the keys of the page rest.
+/// Returns whether a dialog is open, in which case the keys of the page are ignored.
 pub(super) fn is_dialog_open() -> bool {
     document()
         .query_selector("dialog[open]")
@@ -293,7 +293,7 @@ pub(super) fn is_dialog_open() -> bool {
         .is_some()
 }
 
-/// Whether Enter would press a button or follow a link.
+/// Returns whether a button or link has the focus, which Enter would activate.
 pub(super) fn is_button_focused() -> bool {
     let active = document().active_element();
     active.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY" | "INPUT"))

@@ -1,13 +1,13 @@
-//! How long an item is looked at, pauses left out.
+//! Measures how long an item is looked at, without pauses.
 
-/// Without a sign of the reader for so long, a pause has begun.
+/// A pause begins after this time without user activity.
 const IDLE_MS: u64 = 30_000;
 
-/// The time that one item has had. All moments are in milliseconds, by a clock of the caller.
+/// The active time on one item. All times are in milliseconds, by a clock of the caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ItemTimer {
     elapsed_ms: u64,
-    /// The last sign of the reader; none while the page is hidden.
+    /// The time of the last user activity; none while the page is hidden.
     last_activity: Option<u64>,
 }
 
@@ -20,7 +20,7 @@ impl ItemTimer {
         }
     }
 
-    /// The reader touched something, or the page is seen again.
+    /// Records that the user did something, or that the page is visible again.
     pub(crate) fn record_activity(&mut self, now: u64) {
         self.elapsed_ms = self.elapsed_ms(now);
         self.last_activity = Some(now);
@@ -32,9 +32,10 @@ impl ItemTimer {
         self.last_activity = None;
     }
 
-    /// The time so far: of each stretch without a sign at most [`IDLE_MS`].
+    /// Returns the active time so far. Each stretch without activity counts for at most
+    /// [`IDLE_MS`].
     pub(crate) fn elapsed_ms(&self, now: u64) -> u64 {
-        // A clock that was set back counts nothing.
+        // If the clock was set back, the time in between counts as 0.
         let since = self.last_activity.map_or(0, |it| now.saturating_sub(it));
         self.elapsed_ms + since.min(IDLE_MS)
     }
@@ -49,7 +50,7 @@ mod tests {
         let mut clock = ItemTimer::start(1_000);
         clock.record_activity(5_000);
         assert_eq!(clock.elapsed_ms(9_000), 8_000);
-        // Away for ten minutes: of these, thirty seconds may have been reading.
+        // Of ten minutes without activity, thirty seconds count as reading.
         clock.record_activity(605_000);
         assert_eq!(clock.elapsed_ms(606_000), 4_000 + 30_000 + 1_000);
     }

@@ -1,4 +1,4 @@
-//! A new review task.
+//! The form for a new annotation task.
 
 mod design;
 mod draft;
@@ -36,7 +36,7 @@ pub(crate) fn NewTaskPage() -> impl IntoView {
     view! { <CuratorsOnly heading="New task" why="Only curators can create review tasks." shown/> }
 }
 
-/// Which studies there are, before anything can be chosen.
+/// Loads the list of studies, which the form needs.
 #[component]
 fn StudyLoader() -> impl IntoView {
     let answer = api::fetch(|| ListStudiesRequest {});

@@ -1,4 +1,4 @@
-//! The review tasks of the caller, and for everybody what reviewing is.
+//! The annotation tasks of the user, and an introduction for everybody.
 
 use leptos::prelude::*;
 use shared::api::ListStudiesRequest;
@@ -58,10 +58,10 @@ pub(crate) fn Tasks() -> impl IntoView {
     }
 }
 
-/// All that the page shows.
+/// The data that the page shows.
 #[derive(Debug, Clone)]
 struct TasksPageData {
-    /// None on a host of files only.
+    /// The session of the user; none on a static host.
     who: Option<SessionResponse>,
     tasks: Vec<TaskSummary>,
     studies: Vec<StudySummary>,
@@ -83,15 +83,15 @@ async fn load() -> Result<TasksPageData, Error> {
     })
 }
 
-/// What reviewing is.
+/// The introduction to human judgments.
 const INTRODUCTION: &str = "An axiom predicts which of two documents a good ranker should score \
      higher. Annotators judge whether the axiom holds for real documents: given a query and two \
      documents, they choose the document that answers the query better.";
 
-/// Whoever has no account, or no server to have one on.
+/// Renders the page for users without an account, or without a server.
 #[component]
 fn VisitorIntroduction(
-    /// The sentences that say how to take part.
+    /// The sentences that explain how to take part.
     children: Children,
 ) -> impl IntoView {
     view! {
@@ -100,7 +100,7 @@ fn VisitorIntroduction(
     }
 }
 
-/// Whoever may decide.
+/// Renders the tasks of a user who may annotate.
 #[component]
 fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
     let curates = who.role >= AccessRole::Curator;
@@ -157,15 +157,15 @@ fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
     }
 }
 
-/// What the reader may do with a task.
+/// What the user may do with a task.
 #[derive(Debug, Clone, Copy)]
 struct TaskPermissions {
     curates: bool,
-    /// Who has no name decides on nothing.
+    /// Whether the user has a name; others cannot annotate.
     named: bool,
 }
 
-/// A task.
+/// Renders the card of a task.
 #[component]
 fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let (task, state, standing) = (card.task, card.status, card.progress);
@@ -243,7 +243,7 @@ fn state_label(state: TaskStatus) -> &'static str {
     }
 }
 
-/// Studies of which five items can be tried.
+/// Renders links to studies of which a few items can be tried.
 #[component]
 fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
     let rows = studies.iter().map(|it| {

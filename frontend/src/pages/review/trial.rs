@@ -1,5 +1,5 @@
-//! A few instances of a study to try reviewing with. Nothing is kept: no request tells the server
-//! what was answered.
+//! The Trial page, on which a visitor annotates a few items of a study. No request tells the server
+//! the answers, and nothing is saved.
 
 use leptos::prelude::*;
 use shared::annotation::trial::TrialItem;
@@ -18,7 +18,7 @@ use crate::widgets::resource_view::ResourceView;
 /// Renders the Trial page, on which a visitor decides on a few items of a study; nothing is saved.
 #[component]
 pub(crate) fn Trial(
-    /// Name of the study.
+    /// The name of the study.
     study: String,
 ) -> impl IntoView {
     let PageLocation { search, .. } = PageLocation::current();
@@ -47,19 +47,20 @@ pub(crate) fn Trial(
     }
 }
 
-/// Where somebody is among the items.
+/// The state of a trial.
 #[derive(Clone, Copy)]
 struct TrialState {
     items: StoredValue<Vec<TrialItem>>,
-    /// About the texts in the order of the claim, one for each item that was decided on.
+    /// The answers so far, one for each decided item, in terms of the order of the claim.
     answers: RwSignal<Vec<AnnotatorAnswer>>,
-    /// Whether what was said last is looked at.
+    /// Whether the feedback on the last answer is shown.
     told: RwSignal<bool>,
     marks: RwSignal<bool>,
 }
 
 impl TrialState {
-    /// The item that is shown; none at the end.
+    /// Returns the position of the displayed item, and whether its feedback is shown; none at the
+    /// end.
     fn current(self) -> Option<(usize, bool)> {
         let (n, told) = (self.answers.read().len(), self.told.get());
         let at = if told { n.saturating_sub(1) } else { n };
@@ -67,7 +68,7 @@ impl TrialState {
             .with_value(|it| (at < it.len()).then_some((at, told)))
     }
 
-    /// An answer about the screen.
+    /// Decides on the displayed item. The answer is in terms of the order on screen.
     fn decide(self, answer: AnnotatorAnswer) {
         let n = self.answers.read_untracked().len();
         let sides = self
@@ -87,7 +88,7 @@ impl TrialState {
         }
     }
 
-    /// Takes the last answer back.
+    /// Undoes the last answer.
     fn undo(self) {
         if self.answers.with_untracked(|it| !it.is_empty()) {
             self.answers.update(|it| {
@@ -195,7 +196,7 @@ fn Item(
     }
 }
 
-/// What the axiom expects and what rankers prefer, after the answer.
+/// Renders what the axiom expects and what the rankers prefer, after an answer.
 #[component]
 fn TrialFeedback(
     way: TrialState,
@@ -246,7 +247,7 @@ fn TrialFeedback(
     }
 }
 
-/// What came of all of them.
+/// Renders the summary of all answers.
 #[component]
 fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     let answers = way.answers.get_untracked();
@@ -307,14 +308,14 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     }
 }
 
-/// Whether an answer is with the axiom; none if it is no vote.
+/// Returns whether an answer agrees with the axiom; none if it expresses no preference.
 fn agrees_with_axiom(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
     answer
         .preference()
         .map(|it| it.satisfies(tried.content.claim))
 }
 
-/// How many answers are with the axiom, of how many votes.
+/// Returns how many answers agree with the axiom, and how many express a preference.
 fn tally(items: &[TrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
     let votes = items.iter().zip(answers);
     let votes = votes.filter(|it| it.0.instance.probe.is_axiom());

@@ -1,4 +1,4 @@
-//! What stands in the addresses of a study's pages, so that a view can be cited and sent.
+//! The addresses of a study's pages, so that a view can be cited and shared.
 
 use shared::probe::{AxiomVariant, Probe};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
@@ -9,39 +9,40 @@ use shared::verdict::Outcome;
 use crate::routes::{PageRoute, escape};
 use crate::widgets::heatmap::{MapPosition, MapRow};
 
-/// The value of a key in an address.
+/// Returns the value of a key in an address.
 pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// A key of the address with its value.
+/// A key and a value in an address.
 type QueryParameter = (&'static str, String);
 
 /// What the Study page shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyView {
-    /// As they are turned.
+    /// The controls.
     pub(crate) controls: StudyControls,
-    /// The cell of the side panel; none takes the first.
+    /// The cell in the side panel; none selects the first.
     pub(crate) cell: Option<MapPosition>,
-    /// Map or table.
+    /// Whether the map or the table is shown.
     pub(crate) display: FigureDisplay,
-    /// How its behaviours are shown.
+    /// The view of the behavioral tests.
     pub(crate) behavioral_tests: BehavioralTestsView,
 }
 
-/// What the behaviours of the Study page show.
+/// The view of the behavioral tests on the Study page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BehavioralTestsView {
-    /// How far two scores must be apart.
+    /// The tie threshold: the smallest difference of scores that counts.
     pub(crate) tie_threshold: TieThreshold,
-    /// Row of the ranker whose matrix is shown.
+    /// The row of the ranker whose matrix is shown.
     pub(crate) ranker: usize,
-    /// Of which documents manipulations are shown.
+    /// The documents whose manipulations are shown.
     pub(crate) slice: RelevanceSlice,
-    /// The behaviour and the row of the ranker whose details are shown; none takes the first.
+    /// The behavioral test and the row of the ranker whose details are shown; none selects the
+    /// first.
     pub(crate) cell: Option<(Probe, usize)>,
 }
 
-/// How the figure is shown.
+/// How the results of a study are displayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum FigureDisplay {
     /// As a heat map.
@@ -54,33 +55,33 @@ pub(crate) enum FigureDisplay {
 /// What the Instances page shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InstanceListView {
-    /// As on the Study page.
+    /// The controls, as on the Study page.
     pub(crate) dials: StudyControls,
-    /// Only this outcome.
+    /// The outcome to list; none lists all.
     pub(crate) outcome: Option<Outcome>,
-    /// Only queries that contain this.
+    /// A text that the listed queries contain.
     pub(crate) query: String,
-    /// Only margins from here on.
+    /// The lowest margin to list.
     pub(crate) min_margin: Option<f64>,
-    /// Only margins up to here.
+    /// The highest margin to list.
     pub(crate) max_margin: Option<f64>,
-    /// Order of the list.
+    /// The order of the list.
     pub(crate) sort: InstanceSort,
 }
 
-/// From which list an instance was opened, and where it stands in it.
+/// The list from which an instance was opened, and the position of the instance in it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InstanceView {
-    /// Row of the study whose list it is.
+    /// The row of the ranker whose list it is.
     pub(crate) ranker: Option<usize>,
-    /// Place in the list, counted from 0.
+    /// The position in the list, counted from 0.
     pub(crate) position: Option<u64>,
-    /// The list.
+    /// The view of the list.
     pub(crate) list: InstanceListView,
 }
 
 impl StudyView {
-    /// With the details of a ranker on an axiom or a behaviour.
+    /// Creates a view with the details of a ranker on an axiom or a behavioral test.
     pub(crate) fn with_selection(dials: StudyControls, probe: Probe, row: usize) -> StudyView {
         let usual = StudyView {
             controls: dials,
@@ -104,7 +105,7 @@ impl StudyView {
         }
     }
 
-    /// From an address; what cannot be read is as if it was not there.
+    /// Parses a view from an address; parameters that cannot be parsed are ignored.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> StudyView {
         let shape = if get("show").as_deref() == Some("table") {
             FigureDisplay::Table
@@ -175,7 +176,7 @@ impl BehavioralTestsView {
     }
 }
 
-/// A width of δ as it is typed; none if it is none.
+/// Parses a tie threshold as typed; none if it is not valid.
 pub(crate) fn parse_threshold(text: &str) -> Option<f64> {
     let width: f64 = text.trim().replace(',', ".").parse().ok()?;
     (width.is_finite() && width >= 0.0).then_some(width)
@@ -204,7 +205,7 @@ impl InstanceListView {
         }
     }
 
-    /// The address of the list.
+    /// Returns the address of the list.
     pub(crate) fn href(&self, study: &str, probe: Probe, ranker: usize) -> String {
         let page = PageRoute::Instances {
             study: study.to_owned(),
@@ -214,7 +215,7 @@ impl InstanceListView {
         page.href() + &query_string(self.pairs())
     }
 
-    /// The request for a part of the list.
+    /// Returns the request for a part of the list.
     pub(crate) fn list_request(
         &self,
         probe: Probe,
@@ -254,7 +255,7 @@ impl InstanceListView {
 }
 
 impl InstanceView {
-    /// From an address, whose path says the mode.
+    /// Parses a view from an address, whose path contains the variant.
     pub(crate) fn read(get: ParameterLookup<'_>, mode: AxiomVariant) -> InstanceView {
         let mut list = InstanceListView::read(get);
         list.dials.variant = Some(mode);
@@ -265,7 +266,7 @@ impl InstanceView {
         }
     }
 
-    /// The address of an instance.
+    /// Returns the address of an instance.
     pub(crate) fn href(
         &self,
         study: &str,
@@ -282,7 +283,7 @@ impl InstanceView {
         let mut pairs: Vec<QueryParameter> = Vec::new();
         pairs.extend(self.ranker.map(|it| ("ranker", it.to_string())));
         pairs.extend(self.position.map(|it| ("at", it.to_string())));
-        // The path has the mode.
+        // The path contains the variant.
         pairs.extend(self.list.pairs().into_iter().filter(|it| it.0 != "mode"));
         page.href() + &query_string(pairs)
     }
@@ -294,7 +295,7 @@ const OUTCOMES: [(Outcome, &str); 3] = [
     (Outcome::Violated, "violated"),
 ];
 
-/// Slices in an address; all is the usual.
+/// The parameters of the document slices; all documents are the default and have none.
 const SLICES: [(RelevanceSlice, &str); 2] = [
     (RelevanceSlice::Relevant, "relevant"),
     (RelevanceSlice::NotRelevant, "not-relevant"),
@@ -307,7 +308,7 @@ const SORTS: [(InstanceSort, &str); 4] = [
     (InstanceSort::AbsoluteMargin, "closest"),
 ];
 
-/// An outcome in an address.
+/// Returns the address parameter of an outcome.
 pub(crate) fn outcome_parameter(outcome: Outcome) -> &'static str {
     OUTCOMES
         .iter()
@@ -315,12 +316,12 @@ pub(crate) fn outcome_parameter(outcome: Outcome) -> &'static str {
         .map_or("", |it| it.1)
 }
 
-/// An order in an address.
+/// Returns the address parameter of an order.
 pub(crate) fn sort_parameter(sort: InstanceSort) -> &'static str {
     SORTS.iter().find(|it| it.0 == sort).map_or("", |it| it.1)
 }
 
-/// An order by its word.
+/// Parses the address parameter of an order.
 pub(crate) fn parse_sort(word: &str) -> InstanceSort {
     SORTS
         .iter()
@@ -328,7 +329,7 @@ pub(crate) fn parse_sort(word: &str) -> InstanceSort {
         .map_or(InstanceSort::default(), |it| it.0)
 }
 
-/// The dials in an address.
+/// Parses the controls from an address.
 pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
     let mode = get("mode");
     StudyControls {
@@ -349,7 +350,7 @@ pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
     }
 }
 
-/// The dials as they stand in an address.
+/// Returns the address parameters of the controls.
 pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
     pairs.extend(dials.variant.map(|it| ("mode", it.name().to_owned())));

@@ -1,5 +1,5 @@
-//! The behaviours of a study: which of two texts each ranker prefers, where nobody says which
-//! one should be. Measure and match, manipulations, dataset transfer.
+//! The behavioral tests of a study: which of two documents each ranker prefers, where neither is
+//! the right answer. The kinds are measure and match, manipulations and dataset transfer.
 
 mod grid;
 mod layout;
@@ -29,10 +29,10 @@ use panel::EffectDetails;
 use state::{BehavioralTestsState, EffectCell};
 use tie_threshold::ThresholdControl;
 
-/// The section of the Study page.
+/// Renders the section on behavioral tests.
 #[component]
 pub(crate) fn BehavioralTests(
-    /// Name of the study.
+    /// The name of the study.
     study: String,
 ) -> impl IntoView {
     let page = crate::pages::page_state::StudyPageState::from_address(
@@ -58,7 +58,7 @@ pub(crate) fn BehavioralTests(
     });
     let retry = Callback::new(move |()| latest.refetch());
     let (latest, failed, busy) = (latest.reply, latest.error, latest.is_pending);
-    // Built once; after that every number follows by itself.
+    // The section is built once; after that, every number updates by itself.
     let is_here = Memo::new(move |_| latest.get().is_some());
     let body = move || match is_here.get().then(|| latest.get_untracked()).flatten() {
         None => failed.get().is_none().then(|| {
@@ -102,7 +102,7 @@ pub(crate) fn BehavioralTests(
     }
 }
 
-/// The cell of the address if there is one, or else the first.
+/// Returns the cell of the address if there is one, or else the first.
 fn selected_cell(
     found: &BehavioralTestResults,
     wanted: &BehavioralTestsView,
@@ -117,7 +117,7 @@ fn selected_cell(
     spots().find(is_wanted).or_else(|| spots().next())
 }
 
-/// Everything, once there are numbers.
+/// Renders the sections, once there are numbers.
 #[component]
 fn BehavioralTestSections(
     scene: BehavioralTestsState,
@@ -147,7 +147,7 @@ fn BehavioralTestSections(
     .into_any()
 }
 
-/// How to read a cell.
+/// Renders how to read a cell.
 #[component]
 fn Legend(scene: BehavioralTestsState) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
@@ -181,7 +181,7 @@ fn Legend(scene: BehavioralTestsState) -> impl IntoView {
     }
 }
 
-/// One kind of behaviours: its figure, and beside it the details of a cell of it.
+/// Renders one kind of behavioral test: its table, and beside it the details of the selected cell.
 #[component]
 fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> impl IntoView {
     let layout = Memo::new(move |_| {
@@ -217,7 +217,7 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
     }
 }
 
-/// The ranker of the matrix.
+/// Renders the choice of the ranker in the matrix.
 #[component]
 fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
     let found = scene.results.get_untracked();
@@ -234,7 +234,7 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
         };
         scene.update_view(|it| {
             it.ranker = row;
-            // The selected cell stays where it is, and becomes one of the other ranker.
+            // The selected cell stays in place, but now belongs to the other ranker.
             if let Some((Probe::MeasureAndMatch(_), ranker)) = &mut it.cell {
                 *ranker = row;
             }
@@ -248,7 +248,7 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
     }
 }
 
-/// Of which documents manipulations are.
+/// Renders the choice of the documents whose manipulations are shown.
 #[component]
 fn DocumentSlice(scene: BehavioralTestsState) -> impl IntoView {
     let all = [

@@ -1,4 +1,4 @@
-//! How to cite the study as it is shown: with its hashes and its address.
+//! The citation of the study in its current view, with its hashes and address.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::widgets::clipboard::copy_text;
 /// Renders the Cite dialog, with the citation of the study in this view as plain text and BibTeX.
 #[component]
 pub(super) fn CiteDialog(
-    /// For the dials as they stand.
+    /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
-    /// Opened by the head of the page.
+    /// The dialog, which the header of the page opens.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
     let here = || window().location().href().unwrap_or_default();
-    // The address is read when the text is shown, since dials stand in it.
+    // The address is read when the dialog is opened, since it contains the controls.
     let opened = RwSignal::new(0_u32);
     let plain = move || {
         opened.track();
@@ -50,7 +50,7 @@ pub(super) fn CiteDialog(
     }
 }
 
-/// A text with a button that copies it.
+/// Renders a text with a button that copies it.
 #[component]
 fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
     let state = RwSignal::new("");
@@ -103,7 +103,7 @@ fn bibtex(overview: &StudyOverview, address: &str) -> String {
     )
 }
 
-/// Braces would end the field.
+/// Returns the text on one line without braces, which would end the BibTeX field.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace(['{', '}', '\\'], "")

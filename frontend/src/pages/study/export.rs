@@ -1,4 +1,4 @@
-//! What can be taken from a study, as files made in the page.
+//! The exports of a study, made in the page.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::widgets::error_message::OptionalErrorMessage;
 /// JSON.
 #[component]
 pub(super) fn ExportDialog(
-    /// For the dials as they stand.
+    /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
-    /// Opened by the head of the page.
+    /// The dialog, which the header of the page opens.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
@@ -97,7 +97,7 @@ pub(super) fn ExportDialog(
     }
 }
 
-/// A file that is made from the numbers of the page.
+/// The format of a file that is made from the numbers of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ExportFormat {
     Markdown,

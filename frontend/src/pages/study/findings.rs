@@ -1,4 +1,4 @@
-//! What stands out, in sentences, each with its cell behind it.
+//! The most notable findings in sentences, each with a link to its cell.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use shared::study::overview::StudyOverview;
 use super::address::StudyView;
 use crate::widgets::heatmap::{MapPosition, MapRow};
 
-/// How many are told.
+/// The number of findings that are shown.
 const MAX_FINDINGS: usize = 3;
 
-/// The largest findings, for the dials as they stand.
+/// Renders the largest findings for the current controls.
 #[component]
 pub(super) fn Findings(
-    /// Of the page.
+    /// The name of the study.
     study: String,
-    /// For the dials as they stand.
+    /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
-    /// What the address says.
+    /// The view in the address.
     view: Memo<StudyView>,
 ) -> impl IntoView {
     let items = move || {
@@ -55,7 +55,7 @@ pub(super) fn Findings(
     }
 }
 
-/// The cell that shows it.
+/// Returns the cell that shows the finding.
 fn finding_position(finding: &StudyFinding) -> MapPosition {
     let who = match finding {
         StudyFinding::ViolatesAxiom { ranker, .. }
@@ -69,7 +69,7 @@ fn finding_position(finding: &StudyFinding) -> MapPosition {
     }
 }
 
-/// What is the matter, and its numbers.
+/// Returns the statement of a finding, and its numbers.
 fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
     let label = |row: usize| overview.rows[row].ranker.label.clone();
     let probe = finding.probe().name();

@@ -1,4 +1,4 @@
-//! What the study is: title, counts, how it was made, and what can be taken from it.
+//! The header of the Study page: title, counts, provenance and exports.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::export::ExportDialog;
 use crate::number_format::plural;
 use crate::routes::PageRoute;
 
-/// The head of the page.
+/// Renders the header of the page.
 #[component]
 pub(super) fn StudyHeader(
-    /// For the dials as they stand.
+    /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
 ) -> impl IntoView {
     let cite = NodeRef::<html::Dialog>::new();
@@ -35,7 +35,7 @@ pub(super) fn StudyHeader(
         };
         page.href() + &query_string(controls_parameters(&overview.controls))
     };
-    // A formula has no inside that could be looked into.
+    // Lexical rankers cannot be analyzed by late interaction.
     let has_model = it
         .rows
         .iter()
@@ -136,7 +136,7 @@ pub(super) fn StudyHeader(
     }
 }
 
-/// Everything that is needed to make the study again.
+/// Lists everything that is needed to reproduce the study.
 fn provenance(overview: &StudyOverview) -> Vec<String> {
     let tables = study_tables(overview);
     let notes = tables
@@ -144,7 +144,7 @@ fn provenance(overview: &StudyOverview) -> Vec<String> {
         .next()
         .map(|it| it.notes)
         .unwrap_or_default();
-    // Remarks stand in the notes as well, and once is enough.
+    // Remarks are shown separately, so they are left out of these notes.
     notes
         .into_iter()
         .filter(|it| !overview.remarks.contains(it))

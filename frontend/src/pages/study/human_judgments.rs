@@ -1,5 +1,5 @@
-//! What people say of the instances of a study: axiom, rankers and judgements against people.
-//! Nothing where nobody has said anything yet.
+//! The human judgments of a study: agreement of axiom, rankers and relevance judgments with the
+//! annotators. The section is empty if there are no annotations.
 
 use leptos::prelude::*;
 use shared::annotation::estimate::AgreementEstimates;
@@ -22,17 +22,17 @@ use crate::widgets::figure::FigureView;
 use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
 
-/// What there is to show.
+/// The data of the section.
 #[derive(Debug, Clone, PartialEq)]
 struct HumanJudgmentsData {
     tasks: Vec<TaskResults>,
-    /// The rankers of the study by their places.
+    /// The names of the study's rankers, by row.
     rankers: Vec<String>,
-    /// Whether the caller may make a task.
+    /// Whether the user may create a task.
     curates: bool,
 }
 
-/// None where nobody could have said anything: on a host of files, of a study in this browser.
+/// Loads the data; none on a static host and for the local study, which cannot have annotations.
 async fn load(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
     if study == LOCAL_STUDY || api::fetch_server_info().await?.is_none() {
         return Ok(None);
@@ -60,16 +60,16 @@ async fn load(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
     }))
 }
 
-/// The section of the Study page.
+/// Renders the section of the Study page.
 #[component]
 pub(crate) fn HumanJudgments(
-    /// Name of the study.
+    /// The name of the study.
     study: String,
 ) -> impl IntoView {
     let name = study.clone();
     let answer = LocalResource::new(move || load(name.clone()));
     move || match answer.get() {
-        // Whether there is anything is not known: nothing is promised.
+        // Nothing is shown until it is known that there is something.
         None | Some(Ok(None)) => ().into_any(),
         Some(Ok(Some(found))) if found.tasks.is_empty() && !found.curates => ().into_any(),
         Some(Ok(Some(found))) => {
@@ -88,7 +88,7 @@ pub(crate) fn HumanJudgments(
     }
 }
 
-/// The tasks of the study with their results, and the way to another task.
+/// Renders the tasks of the study with their results, and a link to create another task.
 #[component]
 fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView {
     let curates = found.curates;
@@ -130,7 +130,7 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     }
 }
 
-/// One task.
+/// Renders the result of one task.
 #[component]
 fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
     let TaskResults {
@@ -179,7 +179,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
     }
 }
 
-/// The numbers as a table, or as a figure in its place.
+/// Renders the estimates as a figure, or as a table in its place.
 #[component]
 fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
     let mut all = tables::estimate_tables(&found, &rankers);

@@ -1,4 +1,4 @@
-//! The side panel of the map: one ranker on one axiom, from the number down to its clearest
+//! The side panel of the heat map: one ranker on one axiom, from the fraction to its clearest
 //! violations.
 
 use std::sync::Arc;
@@ -24,19 +24,19 @@ use crate::widgets::figure::FigureView;
 use crate::widgets::heatmap::{MapPosition, MapRow};
 use crate::widgets::verdict;
 
-/// The panel; it keeps its last content, faded, while new numbers are on their way.
+/// Renders the panel. It keeps its previous content, faded, while new numbers are loading.
 #[component]
 pub(crate) fn CellPanel(
-    /// Name of the study.
+    /// The name of the study.
     #[prop(into)]
     study: String,
-    /// For the dials as they stand.
+    /// The overview for the current controls.
     #[prop(into)]
     overview: Signal<Arc<StudyOverview>>,
-    /// Which cell.
+    /// The position of the cell.
     #[prop(into)]
     spot: Signal<MapPosition>,
-    /// As they stand.
+    /// The current controls.
     #[prop(into)]
     dials: Signal<StudyControls>,
 ) -> impl IntoView {
@@ -110,16 +110,17 @@ type ViolationExamplesResource = LocalResource<(
     ApiResult<Option<ViolationExamples>>,
 )>;
 
-/// Three violations, and how all margins lie.
+/// Three violations, and the distribution of all margins.
 #[derive(Debug, Clone, PartialEq)]
 struct ViolationExamples {
     ranker: usize,
     histogram: MarginHistogram,
-    /// Clearest, middle, closest: place in the list of violations, and the instance.
+    /// The clearest, the middle and the closest violation: position in the list of violations, and
+    /// instance.
     lines: Vec<(u64, ListedInstance)>,
 }
 
-/// Asks for the clearest, the middle and the closest violation. None where nobody ranks.
+/// Fetches the clearest, the middle and the closest violation. None for the row of relevance.
 async fn fetch_violation_examples(
     study: &str,
     spot: MapPosition,
@@ -146,7 +147,7 @@ async fn fetch_violation_examples(
     }))
 }
 
-/// The places of the middle and the closest of so many violations.
+/// Returns the positions of the middle and the closest of `n` violations.
 fn example_positions(n: u64) -> Vec<u64> {
     match n {
         0 | 1 => Vec::new(),
@@ -164,14 +165,15 @@ fn violations_view(dials: &StudyControls) -> InstanceListView {
     }
 }
 
-/// The study once more, with only some of its instances.
+/// The overview of the study for subsets of its instances.
 #[derive(Debug, Clone, PartialEq)]
 struct FilteredOverviews {
     whole: Option<Arc<StudyOverview>>,
     relevant: Arc<StudyOverview>,
 }
 
-/// Waits until the dials rest, then asks. None where a dial already chooses instances.
+/// Waits until the controls are unchanged for a moment, then fetches the overviews. None if the
+/// controls already select a subset.
 async fn fetch_filtered_overviews(
     study: String,
     dials: StudyControls,
@@ -267,7 +269,7 @@ fn CellDetails(
     }
 }
 
-/// The three counts in words.
+/// The three counts of a cell, in words.
 struct TallyText {
     satisfied: String,
     tied: String,
@@ -299,7 +301,7 @@ fn significance_text(cell: &OverviewCell) -> String {
     }
 }
 
-/// The way down to the violations, or to what there is instead.
+/// Returns links to the violations, or to the satisfied instances if there are none.
 fn instance_links(
     study: &str,
     cell: &OverviewCell,
@@ -344,7 +346,7 @@ fn instance_links(
     )
 }
 
-/// Margins and three violations, of the cell that they were asked for.
+/// Renders the margins and three violations of the cell that they were requested for.
 #[component]
 fn ViolationSection(
     study: String,
@@ -419,9 +421,9 @@ fn ViolationList(
     }
 }
 
-/// A margin, or the dash of one that is not known.
+/// Formats a margin; a dash stands for an unknown one.
 pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
-    // One that is not 0 is not shown as 0.
+    // A margin that is not 0 has enough digits not to look like 0.
     let enough = |it: f64| {
         let told = |digits: &u8| it.abs() * 10_f64.powi((*digits).into()) >= 0.5;
         (digits..9).find(told).unwrap_or(digits)
@@ -431,7 +433,7 @@ pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
     })
 }
 
-/// `d12 over d7, relevance 2 and 0`
+/// Describes the documents of an instance, as in `d12 over d7, grades 2 and 0`.
 pub(crate) fn documents_text(line: &ListedInstance) -> String {
     let order = match line.docs.as_slice() {
         [winner, loser] => format!("{winner} over {loser}"),
@@ -448,12 +450,12 @@ pub(crate) fn documents_text(line: &ListedInstance) -> String {
     format!("{order}, grades {}", grades.join(" and "))
 }
 
-/// The digits with which margins are told apart.
+/// Returns the number of digits that distinguishes the margins.
 pub(crate) fn margin_digits(histogram: &MarginHistogram) -> u8 {
     format::score_digits(histogram.bin_width * histogram.counts.len() as f64)
 }
 
-/// What a margin is on an axiom.
+/// Returns the definition of the margin of a probe.
 pub(crate) fn margin_label(probe: Probe) -> &'static str {
     match probe {
         Probe::Axiom(Axiom::Tfc2) => "Margin: gain of the first step minus gain of the second",
@@ -465,7 +467,7 @@ pub(crate) fn margin_label(probe: Probe) -> &'static str {
     }
 }
 
-/// Other figures of the cell.
+/// Renders further figures of the cell.
 #[component]
 fn CellFacts(
     overview: Arc<StudyOverview>,
@@ -534,7 +536,7 @@ fn CellFacts(
             )
         }
         Some(Ok(None)) => None,
-        // The figure above stands without these.
+        // The panel is complete without these figures.
         Some(Err(error)) => {
             Some(view! { <dt>"Subsets"</dt> <dd>{error.to_string()}</dd> }.into_any())
         }

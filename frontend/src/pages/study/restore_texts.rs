@@ -1,4 +1,5 @@
-//! Texts that a study came without, from the reader's own copy of the collection.
+//! Restores the texts of a study that was published without them, from the user's copy of the
+//! collection.
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
@@ -7,7 +8,7 @@ use web_sys::{DragEvent, FileList, HtmlInputElement};
 use crate::api::{Error, transport};
 use crate::widgets::error_message::ErrorMessage;
 
-/// hides std's Copy.
+/// The state of restoring the texts.
 #[derive(Debug, Clone, PartialEq)]
 enum RestoreState {
     Wanted,
@@ -15,12 +16,12 @@ enum RestoreState {
     Refused(Error),
 }
 
-/// Asks for the copy, and says when the texts are there.
+/// Asks for the user's copy of the collection, and reports when the texts are restored.
 #[component]
 pub(super) fn RestoreTexts(
-    /// Name of the study.
+    /// The name of the study.
     study: String,
-    /// Called once the texts are there.
+    /// Called once the texts are restored.
     done: Callback<()>,
 ) -> impl IntoView {
     let copy = RwSignal::new(RestoreState::Wanted);
@@ -49,7 +50,7 @@ pub(super) fn RestoreTexts(
     let chosen = move |event: Targeted<Event, HtmlInputElement>| {
         let picker = event.target();
         take(picker.files());
-        // The same file can be chosen again.
+        // This lets the user choose the same file again.
         picker.set_value("");
     };
     let said = move || match copy.get() {

@@ -1,4 +1,5 @@
-//! How neural scores were computed, and what became of some of them under other conditions.
+//! The score stability check: how neural scores were computed, and how some of them changed under
+//! other conditions.
 
 use std::sync::Arc;
 
@@ -9,10 +10,10 @@ use shared::study::score_stability::ConditionStability;
 
 use crate::widgets::table::DataTable;
 
-/// One line, and the table behind it; nothing where no ranker has a certificate.
+/// Renders one line with a table behind it; nothing if no ranker has been checked.
 #[component]
 pub(super) fn StabilityCheck(
-    /// For the dials as they stand.
+    /// The overview for the current controls.
     overview: Memo<Arc<StudyOverview>>,
 ) -> impl IntoView {
     move || {
@@ -32,13 +33,13 @@ pub(super) fn StabilityCheck(
     }
 }
 
-/// The worst of all checks in one line.
+/// Summarizes the worst of all checks in one line.
 fn summary(overview: &StudyOverview) -> String {
     let certified = overview.rows.iter().filter_map(|it| it.stability.as_ref());
     let checks: Vec<&ConditionStability> = certified.flat_map(|it| &it.checks).collect();
     let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
     let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();
-    // Equal scores have no range to hold a difference against.
+    // If all scores are equal, there is no range to compare a difference with.
     let ranged = checks.iter().filter(|it| it.score_range > 0.0);
     let worst = ranged.map(|it| it.max_difference / it.score_range);
     let worst = worst.fold(0.0, f64::max);

@@ -1,6 +1,7 @@
-//! Something to try the Workbench with.
+//! Example files for the Workbench.
 //!
-//! The demo collection, where the host of the page has it; else a dozen texts of our own.
+//! These are the files of the demo collection if the host has them, else a dozen built-in
+//! documents.
 
 use js_sys::Array;
 use leptos::prelude::*;
@@ -13,7 +14,7 @@ use crate::api::transport;
 
 const NAMES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"];
 
-/// Written for this page; dedicated to the public domain.
+/// Written for this page and dedicated to the public domain.
 const BUILT_IN_FILES: [&str; 3] = [
     include_str!("demo_files/corpus.jsonl"),
     include_str!("demo_files/queries.jsonl"),

@@ -1,4 +1,4 @@
-//! The files on the bench: dropped or chosen, recognised, and read.
+//! The files on the Workbench: dropped or chosen, detected, and read.
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
@@ -32,12 +32,12 @@ pub(super) fn open_picker() {
     }
 }
 
-/// Puts a file on the bench in place of one of the same name, and reads it.
+/// Adds a file, replacing one of the same name, and reads it.
 pub(super) fn add_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     leptos::task::spawn_local(async move { read_file(bench, file, kind).await });
 }
 
-/// Reads again what the present worker does not know.
+/// Reads again the files that the current worker does not have.
 pub(super) async fn reread_files(bench: WorkbenchState) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
         let known = files
@@ -113,8 +113,8 @@ fn remove_file(bench: WorkbenchState, name: String) {
     });
 }
 
-/// Ends reading: a browser cannot stop in the middle of a file, so the worker goes; the files
-/// that were read are read again when they are needed.
+/// Stops reading. A file cannot be interrupted, so the worker is terminated; files that it had read
+/// are read again when they are needed.
 fn stop_reading() {
     worker::restart();
 }
@@ -126,7 +126,7 @@ fn add_all(bench: WorkbenchState, list: Option<FileList>) {
     }
 }
 
-/// The section of the page.
+/// Renders the section that lists the files.
 #[component]
 pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     let over = RwSignal::new(false);
@@ -142,7 +142,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     let chosen = move |event: Targeted<Event, HtmlInputElement>| {
         let picker = event.target();
         add_all(bench, picker.files());
-        // The same file can be chosen again after it was changed on disk.
+        // This lets the user choose the same file again after it has changed on disk.
         picker.set_value("");
     };
     let names = Memo::new(move |_| {
@@ -203,7 +203,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// One file in the table.
+/// Renders the row of one file in the table.
 #[component]
 fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
     let find = {
@@ -305,7 +305,7 @@ fn counts(state: FileState) -> AnyView {
     }
 }
 
-/// What was refused in a file, or warned about.
+/// Renders the rows of a file that were refused or read with a warning.
 #[component]
 fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
     move || {
@@ -346,18 +346,18 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
     }
 }
 
-/// Rows with their reason: the first few, and the others on demand.
+/// Renders rows with the reason of each: the first few, and the others on demand.
 #[component]
 fn RejectedRows(
-    /// `3 rows refused`.
+    /// The heading, as in `3 rows refused`.
     what: String,
-    /// What became of the others; empty for rows that were taken.
+    /// What happened to the other rows; empty for rows read with a warning.
     then: &'static str,
-    /// Name of the file.
+    /// The name of the file.
     file: String,
-    /// In all.
+    /// The number of such rows.
     n: u64,
-    /// The first of them.
+    /// The first of these rows.
     rows: Vec<RowIssue>,
 ) -> impl IntoView {
     const FIRST: usize = 3;
@@ -392,7 +392,8 @@ fn RejectedRows(
     }
 }
 
-/// `42 MB read in 3 s`.
+/// Returns the size and duration of reading, as in `42 MB read in 3 s`, or what a study needs if
+/// nothing has been read.
 fn reading_summary(files: &[WorkbenchFile]) -> String {
     let (mut bytes, mut ms) = (0.0, 0.0);
     let reads = files.iter().filter_map(|it| match &it.state {
@@ -414,7 +415,7 @@ fn reading_summary(files: &[WorkbenchFile]) -> String {
     )
 }
 
-/// For people.
+/// Returns the display name of a kind of file.
 fn kind_label(kind: FileKind) -> &'static str {
     match kind {
         FileKind::CorpusJsonl => "documents, BEIR",

@@ -1,4 +1,4 @@
-//! The settings of the study, each checked where it stands.
+//! The form for the settings of the study, with each error beside its field.
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
@@ -20,7 +20,7 @@ use crate::widgets::form::{
 };
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section with the form.
 #[component]
 pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
     let wrong = Memo::new(move |_| {
@@ -83,7 +83,7 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// How texts become terms.
+/// Renders the fields of the analyzer.
 #[component]
 fn AnalyzerFields(
     bench: WorkbenchState,
@@ -135,7 +135,7 @@ fn AnalyzerFields(
     }
 }
 
-/// The vocabulary of a model: its `vocab.txt` or `tokenizer.json`.
+/// Renders the field for a model's vocabulary: its `vocab.txt` or `tokenizer.json`.
 #[component]
 fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
@@ -154,7 +154,7 @@ fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// A stop list from a file, one word a line.
+/// Renders the field for a stop list, a file with one word per line.
 #[component]
 fn StopList(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
@@ -166,13 +166,13 @@ fn StopList(bench: WorkbenchState) -> impl IntoView {
     view! { <TextFileField label="Stop list, one word per line " read=Signal::derive(name) take/> }
 }
 
-/// A field for a file of text.
+/// Renders a field for a text file.
 #[component]
 fn TextFileField<F>(
     label: &'static str,
-    /// What was read.
+    /// What was read from the file, in words.
     read: Signal<String>,
-    /// Takes the name and the text of the file.
+    /// Receives the name and the text of the file.
     take: F,
 ) -> impl IntoView
 where
@@ -197,11 +197,11 @@ where
     }
 }
 
-/// One ranker with its parameters.
+/// Renders the fields of one ranker and its parameters.
 #[component]
 fn RankerFields(
     form: FormState<LocalStudySettings, StudyField>,
-    /// Its row.
+    /// The row of the ranker.
     at: usize,
 ) -> impl IntoView {
     let formula = Memo::new(move |_| form.values.with(|it| it.rankers.get(at).map(|it| it.kind)));
@@ -250,7 +250,7 @@ fn RankerFields(
     }
 }
 
-/// One parameter of a ranker.
+/// Renders the field of one parameter of a ranker.
 #[component]
 fn ParameterField(
     form: FormState<LocalStudySettings, StudyField>,
@@ -294,7 +294,7 @@ fn ParameterField(
     view! { <label class="field narrow"><span class="label">{label}</span> {input}</label> }
 }
 
-/// Axioms and readings.
+/// Renders the fields for axioms and variants.
 #[component]
 fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
     let probes = Probe::paper_axioms(true).into_iter().map(|axiom| {
@@ -354,7 +354,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
     }
 }
 
-/// `chosen` with one turned on or off, in the order of `all`.
+/// Returns `chosen` with one value added or removed, in the order of `all`.
 fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
     all.iter()
         .copied()
@@ -374,7 +374,7 @@ fn variant_label(mode: AxiomVariant) -> &'static str {
     }
 }
 
-/// Which texts of a query are compared.
+/// Renders the fields for the candidate pool.
 #[component]
 fn PoolFields(
     bench: WorkbenchState,
@@ -415,7 +415,7 @@ fn PoolFields(
     }
 }
 
-/// Words and names of every pool that the files allow.
+/// Returns the value and display name of every pool that the files allow.
 fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
     let mut pools = vec![
         ("rank:bm25".to_owned(), "Top of BM25".to_owned()),

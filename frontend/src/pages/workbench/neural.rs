@@ -1,4 +1,4 @@
-//! Scores of neural rankers: from this server as a job, or from a file.
+//! Scores of neural rankers: from a job on this server, or from a file.
 
 use leptos::prelude::*;
 use shared::api::worker::{LocalStudySummary, WorkerRequest};
@@ -22,13 +22,13 @@ use crate::widgets::progress::Progress;
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section on neural rankers.
 #[component]
 pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     let server = LocalResource::new(|| async { api::fetch_server_info().await });
     let failed = RwSignal::new(None::<Error>);
     let ways = NeuralSection { bench, failed };
-    // What went wrong with a study goes when the study goes.
+    // An error about a study is cleared with the study.
     Effect::new(move |_| {
         if bench.study.get().is_none() {
             failed.set(None);
@@ -68,7 +68,7 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// What the parts of this section share.
+/// The state that the parts of this section share.
 #[derive(Clone, Copy)]
 struct NeuralSection {
     bench: WorkbenchState,
@@ -89,7 +89,7 @@ impl NeuralSection {
     }
 }
 
-/// The list of pairs away, a file of scores back.
+/// Renders the buttons that download the pairs and upload a file of scores.
 #[component]
 fn PairFiles(ways: NeuralSection) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
@@ -136,15 +136,15 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     }
 }
 
-/// What a visitor needs the token for.
+/// Why a visitor needs the token.
 const OPERATOR_ONLY: &str = "Only the operator of this server can start jobs.";
 
-/// The models of the server and the job that is under way.
+/// Renders the models of the server, or the job in progress.
 #[component]
 fn ServerScoring(
     ways: NeuralSection,
     server: ServerInfoResponse,
-    /// Asks once more what the server lets us do.
+    /// Asks the server again what the user may do.
     again: Callback<()>,
 ) -> impl IntoView {
     let bench = ways.bench;
@@ -167,7 +167,7 @@ fn ServerScoring(
     body.into_any()
 }
 
-/// Chooses a model and sends the pairs.
+/// Renders the form that chooses a model and sends the pairs.
 #[component]
 fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
@@ -233,7 +233,7 @@ fn hash_prefix(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
 
-/// A job from its first event to its scores in the study.
+/// Shows a job from its first event until its scores are in the study.
 #[component]
 fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
@@ -266,7 +266,8 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
         Ok(found) => hear(found),
         Err(error) => failed.set(Some(error)),
     };
-    // The job may be unknown here, which events cannot say; so it is asked for once.
+    // The server may not know the job, which the event stream cannot report, so the job is
+    // requested once.
     leptos::task::spawn_local(async move {
         let job = id.get_value();
         let found = api::call(&GetJobRequest { job }).await;
@@ -342,7 +343,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     }
 }
 
-/// Puts what was scored into the study, unless it is there.
+/// Adds the scores of a job to the study, unless they are already there.
 async fn merge_scores(ways: NeuralSection, job: &str, of: &str, ranker: &RankerInfo) {
     let there = ways.bench.study.with_untracked(|made| {
         let rankers = made.iter().flat_map(|it| &it.rankers);

@@ -1,4 +1,4 @@
-//! What the local study shows, in short; in full on its own page.
+//! A summary of the local study's results; the Study page has all of them.
 
 use leptos::prelude::*;
 use shared::api::GetStudyRequest;
@@ -17,7 +17,7 @@ use crate::widgets::download;
 use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
 use crate::widgets::section::Section;
 
-/// The section of the page.
+/// Renders the section with the results.
 #[component]
 pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
     let look = LocalResource::new(move || {
@@ -70,7 +70,8 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// Where two runs are compared, once they are here with texts and queries.
+/// Returns the address of the comparison of two runs; none unless the runs, documents and queries
+/// have been read.
 fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
     let of = |part: CollectionPart| {
         bench.files.with(|files| {
@@ -103,7 +104,7 @@ fn Runs(href: String) -> impl IntoView {
     }
 }
 
-/// To the study's page, and its download.
+/// Renders the links to the page and the download of the study.
 #[component]
 fn StudyLinks() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
@@ -129,7 +130,8 @@ fn StudyLinks() -> impl IntoView {
     }
 }
 
-/// Fractions satisfied, rankers × axioms.
+/// Renders the table of fractions satisfied, with a row for each ranker and a column for each
+/// axiom.
 #[component]
 fn FractionTable(overview: StudyOverview) -> impl IntoView {
     let heads = overview.columns.iter().map(|it| {

@@ -1,4 +1,4 @@
-//! The run: from files to the local study, with speed, time left and cancel.
+//! Running the study: from files to results, with speed, remaining time and cancel.
 
 use leptos::prelude::*;
 use shared::api::worker::{
@@ -15,7 +15,7 @@ use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::progress::Progress;
 use crate::widgets::section::Section;
 
-/// Stops the run, if there is one.
+/// Cancels the run, if one is in progress.
 pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
     match bench.run.get_untracked() {
         RunState::Running { number, .. } => {
@@ -77,12 +77,12 @@ fn apply_step(bench: WorkbenchState, step: WorkerProgress) {
     });
 }
 
-/// The section of the page.
+/// Renders the section that runs the study.
 #[component]
 pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
-    // What is shown changes only from one kind of state to another, so that the button keeps
-    // its focus and a bar its motion while numbers change. A memo that is not read is not run,
-    // so it is read and not only tracked.
+    // The memo changes only from one kind of state to another, so the button keeps its focus and a
+    // progress bar its animation while numbers change. A memo that is not read is not run, so it is
+    // read and not only tracked.
     let stage = Memo::new(move |_| bench.run.with(std::mem::discriminant));
     let body = move || {
         let _ = stage.get();
@@ -141,7 +141,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// Why there can be no run, and what to do.
+/// Returns why the study cannot be run and what to do; none if it can.
 fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
     let reading = bench.files.with(|files| {
         files
@@ -165,7 +165,7 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
     }
 }
 
-/// Numbers and bars of a run.
+/// Renders the numbers and progress bars of a run.
 #[component]
 fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let step = move |stage: WorkerStage| {

@@ -1,4 +1,4 @@
-//! The settings of a local study: as typed and as they stand in an address.
+//! The settings of a local study, as typed and as encoded in an address.
 
 mod files;
 mod definition;
@@ -12,46 +12,46 @@ pub(crate) use definition::StudyField;
 pub(crate) use files::{LocalStudyFiles, PairsFile};
 pub(crate) use rankers::{LexicalRankerKind, LexicalRankerSettings};
 
-/// In an address: other analysers are asked about the instances.
+/// The value in an address that turns the tokenization audit on.
 const AUDIT: &str = "1";
 
 /// The name of the tokenizer that needs a vocabulary.
 pub(crate) const WORDPIECE: &str = "wordpiece";
 
-/// What stands in the form. Everything that is typed is text, so that a mistake can be shown
-/// where it was made.
+/// The contents of the form. Everything that is typed is stored as text, so that an error can be
+/// shown beside its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocalStudySettings {
-    /// The words `wordpiece` and `list` come with a file.
+    /// The analyzer. The values `wordpiece` and `list` need a file.
     pub(crate) analyzer: AnalyzerChoice,
     /// The rankers of the study, at least one.
     pub(crate) rankers: Vec<LexicalRankerSettings>,
-    /// `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
+    /// The candidate pool: `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
     pub(crate) pool: String,
-    /// How many texts a ranked pool takes for a query.
+    /// The depth of a ranked pool, in documents per query.
     pub(crate) pool_depth: String,
-    /// In the order of [`shared::probe::Axiom::ALL`].
+    /// The selected axioms, in the order of [`shared::probe::Axiom::ALL`].
     pub(crate) probes: Vec<Probe>,
-    /// Other axioms and formulas, as typed.
+    /// Further axioms and formulas, as typed.
     pub(crate) further_axioms: String,
-    /// In the order of [`AxiomVariant::ALL`].
+    /// The variants, in the order of [`AxiomVariant::ALL`].
     pub(crate) variants: Vec<AxiomVariant>,
-    /// The bound δ of the length gap in terms, or `inf`.
+    /// The length tolerance δ in terms, or `inf`.
     pub(crate) length_tolerance: String,
-    /// The least occurrences of query terms in a text.
+    /// The minimum number of query-term occurrences in a document.
     pub(crate) min_query_terms: String,
-    /// Most instances of a probe and query; empty keeps all.
+    /// The maximum number of instances per probe and query; empty keeps all.
     pub(crate) max_instances_per_query: String,
-    /// The seed of the draw, where there is a most.
+    /// The random seed, used if the number of instances is limited.
     pub(crate) seed: String,
-    /// The first so many queries; empty takes all.
+    /// Uses only this many queries from the beginning; empty uses all.
     pub(crate) n_queries: String,
-    /// Whether other analysers are asked about the instances.
+    /// Whether the instances are audited with other analyzers.
     pub(crate) has_tokenization_audit: bool,
 }
 
 impl LocalStudySettings {
-    /// What the form starts with: the limits of [`Limits::STANDARD`].
+    /// Returns the default settings, with the limits of [`Limits::STANDARD`].
     pub(crate) fn default_settings() -> LocalStudySettings {
         LocalStudySettings {
             analyzer: AnalyzerChoice::default_choice(),
@@ -73,7 +73,8 @@ impl LocalStudySettings {
         }
     }
 
-    /// From an address; what is not there is as in [`LocalStudySettings::default_settings`].
+    /// Parses the settings from an address; missing parameters have the values of
+    /// [`LocalStudySettings::default_settings`].
     pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
         let usual = LocalStudySettings::default_settings();
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
@@ -105,7 +106,8 @@ impl LocalStudySettings {
         }
     }
 
-    /// What differs from [`LocalStudySettings::default_settings`], as it stands in an address.
+    /// Returns the settings that differ from [`LocalStudySettings::default_settings`] as address
+    /// parameters.
     pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
         let (mine, usual) = (
             self.parameters(),
@@ -152,7 +154,7 @@ impl LocalStudySettings {
         words
     }
 
-    /// Whether the pool is the beginning of a ranked list.
+    /// Returns whether the pool is the top of a ranking.
     pub(crate) fn pool_is_ranked(&self) -> bool {
         self.pool.starts_with("rank:") || self.pool.starts_with("run:")
     }

@@ -1,4 +1,4 @@
-//! Everything that stands on the bench.
+//! The state of the Workbench page.
 
 use leptos::prelude::*;
 use shared::api::worker::{
@@ -9,23 +9,23 @@ use web_sys::File;
 use super::settings::{LocalStudyFiles, LocalStudySettings, PairsFile};
 use crate::api::Error;
 
-/// Everything that stands on the bench.
+/// The state of the Workbench page.
 #[derive(Clone, Copy)]
 pub(super) struct WorkbenchState {
     pub(super) files: RwSignal<Vec<WorkbenchFile>, LocalStorage>,
     pub(super) settings: RwSignal<LocalStudySettings>,
-    /// The stop list that was brought, with the name of its file.
+    /// The uploaded stop list, with the name of its file.
     pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
-    /// The vocabulary of pieces that was brought, or why it could not be read.
+    /// The uploaded WordPiece vocabulary, or why it could not be read.
     pub(super) vocabulary: RwSignal<Option<Result<shared::text::WordpieceVocabulary, String>>>,
     pub(super) run: RwSignal<RunState>,
     /// The local study, if there is one.
     pub(super) study: RwSignal<Option<LocalStudySummary>>,
-    /// The job that scores it, as in the address.
+    /// The job that scores the study, as in the address.
     pub(super) job: RwSignal<Option<JobLink>>,
 }
 
-/// Which job scores which study.
+/// A job and the study that it scores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JobLink {
     pub(super) id: String,
@@ -34,7 +34,7 @@ pub(super) struct JobLink {
 }
 
 impl WorkbenchState {
-    /// Returns what a definition takes from the files that were given.
+    /// Returns the files that the study's definition uses.
     pub(super) fn study_files(self) -> LocalStudyFiles {
         let of = |part: CollectionPart| {
             self.files.with(|files| {
@@ -53,7 +53,7 @@ impl WorkbenchState {
         }
     }
 
-    /// Whether a part of the collection was read.
+    /// Returns whether a part of the collection has been read.
     pub(super) fn presence(self, part: CollectionPart) -> Presence {
         let found = self
             .files
@@ -65,7 +65,7 @@ impl WorkbenchState {
         }
     }
 
-    /// Takes over what the worker has made.
+    /// Applies a message of the worker.
     pub(super) fn apply_message(self, tell: WorkerResponse) {
         if let WorkerResponse::StudyReady(made) = tell {
             self.study.set(Some(made));
@@ -80,28 +80,28 @@ pub(super) enum Presence {
     Missing,
 }
 
-/// A file on the bench.
+/// A file on the Workbench.
 #[derive(Clone)]
 pub(super) struct WorkbenchFile {
     pub(super) name: String,
     pub(super) file: File,
     pub(super) state: FileState,
-    /// Which worker has read it: a later one does not know it.
+    /// The generation of the worker that has read it; later workers do not have it.
     pub(super) worker_generation: u64,
 }
 
-/// How far a file is.
+/// The state of reading a file.
 #[derive(Clone)]
 pub(super) enum FileState {
-    /// From 0 to 1.
+    /// The progress, from 0 to 1.
     Reading(ArcRwSignal<f64>),
     Read(FileSummary),
-    /// Why not; in words.
+    /// Why it failed, in words.
     Failed(String),
 }
 
 impl WorkbenchFile {
-    /// What it brings, once it is read.
+    /// Returns the part of the collection that the file holds, once it has been read.
     pub(super) fn part(&self) -> Option<CollectionPart> {
         match &self.state {
             FileState::Read(read) => Some(read.kind.collection_part()),
@@ -111,7 +111,7 @@ impl WorkbenchFile {
 }
 
 impl WorkbenchFile {
-    /// As a transfer set, if it holds pairs.
+    /// Returns the file as a transfer set, if it holds pairs.
     pub(super) fn pairs(&self) -> Option<PairsFile> {
         let FileState::Read(read) = &self.state else {
             return None;
@@ -127,22 +127,22 @@ impl WorkbenchFile {
 /// The state of a run: idle, running, done, cancelled or failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RunState {
-    /// Nothing was run on this visit.
+    /// Nothing has been run in this visit.
     Idle,
-    /// In the worker.
+    /// The run is in progress in the worker.
     Running {
-        /// To cancel it.
+        /// The number of the worker's task, to cancel it.
         number: u64,
-        /// The last word on each stage that has begun.
+        /// The latest progress of each stage that has begun.
         steps: Vec<WorkerProgress>,
     },
-    /// The study stands.
+    /// The study has been made.
     Done {
-        /// In seconds.
+        /// How long it took, in seconds.
         took_s: f64,
     },
     /// Cancelled; the study from before is kept.
     Cancelled,
-    /// Not made.
+    /// The study could not be made.
     Failed(Error),
 }

@@ -1,4 +1,4 @@
-//! Word vectors trained on the texts that were brought.
+//! Word vectors trained on the uploaded documents.
 
 use leptos::prelude::*;
 use shared::api::worker::{
@@ -19,18 +19,18 @@ use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::{TextField, TextInput};
 use crate::widgets::progress::Progress;
 
-/// Where the training stands.
+/// The state of the training.
 #[derive(Debug, Clone, PartialEq)]
 enum TrainingState {
     Idle,
-    /// The number to cancel it by, and the last word.
+    /// The number of the worker's task, to cancel it, and the latest progress.
     Running(u64, Option<WorkerProgress>),
     Done(TrainedVectorsSummary, Blob),
     Stopped,
     Failed(Error),
 }
 
-/// What can be set, as typed.
+/// The settings of the training, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TrainingSettings {
     dims: String,
@@ -52,7 +52,7 @@ impl Default for TrainingSettings {
 }
 
 impl TrainingSettings {
-    /// The settings, or what is wrong with them.
+    /// Returns the parsed settings, or what is wrong with them.
     fn settings(&self) -> Result<GloveSettings, String> {
         let whole = |name: &str, text: &str| {
             let number = text.trim().parse::<u32>().ok().filter(|it| *it > 0);
@@ -70,7 +70,7 @@ impl TrainingSettings {
     }
 }
 
-/// Below the list of files, once there are texts.
+/// Renders the training form below the list of files, once there are documents.
 #[component]
 pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
@@ -165,7 +165,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
     }
 }
 
-/// How the settings make tokens.
+/// Returns the analyzer of the current settings, or why there is none.
 fn analyzer(bench: WorkbenchState) -> Result<Analyzer, String> {
     let files = bench.study_files();
     bench.settings.with(|it| it.analyzer(&files))

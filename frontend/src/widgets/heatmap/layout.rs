@@ -1,4 +1,4 @@
-//! Where everything stands on the map: rows, columns, and the tracks of its grid.
+//! The layout of the heat map: rows, columns, and the tracks of its grid.
 
 use shared::plot::heatmap_rows::{self, COUNTS, HeatmapRow};
 use shared::probe::{Axiom, Probe};
@@ -6,15 +6,15 @@ use shared::study::overview::StudyOverview;
 
 use super::MapRow;
 
-/// Rankers that a phone has room for.
+/// The number of rankers that fit on a phone.
 pub(super) const MAX_PHONE_RANKERS: usize = 7;
 
-/// One row of the grid.
+/// One track of the grid: a row on a wide screen, a column on a phone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GridTrack {
-    /// Its row on a wide screen, its column on a phone, counted from 1.
+    /// The number of the track, counted from 1.
     pub(super) index: usize,
-    /// What stands in it.
+    /// The content of the track.
     pub(super) content: TrackContent,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum TrackContent {
     Row(HeatmapRow),
 }
 
-/// Everything that stands on the map, from the top.
+/// Returns the tracks of the heat map, from the top.
 pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
     let heads = [TrackContent::Families, TrackContent::Heads];
     let rows = heatmap_rows::heatmap_rows(frame)
@@ -42,7 +42,7 @@ pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
         .collect()
 }
 
-/// Rows with cells, from the top.
+/// Returns the rows with cells, from the top.
 pub(super) fn map_rows(lines: &[GridTrack]) -> Vec<MapRow> {
     let cells = lines.iter().filter_map(|it| match it.content {
         TrackContent::Row(HeatmapRow::Ranker(row)) => Some(MapRow::Ranker(row)),
@@ -54,7 +54,7 @@ pub(super) fn map_rows(lines: &[GridTrack]) -> Vec<MapRow> {
     cells.collect()
 }
 
-/// The tracks of the grid for the sheet: its columns, then columns and rows where both are swapped.
+/// Returns the CSS grid templates: the columns, then the columns and rows of the swapped layout.
 pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] {
     let mut wide = "minmax(124px, 1fr)".to_owned();
     let mut turned_rows = "auto".to_owned();
@@ -91,7 +91,8 @@ pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [Str
     [wide, turned.join(" "), turned_rows]
 }
 
-/// The column of the grid for a column of the study, counted from 1; a gap parts families.
+/// Returns the column of the grid for a column of the study, counted from 1. There is a gap between
+/// families.
 pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
     let probes = &frame.columns[..=column];
     let gaps = probes
@@ -101,7 +102,7 @@ pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
     column + 2 + gaps
 }
 
-/// The column of the grid for a measure.
+/// Returns the column of the grid for an effectiveness measure.
 pub(super) fn measure_track(frame: &StudyOverview, measure: usize) -> usize {
     let last = frame
         .columns
@@ -111,7 +112,7 @@ pub(super) fn measure_track(frame: &StudyOverview, measure: usize) -> usize {
     last + 2 + measure
 }
 
-/// What the axioms of a kind are about.
+/// Returns the name of a probe's family.
 pub(crate) fn family_name(probe: Probe) -> &'static str {
     match probe {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc) => "Term frequency",
@@ -126,7 +127,7 @@ pub(crate) fn family_name(probe: Probe) -> &'static str {
     }
 }
 
-/// Families with the columns they take, from the left.
+/// Returns the families from the left, each with its first grid column and number of columns.
 pub(super) fn family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
     for (at, column) in frame.columns.iter().enumerate() {
@@ -139,8 +140,8 @@ pub(super) fn family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, u
     all
 }
 
-/// Returns where a key leads in a grid from one of its places, over what is no place and never
-/// off the grid; none if it is no key of a grid.
+/// Returns the place that a key leads to in a grid. Empty places are skipped, and the result stays
+/// in the grid. Returns none if the key does not move in a grid.
 pub(crate) fn move_in_grid<T: Copy + PartialEq>(
     grid: &[Vec<Option<T>>],
     from: T,

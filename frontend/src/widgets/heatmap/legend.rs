@@ -1,4 +1,4 @@
-//! How to read a cell, and the map before its numbers.
+//! The legend of the heat map, and its placeholder.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use shared::probe::Probe;
 use shared::report::format;
 use shared::study::overview::StudyOverview;
 
-/// How to read a cell.
+/// Renders how to read a cell.
 #[component]
 pub(super) fn Legend(
-    /// For the number of tests.
+    /// The overview, for the number of tests.
     overview: Signal<Arc<StudyOverview>>,
 ) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
@@ -33,7 +33,7 @@ pub(super) fn Legend(
     }
 }
 
-/// An interval as it stands in a cell.
+/// Renders an example of an interval in a cell.
 #[component]
 fn IntervalExample(
     /// The path of the line from the lower to the upper bound.
@@ -59,7 +59,7 @@ fn IntervalExample(
     }
 }
 
-/// The map before its numbers: the same room, hatched.
+/// Renders a hatched placeholder with the size of the heat map.
 #[component]
 pub(crate) fn HeatMapPlaceholder() -> impl IntoView {
     const ROWS: usize = 4;

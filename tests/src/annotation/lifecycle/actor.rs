@@ -1,4 +1,4 @@
-//! Somebody who does things, and remembers their keys.
+//! An annotator who acts over HTTP and remembers the keys of their events.
 
 use shared::annotation::assignment::Assignment;
 use shared::annotation::event::{AnnotationAction, AnswerComment, Decision};
@@ -10,15 +10,15 @@ use shared::api::annotation::{
 use super::super::person::PersonClient;
 use super::super::seeded_random::SeededRandom;
 
-/// A person with what they have done on one device.
+/// A person on one device, with their events.
 pub(super) struct TestActor {
     pub(super) person: PersonClient,
-    /// Of everything that was taken.
+    /// The keys of all accepted events.
     pub(super) keys: Vec<EventKey>,
     random: SeededRandom,
 }
 
-/// Any number but 0: each device draws other keys.
+/// Returns a seed other than 0; each device draws other keys.
 fn seed() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static N_DEVICES: AtomicU64 = AtomicU64::new(1);
@@ -34,12 +34,12 @@ impl TestActor {
         }
     }
 
-    /// Does one thing.
+    /// Sends one action and returns the key of its event.
     pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> EventKey {
         self.send_all(task, vec![what])[0]
     }
 
-    /// Does things in one request.
+    /// Sends several actions in one request.
     pub(super) fn send_all(&mut self, task: TaskId, what: Vec<AnnotationAction>) -> Vec<EventKey> {
         let mut made_ms = 1_790_000_000_000 + 10_000 * self.keys.len() as u64;
         let event = |what| {
@@ -67,13 +67,13 @@ impl TestActor {
         keys
     }
 
-    /// What would come next.
+    /// Returns the items that would come next.
     pub(super) fn items(&self, next: &LeaseItemsRequest) -> Vec<ItemNo> {
         let handed = self.person.call(next);
         handed.items.iter().map(|it| it.assignment.item).collect()
     }
 
-    /// An item that they have had.
+    /// Returns the assignment of an item that they had before.
     pub(super) fn again(&self, task: TaskId, item: ItemNo) -> Assignment {
         self.person
             .call(&GetAssignedItemRequest { task, item })
@@ -81,7 +81,7 @@ impl TestActor {
     }
 }
 
-/// An answer to an item, after four seconds, in place of others.
+/// Returns a decision on an item, made in four seconds, that replaces others.
 pub(super) fn decision(
     offer: &Assignment,
     answer: AnnotatorAnswer,

@@ -1,4 +1,4 @@
-//! Somebody who decides by keys alone, on what the screen shows.
+//! An annotator who uses only the keyboard, and decides by what is on screen.
 
 use serde_json::{Value, json};
 use shared::annotation::{AnnotatorAnswer, DisplayOrder, ItemNo};
@@ -7,7 +7,7 @@ use super::{Items, SPARE};
 use crate::annotation::answers;
 use crate::browser::tab::BrowserTab;
 
-/// Query and both texts as they stand on the screen; nothing while there is no item.
+/// Returns the query and both documents on screen; nothing while there is no item.
 const SHOWN: &str = "
     const plain = it => it.textContent.replace(/\\s+/g, ' ').trim();
     const query = document.querySelector('h1#item.query');
@@ -15,13 +15,13 @@ const SHOWN: &str = "
     if (!query || texts.length !== 2) return null;
     return [query, ...texts].map(plain)";
 
-/// An annotator at their screen.
+/// An annotator in a browser.
 pub(super) struct BrowserAnnotator<'a> {
     tab: &'a BrowserTab,
     items: &'a Items,
-    /// Ann is the first, Ben the second.
+    /// The index of the annotator: Ann is 0, Ben is 1.
     index: usize,
-    /// Items decided on or passed over, in their order.
+    /// The items that were decided or skipped, in order.
     finished: Vec<ItemNo>,
 }
 
@@ -39,12 +39,12 @@ impl BrowserAnnotator<'_> {
         }
     }
 
-    /// How many items are decided on or passed over.
+    /// Returns how many items were decided or skipped.
     pub(super) fn n_finished(&self) -> usize {
         self.finished.len()
     }
 
-    /// Waits for an item: which, and how its texts stand.
+    /// Waits for an item; returns its number and the display order of its documents.
     pub(super) fn wait_for_item(&self) -> (ItemNo, DisplayOrder) {
         let shown = self.tab.wait_until("an item", SHOWN);
         let text = |at: usize| shown[at].as_str().unwrap().to_owned();
@@ -57,7 +57,7 @@ impl BrowserAnnotator<'_> {
         }
     }
 
-    /// Answers as the table of [`answers`] has it; Ben passes over what he has no answer to.
+    /// Answers according to the table in [`answers`]; Ben skips items for which he has no answer.
     pub(super) fn decide(&mut self) {
         let (item, sides) = self.wait_for_item();
         let answer = match item {
@@ -74,7 +74,7 @@ impl BrowserAnnotator<'_> {
         self.by_key(item, key);
     }
 
-    /// Passes over what is on the screen.
+    /// Skips the displayed item by keyboard.
     pub(super) fn skip(&mut self) {
         let (item, _) = self.wait_for_item();
         self.tab.press("s");
@@ -90,7 +90,7 @@ impl BrowserAnnotator<'_> {
         self.moved_from(&before);
     }
 
-    /// Takes the last thing back: its item is on the screen again.
+    /// Undoes the last action, after which its item is on screen again.
     pub(super) fn undo(&mut self) {
         let before = self.tab.js(SHOWN, &[]);
         self.tab.press("u");
@@ -99,7 +99,7 @@ impl BrowserAnnotator<'_> {
         assert_eq!(self.wait_for_item().0, last);
     }
 
-    /// Waits until the screen shows something else.
+    /// Waits until something else is on screen.
     fn moved_from(&self, before: &Value) {
         let script = format!(
             "const shown = (() => {{ {SHOWN} }})();

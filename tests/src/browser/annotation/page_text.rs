@@ -1,11 +1,12 @@
-//! What a page shows and what it gives to take away, as plain values.
+//! The text of a page and its exports as plain values.
 
-/// White space as a reader sees it.
+/// Normalizes whitespace to what a reader sees.
 pub(super) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The cell of a table in CSV, in the first row that begins with a word. No cell holds a comma.
+/// Returns the cell of a CSV table in the first row that begins with a word. No cell may contain a
+/// comma.
 pub(super) fn column<'a>(csv: &'a str, row: &str, name: &str) -> &'a str {
     let mut lines = csv.lines().map(|it| it.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap_or_default();
@@ -15,7 +16,7 @@ pub(super) fn column<'a>(csv: &'a str, row: &str, name: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("no row {row} in {csv}"))[at]
 }
 
-/// The same as a number.
+/// Returns the same cell as a number.
 pub(super) fn number(csv: &str, row: &str, name: &str) -> f64 {
     let cell = column(csv, row, name);
     cell.parse()

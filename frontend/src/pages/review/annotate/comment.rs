@@ -1,4 +1,4 @@
-//! What may be said beside an answer: whether the axiom's reason matters, tags, a note.
+//! The optional comment on an answer: whether the axiom's reason matters, tags, and a note.
 
 use leptos::prelude::*;
 use shared::annotation::ReasonRating;
@@ -9,14 +9,14 @@ use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, check_tag};
 use crate::pages::review::item;
 use crate::widgets::form::RadioButton;
 
-/// The field of the note.
+/// The id of the note field.
 const NOTE: &str = "note";
 
-/// The comment on the answer that comes, as far as it is written.
+/// The comment on the current item, as far as it is written.
 #[derive(Clone, Copy)]
 pub(super) struct CommentDraft {
     value: RwSignal<AnswerComment>,
-    /// Whether the field of the note is there.
+    /// Whether the note field is shown.
     is_note_open: RwSignal<bool>,
 }
 
@@ -28,7 +28,7 @@ impl CommentDraft {
         }
     }
 
-    /// For the item that comes.
+    /// Replaces the comment, because another item is displayed.
     pub(super) fn set(self, words: AnswerComment) {
         self.is_note_open.set(!words.note.is_empty());
         self.value.set(words);
@@ -38,7 +38,7 @@ impl CommentDraft {
         self.value.get_untracked()
     }
 
-    /// Yes, no, not said, and again. What it is then, in words.
+    /// Switches the rating of the reason to the next of yes, no and none, and returns it in words.
     pub(super) fn cycle_reason_vote(self) -> &'static str {
         let (next, word) = match self.value.with_untracked(|it| it.reason_rating) {
             None => (Some(ReasonRating::Matters), "The axiom’s reason matters"),
@@ -52,7 +52,7 @@ impl CommentDraft {
         word
     }
 
-    /// Opens the note, to be written.
+    /// Shows the note field and moves the focus there.
     pub(super) fn write_note(self) {
         self.is_note_open.set(true);
         item::focus(NOTE);
@@ -69,14 +69,14 @@ impl CommentDraft {
     }
 }
 
-/// The controls of a comment.
+/// Renders the controls of a comment.
 #[component]
 pub(super) fn CommentFields(
-    /// Whose reason it is.
+    /// The probe whose reason is rated.
     probe: Probe,
-    /// Tags that can be put by one click.
+    /// The tags of the task, each with a button.
     tags: Vec<String>,
-    /// What is said so far.
+    /// The comment that is edited.
     comment: CommentDraft,
 ) -> impl IntoView {
     let CommentDraft {
@@ -99,7 +99,7 @@ pub(super) fn CommentFields(
         }
     };
     let offered = tags.clone();
-    // Own words stand behind those of the task.
+    // The annotator's own tags come after those of the task.
     let all = Memo::new(move |_| {
         let mut all = offered.clone();
         let own = words.with(|it| it.tags.clone());

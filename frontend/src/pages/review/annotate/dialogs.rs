@@ -1,4 +1,4 @@
-//! Skip, report, and the worked example of the axiom: what lies over an item for a moment.
+//! The dialogs of the annotation page: skip, report, and the worked example of an axiom.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::pages::about::worked_example::WorkedExample;
 use crate::pages::review::item::{self, KeyButton};
 use crate::routes::PageRoute;
 
-/// A dialog of this page.
+/// A reference to a dialog of this page.
 pub(super) type DialogRef = NodeRef<html::Dialog>;
 
 /// Opens a dialog as a modal; does nothing if it is not on the page.
@@ -26,7 +26,7 @@ fn close(place: DialogRef) {
     }
 }
 
-/// The heading of a dialog, and the way out of it.
+/// Renders the heading of a dialog with its close button.
 #[component]
 fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl IntoView {
     view! {
@@ -37,7 +37,7 @@ fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl In
     }
 }
 
-/// Why an item is passed over, for its button.
+/// Returns the button label of a reason to skip an item.
 fn reason_word(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::NotUnderstandable => "I do not understand the query or a document",
@@ -48,12 +48,12 @@ fn reason_word(reason: SkipReason) -> &'static str {
     }
 }
 
-/// Asks why an item is passed over.
+/// Renders the dialog that asks why an item is skipped.
 #[component]
 pub(super) fn SkipDialog(
-    /// Opened by its key.
+    /// The dialog, which a key opens.
     place: DialogRef,
-    /// Takes the reason and the note.
+    /// Receives the reason and the note.
     skip: Callback<(SkipReason, String)>,
 ) -> impl IntoView {
     let note = RwSignal::new(String::new());
@@ -106,12 +106,12 @@ pub(super) fn SkipDialog(
     }
 }
 
-/// Asks what is wrong with an item.
+/// Renders the dialog that asks what is wrong with an item.
 #[component]
 pub(super) fn ReportDialog(
-    /// Opened by its key.
+    /// The dialog, which a key opens.
     place: DialogRef,
-    /// Takes the words.
+    /// Receives the description of the problem.
     report: Callback<String>,
 ) -> impl IntoView {
     let note = RwSignal::new(String::new());
@@ -146,12 +146,12 @@ pub(super) fn ReportDialog(
     }
 }
 
-/// The worked example of an axiom, made when it is looked at.
+/// Renders the worked example of an axiom, computed when the dialog is opened.
 #[component]
 pub(super) fn ExampleDialog(
-    /// Opened by its key.
+    /// The dialog, which a key opens.
     place: DialogRef,
-    /// Whose; none until it is opened.
+    /// The probe of the example; none until the dialog is opened.
     probe: RwSignal<Option<Probe>>,
 ) -> impl IntoView {
     let body = move || {

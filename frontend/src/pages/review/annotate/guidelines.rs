@@ -1,4 +1,4 @@
-//! The panel beside an item: guidelines, everybody's progress, what was done last.
+//! The panel beside an item: guidelines, overall progress and recent actions.
 
 use leptos::prelude::*;
 use shared::api::annotation::TaskProgressSummary;
@@ -10,17 +10,17 @@ use crate::pages::review::item::{self, KeyButton};
 use crate::widgets::markdown::Markdown;
 use crate::widgets::progress::Progress;
 
-/// The heading of the panel.
+/// The id of the panel's heading.
 pub(super) const GUIDE: &str = "guide-title";
 
-/// So many acts can be looked at again here; undo reaches further.
+/// The number of recent actions that are listed; undo reaches further back.
 const RECENT_ACTIONS: usize = 12;
 
 /// Renders the guidelines panel of a task, with its overall progress and the annotator's recent
 /// actions.
 #[component]
 pub(super) fn GuidelinesPanel(
-    /// Everything.
+    /// The state of the annotation page.
     work: AnnotationState,
 ) -> impl IntoView {
     let sheet = work.sheet();
@@ -64,7 +64,7 @@ pub(super) fn GuidelinesPanel(
     }
 }
 
-/// What was done last, to be looked at again.
+/// Renders the recent actions, each with a button that opens it again.
 #[component]
 fn RecentActions(work: AnnotationState) -> impl IntoView {
     let acts = Memo::new(move |_| {
@@ -108,7 +108,7 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
     }
 }
 
-/// `412 of 720 decisions, by 6 people.`
+/// Formats the progress of a task, as in `412 of 720 decisions made, by 6 annotators.`
 fn overall_progress(standing: &TaskProgressSummary) -> String {
     let people = plural(u64::from(standing.n_annotators), "annotator", "annotators");
     format!(
@@ -118,7 +118,7 @@ fn overall_progress(standing: &TaskProgressSummary) -> String {
     )
 }
 
-/// Shows the panel and moves there, or hides it.
+/// Shows the panel and moves the focus there, or hides it.
 pub(super) fn toggle(guide: RwSignal<bool>) {
     let shows = !guide.get_untracked();
     guide.set(shows);

@@ -1,5 +1,5 @@
-//! A person's way through a task: the item on the screen, those ahead, and what can be taken back.
-//! Knows no browser.
+//! An annotator's session on a task: the displayed item, the upcoming ones, and the actions that
+//! can be undone. It does not depend on a browser.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,41 +11,41 @@ use shared::api::annotation::{
     AssignedItem, EventRecord, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
 };
 
-/// With fewer items than these at hand, more are asked for.
+/// More items are requested when fewer than these are left.
 const LOW_STOCK: usize = 5;
 
-/// So many items that were decided on are kept, to be shown again without a network.
+/// The number of decided items that are kept, so that they can be shown again without a network.
 const MAX_CACHED_ITEMS: usize = 60;
 
-/// The item on the screen.
+/// The item that is displayed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DisplayedItem {
-    /// What is shown.
+    /// The item and its documents.
     pub(crate) item: AssignedItem,
-    /// What the person said of it before.
+    /// The person's earlier decision on it.
     pub(crate) earlier: Option<EarlierDecision>,
-    /// Of training: the answer that was just given, about the texts in the order of the claim.
+    /// In training: the answer that was just given, with the documents in the order of the claim.
     pub(crate) feedback: Option<AnnotatorAnswer>,
 }
 
 /// An earlier decision on the item that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EarlierDecision {
-    /// What was said.
+    /// The decision itself.
     pub(crate) decision: Decision,
-    /// Decisions on the item that stand, and that another one replaces: one, if it was not taken
-    /// back, and more after two devices that did not know of each other.
+    /// The active decisions on the item, which another one replaces: one unless it was undone, and
+    /// several if two devices decided without knowing of each other.
     active_keys: Vec<EventKey>,
 }
 
-/// A decision or a skip that can be taken back.
+/// A decision or a skip that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UndoableAction {
-    /// Of its event.
+    /// The key of its event.
     pub(crate) key: EventKey,
-    /// On which item.
+    /// The number of its item.
     pub(crate) item: ItemNo,
-    /// None for a skip.
+    /// The decision; none for a skip.
     pub(crate) decision: Option<Decision>,
 }
 
@@ -59,9 +59,9 @@ pub(crate) struct AnnotationSession {
     decided: BTreeSet<ItemNo>,
     parts: BTreeMap<ItemNo, AssignmentPhase>,
     undone: BTreeMap<EventKey, UndoableAction>,
-    /// Further items that others hold.
+    /// The number of further items that others hold.
     n_leased: u32,
-    /// Whether the server had no more when it was asked last.
+    /// Whether the server had no more items at the last request.
     is_exhausted: bool,
 }
 
@@ -98,7 +98,7 @@ impl DisplayedItem {
         self.item.assignment.item
     }
 
-    /// The answer of before, as the texts stand on the screen.
+    /// Returns the earlier answer, in terms of the order on screen.
     pub(crate) fn earlier_answer(&self) -> Option<AnnotatorAnswer> {
         let before = self.earlier.as_ref()?;
         Some(
@@ -109,13 +109,13 @@ impl DisplayedItem {
         )
     }
 
-    /// Whether an answer that stands is about to be changed.
+    /// Returns whether the next decision replaces an active one.
     pub(crate) fn replaces_decision(&self) -> bool {
         let before = self.earlier.as_ref();
         before.is_some_and(|it| !it.active_keys.is_empty())
     }
 
-    /// A decision on it; `answer` is about the screen, first is left.
+    /// Creates a decision on the item. `answer` refers to the order on screen, where first is left.
     pub(crate) fn new_decision(
         &self,
         answer: AnnotatorAnswer,
@@ -136,8 +136,8 @@ impl DisplayedItem {
 }
 
 impl AnnotationSession {
-    /// Hears what was done in earlier visits: what the server knows, the newest first, and what it
-    /// does not know yet, in its order.
+    /// Restores the events of earlier visits: those that the server has, newest first, and the
+    /// unsent ones, in order.
     pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
         let standing =
             |it: &&EventRecord| !matches!(it.status, EventStatus::Undone | EventStatus::Replaced);
@@ -172,8 +172,8 @@ impl AnnotationSession {
         }
     }
 
-    /// Takes what the server handed out when it was asked for `n`. An item that was promised for a
-    /// time that is over, and is not promised again, is somebody else's now.
+    /// Adds the items that the server returned for a request of `n`. An item whose lease has
+    /// expired and was not renewed now belongs to another annotator, and is removed.
     pub(crate) fn receive_items(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
         self.is_exhausted = (handed.items.len() as u32) < n;
         self.n_leased = handed.n_leased_to_others;
@@ -200,15 +200,15 @@ impl AnnotationSession {
         }
     }
 
-    /// For how many items the server is to be asked: with those at hand, which it gives again, and
-    /// those whose decisions it does not have. None while there are enough.
+    /// Returns how many items to request; none while there are enough. The number includes those at
+    /// hand, which the server returns again, and those whose decisions are unsent.
     pub(crate) fn n_to_request(&self, n_unsent: usize) -> Option<u32> {
         let n_held = self.n_held();
         let wanted = (n_held + n_unsent + N_PREFETCHED).min(MAX_ITEMS_PER_REQUEST as usize);
         (n_held < LOW_STOCK && !self.is_exhausted).then_some(wanted as u32)
     }
 
-    /// Asks again although there was nothing more.
+    /// Allows further requests although the server had no more items.
     pub(crate) fn clear_exhausted(&mut self) {
         self.is_exhausted = false;
     }
@@ -218,22 +218,22 @@ impl AnnotationSession {
         open.count() + self.upcoming.len()
     }
 
-    /// The item on the screen.
+    /// Returns the item that is displayed.
     pub(crate) fn displayed_item(&self) -> Option<&DisplayedItem> {
         self.displayed.as_ref()
     }
 
-    /// Whether the server has no more for now.
+    /// Returns whether the server has no more items for now.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.is_exhausted
     }
 
-    /// Further items that others hold.
+    /// Returns the number of further items that others hold.
     pub(crate) fn n_leased(&self) -> u32 {
         self.n_leased
     }
 
-    /// A decision on the item on the screen, or a skip, was made.
+    /// Records a decision or a skip of the displayed item.
     pub(crate) fn record(&mut self, event: &AnnotationEvent) {
         self.apply_event(event);
         let Some(screen) = &mut self.displayed else {
@@ -261,23 +261,23 @@ impl AnnotationSession {
         self.displayed = self.upcoming.pop_front();
     }
 
-    /// What can be taken back, the newest last.
+    /// Returns the actions that can be undone, newest last.
     pub(crate) fn undoable_actions(&self) -> &[UndoableAction] {
         &self.undoable
     }
 
-    /// An item that was decided on in this visit.
+    /// Returns an item that was decided in this visit, from the cache.
     pub(crate) fn cached_item(&self, item: ItemNo) -> Option<&AssignedItem> {
         self.cache.iter().find(|it| it.assignment.item == item)
     }
 
-    /// Takes an act back, and shows its item again.
+    /// Undoes an action and shows its item again.
     pub(crate) fn undo(&mut self, act: &UndoableAction, item: AssignedItem) {
         self.remove_event(act.key);
         self.reopen(act, item);
     }
 
-    /// Shows an item again, so that its answer can be changed.
+    /// Shows the item of an action again, so that its answer can be changed.
     pub(crate) fn reopen(&mut self, act: &UndoableAction, item: AssignedItem) {
         if let Some(now) = self.displayed.take()
             && now.feedback.is_none()
@@ -300,8 +300,8 @@ impl AnnotationSession {
         });
     }
 
-    /// By how much the person's number of decided items differs from what the server knows, once
-    /// it has what is not sent. Training does not count.
+    /// Returns how much the number of items decided by the person changes once the unsent events
+    /// are stored. Training items do not count.
     pub(crate) fn unsent_progress(&self, unsent: &[AnnotationEvent]) -> i64 {
         let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
         let gain = |event: &AnnotationEvent| match &event.action {

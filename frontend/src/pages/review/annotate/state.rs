@@ -1,4 +1,4 @@
-//! What an annotator does, from a key or a button to an event in the outbox.
+//! The actions of an annotator, from a key or button to an event in the outbox.
 
 use leptos::prelude::*;
 use shared::annotation::event::{AnnotationAction, ProblemReport, SkipReason, SkippedItem};
@@ -18,35 +18,35 @@ use crate::outbox;
 use crate::pages::review::item;
 use crate::pages::review::item_timer::ItemTimer;
 
-/// Between two looks at what others may have given back.
+/// The interval after which the server is asked again for items that others may have released.
 const POLL_MS: u64 = 60_000;
 
 /// The signals of the annotation page.
 #[derive(Clone, Copy)]
 pub(super) struct AnnotationState {
     task: StoredValue<TaskResponse>,
-    /// The way through the task.
+    /// The annotator's session: displayed, upcoming and undoable items.
     pub(super) session: RwSignal<AnnotationSession>,
-    /// As the server told it last.
+    /// The progress of the task, from the latest reply.
     pub(super) progress: RwSignal<TaskProgressSummary>,
-    /// What is said beside the answer that comes.
+    /// The comment on the current answer.
     pub(super) comment: CommentDraft,
-    /// Whether query terms are marked.
+    /// Whether query terms are highlighted.
     pub(super) shows_highlights: RwSignal<bool>,
     /// Whether the guidelines are shown.
     pub(super) shows_guidelines: RwSignal<bool>,
-    /// What was done last, in words.
+    /// A short message about the last action.
     pub(super) toast: RwSignal<Option<String>>,
-    /// What is asked of the server, and why something could not be done.
+    /// The state of requests, with the reason if one failed.
     pub(super) action: MutationState,
-    /// What is wrong with what was written.
+    /// What is wrong with the typed input.
     pub(super) input_error: RwSignal<Option<String>>,
     item_timer: StoredValue<ItemTimer>,
     debounce: Debounce,
 }
 
 impl AnnotationState {
-    /// Of a task with what was done before.
+    /// Creates the state for a task and a session with its earlier events.
     pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
         let standing = RwSignal::new(sheet.summary.progress);
         AnnotationState {
@@ -64,7 +64,7 @@ impl AnnotationState {
         }
     }
 
-    /// What the annotator reads of the task.
+    /// Returns the task as annotators see it.
     pub(super) fn sheet(self) -> TaskResponse {
         self.task.get_value()
     }
@@ -73,18 +73,18 @@ impl AnnotationState {
         self.task.with_value(|it| it.summary.task)
     }
 
-    /// Whether the task hands out items.
+    /// Returns whether the task is open for annotation.
     pub(super) fn is_open(self) -> bool {
         self.task
             .with_value(|it| it.summary.status == TaskStatus::Open)
     }
 
-    /// Whether items are on their way.
+    /// Returns whether items are being fetched.
     pub(super) fn is_loading(self) -> bool {
         self.action.is_busy.get()
     }
 
-    /// The reader is there, or the page is hidden.
+    /// Records that the user is active, or pauses the timer if the page is hidden.
     pub(super) fn record_activity(self) {
         let hidden = document().hidden();
         self.item_timer.try_update_value(|it| match hidden {
@@ -93,7 +93,7 @@ impl AnnotationState {
         });
     }
 
-    /// An answer about the screen.
+    /// Decides on the displayed item. The answer refers to the order on screen.
     pub(super) fn decide(self, answer: AnnotatorAnswer) {
         let took = self.item_timer.with_value(|it| it.elapsed_ms(now_ms()));
         let what = self.session.with_untracked(|it| {
@@ -110,7 +110,7 @@ impl AnnotationState {
         }
     }
 
-    /// The item is passed over.
+    /// Skips the displayed item for a reason and shows the next one.
     pub(super) fn skip(self, reason: SkipReason, note: String) {
         let item = self.session.with_untracked(|it| {
             let screen = it
@@ -124,7 +124,7 @@ impl AnnotationState {
         }
     }
 
-    /// Something is wrong with the item; it stays.
+    /// Reports a problem with the displayed item, which stays on screen.
     pub(super) fn report(self, note: String) {
         let item = self
             .session
@@ -138,7 +138,7 @@ impl AnnotationState {
         }
     }
 
-    /// Keeps a decision or a skip, and moves on.
+    /// Records a decision or a skip, and shows the next item.
     fn submit(self, what: AnnotationAction, told: String) {
         let Some(event) = self.enqueue(what) else {
             return;
@@ -149,7 +149,7 @@ impl AnnotationState {
         self.fetch_items();
     }
 
-    /// Gives an event to the outbox, unless no server would take it.
+    /// Adds an event to the outbox and returns it; returns none if the event is invalid.
     fn enqueue(self, what: AnnotationAction) -> Option<AnnotationEvent> {
         let event = AnnotationEvent {
             key: random_key(),
@@ -169,7 +169,7 @@ impl AnnotationState {
         }
     }
 
-    /// Goes on from what training tells, or from an answer that stays as it is.
+    /// Continues after training feedback, or leaves an earlier answer as it is.
     pub(super) fn advance(self) {
         let rests = self.session.with_untracked(|it| {
             it.displayed_item()
@@ -182,7 +182,7 @@ impl AnnotationState {
         }
     }
 
-    /// Takes the last decision or skip back.
+    /// Undoes the last decision or skip.
     pub(super) fn undo(self) {
         let last = self
             .session
@@ -201,14 +201,14 @@ impl AnnotationState {
         }
     }
 
-    /// Shows a decision again, so that it can be changed.
+    /// Shows an earlier decision again, so that it can be changed.
     pub(super) fn reopen(self, act: UndoableAction) {
         self.with_item(act, |work, act, item| {
             work.session.update(|it| it.reopen(&act, item));
         });
     }
 
-    /// Does something with the item of an act: one of this visit, or as the server has it.
+    /// Calls `then` with the item of an action, from the cache or from the server.
     fn with_item(
         self,
         act: UndoableAction,
@@ -232,7 +232,7 @@ impl AnnotationState {
         });
     }
 
-    /// Another item is on the screen: its words, its time, and the focus.
+    /// Prepares the page for the displayed item: comment, timer and focus.
     fn display_current(self) {
         self.start_item();
         let told = self
@@ -250,7 +250,7 @@ impl AnnotationState {
         self.item_timer.set_value(ItemTimer::start(now_ms()));
     }
 
-    /// Asks for items, if there are few left.
+    /// Requests more items if only a few are left.
     pub(super) fn fetch_items(self) {
         let n_unsent = outbox::unsent_events(self.task()).len();
         let wanted = self.session.with_untracked(|it| it.n_to_request(n_unsent));
@@ -262,7 +262,8 @@ impl AnnotationState {
         run_exclusive(self.action.is_busy, found, move |found| match found {
             Ok(handed) => self.receive_items(handed, n),
             Err(error) => {
-                // What is at hand can be decided without a network.
+                // Items at hand can be decided without a network, so the error is only shown if
+                // there are none.
                 let empty = self
                     .session
                     .with_untracked(|it| it.displayed_item().is_none());
@@ -291,19 +292,19 @@ impl AnnotationState {
         }
     }
 
-    /// Asks although there was nothing more.
+    /// Requests items even if the server had no more before.
     pub(super) fn refetch_items(self) {
         self.session.update(AnnotationSession::clear_exhausted);
         self.fetch_items();
     }
 
-    /// Says whether the axiom's reason matters, or nothing of it.
+    /// Switches to the next rating of whether the axiom's reason matters.
     pub(super) fn cycle_reason_vote(self) {
         self.toast
             .set(Some(self.comment.cycle_reason_vote().to_owned()));
     }
 
-    /// Shows or hides the marks of query terms.
+    /// Shows or hides the highlights of query terms.
     pub(super) fn toggle_highlights(self) {
         let shows = !self.shows_highlights.get_untracked();
         self.shows_highlights.set(shows);
@@ -338,10 +339,10 @@ impl AnnotationState {
     }
 }
 
-/// The heading of what training tells.
+/// The id of the heading of the training feedback.
 pub(super) const FEEDBACK_ID: &str = "told";
 
-/// Now, in milliseconds since 1970, by the clock of the browser.
+/// Returns the time in milliseconds since 1970, by the clock of the browser.
 pub(super) fn now_ms() -> u64 {
     js_sys::Date::now().max(0.0) as u64
 }

@@ -1,5 +1,5 @@
-//! The adjudication queue: what people said of an item, and what a curator makes of it. It stands
-//! above their decisions, and erases none.
+//! The adjudication queue: the annotations of disputed items, and the decision of a curator. An
+//! adjudication overrides the annotations and deletes none of them.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 
-/// Answers in the order of their keys.
+/// The answers, in the order of their keys.
 const KEYS: [(&str, AnnotatorAnswer); 4] = [
     ("1", AnnotatorAnswer::First),
     ("2", AnnotatorAnswer::Equal),
@@ -33,13 +33,13 @@ const KEYS: [(&str, AnnotatorAnswer); 4] = [
     ("4", AnnotatorAnswer::CannotTell),
 ];
 
-/// What the parts of this one share.
+/// The state that the parts of this tab share.
 #[derive(Clone, Copy)]
 struct AdjudicationState {
     desk: CurationState,
     queue: RwSignal<Option<Vec<Dispute>>>,
     failed: RwSignal<Option<Error>>,
-    /// The item that is looked at.
+    /// The item that is open.
     item: Memo<Option<ItemNo>>,
     /// Notes that were typed and are not sent.
     notes: RwSignal<BTreeMap<ItemNo, String>>,
@@ -96,7 +96,7 @@ impl AdjudicationState {
         location::navigate(&self.href(item));
     }
 
-    /// So many further in the queue.
+    /// Opens the item that is `by` places further in the queue.
     fn step(self, by: isize) {
         let queue = self.queue.get_untracked().unwrap_or_default();
         let items: Vec<ItemNo> = queue.iter().map(|it| it.item).collect();
@@ -106,8 +106,8 @@ impl AdjudicationState {
     }
 }
 
-/// The item so many places from another in the queue, round and round; the first where the other
-/// is not in it.
+/// Returns the item that is `by` places after another in the queue, wrapping around at the ends;
+/// the first if the other one is not in the queue.
 fn neighbor_item(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<ItemNo> {
     let at = items.iter().position(|it| Some(*it) == from);
     let at = match at {
@@ -117,7 +117,7 @@ fn neighbor_item(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<It
     items.get(at).copied()
 }
 
-/// The part of the page.
+/// Renders the tab with the adjudication queue and the open item.
 #[component]
 pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
     let court = AdjudicationState::new(desk);
@@ -132,7 +132,7 @@ pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
     }
 }
 
-/// What should be looked at, disagreements first.
+/// Renders the queue of disputed items, disagreements first.
 #[component]
 fn Queue(court: AdjudicationState) -> impl IntoView {
     let row = move |it: &Dispute| {
@@ -201,7 +201,7 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
     }
 }
 
-/// The item that is looked at.
+/// Renders the item that is open.
 #[component]
 fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
     let task = court.desk.task;
@@ -217,7 +217,7 @@ fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
     let again = Callback::new(move |()| answer.refetch());
     let body = move || {
         let item = court.item.get()?;
-        // What comes late is of an item that nobody looks at any more.
+        // A late reply may belong to an item that is no longer open.
         Some(match answer.get().flatten().filter(|it| it.0 == item) {
             None => view! { <p class="note" role="status">"Loading the item"</p> }.into_any(),
             Some((_, Err(error))) => view! { <ErrorMessage error retry=again/> }.into_any(),
@@ -232,7 +232,7 @@ fn AdjudicationForm(
     court: AdjudicationState,
     item: ItemNo,
     found: ItemHistoryResponse,
-    /// Asks for the item again.
+    /// Fetches the item again.
     again: Callback<()>,
 ) -> impl IntoView {
     let claim = found.content.claim;
@@ -305,7 +305,8 @@ fn AdjudicationForm(
                 it.insert(item, text);
             });
         };
-    // Whoever hears the page is told where the keys have led.
+    // After an adjudication the focus moves to the heading, so that screen readers announce the
+    // next item.
     Effect::new(move |_| {
         if let Some(head) = head
             .get()
@@ -358,7 +359,7 @@ fn AdjudicationForm(
     }
 }
 
-/// The adjudications that a new one replaces.
+/// Returns the keys of the adjudications that a new one replaces.
 fn active_adjudications(found: &ItemHistoryResponse) -> Vec<EventKey> {
     let done = found.events.iter().filter(|it| {
         let made = matches!(it.entry.event.action, AnnotationAction::Adjudicated(_));

@@ -1,4 +1,4 @@
-//! How far people agree: over all, by probe, by pair, by person.
+//! The agreement of the annotators: overall, and by probe, pair of annotators and annotator.
 
 use leptos::prelude::*;
 use shared::annotation::tables;
@@ -11,7 +11,7 @@ use crate::routes::PageRoute;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::resource_view::ResourceView;
 
-/// The part of the page.
+/// Renders the tab with the agreement of the annotators.
 #[component]
 pub(super) fn Agreement(desk: CurationState) -> impl IntoView {
     let task = desk.task;

@@ -1,4 +1,4 @@
-//! A task as a file.
+//! The export of a task as files.
 
 use leptos::prelude::*;
 use shared::annotation::export::PreferenceSource;
@@ -11,7 +11,7 @@ use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
-/// A file that can be taken.
+/// A file that can be downloaded.
 struct ExportFile {
     format: TaskExportFormat,
     ending: &'static str,
@@ -56,7 +56,7 @@ const FILES: [ExportFile; 4] = [
     },
 ];
 
-/// The part of the page.
+/// Renders the tab with the files that can be downloaded.
 #[component]
 pub(super) fn Export(desk: CurationState) -> impl IntoView {
     let names = RwSignal::new(false);

@@ -1,4 +1,4 @@
-//! Everything about one item: its words, what people say, and all that was done.
+//! The full history of one item: its content, its annotations and all its events.
 
 use leptos::prelude::*;
 use shared::annotation::content::ItemContent;
@@ -14,10 +14,10 @@ use crate::widgets::controls::variant_label;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
-/// The item in the order of its claim.
+/// Renders an item with its history. The documents are in the order of the claim.
 #[component]
 pub(super) fn ItemHistoryView(
-    /// As the server tells it.
+    /// The history as the server returns it.
     found: ItemHistoryResponse,
 ) -> impl IntoView {
     let claim = found.content.claim;
@@ -69,7 +69,7 @@ pub(super) fn ItemHistoryView(
     }
 }
 
-/// The query and the texts: words from outside, never HTML.
+/// Renders the query and the documents. They are untrusted text, never HTML.
 #[component]
 fn ItemContentView(content: ItemContent) -> impl IntoView {
     let ItemContent {
@@ -107,7 +107,7 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
     }
 }
 
-/// One event.
+/// Renders the row of one event.
 fn event_row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
     let event = &done.entry.event;
     let (what, note) = event_text(&event.action, names, claim);
@@ -127,7 +127,7 @@ fn event_row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl
     }
 }
 
-/// An event in words, and what was written with it.
+/// Returns the description of an event, and the note that was written with it.
 fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (String, String) {
     match what {
         AnnotationAction::Decided(it) => {

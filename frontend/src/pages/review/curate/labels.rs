@@ -1,4 +1,4 @@
-//! What is in a task and in its log, in words.
+//! Display labels for tasks and their events.
 
 use shared::annotation::event::SkipReason;
 use shared::annotation::judgments::{Consensus, DisputeReason};
@@ -17,7 +17,7 @@ use crate::pages::review::item::{CLAIM_ORDER_LABELS, answer_for_preference};
 use crate::widgets::controls::variant_label;
 use crate::widgets::verdict;
 
-/// Class and word of a state.
+/// Returns the CSS class and label of a state.
 pub(super) fn state_label(state: TaskStatus) -> (&'static str, &'static str) {
     match state {
         TaskStatus::Draft => ("out quiet", "draft"),
@@ -26,7 +26,7 @@ pub(super) fn state_label(state: TaskStatus) -> (&'static str, &'static str) {
     }
 }
 
-/// An answer to the question of a claim; texts are counted in its order.
+/// Returns the label of an answer; documents are numbered in the order of the claim.
 pub(super) fn answer_label(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
     CLAIM_ORDER_LABELS.label(claim, answer)
 }
@@ -46,7 +46,7 @@ pub(super) fn consensus_label(of: Consensus, claim: ClaimKind) -> &'static str {
     }
 }
 
-/// Whether the reason of the axiom matters.
+/// Returns the label of an annotator's rating of whether the axiom's reason matters.
 pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
     match of {
         ReasonRating::Matters => "reason matters",
@@ -54,7 +54,7 @@ pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
     }
 }
 
-/// Why an item is in the queue.
+/// Returns the label of the reason why an item is in the adjudication queue.
 pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
     match of {
         DisputeReason::ConflictingAdjudications => "two adjudications",
@@ -66,7 +66,7 @@ pub(super) fn dispute_reason_label(of: DisputeReason) -> &'static str {
     }
 }
 
-/// Why an item was passed over.
+/// Returns the label of the reason why an item was skipped.
 pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
     match of {
         SkipReason::NotUnderstandable => "not understood",
@@ -77,7 +77,7 @@ pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
     }
 }
 
-/// What has become of an event.
+/// Returns the label of an event's status.
 pub(super) fn event_status_label(of: EventStatus) -> &'static str {
     match of {
         EventStatus::Active => "current",
@@ -88,7 +88,7 @@ pub(super) fn event_status_label(of: EventStatus) -> &'static str {
     }
 }
 
-/// What an item is there for.
+/// Returns the label of an item's role: training, gold or sampled.
 pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
     match of {
         ItemRole::Training { answer: it, .. } => format!("training: {}", answer_label(*it, claim)),
@@ -104,13 +104,13 @@ pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
     }
 }
 
-/// A ranker by its place.
+/// Returns the label of the ranker in a row of the study.
 pub(super) fn ranker_label(rankers: &[String], at: usize) -> String {
     let name = rankers.get(at).cloned();
     name.unwrap_or_else(|| format!("ranker {at}"))
 }
 
-/// With which chances items were drawn.
+/// Describes the sampling design of a task.
 pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
         SamplingDesign::Uniform => "every instance with the same probability".to_owned(),
@@ -151,7 +151,7 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
     }
 }
 
-/// Which instances were drawn from.
+/// Describes which instances the items were drawn from.
 pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
     let dials = &of.controls;
     let mut said = Vec::new();

@@ -1,4 +1,4 @@
-//! What a task is, whether it is open, and what people read before they decide.
+//! The overview of a task: its definition, its state, and its guidelines.
 
 use leptos::prelude::*;
 use shared::api::annotation::{TaskStatus, UpdateTaskRequest};
@@ -9,7 +9,7 @@ use crate::number_format::{count, plural};
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
-/// The part of the page.
+/// Renders the tab with the state, definition and guidelines of the task.
 #[component]
 pub(super) fn Overview(desk: CurationState) -> impl IntoView {
     view! {
@@ -20,7 +20,7 @@ pub(super) fn Overview(desk: CurationState) -> impl IntoView {
     }
 }
 
-/// What changes nothing.
+/// Returns a request that changes nothing.
 fn no_change(desk: CurationState) -> UpdateTaskRequest {
     UpdateTaskRequest {
         task: desk.task,
@@ -30,7 +30,7 @@ fn no_change(desk: CurationState) -> UpdateTaskRequest {
     }
 }
 
-/// Open or closed, and who sees the results.
+/// Renders whether the task is open and who sees the results, with buttons to change both.
 #[component]
 fn TaskStateControls(desk: CurationState) -> impl IntoView {
     let state = Memo::new(move |_| desk.details.with(|it| it.card.status));
@@ -95,7 +95,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
     }
 }
 
-/// What it was made of.
+/// Renders the definition of the task.
 #[component]
 fn TaskDefinition(desk: CurationState) -> impl IntoView {
     let body = move || {
@@ -157,7 +157,7 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
     }
 }
 
-/// How to decide; it can be changed while people work.
+/// Renders the guidelines, which can be changed while annotators work.
 #[component]
 fn Guidelines(desk: CurationState) -> impl IntoView {
     let kept = move || desk.details.with(|it| it.definition.guidelines.clone());
@@ -174,7 +174,7 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
             ..no_change(desk)
         };
         desk.change(change, move || {
-            // As the server keeps it.
+            // The text is set to what the server has stored.
             typed.set(
                 desk.details
                     .with_untracked(|it| it.definition.guidelines.clone()),

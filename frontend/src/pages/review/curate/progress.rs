@@ -1,4 +1,4 @@
-//! How far a task is, how fast and how right people are, and whose work counts.
+//! The progress of a task, the speed and accuracy of its annotators, and who is excluded.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -20,7 +20,7 @@ use crate::widgets::progress::Progress as Bar;
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 
-/// The part of the page.
+/// Renders the tab with the progress and accuracy of the annotators.
 #[component]
 pub(super) fn Progress(desk: CurationState) -> impl IntoView {
     let task = desk.task;
@@ -127,7 +127,7 @@ fn ProgressTables(
     .into_any()
 }
 
-/// Takes somebody's work out of the estimates, or in again.
+/// Renders the row that excludes a person's work from the estimates, or includes it again.
 #[component]
 fn ExclusionRow(
     desk: CurationState,

@@ -1,4 +1,4 @@
-//! What came out of a task: axiom, rankers and judgements against people.
+//! The results of a task: agreement of axiom, rankers and relevance judgments with the annotators.
 
 use leptos::prelude::*;
 use shared::annotation::tables;
@@ -10,7 +10,7 @@ use crate::api;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::resource_view::ResourceView;
 
-/// The part of the page.
+/// Renders the tab with the results of the task.
 #[component]
 pub(super) fn Results(desk: CurationState) -> impl IntoView {
     let study = desk.details.with_untracked(|it| it.card.study.clone());
@@ -71,7 +71,7 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
     shown.into_any()
 }
 
-/// Said of a task of an earlier state of its study.
+/// The message for a task whose study has changed since.
 const OUTDATED: &str = "The study changed after this task was created, so results would refer \
      to other instances. Decisions and their export are kept; create a new task for the current \
      study.";

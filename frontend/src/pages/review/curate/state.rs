@@ -1,4 +1,4 @@
-//! What the parts of a curator's page share.
+//! The state that the parts of the Curate page share.
 
 use leptos::prelude::*;
 use shared::annotation::PersonId;
@@ -11,7 +11,7 @@ use crate::api::mutation::MutationState;
 use crate::location;
 use crate::routes::PageRoute;
 
-/// A part of the page; the address says which.
+/// A tab of the page, encoded in the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CurationTab {
     Overview,
@@ -64,14 +64,14 @@ impl CurationTab {
     }
 }
 
-/// What the parts of the page share.
+/// The state that the parts of the page share.
 #[derive(Clone, Copy)]
 pub(super) struct CurationState {
     pub(super) task: TaskId,
     pub(super) details: RwSignal<TaskDefinitionResponse>,
-    /// The rankers of the study by their places; empty until they are known.
+    /// The names of the study's rankers, by row; empty until they are loaded.
     pub(super) rankers: RwSignal<Vec<String>>,
-    /// The request that changes the task, and what failed of it.
+    /// The state of the request that changes the task.
     pub(super) action: MutationState,
 }
 
@@ -87,7 +87,8 @@ impl CurationState {
         desk
     }
 
-    /// Their places say who they are until then, and where the study is gone.
+    /// Loads the names of the rankers. Until then, and if the study is gone, the pages show row
+    /// numbers.
     pub(super) fn load_ranker_names(self) {
         let study = self.details.with_untracked(|it| it.card.study.clone());
         leptos::task::spawn_local(async move {
@@ -104,7 +105,7 @@ impl CurationState {
         });
     }
 
-    /// Changes the task; `done` is for what succeeded.
+    /// Changes the task; `done` is called on success.
     pub(super) fn change(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
         self.action.send(change, move |whole| {
             self.details.set(whole);
@@ -113,7 +114,7 @@ impl CurationState {
     }
 }
 
-/// What people are called in tables.
+/// Returns the name of a person for tables.
 pub(super) fn person_name(names: &[PersonName], person: PersonId) -> String {
     let found = names.iter().find(|it| it.person == person);
     found.map_or_else(|| format!("annotator {}", person.0), |it| it.name.clone())

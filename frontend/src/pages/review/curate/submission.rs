@@ -1,5 +1,5 @@
-//! What a curator does, on its way to the log. What was typed stays until the server has it, and
-//! the same act sent again has the same key.
+//! Sends a curator's actions to the log. The input is kept until the server has stored it, and an
+//! action that is sent again keeps its key.
 
 use leptos::prelude::*;
 use shared::annotation::event::AnnotationAction;
@@ -9,11 +9,11 @@ use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
 use crate::api;
 use crate::api::mutation::run_exclusive;
 
-/// One act at a time.
+/// Sends events to a task, one at a time.
 #[derive(Clone, Copy)]
 pub(super) struct EventSubmission {
     task: TaskId,
-    /// What was sent, and is not known to have come.
+    /// The event that was sent and is not confirmed yet.
     unconfirmed: RwSignal<Option<AnnotationEvent>>,
     is_busy: RwSignal<bool>,
     error: RwSignal<Option<String>>,
@@ -30,18 +30,18 @@ impl EventSubmission {
         }
     }
 
-    /// Whether something is under way.
+    /// Returns whether a request is in progress.
     pub(super) fn busy(self) -> bool {
         self.is_busy.get()
     }
 
-    /// Forgets what failed: another item is looked at.
+    /// Discards the unconfirmed event and the error, because another item is opened.
     pub(super) fn clear(self) {
         self.unconfirmed.set(None);
         self.error.set(None);
     }
 
-    /// Sends, and calls `done` once it is in the log.
+    /// Sends an action and calls `done` once the log has it.
     pub(super) fn send(self, what: AnnotationAction, done: Callback<()>) {
         if self.is_busy.get_untracked() {
             return;
@@ -68,7 +68,7 @@ impl EventSubmission {
                     done.run(());
                 }
                 Ok(Some(EventOutcome::Rejected { reason })) => {
-                    // As it is, it will never be taken: another try is another act.
+                    // The server will never accept this event, so another attempt needs a new one.
                     self.unconfirmed.set(None);
                     self.error.set(Some(reason));
                 }
@@ -82,7 +82,7 @@ impl EventSubmission {
     }
 }
 
-/// The event that was sent before, if it is the same act, or else a new one.
+/// Returns the unconfirmed event if it has the same action, or else a new event.
 fn event(
     before: Option<AnnotationEvent>,
     what: AnnotationAction,
@@ -100,12 +100,12 @@ fn event(
     })
 }
 
-/// Why it is not in the log, and the way there.
+/// Renders why an action was not saved, and a button that sends it again.
 #[component]
 pub(super) fn SubmissionError(
-    /// What is being sent.
+    /// The submission whose error is shown.
     sending: EventSubmission,
-    /// Called once it is in the log.
+    /// Called once the action is in the log.
     done: Callback<()>,
 ) -> impl IntoView {
     let again = move |_| {

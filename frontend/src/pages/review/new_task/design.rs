@@ -1,4 +1,4 @@
-//! How many items are drawn, and with which chances.
+//! The part of the form that sets the number of items and the sampling design.
 
 use leptos::prelude::*;
 use shared::annotation::task::{Allocation, MarginWeighting};
@@ -8,7 +8,7 @@ use super::form::NewTaskForm;
 use super::ranker::RankerSelect;
 use crate::widgets::form::FormSelect;
 
-/// The part of the form.
+/// Renders the fields of the sampling design.
 #[component]
 pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
     let way = Memo::new(move |_| form.draft.with(|it| it.design));

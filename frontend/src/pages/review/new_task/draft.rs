@@ -1,4 +1,5 @@
-//! A task as it is typed: a mistake is text, and stands beside its field.
+//! The draft of a new task, as typed. Values are text, so that an error can be shown beside its
+//! field.
 
 use serde::{Deserialize, Serialize};
 use shared::annotation::task::{
@@ -14,7 +15,7 @@ use shared::verdict::Outcome;
 
 use crate::widgets::form::{self, FieldName};
 
-/// What people read unless a curator writes something else.
+/// The default guidelines.
 const GUIDELINES: &str = "\
 Read the query, then both documents. Decide which document is better for a person with this query.
 
@@ -23,7 +24,7 @@ Read the query, then both documents. Decide which document is better for a perso
 - *Cannot say* if you do not understand the query or a document.
 ";
 
-/// How items are drawn; [`SamplingDesign`] without its numbers.
+/// How items are drawn: the kinds of [`SamplingDesign`] without their parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum DesignKind {
     Uniform,
@@ -34,7 +35,7 @@ pub(super) enum DesignKind {
 }
 
 impl DesignKind {
-    /// Every way with its words.
+    /// All kinds, each with its form value and display name.
     pub(super) const ALL: &[(DesignKind, &str, &str)] = &[
         (
             DesignKind::Uniform,
@@ -60,7 +61,7 @@ impl DesignKind {
     ];
 }
 
-/// A task as it is typed.
+/// The draft of a task, as typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct TaskDraft {
     pub(super) study: String,
@@ -68,7 +69,7 @@ pub(super) struct TaskDraft {
     pub(super) probes: Vec<Probe>,
     #[serde(alias = "dials")]
     pub(super) controls: StudyControls,
-    /// The place of the ranker that outcome and margins are those of; empty for none.
+    /// The row of the ranker whose outcomes and margins are filtered; empty for none.
     pub(super) ranker: String,
     pub(super) outcome: Option<Outcome>,
     pub(super) min_margin: String,
@@ -80,10 +81,10 @@ pub(super) struct TaskDraft {
     pub(super) allocation: Allocation,
     #[serde(alias = "favour")]
     pub(super) margin_preference: MarginWeighting,
-    /// Places of the rankers that the way names.
+    /// The rows of the rankers that the design compares.
     #[serde(alias = "between")]
     pub(super) compared_rankers: [usize; 2],
-    /// Per cent of items that are drawn from those where they disagree.
+    /// The percentage of items that are drawn from those on which the rankers disagree.
     #[serde(alias = "share")]
     pub(super) disagreement_percent: String,
     #[serde(alias = "overlap")]
@@ -93,7 +94,7 @@ pub(super) struct TaskDraft {
     pub(super) blind: bool,
     #[serde(alias = "mark_terms")]
     pub(super) highlight_terms: bool,
-    /// With commas between.
+    /// The tags, separated by commas.
     pub(super) tags: String,
     pub(super) guidelines: String,
     pub(super) training: Vec<ReferenceAnswer>,
@@ -117,7 +118,7 @@ pub(super) enum TaskField {
     Guidelines,
     Training,
     Gold,
-    /// Whatever is about no field, or about several.
+    /// The form as a whole: for errors about no field or several.
     Form,
 }
 
@@ -128,7 +129,7 @@ impl FieldName for TaskField {
 }
 
 impl TaskField {
-    /// The field of a setting as the server names it.
+    /// Returns the field of a setting, by the name that the server uses.
     fn of(setting: &str) -> TaskField {
         match setting {
             "title" => TaskField::Title,
@@ -148,7 +149,7 @@ impl TaskField {
     }
 }
 
-/// What is wrong, and where.
+/// An error in a field of the new-task form.
 pub(super) type TaskFieldError = form::FormFieldError<TaskField>;
 
 impl TaskFieldError {
@@ -159,7 +160,7 @@ impl TaskFieldError {
         }
     }
 
-    /// Converts an answer of the server.
+    /// Converts an error of the server.
     pub(super) fn of(problem: &ErrorResponse) -> TaskFieldError {
         match problem
             .field
@@ -180,7 +181,7 @@ impl TaskFieldError {
 }
 
 impl TaskDraft {
-    /// What there is before anything is typed.
+    /// Creates an empty draft for a study.
     pub(super) fn of(study: &str) -> TaskDraft {
         TaskDraft {
             study: study.to_owned(),
@@ -209,7 +210,7 @@ impl TaskDraft {
         }
     }
 
-    /// Another study: probes, rankers and instances are its own, words stay.
+    /// Changes the study. Probes, rankers and instances are reset, and texts are kept.
     pub(super) fn select_study(&mut self, study: String) {
         let fresh = TaskDraft::of(&study);
         *self = TaskDraft {
@@ -225,7 +226,7 @@ impl TaskDraft {
         };
     }
 
-    /// Whether nothing stands in a field that has to be filled.
+    /// Returns whether a required field is empty.
     pub(super) fn is_missing(&self, field: TaskField) -> bool {
         match field {
             TaskField::Title => self.title.is_empty(),
@@ -234,7 +235,7 @@ impl TaskDraft {
         }
     }
 
-    /// The task, or everything that is wrong with it.
+    /// Returns the task, or all errors.
     pub(super) fn task(&self) -> Result<AnnotationTask, Vec<TaskFieldError>> {
         let mut wrong = Vec::new();
         let ranker = self.ranker.parse().ok();
@@ -340,7 +341,7 @@ fn parse_integer<T: std::str::FromStr + Default>(
     })
 }
 
-/// Empty is no bound.
+/// Parses a bound of the margin; an empty text means no bound.
 fn parse_margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Option<f64> {
     let text = text.trim();
     if text.is_empty() {
@@ -353,18 +354,18 @@ fn parse_margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -
     found
 }
 
-/// Where the draft stays until the tab is closed.
+/// The key of the draft in the storage of this tab.
 const STORAGE_KEY: &str = "axioscope-new-task";
 
 fn session() -> Option<web_sys::Storage> {
     leptos::prelude::window().session_storage().ok().flatten()
 }
 
-/// The draft of this tab, if it is of the study that the address names, or else a new one.
+/// Returns the draft of this tab if it is for the study in the address, or else a new one.
 pub(super) fn restore_or_new(wanted: Option<String>, studies: &[StudySummary]) -> TaskDraft {
     let is_there = |name: &String| studies.iter().any(|it| it.name == *name);
     let kept = session().and_then(|it| it.get_item(STORAGE_KEY).ok().flatten());
-    // One of another version is none.
+    // A draft of another version that cannot be parsed is ignored.
     let kept = kept.and_then(|it| serde_json::from_str::<TaskDraft>(&it).ok());
     let kept = kept.filter(|it| is_there(&it.study));
     let wanted = wanted.filter(is_there);
@@ -383,7 +384,7 @@ pub(super) fn restore_or_new(wanted: Option<String>, studies: &[StudySummary]) -
     }
 }
 
-/// Keeps a draft until the tab is closed.
+/// Stores a draft until the tab is closed.
 pub(super) fn store_draft(draft: &TaskDraft) {
     if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
         let _ = session.set_item(STORAGE_KEY, &text);

@@ -1,4 +1,4 @@
-//! What the parts of the form share.
+//! The state that the parts of the form share.
 
 use leptos::prelude::*;
 use shared::api::annotation::{CreateTaskRequest, TaskDefinitionResponse};
@@ -16,23 +16,23 @@ use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
 use crate::widgets::form::{FormNumberField, FormState};
 
-/// What the parts of the form share.
+/// The state that the parts of the form share.
 #[derive(Clone, Copy)]
 pub(super) struct NewTaskForm {
     pub(super) draft: RwSignal<TaskDraft>,
-    /// The draft with what is wrong in it, by the page or by the server.
+    /// The draft with its errors, found by the page or by the server.
     pub(super) fields: FormState<TaskDraft, TaskField>,
-    /// What is wrong with the draft as it is typed.
+    /// The errors of the draft as typed.
     pub(super) errors: Memo<Vec<TaskFieldError>>,
-    /// What the server refused, until the draft changes.
+    /// The error that the server found in a field, until the draft changes.
     pub(super) server_error: RwSignal<Option<TaskFieldError>>,
-    /// The study that is drawn from; none until it is known.
+    /// The study to draw from; none until it is loaded.
     pub(super) study: RwSignal<Option<StudyOverview>>,
-    /// Its behaviours.
+    /// The behavioral tests of the study.
     pub(super) behavioral_tests: RwSignal<Vec<Probe>>,
-    /// The request that makes the task, and what failed apart from its fields.
+    /// The state of the request that creates the task, with errors that belong to no field.
     pub(super) action: MutationState,
-    /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
+    /// Whether the user has tried to create the task. Before that, an empty field is not an error.
     pub(super) was_submitted: RwSignal<bool>,
 }
 
@@ -69,7 +69,7 @@ impl NewTaskForm {
         form
     }
 
-    /// Returns the field of a number.
+    /// Renders a field for a number.
     pub(super) fn number(
         self,
         field: TaskField,
@@ -79,7 +79,7 @@ impl NewTaskForm {
         view! { <FormNumberField form=self.fields field label text/> }
     }
 
-    /// The draft survives a reload.
+    /// Stores the draft whenever it changes, so that it survives a reload.
     pub(super) fn autosave(self) {
         let rest = Debounce::with_delay_ms(300);
         Effect::new(move |before: Option<()>| {
@@ -91,7 +91,7 @@ impl NewTaskForm {
         });
     }
 
-    /// Another study has other probes and rankers.
+    /// Loads the probes and rankers of the study whenever another one is chosen.
     pub(super) fn reload_on_study_change(self) {
         let study = Memo::new(move |_| self.draft.with(|it| it.study.clone()));
         Effect::new(move |_| {
@@ -109,7 +109,7 @@ impl NewTaskForm {
                 controls: StudyControls::default(),
             };
             let found = api::call(&look).await;
-            // Another may have been chosen, or another page.
+            // The user may have chosen another study, or left the page.
             let now = self.draft.try_with_untracked(|it| it.study == study);
             if now != Some(true) {
                 return;
@@ -153,7 +153,7 @@ impl NewTaskForm {
         }
     }
 
-    /// A mistake that the server found beside its field, anything else below the form.
+    /// Shows an error of the server beside its field, or any other error below the form.
     pub(super) fn show_error(self, error: Error) {
         match &error {
             Error::Server(problem) => self.server_error.set(Some(TaskFieldError::of(problem))),

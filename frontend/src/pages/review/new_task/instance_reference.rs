@@ -1,4 +1,4 @@
-//! An instance as a curator names it.
+//! References to instances, as curators type them.
 
 use shared::annotation::task::InstanceRef;
 use shared::error::Error;
@@ -6,7 +6,7 @@ use shared::probe::AxiomVariant;
 
 use crate::routes::PageRoute;
 
-/// The instance that is meant: by the address of its page, or as `tfc1 fixed 12`.
+/// Parses a reference to an instance: the address of its page, or `tfc1 fixed 12`.
 pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, String> {
     let help = "enter the address of an instance of this study, or its probe, variant and \
          number, for example: tfc1 fixed 12";

@@ -1,4 +1,4 @@
-//! Instances of which the answer is known: to learn by, or to see how right somebody is.
+//! Items with a known answer: training items to learn from, and gold items that check accuracy.
 
 use leptos::prelude::*;
 use shared::annotation::AnnotatorAnswer;
@@ -11,7 +11,7 @@ use crate::pages::review::item::{AnswerLabels, CLAIM_ORDER_LABELS};
 use crate::routes::PageRoute;
 use crate::widgets::form::{FieldErrorMessage, FieldName, InputError, SelectField, TextField};
 
-/// The answers as the list shows them, whichever the claim.
+/// The labels of answers in the list, for each kind of claim.
 const LIST_LABELS: AnswerLabels = AnswerLabels {
     steps: [
         "first step helps more",
@@ -22,7 +22,7 @@ const LIST_LABELS: AnswerLabels = AnswerLabels {
     ..CLAIM_ORDER_LABELS
 };
 
-/// A list that is added to by addresses.
+/// Renders a list of items with known answers, which are added by their address.
 #[component]
 pub(super) fn KnownItems(
     form: NewTaskForm,

@@ -1,4 +1,4 @@
-//! What the task would be made of, after each pause.
+//! The preview of what a task would consist of, updated after each pause.
 
 use leptos::prelude::*;
 use shared::annotation::AnnotationTask;
@@ -12,22 +12,22 @@ use crate::number_format::{count, plural};
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
-/// The hand rests so long before the server is asked.
+/// The delay after the last change before the server is asked.
 const DEBOUNCE_MS: u64 = 700;
 
-/// What was asked last, and the answer once it is there.
+/// The task of the last request, and the reply once it is there.
 #[derive(Debug, Clone, PartialEq)]
 struct PreviewState {
     task: AnnotationTask,
     made: Option<TaskComposition>,
 }
 
-/// The part of the form.
+/// Renders what the task would consist of.
 #[component]
 pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
     let seen = RwSignal::new(None::<PreviewState>);
     let later = Debounce::with_delay_ms(DEBOUNCE_MS);
-    // Words for people change nothing of what is drawn.
+    // Title and guidelines do not change what is drawn.
     let task = Memo::new(move |_| {
         form.draft.with(|it| {
             let drawn = TaskDraft {
@@ -139,7 +139,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
     }
 }
 
-/// A share of which little is drawn: `3.2 %`, `0.04 %`.
+/// Formats a share that may be small, as in `3.2 %` and `0.04 %`.
 fn percent(share: f64) -> String {
     match share * 100.0 {
         it if it >= 10.0 => format!("{it:.0} %"),

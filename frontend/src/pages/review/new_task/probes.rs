@@ -1,4 +1,4 @@
-//! Which probes are drawn from, by family, and which of their instances.
+//! The part of the form that selects the probes of a task and filters their instances.
 
 use leptos::prelude::*;
 use shared::probe::Probe;
@@ -13,7 +13,7 @@ use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls};
 use crate::widgets::form::{FieldErrorMessage, FormSelect};
 use crate::widgets::heatmap::family_name;
 
-/// Probes, and which of their instances.
+/// Renders the choice of probes, by family.
 #[component]
 pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
     view! {
@@ -71,9 +71,9 @@ fn ProbeFamilies(form: NewTaskForm) -> impl IntoView {
 fn ProbeCheckbox(
     form: NewTaskForm,
     probe: Probe,
-    /// Its instances, as the study stands.
+    /// The number of its instances; none until the study is loaded.
     n: Option<u64>,
-    /// Every probe of the study.
+    /// All probes of the study, in order.
     order: Vec<Probe>,
 ) -> impl IntoView {
     let on = move || form.draft.with(|it| it.probes.contains(&probe));
@@ -95,7 +95,7 @@ fn ProbeCheckbox(
     }
 }
 
-/// Which outcomes are drawn from, each with its word and its words for people.
+/// The outcomes to draw from, each with its form value and display name.
 const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
     (None, "", "any"),
     (Some(Outcome::Satisfied), "satisfied", "satisfied"),
@@ -103,7 +103,8 @@ const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
     (Some(Outcome::Violated), "violated", "violated"),
 ];
 
-/// What the dials of the Study page say, and what one ranker makes of them.
+/// Renders the filters of instances: the controls of the Study page, and outcome and margin for one
+/// ranker.
 #[component]
 fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
     let reach = form

@@ -1,4 +1,4 @@
-//! One of the rankers of the study.
+//! The drop-down list of a study's rankers.
 
 use leptos::prelude::*;
 
@@ -6,12 +6,12 @@ use super::draft::TaskDraft;
 use super::form::NewTaskForm;
 use crate::widgets::form::FormOwnedSelect;
 
-/// One of the rankers of the study.
+/// Renders a drop-down list of the study's rankers.
 #[component]
 pub(super) fn RankerSelect(
     form: NewTaskForm,
     label: &'static str,
-    /// What stands for no ranker.
+    /// The label of the option for no ranker; without it there is no such option.
     #[prop(optional)]
     none: Option<&'static str>,
     get: fn(&TaskDraft) -> String,

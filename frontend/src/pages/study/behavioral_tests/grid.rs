@@ -1,4 +1,4 @@
-//! A table of effects: every cell is a button that shows its details.
+//! A table of effects. Every cell is a button that shows its details.
 
 use leptos::ev;
 use leptos::prelude::*;
@@ -10,15 +10,15 @@ use wasm_bindgen::JsCast;
 use super::layout::{EffectGridLayout, GridCell, GridHeading, score};
 use super::state::{BehavioralTestsState, EffectCell};
 
-/// The table; wide ones scroll in their own place.
+/// Renders the table; a wide one scrolls by itself.
 #[component]
 pub(super) fn EffectGrid(
-    /// What is in it.
+    /// The description of the table for screen readers.
     name: &'static str,
     layout: Memo<EffectGridLayout>,
     scene: BehavioralTestsState,
 ) -> impl IntoView {
-    // The one tab stop: the selected cell, or else the first.
+    // The cell that can be reached by Tab: the selected one, or else the first.
     let current = RwSignal::new(None::<EffectCell>);
     Effect::new(move |_| {
         let selected = scene.selected.get();
@@ -106,11 +106,11 @@ fn focus_on(spot: EffectCell) {
     }
 }
 
-/// A cell, or why there is none.
+/// Renders a cell, or why it is empty.
 #[component]
 fn GridCellView(
     square: GridCell,
-    /// Row and column.
+    /// The names of its row and column.
     at: String,
     current: RwSignal<Option<EffectCell>>,
     scene: BehavioralTestsState,
@@ -165,7 +165,7 @@ fn GridCellView(
     .into_any()
 }
 
-/// Everything, for those who do not see the cell.
+/// Returns the full description of a cell for screen readers.
 fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
     let [low, high] = effect.score.interval.map(format::signed);
     let mut said = format!(

@@ -1,4 +1,4 @@
-//! Which cells stand where: controls × variables, or behaviours × rankers.
+//! The layout of the cells: controls × variables, or behavioral tests × rankers.
 
 use shared::probe::measure_and_match::ControlTolerance;
 use shared::probe::{MeasureAndMatch, Measurement, Probe};
@@ -25,7 +25,7 @@ impl BehavioralTestKind {
         BehavioralTestKind::DatasetTransfer,
     ];
 
-    /// Whether a behaviour is of this kind.
+    /// Returns whether a probe is of this kind.
     pub(super) fn includes(self, probe: Probe) -> bool {
         match self {
             BehavioralTestKind::MeasureAndMatch => matches!(probe, Probe::MeasureAndMatch(_)),
@@ -43,7 +43,7 @@ impl BehavioralTestKind {
         }
     }
 
-    /// What a sample is, and what its sign means.
+    /// Returns what a sample is and what its sign means.
     pub(super) fn description(self) -> &'static str {
         match self {
             BehavioralTestKind::MeasureAndMatch => {
@@ -61,7 +61,7 @@ impl BehavioralTestKind {
         }
     }
 
-    /// Its cells, as a reader wants to see them.
+    /// Returns the cells of this kind as a grid.
     pub(super) fn layout(
         self,
         found: &BehavioralTestResults,
@@ -77,36 +77,36 @@ impl BehavioralTestKind {
     }
 }
 
-/// Rows and columns of cells.
+/// The rows and columns of a grid of effects.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EffectGridLayout {
-    /// What the heads of the rows are.
+    /// The heading of the column of row headings.
     pub(super) corner: &'static str,
     pub(super) columns: Vec<GridHeading>,
     pub(super) rows: Vec<(GridHeading, Vec<GridCell>)>,
 }
 
-/// The head of a row or a column.
+/// The heading of a row or a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GridHeading {
     pub(super) name: String,
-    /// Below it, smaller, each on a line.
+    /// The lines of smaller text below the name.
     pub(super) details: Vec<String>,
 }
 
 /// A cell in a grid of effects: a measured effect, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum GridCell {
-    /// No two texts can be such a sample.
+    /// No two documents can be such a sample.
     Impossible,
-    /// The study does not ask.
+    /// The study does not contain this test.
     NotInStudy,
-    /// There was no sample with both scores.
+    /// No sample has both scores.
     NoSamples,
     Measured {
         spot: EffectCell,
         effect: Box<BehavioralEffect>,
-        /// Below the score, smaller.
+        /// The smaller text below the score.
         detail: String,
     },
 }
@@ -138,13 +138,13 @@ impl GridCell {
 }
 
 impl EffectGridLayout {
-    /// Every cell that can be selected, row by row.
+    /// Returns every cell that can be selected, row by row.
     pub(super) fn effect_cells(&self) -> impl Iterator<Item = EffectCell> + '_ {
         let squares = self.rows.iter().flat_map(|it| &it.1);
         squares.filter_map(GridCell::effect_cell)
     }
 
-    /// Where a key leads from a cell.
+    /// Returns the cell that an arrow key leads to from another cell.
     pub(super) fn step(&self, from: EffectCell, key: &str) -> Option<EffectCell> {
         let rows = self.rows.iter();
         let grid = rows.map(|it| it.1.iter().map(GridCell::effect_cell).collect());
@@ -153,7 +153,7 @@ impl EffectGridLayout {
     }
 }
 
-/// Controls × variables of one ranker, with the count of samples in a cell.
+/// Creates the grid of controls × variables for one ranker; a cell shows the number of samples.
 fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
     let asked = found.rows.iter().filter_map(|row| match row.probe {
         Probe::MeasureAndMatch(matching) => Some((matching, row)),
@@ -203,7 +203,7 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
     }
 }
 
-/// Behaviours × rankers, with the interval in a cell.
+/// Creates the grid of behavioral tests × rankers; a cell shows the interval.
 fn rows(
     found: &BehavioralTestResults,
     wanted: impl Fn(&BehavioralTestRow) -> bool,
@@ -234,7 +234,7 @@ fn rows(
     }
 }
 
-/// How many samples there are, and what is not among them.
+/// Describes the number of samples and what is excluded from it.
 fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
     let mut said = plural(row.n_samples, "sample", "samples");
     if row.sampled_fraction < 1.0 {
@@ -268,7 +268,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
     said
 }
 
-/// `[−.02, +.20]`, with queries as units.
+/// Formats the interval of an effect over queries, as in `[−.02, +.20]`.
 pub(super) fn interval(effect: &BehavioralEffect) -> String {
     let [low, high] = effect.score.interval.map(format::signed);
     format!("[{low}, {high}]")

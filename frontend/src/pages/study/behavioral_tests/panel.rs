@@ -1,4 +1,4 @@
-//! The details of one cell: counts, differences, tests, and the way down to the samples.
+//! The details of one cell: counts, differences, significance tests, and links to the samples.
 
 use leptos::prelude::*;
 use shared::api::ListInstancesRequest;
@@ -21,10 +21,10 @@ use crate::widgets::figure::FigureView;
 
 type HistogramResource = LocalResource<Result<MarginHistogram, api::Error>>;
 
-/// The panel beside the table.
+/// Renders the panel beside the table.
 #[component]
 pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> impl IntoView {
-    // The same whatever δ is.
+    // The split does not depend on the tie threshold.
     let split = Memo::new(move |_| scene.results.read().options.controls.split.clone());
     let histogram = LocalResource::new(move || {
         let list = InstanceListView {
@@ -144,7 +144,7 @@ fn MeasuredEffect(
     }
 }
 
-/// What the marks of the cell say here.
+/// Explains the significance marks of the cell.
 fn significance_note(effect: &BehavioralEffect) -> Option<AnyView> {
     let said = match (effect.is_significant(), effect.has_conflicting_tests()) {
         (true, false) => "* Significant over samples and over queries.",
@@ -155,7 +155,7 @@ fn significance_note(effect: &BehavioralEffect) -> Option<AnyView> {
     Some(view! { <p class="note">{said}</p> }.into_any())
 }
 
-/// How the differences lie, with δ.
+/// Renders the distribution of the differences, with the tie threshold.
 #[component]
 fn DifferenceHistogram(
     slice: RelevanceSlice,
@@ -164,7 +164,7 @@ fn DifferenceHistogram(
 ) -> impl IntoView {
     let label = match slice {
         RelevanceSlice::All => "Score differences; neutral within ε",
-        // The list knows no slices.
+        // The list of samples cannot be filtered by slice.
         RelevanceSlice::Relevant | RelevanceSlice::NotRelevant => {
             "Score differences, over all documents"
         }
@@ -188,7 +188,7 @@ fn DifferenceHistogram(
     }
 }
 
-/// Other figures of the cell.
+/// Renders further figures of the cell.
 #[component]
 fn EffectFacts(
     effect: BehavioralEffect,

@@ -1,4 +1,4 @@
-//! What the parts of the section share.
+//! The state that the parts of the section share.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use shared::study::behavioral_tests::{BehavioralTestResults, RelevanceSlice};
 
 use super::super::address::{BehavioralTestsView, StudyView};
 
-/// A behaviour of a ranker, over some documents.
+/// A behavioral test, a ranker and a slice of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EffectCell {
     pub(super) probe: Probe,
     pub(super) slice: RelevanceSlice,
-    /// Row of the ranker.
+    /// The row of the ranker.
     pub(super) ranker: usize,
 }
 
-/// What the parts of the section share.
+/// The state that the parts of the section share.
 #[derive(Clone, Copy)]
 pub(super) struct BehavioralTestsState {
     pub(super) page: crate::pages::page_state::StudyPageState<StudyView>,
     pub(super) results: Memo<Arc<BehavioralTestResults>>,
-    /// Whose details are shown.
+    /// The cell whose details are shown.
     pub(super) selected: Memo<Option<EffectCell>>,
 }
 
 impl BehavioralTestsState {
-    /// Changes what the address says of behaviours.
+    /// Changes the view of the behavioral tests in the address.
     pub(super) fn update_view(self, change: impl FnOnce(&mut BehavioralTestsView)) {
         self.page.update(|it| change(&mut it.behavioral_tests));
     }

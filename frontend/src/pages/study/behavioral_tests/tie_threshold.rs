@@ -1,4 +1,4 @@
-//! The dial of δ: how far two scores must be apart for a difference to count.
+//! The control of the tie threshold: how far two scores must be apart for a difference to count.
 
 use leptos::prelude::*;
 use shared::study::behavioral_tests::TieThreshold;
@@ -7,12 +7,12 @@ use super::super::address::parse_threshold;
 use crate::debounce::Debounce;
 use crate::widgets::form::RadioButton;
 
-/// Where the dial stands.
+/// The position of the control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ThresholdChoice {
     Tuned,
     Zero,
-    /// As somebody types it.
+    /// A value that is typed.
     Given,
 }
 
@@ -32,12 +32,12 @@ impl ThresholdChoice {
     }
 }
 
-/// Three ways, and a field for the third.
+/// Renders the choice of the tie threshold, with a field for a custom value.
 #[component]
 pub(super) fn ThresholdControl(
-    /// That of the address.
+    /// The tie threshold in the address.
     settled: Signal<TieThreshold>,
-    /// Changes the address.
+    /// Changes the tie threshold in the address.
     settle: Callback<TieThreshold>,
 ) -> impl IntoView {
     const PAUSE_MS: u64 = 400;
@@ -46,7 +46,7 @@ pub(super) fn ThresholdControl(
     let wrong = RwSignal::new(false);
     Effect::new(move |_| {
         let found = ThresholdChoice::of(settled.get());
-        // A 0 that is typed may go on.
+        // A typed 0 may be the beginning of a longer number.
         if (choice.get_untracked(), found) != (ThresholdChoice::Given, ThresholdChoice::Zero) {
             choice.set(found);
         }
@@ -58,7 +58,7 @@ pub(super) fn ThresholdControl(
         match next {
             ThresholdChoice::Tuned => settle.run(TieThreshold::TunedPerRanker),
             ThresholdChoice::Zero => settle.run(TieThreshold::Fixed { width: 0.0 }),
-            // Waits for a number.
+            // Nothing changes until a number is typed.
             ThresholdChoice::Given => {}
         }
     };

@@ -1,4 +1,4 @@
-//! The definition that settings make, or everything that is wrong and where it stands.
+//! Converts the settings into the definition of a study, or lists every error with its field.
 
 use shared::api::worker::LOCAL_STUDY;
 use shared::error::Error;
@@ -9,30 +9,30 @@ use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 use super::{LexicalRankerSettings, LocalStudyFiles, LocalStudySettings, WORDPIECE};
 use crate::widgets::form::{self, FieldName};
 
-/// Where in the form something is wrong.
+/// A field of the form that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StudyField {
     /// The tokenizer, the stop list or the stemmer.
     Analyzer,
     /// A row of the rankers, counted from 0.
     Ranker(usize),
-    /// The pool or its size.
+    /// The candidate pool or its depth.
     Pool,
-    /// The axioms that are ticked.
+    /// The selected axioms.
     Probes,
-    /// The list of other axioms and formulas.
+    /// The list of further axioms and formulas.
     FurtherAxioms,
-    /// The readings of the axioms.
+    /// The variants of the axioms.
     Variants,
-    /// The bound δ of the length gap.
+    /// The length tolerance δ.
     LengthTolerance,
-    /// The least occurrences of query terms.
+    /// The minimum number of query-term occurrences.
     MinQueryTerms,
-    /// The most instances of a probe and query.
+    /// The maximum number of instances per probe and query.
     MaxInstancesPerQuery,
-    /// The seed of the draw.
+    /// The random seed.
     Seed,
-    /// The number of queries that are taken.
+    /// The number of queries to use.
     Queries,
 }
 
@@ -57,7 +57,7 @@ impl FieldName for StudyField {
 type StudyFieldError = form::FormFieldError<StudyField>;
 
 impl LocalStudySettings {
-    /// Returns the definition of the local study, or everything that is wrong.
+    /// Returns the definition of the local study, or all errors.
     pub(crate) fn definition(
         &self,
         files: &LocalStudyFiles,
@@ -173,15 +173,16 @@ impl LocalStudySettings {
         }
     }
 
-    /// Whether texts are made of those of the collection.
+    /// Returns whether a selected probe uses derived documents.
     pub(crate) fn makes_texts(&self) -> bool {
         let further = self.further().unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
         probes.any(|it| it.uses_added_docs())
     }
 
-    /// Words as they are, the stems that most papers take, and pieces where there is a
-    /// vocabulary; without the one that the study has anyway.
+    /// Returns the analyzers of the tokenization audit: words without stemming, the default
+    /// analyzer, and WordPiece if there is a vocabulary. The analyzer of the study itself is left
+    /// out.
     fn audit(&self, files: &LocalStudyFiles) -> Vec<Analyzer> {
         if !self.has_tokenization_audit {
             return Vec::new();
@@ -203,7 +204,7 @@ impl LocalStudySettings {
         all.filter(|it| Some(it) != own.as_ref()).collect()
     }
 
-    /// Returns the analyzer, or why it cannot be made.
+    /// Returns the analyzer, or why it is invalid.
     pub(crate) fn analyzer(&self, files: &LocalStudyFiles) -> Result<Analyzer, String> {
         Ok(Analyzer {
             tokenizer: match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
@@ -226,7 +227,7 @@ impl LocalStudySettings {
         })
     }
 
-    /// Reads the other axioms that were typed, without those that are ticked.
+    /// Parses the further axioms and leaves out those that are selected above.
     fn further(&self) -> Result<Vec<Probe>, String> {
         match self.further_axioms.trim() {
             "" => Ok(Vec::new()),
@@ -241,7 +242,7 @@ impl LocalStudySettings {
     }
 }
 
-/// What is wrong so far.
+/// The errors found so far.
 struct FieldErrors(Vec<StudyFieldError>);
 
 impl FieldErrors {
@@ -269,7 +270,7 @@ fn parse_integer<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Resu
     }
 }
 
-/// Empty, or a whole number of at least 1.
+/// Parses an empty text as none, and otherwise a whole number of at least 1.
 fn parse_optional_integer<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
     if text.trim().is_empty() {
         Ok(None)

@@ -1,32 +1,32 @@
-//! The files that a local study takes beside its settings.
+//! The files that a local study uses in addition to its settings.
 
 use shared::probe::transfer::TransferQuerySource;
 use shared::study::TransferFile;
 use shared::text::{Stopwords, WordpieceVocabulary};
 
-/// What a definition takes from the files that were given, beside the settings of the form.
+/// The files that the definition of a local study uses in addition to the settings in the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LocalStudyFiles {
-    /// The stop list that was brought.
+    /// The uploaded stop list.
     pub(crate) stop_list: Option<Stopwords>,
-    /// The vocabulary that was brought, or why it could not be read.
+    /// The uploaded WordPiece vocabulary, or why it could not be read.
     pub(crate) vocabulary: Option<Result<WordpieceVocabulary, String>>,
-    /// The file with word vectors, the last if there are several.
+    /// The name of the file with word vectors; the last one if there are several.
     pub(crate) vectors: Option<String>,
-    /// The names of the files with texts.
+    /// The names of the files with documents.
     pub(crate) corpora: Vec<String>,
-    /// The files with pairs of texts.
+    /// The files with document pairs.
     pub(crate) pairs: Vec<PairsFile>,
 }
 
-/// A file with pairs of texts: a transfer set.
+/// A file with document pairs, which becomes a transfer set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PairsFile {
     /// The name of the file.
     pub(crate) name: String,
     /// Where the query of a pair comes from.
     pub(crate) query_source: TransferQuerySource,
-    /// Whether neither text is the preferred one.
+    /// Whether neither document of a pair is the preferred one.
     pub(crate) is_symmetric: bool,
 }
 
@@ -50,7 +50,7 @@ impl LocalStudyFiles {
     }
 }
 
-/// The name of a transfer set after that of its file: `JFLEG dev.jsonl.gz` is `jfleg-dev`.
+/// Returns the name of a transfer set for a file name: `jfleg-dev` for `JFLEG dev.jsonl.gz`.
 fn set_name(file: &str) -> String {
     let stem = file.split('.').next().unwrap_or_default();
     let letters = stem.chars().flat_map(char::to_lowercase);

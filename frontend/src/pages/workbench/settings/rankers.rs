@@ -1,9 +1,9 @@
 //! The lexical rankers of the settings, with their parameters as typed.
 
-/// A formula with its parameters as typed.
+/// A lexical ranker with its parameters as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LexicalRankerSettings {
-    /// The lexical ranker that the parameters are of.
+    /// The kind of ranker that the parameters belong to.
     pub(crate) kind: LexicalRankerKind,
     /// The values as typed, in the order of [`LexicalRankerKind::parameters`].
     pub(crate) values: Vec<String>,
@@ -21,14 +21,14 @@ pub(crate) enum LexicalRankerKind {
 }
 
 impl LexicalRankerKind {
-    /// Every formula, in the order of the form.
+    /// All kinds, in the order of the form.
     pub(crate) const ALL: [LexicalRankerKind; 3] = [
         LexicalRankerKind::Bm25,
         LexicalRankerKind::Dirichlet,
         LexicalRankerKind::JelinekMercer,
     ];
 
-    /// Returns the name for people.
+    /// Returns the display name of the ranker.
     pub(crate) fn name(self) -> &'static str {
         match self {
             LexicalRankerKind::Bm25 => "BM25",
@@ -37,7 +37,7 @@ impl LexicalRankerKind {
         }
     }
 
-    /// Returns the parameters: name in a specification, name for people, usual value.
+    /// Returns the parameters: name in a specification, display name, and default value.
     pub(crate) fn parameters(self) -> &'static [(&'static str, &'static str, &'static str)] {
         match self {
             LexicalRankerKind::Bm25 => &[
@@ -60,7 +60,7 @@ impl LexicalRankerKind {
 }
 
 impl LexicalRankerSettings {
-    /// Returns a formula with its usual parameters.
+    /// Returns a lexical ranker with its default parameters.
     pub(crate) fn with_defaults(formula: LexicalRankerKind) -> LexicalRankerSettings {
         let values = formula
             .parameters()
@@ -73,7 +73,7 @@ impl LexicalRankerSettings {
         }
     }
 
-    /// Returns the ranker as it is typed on the command line; it may be wrong.
+    /// Returns the specification of the ranker, as on the command line; it may be invalid.
     pub(crate) fn spec(&self) -> String {
         let keys = self.kind.parameters().iter().map(|it| it.0);
         let pairs: Vec<String> = keys
@@ -83,7 +83,7 @@ impl LexicalRankerSettings {
         format!("{}:{}", self.kind.spec_name(), pairs.join(","))
     }
 
-    /// Reads a ranker from an address; a parameter that is unknown is skipped.
+    /// Parses a specification from an address; unknown parameters are ignored.
     pub(super) fn parse(spec: &str) -> Option<LexicalRankerSettings> {
         let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> = list

@@ -49,7 +49,7 @@ fn handed(numbers: &[u32]) -> LeaseItemsResponse {
     }
 }
 
-/// A course that was given these items.
+/// Returns a session that has received these items.
 fn course(numbers: &[u32]) -> AnnotationSession {
     let mut course = AnnotationSession::default();
     course.receive_items(handed(numbers), numbers.len() as u32, 0);
@@ -68,7 +68,7 @@ fn now(course: &AnnotationSession) -> Option<u32> {
     course.displayed_item().map(|it| it.number().0)
 }
 
-/// Decides on the item that is shown, by the event of this byte.
+/// Decides on the displayed item, with an event whose key is made from this byte.
 fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> AnnotationEvent {
     let screen = course.displayed_item().expect("an item is shown");
     let made = event(
@@ -84,7 +84,7 @@ fn one_decision_moves_on() {
     let mut course = course(&[4, 2, 9]);
     assert_eq!(now(&course), Some(4));
     let made = decide(&mut course, 1, AnnotatorAnswer::First);
-    // The texts stand swapped: the left one is the second of the claim.
+    // The display order is swapped: the left document is the second of the claim.
     assert_eq!(made.action.answer(), Some(AnnotatorAnswer::Second));
     assert_eq!(now(&course), Some(2));
     course.record(&event(
@@ -115,7 +115,7 @@ fn undo_goes_back_across_items_with_the_answer_of_before() {
         );
     }
     assert!(course.undoable_actions().is_empty());
-    // What was taken back is not replaced, and what was on the screen comes again.
+    // The undone decision is not replaced, and the item that was on screen comes again.
     let made = decide(&mut course, 3, AnnotatorAnswer::Equal);
     assert!(made.action.replaces().is_empty());
     assert_eq!(now(&course), Some(1));
