@@ -1,6 +1,6 @@
-//! How fast, against whom: medians of alternating runs, as a table in `BENCHMARKS.md`.
+//! Speed against other programs: medians of alternating runs, as a table in `BENCHMARKS.md`.
 //!
-//! Peers are installed into `target/bench/` and left out by name when they cannot be had.
+//! Peers are installed into `target/bench/`; one that cannot be installed is skipped and named.
 
 mod peers;
 mod timing_process;

@@ -1,7 +1,7 @@
 //! From a fresh clone to the demo study in a browser.
 //!
-//! The last line is the server's own: the link that makes a browser the operator's. It comes again
-//! when the neural rankers are scored, unless it was used.
+//! The last line comes from the server: the operator link. It is printed again when the neural
+//! rankers are scored, unless it was used.
 
 use crate::paths::ProjectPaths;
 use crate::{dist, process, setup, web};

@@ -1,10 +1,8 @@
-//! Server and pages while one works on them: built in a development profile, and built again when
-//! a file is saved.
+//! Server and pages in a development profile, built again when a file is saved.
 //!
-//! Trunk builds the pages, serves them and has the browser load what changed; requests below
-//! `/api` go on to the server. The pages that are built in `dist/` for other commands stay. The
-//! link that makes a browser the operator's leads to Trunk's pages, and is shown when they are
-//! there.
+//! Trunk builds the pages, serves them and reloads the browser; requests below `/api` are
+//! forwarded to the server. The pages in `dist/` for other commands are not changed. The operator
+//! link leads to Trunk's pages, and is printed when they are ready.
 
 use crate::paths::ProjectPaths;
 use crate::setup::WebTools;

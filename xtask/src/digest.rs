@@ -1,4 +1,4 @@
-//! SHA-256 of files and folders, to know what was fetched and what has changed.
+//! SHA-256 of files and folders, to verify downloads and to detect changes.
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! Where things are: the checkout, cargo's target folder, the user's cache.
+//! Paths: the checkout, cargo's target folder, the user's cache.
 
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Other programs: found, run, listened to; a failure names the command line.
+//! Finds and runs other programs and reads their output; a failure names the command line.
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};

@@ -1,7 +1,7 @@
-//! What the other commands need: found where it is, else installed, else asked for by name.
+//! Finds what the other commands need, or installs it, or names what to install.
 //!
-//! Everything that is installed goes to the user's cache (see [`ProjectPaths`]), so a second
-//! checkout finds it there; only the wasm target and the browser belong to the machine.
+//! Everything is installed into the user's cache (see [`ProjectPaths`]), so a second checkout finds
+//! it there; only the wasm target and the browser are installed for the whole machine.
 
 pub(crate) mod wasm;
 mod programs;

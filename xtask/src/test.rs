@@ -1,8 +1,8 @@
-//! Every check there is, in the order in which a mistake is found soonest.
+//! Every check, in the order that finds mistakes soonest.
 //!
-//! For this machine the workspace is always built as one selection of packages: cargo joins
-//! the features of what is selected, so any smaller selection would compile the dependencies
-//! again. For the same reason clippy for wasm uses the profile that the front end is built in.
+//! For this machine the workspace is always built as one selection of packages: cargo unifies the
+//! features of the selected packages, so a smaller selection would compile the dependencies again.
+//! For the same reason clippy for wasm uses the profile of the front end.
 
 pub(crate) mod check;
 mod dependency;

@@ -1,6 +1,6 @@
-//! The rules of the house style that a program can check.
+//! The style rules that a program can check.
 //!
-//! A rule is a function from what it looks at to findings, so that its test is a bad snippet.
+//! A rule is a function from its input to findings, so that a bad snippet tests it.
 
 mod code;
 mod rust;

@@ -1,4 +1,4 @@
-//! Builds the front end and its worker into `dist/`, unless what is there is current.
+//! Builds the front end and its worker into `dist/`, unless they are up to date.
 
 use crate::paths::ProjectPaths;
 use crate::setup::WebTools;

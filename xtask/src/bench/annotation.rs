@@ -1,4 +1,4 @@
-//! People at review: as many as the machine should serve, on both databases.
+//! Annotators at work: as many as the machine should serve, on both databases.
 
 use super::server::{BenchServer, program};
 use super::table::{BenchRow, BenchTable};

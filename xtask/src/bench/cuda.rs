@@ -1,5 +1,5 @@
-//! Cross-encoders of three sizes on an NVIDIA GPU, against PyTorch on the same one; every weight is
-//! drawn at random. Measured only when named.
+//! Cross-encoders of three sizes on an NVIDIA GPU, against PyTorch on the same GPU, with random
+//! weights. Runs only when named.
 
 use super::neural::{
     BenchEngines, EngineTask, against, given, max_score_difference, pairs, pass, rate, scores,

@@ -1,4 +1,4 @@
-//! Under load: more clients than the machine can serve, and a job of 100,000 pairs.
+//! The server under load: more clients than the machine can serve, and a job of 100,000 pairs.
 
 use super::server::{BenchServer, program};
 use super::table::{BenchRow, BenchTable};

@@ -1,4 +1,4 @@
-//! The program in release, and its server.
+//! The release build of the program, and its server.
 
 use super::BenchContext;
 use crate::process;

@@ -1,4 +1,4 @@
-//! The table, and the machine that it was measured on.
+//! The table of results, and the machine that it was measured on.
 
 use super::text;
 use crate::paths::ProjectPaths;

@@ -1,4 +1,4 @@
-//! A timing program that stays up and does what it is asked, so that both sides take turns.
+//! A timing program that keeps running and takes commands, so that both sides take turns.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

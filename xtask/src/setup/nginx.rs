@@ -1,4 +1,4 @@
-//! nginx for the tests that put it in front of a server.
+//! nginx for the tests that run it in front of a server.
 
 use super::{debian, say};
 use crate::process;

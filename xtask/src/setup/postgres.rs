@@ -1,4 +1,4 @@
-//! PostgreSQL for the tests: its programs, not a server that runs already.
+//! The programs of PostgreSQL for the tests, which start their own server.
 
 use super::{debian, first_number, say};
 use crate::process;

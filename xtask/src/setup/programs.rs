@@ -1,4 +1,4 @@
-//! The programs that build the front end, each at one version, and the packages of node.
+//! The programs that build the front end, each at a fixed version, and the packages of Node.
 
 use super::say;
 use crate::paths::ProjectPaths;

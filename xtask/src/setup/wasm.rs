@@ -1,9 +1,9 @@
 //! A compiler for `wasm32-unknown-unknown`.
 //!
-//! Nearly everywhere that is `rustup target add`. Where rustup's servers cannot be reached, the
-//! distribution's own compiler does it: Debian packages rustc with the source of its standard
-//! library, from which the wasm half is built once (half a minute) and linked into rustup as
-//! the toolchain `web`.
+//! Usually `rustup target add` installs it. Where rustup's servers cannot be reached, the
+//! distribution's compiler is used: Debian packages rustc with the source of its standard library,
+//! from which the library for wasm is built once (half a minute) and linked into rustup as the
+//! toolchain `web`.
 
 use super::{debian, say};
 use crate::process;

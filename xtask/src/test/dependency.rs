@@ -1,4 +1,4 @@
-//! What tests need beside the code: found by setup, absent, or required by this run.
+//! What tests need besides the code: found by setup, missing, or required by this run.
 
 use crate::paths::ProjectPaths;
 use crate::setup;

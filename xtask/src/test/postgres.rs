@@ -1,5 +1,5 @@
-//! A server of PostgreSQL for the tests of one run: in a folder of its own, on a free port of
-//! loopback, with a password, and gone with the run.
+//! A PostgreSQL server for the tests of one run: in its own folder, on a free loopback port, with a
+//! password, removed after the run.
 
 use crate::process;
 use crate::setup::postgres::PostgresPrograms;

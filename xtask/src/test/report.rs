@@ -1,4 +1,4 @@
-//! What the steps of a run gave, and the lines that close it.
+//! The results of the steps of a run, and its closing lines.
 
 use super::{Step, TestCounts};
 use anyhow::{Error, Result};

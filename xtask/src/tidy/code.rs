@@ -1,4 +1,4 @@
-//! What in a Rust file is code: everything but comments and what stands in quotes.
+//! Which parts of a Rust file are code: everything but comments and string literals.
 
 /// A file with its comments and the contents of its literals blanked.
 pub(super) struct MaskedSource {

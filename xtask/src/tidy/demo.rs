@@ -1,8 +1,8 @@
-//! The demo collection is large enough, and reads as prose that was written once.
+//! The demo collection is large enough, and its passages do not repeat each other.
 //!
 //! A passage of `corpus.jsonl` has `doc_group`, its subject, and may have `variants`, the names
-//! of groups of passages that were made alike on purpose. Outside one shared variant group, no
-//! sequence of eight words may stand in more than two passages.
+//! of groups of near-duplicate passages. Outside one shared variant group, no sequence of eight
+//! words may occur in more than two passages.
 
 use super::Finding;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Every selection of packages compiles the dependencies with the same features.
 //!
 //! Otherwise `cargo build -p backend` after `cargo build --workspace` compiles dozens of crates
-//! again. `xtask/unified-features/Cargo.toml` asks for the union; this rule names what it lacks.
+//! again. `xtask/unified-features/Cargo.toml` requests the union; this rule names missing features.
 
 use super::Finding;
 use crate::process;

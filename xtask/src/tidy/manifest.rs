@@ -1,4 +1,4 @@
-//! Every dependency of the workspace says why it is one, and clippy is told what it has to find.
+//! Every dependency of the workspace has a reason, and the settings of clippy are complete.
 
 use super::Finding;
 

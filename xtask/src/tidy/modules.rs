@@ -1,8 +1,7 @@
-//! In `shared`, modules stand in the order of the pipeline and import only from above.
+//! In `shared`, modules are in the order of the pipeline and import only from above.
 //!
 //! `lib.rs` lists the modules. A module may name, with `crate::`, itself and the modules listed
-//! before it; so the list can be read from top to bottom without looking ahead. Docs and
-//! tests may name what they like.
+//! before it; so the list can be read from top to bottom. Documentation and tests are exempt.
 
 use super::{File, Finding, code};
 

@@ -1,4 +1,4 @@
-//! Rules about names that more than one file sees, and about what their documentation says.
+//! Rules about names that more than one file uses, and about their documentation.
 
 use super::{File, Finding, code};
 use std::collections::BTreeMap;

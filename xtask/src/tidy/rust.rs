@@ -1,4 +1,4 @@
-//! Rules about one Rust file: what it must begin with and what must not stand in it.
+//! Rules about one Rust file: what it must begin with and what it must not contain.
 
 use super::{File, Finding, code};
 
