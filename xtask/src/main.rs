@@ -20,21 +20,21 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  demo [ARGS]     set up what is missing, build everything, serve the demo study; ARGS go to
-                  `axioscope serve`: --listen ADDR, --data FOLDER, …
-  dev [ARGS]      server and pages in a development profile, built again when a file is saved; the
-                  browser loads what changed. `--server ADDR` takes a server that is there already;
-                  other ARGS go to `axioscope serve`
-  check [NAMES]   format, style, lints, and unit tests of the packages that changed since `main` and
-                  of those that depend on them, or of the named packages
-  test [STEPS]    every check there is, or only the named steps (`test --list` shows them)
-  dist            one release binary with the front end inside
-  tidy            the rules of the house style that a program can check
-  regress [NAMES] long checks with the real model, minutes each; `regress attack` runs those of a name
-  bench [PARTS]   how fast, against whom: a table, written to BENCHMARKS.md when whole; `bench cuda`,
-                  never without its name, takes an NVIDIA GPU
-  setup           find or install what the other commands need, and nothing else
-  web [--release] build the front end into dist/: quickly, or as it is shipped
+  demo [ARGS]     install what is missing, build everything, serve the demo study; ARGS are passed
+                  to `axioscope serve`: --listen ADDR, --data FOLDER, …
+  dev [ARGS]      run server and pages in a development profile; build when a file is saved and
+                  reload the browser. `--server ADDR` uses a running server; other ARGS are passed
+                  to `axioscope serve`
+  check [NAMES]   check format, style and lints, and run the unit tests of the packages that changed
+                  since `main` and of their dependents, or of the named packages
+  test [STEPS]    run every check, or only the named steps (`test --list` shows them)
+  dist            build one release binary with the front end inside
+  tidy            check the style rules that a program can check
+  regress [NAMES] run slow checks with the real model, minutes each; NAMES selects tests by name
+  bench [PARTS]   measure speed against other programs; a complete run writes BENCHMARKS.md;
+                  `bench cuda` needs an NVIDIA GPU and runs only when named
+  setup           find or install what the other commands need
+  web [--release] build the front end into dist/ in the development or the release profile
 ";
 
 fn main() -> ExitCode {
