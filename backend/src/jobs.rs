@@ -54,11 +54,7 @@ struct Speed {
 }
 
 impl JobQueue {
-<<<<<<< HEAD
-    /// The jobs in `store`. Nothing is worked on before [`run_worker`] runs.
-=======
     /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_worker`] runs.
->>>>>>> b2c1112efbcffeedf34e573b3791a2c173ffa15e
     pub(crate) fn new(folder: DataFolder, store: Store, models: Arc<ModelRegistry>) -> JobQueue {
         JobQueue {
             folder,

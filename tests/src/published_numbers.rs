@@ -284,7 +284,10 @@ fn the_readings_of_the_published_code_for_every_ranker() {
             assert!((one - other).abs() < 1e-12, "{what}: {one} {other}");
         }
     }
-    assert_eq!(of("LNC1 in the published code and as").len(), 2 + RUNS.len());
+    assert_eq!(
+        of("LNC1 in the published code and as").len(),
+        2 + RUNS.len()
+    );
     let (kept, both) = of("LNC1 in the published code")[0];
     assert_eq!(
         format!("{kept:.4}"),

@@ -237,7 +237,10 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
         "reproduce camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
     );
     let beside = home.run(&line).expect_success();
-    assert!(beside.contains("study reproduce-camara2020 with"), "{beside}");
+    assert!(
+        beside.contains("study reproduce-camara2020 with"),
+        "{beside}"
+    );
     home.expect_refused("reproduce camara2020 --table 9", "2 and 3");
     let line = format!("reproduce abnirml --table 2 --collection {demo}");
     let beside = home.run(&line).expect_success();

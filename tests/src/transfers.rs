@@ -308,5 +308,8 @@ fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
     assert!(!home.path("o").exists());
     assert!(home.read("jfleg/dev/dev.ref1").starts_with("For years"));
     home.write("jfleg/dev/dev.ref2", "one line\n");
-    home.expect_refused("transfer jfleg jfleg --to o", "dev.ref2: the line count is 1");
+    home.expect_refused(
+        "transfer jfleg jfleg --to o",
+        "dev.ref2: the line count is 1",
+    );
 }
