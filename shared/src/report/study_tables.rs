@@ -12,12 +12,12 @@ use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 /// was computed:
 ///
 /// - `fractions`, for readers: rankers × axioms with intervals, effectiveness, agreement with
-/// relevance judgments and counts; its notes contain everything that is needed to reproduce it,
+///   relevance judgments and counts; its notes contain everything that is needed to reproduce it,
 /// - `cells`, for programs: one row for each ranker and axiom,
 /// - `axioms`: what was mined,
 /// - `rankers`: the rankers of the study,
 /// - `certificates`: the score stability check, how scores of neural rankers were computed and how
-/// some of them change under other conditions.
+///   some of them change under other conditions.
 pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
     let mut tables = vec![
         fractions(overview),

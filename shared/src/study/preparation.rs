@@ -101,7 +101,7 @@ pub fn run_synchronously<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// A stage in progress.
+/// A stage of the preparation that is in progress.
 pub(super) struct StageRun<'a, E> {
     executor: &'a mut E,
     progress: StudyProgress,

@@ -219,7 +219,8 @@ fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     for round in 0..3 {
         for ask in asks {
             let listing = format!(
-                r#"{{"controls":{{"variant":"code"}},"axiom":"lnc1","ranker":{},"limit":100,{ask}}}"#,
+                r#"{{"controls":{{"variant":"code"}},"axiom":"lnc1","ranker":{},"limit":100,
+                {ask}}}"#,
                 round % 2
             );
             let asked = format!(r#"{{"study":"large","filter":{listing}}}"#);
