@@ -246,10 +246,12 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let beside = home.run(&line).expect_success();
     assert!(beside.contains("study reproduce-abnirml with"), "{beside}");
     assert!(
-        beside.contains("| T5 | Lemma | −.59 | – | – | – | – |"),
+        beside.contains("| T5 | Lemmatized | −.59 | – | – | – | – |"),
         "{beside}"
     );
-    let bm25 = beside.lines().find(|it| it.starts_with("| BM25 | Lemma |"));
+    let bm25 = beside
+        .lines()
+        .find(|it| it.starts_with("| BM25 | Lemmatized |"));
     assert!(
         bm25.is_some_and(|it| !it.contains("| – | – | – |")),
         "{beside}"

@@ -33,7 +33,7 @@ fn a_broken_row_costs_itself_alone() {
             refused: c/corpus.jsonl, line 3: not a JSON object: a row is one JSON object, as in {"_id": "7", "text": "a text"}
             refused: c/corpus.jsonl, line 4: `_id` is missing
             refused: c/corpus.jsonl, line 5: the id is empty
-            refused: c/corpus.jsonl, line 6: id `d1` is already used in line 1; the first row is kept
+            refused: c/corpus.jsonl, line 6: the id `d1` is already used in line 1; the first row is kept
             rows refused and left out: 8
             warning: c/corpus.jsonl, line 8: `_id` is a number; it is read as the string `5`
             warning: c/corpus.jsonl, line 9: the document is empty
@@ -76,8 +76,8 @@ fn bytes_that_are_no_text_cost_their_row() {
         "import c --to c",
         expect![[r#"
             refused: c/corpus.jsonl, line 3: byte 27 of the line (0xE9) is not valid UTF-8; save the file as UTF-8
-            refused: c/corpus.jsonl, line 5: id `d\u{0}5` contains a control character (U+0000); remove it
-            refused: c/corpus.jsonl, line 6: id `d\u{202e}6` contains a bidirectional control character (U+202E); remove it
+            refused: c/corpus.jsonl, line 5: the id `d\u{0}5` contains a control character (U+0000); remove it
+            refused: c/corpus.jsonl, line 6: the id `d\u{202e}6` contains a bidirectional control character (U+202E); remove it
             refused: c/corpus.jsonl, line 7: broken JSON at byte 24, control character (\u0000-\u001F) found while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
             rows refused and left out: 4
             warning: c/corpus.jsonl, line 4: the text contains NUL characters; they are kept; the text contains bidirectional control characters (U+202E); they are kept and the displayed text may differ from the analyzed text

@@ -76,7 +76,7 @@ fn settings_out_of_their_range_are_refused() {
         delta-score: must be a finite number, 0 or more
         delta-score: must be a finite number, 0 or more
         top: must be at least 1
-        top: `-1` is not a number of documents of at least 1
+        top: `-1` is not a number of documents, 1 or more
         there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
         there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
         eval: give QRELS and RUN, or RUN alone with --labels-in-run

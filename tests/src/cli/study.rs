@@ -132,7 +132,7 @@ fn a_report_comes_in_five_formats() {
     "#]]
     .assert_eq(&first_lines(&report("md"), 10));
     expect![[r#"
-        ranker,axiom,variant,satisfied,tied,violated,unscored,share scored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p (Holm),smallest detectable difference from .5,fraction without truncated documents,instances hash,fingerprint
+        ranker,axiom,variant,satisfied,tied,violated,unscored,share scored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p (Holm),smallest detectable difference from .5,fraction without truncated documents,instance hash,fingerprint
         BM25,tfc1,fixed,22,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,4319308885f3
         BM25,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,6a1188ed9b54,4319308885f3
         BM25,mtdc,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
