@@ -9,6 +9,7 @@ mod limits;
 mod connections;
 mod content_coding;
 mod api_request;
+mod parameters;
 mod error;
 mod server_info;
 mod studies;

@@ -1,8 +1,10 @@
 //! All requests and responses, with one type for both ends.
 //!
-//! A read is a GET whose fields are in the query string (nested parts as JSON under `q`),
-//! everything else a POST with a JSON body. Errors are [`ErrorResponse`] with a status code.
+//! Endpoints are resources, such as `/api/studies/{study}/figures`. The fields of a request are in
+//! its path, its query string or its JSON body, see [`address`]. Errors are [`ErrorResponse`] with a
+//! status code.
 
+pub mod address;
 pub mod models;
 pub mod people;
 pub mod annotation;
@@ -12,6 +14,8 @@ pub mod worker;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use address::RequestAddress;
 
 use crate::compare::compared_query::ComparedQuery;
 use crate::compare::query_list::QueryListOptions;
@@ -39,19 +43,41 @@ use crate::text::Analyzer;
 pub trait Endpoint: Serialize + DeserializeOwned {
     /// The HTTP method.
     const METHOD: Method;
-    /// Path below the server root.
+    /// Template of the path below the server root, with the names of fields in braces.
     const PATH: &'static str;
     /// The type of the response.
     type Reply: Serialize + DeserializeOwned;
+
+    /// Returns the request as HTTP sends it.
+    fn address(&self) -> RequestAddress {
+        let json = serde_json::to_value(self).unwrap_or_default();
+        RequestAddress::new(Self::METHOD, Self::PATH, json)
+    }
 }
 
 /// The HTTP method of a request and how it is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Changes nothing; the request is the JSON value of the parameter `q`.
+    /// Reads a resource and changes nothing.
     Get,
-    /// The request is the JSON body.
+    /// Creates a resource or starts an action.
     Post,
+    /// Replaces a resource.
+    Put,
+    /// Changes parts of a resource.
+    Patch,
+    /// Removes a resource.
+    Delete,
+}
+
+impl Method {
+    /// Returns whether the fields of the request are its JSON body, except those in the path.
+    pub fn has_body(self) -> bool {
+        match self {
+            Method::Get | Method::Delete => false,
+            Method::Post | Method::Put | Method::Patch => true,
+        }
+    }
 }
 
 /// Defines the method, path and reply of requests, one per line.
@@ -69,28 +95,28 @@ use endpoints;
 endpoints! {
     Get "/api/about" GetServerInfoRequest => ServerInfoResponse;
     Get "/api/studies" ListStudiesRequest => Vec<StudySummary>;
-    Get "/api/study" GetStudyRequest => StudyOverview;
-    Get "/api/figures" GetFiguresRequest => StudyFigures;
-    Get "/api/behaviours" GetBehavioralTestsRequest => BehavioralTestResults;
+    Get "/api/studies/{study}" GetStudyRequest => StudyOverview;
+    Get "/api/studies/{study}/figures" GetFiguresRequest => StudyFigures;
+    Get "/api/studies/{study}/behavioral-tests" GetBehavioralTestsRequest => BehavioralTestResults;
     // By the spec of the ranker; empty if the command `late-interaction` was not run.
-    Get "/api/inside" ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysis>;
-    Get "/api/inside/query" GetTopDocumentsRequest => TopDocuments;
-    Get "/api/differ" CompareRankersRequest => RankerComparison;
-    Get "/api/differ/queries" ListComparedQueriesRequest => QueryPage;
-    Get "/api/differ/query" GetComparedQueryRequest => ComparedQuery;
-    Get "/api/replay" GetReproductionRequest => Vec<ReportTable>;
-    Get "/api/instances" ListInstancesRequest => InstancePage;
-    Get "/api/instance" GetInstanceRequest => InstanceDetails;
-    Get "/api/export" ExportStudyRequest => Study;
-    Get "/api/statistics" GetCollectionStatisticsRequest => CollectionStatisticsResponse;
+    Get "/api/studies/{study}/late-interaction" ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysis>;
+    Get "/api/studies/{study}/late-interaction/{ranker}/top-documents" GetTopDocumentsRequest => TopDocuments;
+    Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
+    Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => QueryPage;
+    Get "/api/studies/{study}/compare/queries/{query_id}" GetComparedQueryRequest => ComparedQuery;
+    Get "/api/studies/{study}/reproductions/{paper}/tables/{table}" GetReproductionRequest => Vec<ReportTable>;
+    Get "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances" ListInstancesRequest => InstancePage;
+    Get "/api/studies/{study}/probes/{probe}/instances/{number}" GetInstanceRequest => InstanceDetails;
+    Get "/api/studies/{study}/export" ExportStudyRequest => Study;
+    Get "/api/studies/{study}/collection-statistics" GetCollectionStatisticsRequest => CollectionStatisticsResponse;
     Post "/api/score" ScoreDocumentsRequest => ScoreDocumentsResponse;
     Post "/api/attention" GetAttentionRequest => AttentionResponse;
     Post "/api/jobs" CreateJobRequest => Job;
     Get "/api/jobs" ListJobsRequest => Vec<Job>;
-    Get "/api/job" GetJobRequest => Job;
-    Post "/api/job/cancel" CancelJobRequest => Job;
-    Post "/api/job/resume" ResumeJobRequest => Job;
-    Get "/api/job/scores" GetJobScoresRequest => JobScoresResponse;
+    Get "/api/jobs/{job}" GetJobRequest => Job;
+    Post "/api/jobs/{job}/cancel" CancelJobRequest => Job;
+    Post "/api/jobs/{job}/resume" ResumeJobRequest => Job;
+    Get "/api/jobs/{job}/scores" GetJobScoresRequest => JobScoresResponse;
 }
 
 /// The body of every error response.
@@ -269,7 +295,6 @@ pub struct GetInstanceRequest {
     /// Name of the study.
     pub study: String,
     /// The axiom or behavioral test.
-    #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The variant of the axiom.
     pub variant: AxiomVariant,
@@ -412,7 +437,7 @@ pub struct CreateJobRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListJobsRequest {}
 
-/// Returns one job; `/api/job/events?q=…` sends it as server-sent events until it ends.
+/// Returns one job; `/api/jobs/{job}/events` sends it as server-sent events until it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetJobRequest {
@@ -422,7 +447,7 @@ pub struct GetJobRequest {
 
 impl GetJobRequest {
     /// The path of the server-sent events of a job: an event `job` with a [`Job`] at each step.
-    pub const EVENTS_PATH: &'static str = "/api/job/events";
+    pub const EVENTS_PATH: &'static str = "/api/jobs/{job}/events";
 }
 
 /// Cancels a job. Its scores so far are stored.

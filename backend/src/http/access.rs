@@ -348,9 +348,8 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
         }),
         None => Err(Error::UntrustedRequest {
             reason: format!(
-                "the header `{CSRF_HEADER}` is missing; whoever is signed in by a cookie sends \
-                 with it \
-                 the `csrf_token` of /api/me"
+                "the header `{CSRF_HEADER}` is missing; with a session cookie, send the \
+                 `csrf_token` of GET /api/session in it"
             ),
         }),
     }

@@ -1,15 +1,21 @@
-//! Extraction of API requests: the server state, the caller, and the request from the parameter `q`
-//! of a GET or the body of a POST.
+//! Extraction of API requests: the server state, the caller, and the request from its address and
+//! its body.
+
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::to_bytes;
-use axum::extract::{FromRequest, Query, Request};
-use serde::Deserialize;
-use shared::api::{Endpoint, Method};
+use axum::RequestExt;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{FromRequest, Query, RawPathParams, Request};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use shared::api::Endpoint;
 
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
+use crate::http::parameters::{ParameterLocation, ParameterTable};
 
 /// Size in bytes from which a body is parsed off the async threads.
 const LARGE: usize = 1 << 18;
@@ -27,22 +33,27 @@ pub(super) struct ApiRequest<E> {
 impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
     type Rejection = Error;
 
-    async fn from_request(request: Request, app: &AppState) -> Result<ApiRequest<E>, Error> {
+    async fn from_request(mut request: Request, app: &AppState) -> Result<ApiRequest<E>, Error> {
         let caller = Caller::of_request(&request)?;
-        let asked = match E::METHOD {
-            Method::Get => parse("the parameter `q`", parameter(&request)?.as_bytes())?,
-            Method::Post => {
+        let mut fields = Map::new();
+        decode_address(&mut request, E::METHOD.has_body(), &mut fields).await?;
+        let asked = match E::METHOD.has_body() {
+            false => from_fields("the address", fields)?,
+            true => {
                 // `limits::shed_load` has already read the whole body.
                 let body = to_bytes(request.into_body(), usize::MAX).await;
                 let body = body.map_err(|error| Error::InvalidJson {
                     place: "the body",
                     reason: error.to_string(),
                 })?;
-                match body.len() < LARGE {
-                    true => parse("the body", &body)?,
-                    false => {
-                        run_blocking("reading a request", move || parse("the body", &body)).await?
-                    }
+                let is_large = body.len() >= LARGE;
+                let read = move || match fields.is_empty() {
+                    true => parse("the body", &body),
+                    false => with_fields(&body, fields),
+                };
+                match is_large {
+                    false => read()?,
+                    true => run_blocking("reading a request", read).await?,
                 }
             }
         };
@@ -54,22 +65,53 @@ impl<E: Endpoint + Send + 'static> FromRequest<AppState> for ApiRequest<E> {
     }
 }
 
-/// Returns the JSON of the parameter `q`, or an empty object without it.
-fn parameter(request: &Request) -> Result<String, Error> {
-    #[derive(Deserialize)]
-    struct Parameters {
-        q: Option<String>,
+/// Adds the fields that are in the path and in the query string of a request.
+async fn decode_address(
+    request: &mut Request,
+    has_body: bool,
+    fields: &mut Map<String, Value>,
+) -> Result<(), Error> {
+    let table = request.extensions().get::<Arc<ParameterTable>>().cloned();
+    let table = table.expect("every endpoint has a table");
+    let malformed = |reason: String| Error::InvalidJson {
+        place: "the address",
+        reason,
+    };
+    let path: RawPathParams = request
+        .extract_parts()
+        .await
+        .map_err(|it: RawPathParamsRejection| malformed(it.body_text()))?;
+    let path: Vec<(String, String)> = path
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    table.decode(ParameterLocation::Path, path, fields)?;
+    if has_body {
+        return Ok(());
     }
-    let place = "the query of the address";
-    let found =
-        Query::<Parameters>::try_from_uri(request.uri()).map_err(|it| Error::InvalidJson {
-            place,
-            reason: it.body_text(),
-        })?;
-    Ok(found.0.q.unwrap_or_else(|| "{}".to_owned()))
+    let query = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
+    let query = query.map_err(|it| malformed(it.body_text()))?;
+    table.decode(ParameterLocation::Query, query.0, fields)
 }
 
-fn parse<E: Endpoint>(place: &'static str, json: &[u8]) -> Result<E, Error> {
+/// Returns a request whose fields are partly in the path and partly in the body.
+fn with_fields<E: Endpoint>(body: &[u8], fields: Map<String, Value>) -> Result<E, Error> {
+    let mut request: Map<String, Value> = match body {
+        b"" => Map::new(),
+        body => parse("the body", body)?,
+    };
+    request.extend(fields);
+    from_fields("the request", request)
+}
+
+fn from_fields<E: Endpoint>(place: &'static str, fields: Map<String, Value>) -> Result<E, Error> {
+    serde_json::from_value(Value::Object(fields)).map_err(|error| Error::UnexpectedJson {
+        place,
+        reason: error.to_string(),
+    })
+}
+
+fn parse<E: DeserializeOwned>(place: &'static str, json: &[u8]) -> Result<E, Error> {
     serde_json::from_slice(json).map_err(|error| {
         let reason = error.to_string();
         match error.classify() {

@@ -1,14 +1,15 @@
 //! All endpoints below `/api` with their access levels. Routes and documentation are derived from
 //! this list.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use shared::api::annotation::{
     CreateTaskRequest, ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest,
@@ -42,6 +43,7 @@ use crate::http::access::{self, AccessLevel};
 use crate::http::annotation::{self, curation};
 use crate::http::limits;
 use crate::http::openapi::Operation;
+use crate::http::parameters::ParameterTable;
 use crate::http::{
     AppState, jobs, operator, people, rerank, score, served_models, server_info, studies,
 };
@@ -71,6 +73,7 @@ pub(super) struct Endpoints(Vec<EndpointEntry>);
 struct EndpointEntry {
     operation: Operation,
     route: MethodRouter<AppState>,
+    parameters: Arc<ParameterTable>,
     max_body: usize,
     time: Duration,
 }
@@ -190,6 +193,7 @@ impl Endpoints {
             let body = (app.clone(), it.max_body);
             let route = it
                 .route
+                .route_layer(Extension(it.parameters))
                 .route_layer(middleware::from_fn_with_state(it.time, in_time))
                 .route_layer(middleware::from_fn_with_state(body, limits::shed_load))
                 .route_layer(middleware::from_fn_with_state(access, access::authenticate));
@@ -206,6 +210,7 @@ impl Endpoints {
 impl EndpointEntry {
     fn new(operation: Operation, route: MethodRouter<AppState>) -> EndpointEntry {
         EndpointEntry {
+            parameters: Arc::new((operation.parameters)()),
             operation,
             route,
             max_body: MAX_BODY,
@@ -232,6 +237,9 @@ where
     let route = match E::METHOD {
         Method::Get => get(handler),
         Method::Post => post(handler),
+        Method::Put => put(handler),
+        Method::Patch => patch(handler),
+        Method::Delete => delete(handler),
     };
     EndpointEntry::new(Operation::of::<E>(access), route)
 }

@@ -26,6 +26,7 @@ use utoipa::openapi::{
 use crate::http::AppState;
 use crate::http::access::AccessLevel;
 use crate::http::endpoints::Endpoints;
+use crate::http::parameters::{Parameter, ParameterLocation, ParameterTable};
 
 /// Name of the security scheme of the operator token.
 const TOKEN: &str = "operator";
@@ -41,6 +42,7 @@ pub(super) struct Operation {
     /// Content type of the reply.
     pub(super) reply: &'static str,
     pub(super) schemas: fn() -> OperationSchemas,
+    pub(super) parameters: fn() -> ParameterTable,
 }
 
 /// The schemas of a request and its reply, and of all types that they refer to.
@@ -62,6 +64,7 @@ impl Operation {
             access,
             reply: "application/json",
             schemas: OperationSchemas::of::<E, E::Reply>,
+            parameters: ParameterTable::of::<E>,
         }
     }
 }
@@ -142,16 +145,13 @@ fn document() -> OpenApi {
                 "default",
                 answer("Error", "application/json", problem.clone()).build(),
             );
-        let operation = match it.method {
-            Method::Get => operation.parameter(
-                ParameterBuilder::new()
-                    .name("q")
-                    .parameter_in(ParameterIn::Query)
-                    .description(Some("The request as JSON; may be omitted if it is `{}`"))
-                    .content("application/json", Content::new(Some(request)))
-                    .build(),
-            ),
-            Method::Post => operation.request_body(Some(
+        let parameters = (it.parameters)();
+        let operation = parameters.iter().fold(operation, |operation, (name, it)| {
+            operation.parameter(openapi_parameter(name, it))
+        });
+        let operation = match it.method.has_body() {
+            false => operation,
+            true => operation.request_body(Some(
                 RequestBodyBuilder::new()
                     .content("application/json", Content::new(Some(request)))
                     .required(Some(Required::True))
@@ -170,6 +170,9 @@ fn document() -> OpenApi {
         let method = match it.method {
             Method::Get => HttpMethod::Get,
             Method::Post => HttpMethod::Post,
+            Method::Put => HttpMethod::Put,
+            Method::Patch => HttpMethod::Patch,
+            Method::Delete => HttpMethod::Delete,
         };
         let item = PathItem::new(method, operation.build());
         match paths.paths.get_mut(it.path) {
@@ -205,6 +208,23 @@ fn document() -> OpenApi {
         .build()
 }
 
+fn openapi_parameter(name: &str, parameter: &Parameter) -> utoipa::openapi::path::Parameter {
+    let schema = serde_json::from_value::<RefOr<Schema>>(parameter.schema.clone());
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(match parameter.location {
+            ParameterLocation::Path => ParameterIn::Path,
+            ParameterLocation::Query => ParameterIn::Query,
+        })
+        .required(match parameter.is_required {
+            true => Required::True,
+            false => Required::False,
+        })
+        .description(parameter.description.clone())
+        .schema(schema.ok())
+        .build()
+}
+
 fn access_description(access: AccessLevel) -> &'static str {
     match access {
         AccessLevel::Public => "Access: everyone; visitors see published studies only.",
@@ -227,17 +247,31 @@ fn page(document: &Value) -> String {
     for (path, methods) in document["paths"].as_object().unwrap_or(&none) {
         for (method, operation) in methods.as_object().unwrap_or(&none) {
             let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
-            let request = match method.as_str() {
-                "get" => &operation["parameters"][0]["content"],
-                _ => &operation["requestBody"]["content"],
-            };
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let mut request: Vec<String> = operation["parameters"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|it| {
+                    format!(
+                        "<code>{}</code>{} {}",
+                        text(&it["name"]),
+                        if it["required"] == true { ", required:" } else { ":" },
+                        text(&it["description"])
+                    )
+                })
+                .collect();
+            if body.is_object() {
+                request.push(format!("body: {}", linked(body)));
+            }
+            let request: String = request.iter().map(|it| format!("<li>{it}</li>")).collect();
             write!(
                 html,
-                "<section><h2><code>{} {}</code></h2><p>{}</p><p>Request: {}. Response: {}.</p></section>",
+                "<section><h2><code>{} {}</code></h2><p>{}</p><ul>{}</ul><p>Response: {}.</p></section>",
                 method.to_uppercase(),
                 escaped(path),
                 text(&operation["description"]),
-                linked(&request["application/json"]["schema"]),
+                request,
                 operation["responses"]["200"]["content"]
                     .as_object()
                     .map_or_else(String::new, |it| it
@@ -272,8 +306,7 @@ const HEAD: &str = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">\
     :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}\
     main{max-width:48rem;margin:auto;padding:1rem}h2{font-size:1.1rem;margin-bottom:0}\
     pre{overflow-x:auto;font-size:.85rem}section{border-top:1px solid #8886;padding:.5rem 0}\
-    </style><main><h1>Axioscope API</h1><p>The request of a GET is JSON in the parameter \
-    <code>q</code>, that of a POST is its body. Every error is an \
+    </style><main><h1>Axioscope API</h1><p>Every error is an \
     <a href=\"#ErrorResponse\">ErrorResponse</a>. Programs can read \
     <a href=\"/api/openapi.json\">openapi.json</a>.</p>";
 

@@ -17,27 +17,27 @@ use crate::annotation::{AnnotationEvent, EventKey, ItemNo, LogEntry, PersonId};
 use crate::probe::Probe;
 
 endpoints! {
-    Get "/api/review/tasks" ListTasksRequest => Vec<TaskSummary>;
-    Get "/api/review/task" GetTaskRequest => TaskResponse;
+    Get "/api/annotation/tasks" ListTasksRequest => Vec<TaskSummary>;
+    Get "/api/annotation/tasks/{task}" GetTaskRequest => TaskResponse;
     // A POST, since leases are stored.
-    Post "/api/review/next" LeaseItemsRequest => LeaseItemsResponse;
-    Get "/api/review/item" GetAssignedItemRequest => AssignedItem;
-    Get "/api/review/mine" ListOwnEventsRequest => Vec<EventRecord>;
-    Post "/api/review/send" SubmitEventsRequest => SubmitEventsResponse;
+    Post "/api/annotation/tasks/{task}/leases" LeaseItemsRequest => LeaseItemsResponse;
+    Get "/api/annotation/tasks/{task}/items/{item}" GetAssignedItemRequest => AssignedItem;
+    Get "/api/annotation/tasks/{task}/events" ListOwnEventsRequest => Vec<EventRecord>;
+    Post "/api/annotation/tasks/{task}/events" SubmitEventsRequest => SubmitEventsResponse;
     // A POST, since guidelines and gold items may be longer than an address.
-    Post "/api/review/preview" PreviewTaskRequest => TaskComposition;
-    Post "/api/review/make" CreateTaskRequest => TaskDefinitionResponse;
-    Get "/api/review/whole" GetTaskDefinitionRequest => TaskDefinitionResponse;
-    Post "/api/review/change" UpdateTaskRequest => TaskDefinitionResponse;
-    Get "/api/review/progress" GetTaskProgressRequest => TaskProgressResponse;
-    Get "/api/review/agreement" GetAgreementRequest => AgreementResponse;
+    Post "/api/annotation/tasks/preview" PreviewTaskRequest => TaskComposition;
+    Post "/api/annotation/tasks" CreateTaskRequest => TaskDefinitionResponse;
+    Get "/api/annotation/tasks/{task}/definition" GetTaskDefinitionRequest => TaskDefinitionResponse;
+    Patch "/api/annotation/tasks/{task}" UpdateTaskRequest => TaskDefinitionResponse;
+    Get "/api/annotation/tasks/{task}/progress" GetTaskProgressRequest => TaskProgressResponse;
+    Get "/api/annotation/tasks/{task}/agreement" GetAgreementRequest => AgreementResponse;
     // Items with disagreement come first.
-    Get "/api/review/disputes" ListDisputesRequest => Vec<Dispute>;
-    Get "/api/review/history" GetItemHistoryRequest => ItemHistoryResponse;
+    Get "/api/annotation/tasks/{task}/disputes" ListDisputesRequest => Vec<Dispute>;
+    Get "/api/annotation/tasks/{task}/items/{item}/history" GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
-    Get "/api/review/export" ExportTaskRequest => String;
-    Get "/api/review/results" ListHumanJudgmentsRequest => Vec<TaskResults>;
-    Get "/api/review/try" GetTrialItemsRequest => Vec<TrialItem>;
+    Get "/api/annotation/tasks/{task}/export" ExportTaskRequest => String;
+    Get "/api/studies/{study}/human-judgments" ListHumanJudgmentsRequest => Vec<TaskResults>;
+    Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<TrialItem>;
 }
 
 /// The maximum number of events in one request.
@@ -420,7 +420,7 @@ pub struct ExportTaskRequest {
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFormat))]
-#[serde(rename_all = "kebab-case", tag = "kind")]
+#[serde(rename_all = "kebab-case", tag = "format")]
 pub enum TaskExportFormat {
     /// Every event with its history, one per line.
     Jsonl,

@@ -10,16 +10,16 @@ use super::endpoints;
 use crate::annotation::PersonId;
 
 endpoints! {
-    Get "/api/me" GetSessionRequest => SessionResponse;
+    Get "/api/session" GetSessionRequest => SessionResponse;
     // A token in the address would appear in logs, so this is a POST.
-    Post "/api/invitation" LookUpInvitationRequest => InvitationResponse;
-    Post "/api/join" AcceptInvitationRequest => SessionResponse;
-    Post "/api/sign-in" SignInRequest => SessionResponse;
-    Post "/api/operator/sign-in" OperatorSignInRequest => SessionResponse;
-    Post "/api/sign-out" SignOutRequest => SessionResponse;
-    Post "/api/me/password" SetPasswordRequest => SessionResponse;
+    Post "/api/invitations/lookup" LookUpInvitationRequest => InvitationResponse;
+    Post "/api/invitations/accept" AcceptInvitationRequest => SessionResponse;
+    Post "/api/session" SignInRequest => SessionResponse;
+    Post "/api/session/operator" OperatorSignInRequest => SessionResponse;
+    Delete "/api/session" SignOutRequest => SessionResponse;
+    Put "/api/session/password" SetPasswordRequest => SessionResponse;
     Get "/api/people" ListPeopleRequest => PeopleResponse;
-    Post "/api/people/invite" CreateInvitationRequest => CreateInvitationResponse;
+    Post "/api/invitations" CreateInvitationRequest => CreateInvitationResponse;
     Post "/api/people/revoke" Revoke => PeopleResponse;
 }
 

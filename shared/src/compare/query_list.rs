@@ -20,7 +20,7 @@ pub const MAX_QUERY_CHARACTERS: usize = 300;
 /// bigram.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
-#[serde(rename_all = "kebab-case", tag = "kind")]
+#[serde(rename_all = "kebab-case", tag = "group")]
 pub enum QuerySelection {
     /// All queries that count.
     #[default]

@@ -19,7 +19,7 @@ pub struct InstanceListOptions {
     /// The controls of the Study page.
     pub controls: StudyControls,
     /// The probe: a column of the table.
-    #[serde(rename = "axiom")]
+    #[serde(alias = "axiom")]
     pub probe: Probe,
     /// The row of the ranker, counted from 0.
     pub ranker: usize,
