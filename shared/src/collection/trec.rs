@@ -52,7 +52,7 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
         judge(&mut qrels, query, doc, whole(grade, "grade")?)?;
         Ok(RowWarnings::new())
     })?;
-    reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is no row
+    reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is not a row
     Ok((qrels, reading))
 }
 

@@ -116,7 +116,7 @@ struct CountingReader<'a> {
 impl Read for CountingReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n_bytes = self.bytes.read(into).map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => error, // readers try again
+            io::ErrorKind::Interrupted => error, // readers retry
             _ => DecompressionError::Source(error.to_string()).into(),
         })?;
         if n_bytes > 0 {

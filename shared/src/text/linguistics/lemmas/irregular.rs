@@ -9,7 +9,7 @@ pub(super) fn verb(form: &str) -> Option<&'static str> {
     VERBS.get(form).copied()
 }
 
-/// Returns the singular of an irregular plural, or a noun without a plural unchanged.
+/// Returns the singular of an irregular plural, or the noun itself if it has only one form.
 pub(super) fn noun(form: &str) -> Option<&'static str> {
     NOUNS.get(form).copied()
 }
