@@ -70,7 +70,7 @@ pub enum Preference {
 }
 
 impl Preference {
-    /// All preferences, in order.
+    /// All preferences, in the order first, equal, second.
     pub const ALL: &[Preference] = &[Preference::First, Preference::Equal, Preference::Second];
 
     /// Returns whether the preference satisfies a claim of this kind. [`ClaimKind::Different`] is

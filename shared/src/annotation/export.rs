@@ -78,7 +78,7 @@ pub struct ExportRow {
     pub item: Option<ExportItem>,
 }
 
-/// An item, as exported.
+/// An item of a task, as exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportItem {
     /// The item: its instance and role.

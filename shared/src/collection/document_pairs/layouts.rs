@@ -19,7 +19,7 @@ use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, read_rows};
 use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, ReadReport};
 
-/// A converted data set.
+/// A data set that was converted to pairs of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConvertedDataset {
     /// The pairs, in the order of the files.
