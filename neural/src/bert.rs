@@ -239,7 +239,7 @@ pub(crate) struct BertParameters {
     /// For each segment, at most two, `[positions, e]`: the sum of the embeddings of segment and
     /// position.
     pub(crate) position_embeddings: Vec<Vec<f32>>,
-    /// Over `e` units.
+    /// The normalization of embeddings, over `e` units.
     pub(crate) embedding_norm: LayerNorm,
     /// `e` to `h`, if they differ.
     pub(crate) embedding_projection: Option<LinearLayer>,

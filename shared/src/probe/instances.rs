@@ -45,8 +45,7 @@ pub struct Instances {
     pub variant: AxiomVariant,
     /// The kind of claim, which is the same for all instances of an axiom in a variant.
     pub claim: ClaimKind,
-    /// The number of instances of each query before
-    /// [`Limits::max_per_query`](super::Limits::max_per_query) applies.
+    /// The number of instances of each query before the maximum per query applies.
     #[serde(alias = "found")]
     pub n_found: Vec<u32>,
     /// For each query the offset of its instances, followed by their number.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! choice   = cascade [ "if" condition ]
-//! cascade  = both { "|" both }            the first that prefers a text
-//! both     = sum { "&" sum }              what all prefer
+//! cascade  = both { "|" both }            the first that prefers a document
+//! both     = sum { "&" sum }              the document that all prefer
 //! sum      = product { ("+" | "-") product }
-//! product  = sign { ("*" | "/" | "%") sign }    "%": what half of the votes or more prefer
-//! sign     = ("+" | "-") sign | name | number | "(" choice ")"     "+": only which one
+//! product  = sign { ("*" | "/" | "%") sign }    "%": preferred by half of the votes
+//! sign     = ("+" | "-") sign | name | number | "(" choice ")"     "+": the sign only
 //! condition = "len" | "undecided" "(" choice ")" | "decided" "(" choice ")"
 //! ```
 //!

@@ -86,7 +86,7 @@ pub enum IrAxiomsAxiom {
     Stmc2IrAxioms,
 }
 
-/// A condition that does not depend on the order of the two texts.
+/// A condition that does not depend on the order of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IrAxiomsCondition {
     /// Equal lengths within a relative tolerance.
