@@ -5,7 +5,7 @@
 //! cascade  = both { "|" both }            the first that prefers a document
 //! both     = sum { "&" sum }              the document that all prefer
 //! sum      = product { ("+" | "-") product }
-//! product  = sign { ("*" | "/" | "%") sign }    "%": preferred by half of the votes
+//! product  = sign { ("*" | "/" | "%") sign }    "%": preferred by at least half of the votes
 //! sign     = ("+" | "-") sign | name | number | "(" choice ")"     "+": the sign only
 //! condition = "len" | "undecided" "(" choice ")" | "decided" "(" choice ")"
 //! ```
