@@ -197,7 +197,8 @@ impl Instances {
         self.starts.partition_point(|&start| start as usize <= at) - 1
     }
 
-    /// Returns the share of the found instances that the maximum per query kept, from 0 to 1.
+    /// Returns the share of the found instances that the maximum per query kept, from 0 to 1; 1
+    /// without a maximum.
     pub fn sampled_fraction(&self) -> f64 {
         let found: u64 = self.n_found.iter().map(|&it| u64::from(it)).sum();
         if found == 0 {
