@@ -14,6 +14,7 @@ mod server_info;
 mod studies;
 mod score;
 mod rerank;
+mod served_models;
 mod jobs;
 mod annotation;
 mod operator;

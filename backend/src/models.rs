@@ -209,6 +209,17 @@ impl ModelRegistry {
         }
     }
 
+    /// Returns the name of the model that requests use without naming one: the first.
+    pub(crate) fn default_name(&self) -> Result<String, Error> {
+        self.names()
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::ModelNotFound {
+                model: "of this server".to_owned(),
+                reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
+            })
+    }
+
     /// Completes a spec with the suffix of the usual use.
     pub(crate) fn full_spec(&self, wanted: &str) -> String {
         let ModelSpec {

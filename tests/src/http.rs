@@ -175,7 +175,13 @@ fn what_is_not_there_is_unknown() {
     };
     unknown(server.try_call(&show).unwrap_err());
 
-    for (path, type_) in [("/api/none", "unknown"), ("/api", "unknown")] {
+    for (path, type_) in [
+        ("/api/none", "unknown"),
+        ("/api", "unknown"),
+        ("/v1", "unknown"),
+        ("/v1/none", "unknown"),
+        ("/v2/none", "unknown"),
+    ] {
         let (status, problem) = reply::<Value>(server.get(path)).unwrap_err();
         assert_eq!(
             (status, problem.error_type.as_str()),

@@ -253,3 +253,35 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
         assert_eq!(scored.unwrap().scores.len(), 8);
     }
 }
+
+#[test]
+fn other_programs_learn_which_models_there_are() {
+    let home = TestHome::new();
+    let server = ranking(&home);
+    // The keys that clients of text-embeddings-inference read.
+    let info: Value = server.get("/info").json().unwrap();
+    assert_eq!(info["model_id"], "tiny:bi", "{info}");
+    assert_eq!(info["model_dtype"], "float32");
+    assert_eq!(info["model_type"]["reranker"]["id2label"]["0"], "LABEL_0");
+    assert_eq!(info["max_client_batch_size"], 10_000);
+    assert_eq!(info["auto_truncate"], true);
+    // The output of sha256sum for the model.safetensors of the fixture.
+    let sum = "88186e660894af13012212176ca5266aca0e2720b0c830952693e5e6c1c84d2c";
+    assert_eq!(info["model_sha"], sum);
+    // The keys that clients of OpenAI read; each id is a model that `/rerank` accepts.
+    let models: Value = server.get("/v1/models").json().unwrap();
+    assert_eq!(models["object"], "list");
+    let models = models["data"].as_array().unwrap();
+    assert!(models.len() > 1, "{models:?}");
+    for model in models {
+        assert_eq!(model["object"], "model");
+        let asked = json!({"model": model["id"], "query": "hill", "texts": ["a hill"]});
+        assert_eq!(post(&server, "/rerank", &asked)[0]["index"], 0);
+    }
+    let other = TestHome::new();
+    let without = other.serve(&[]);
+    let missing = reply::<Value>(without.get("/info")).unwrap_err();
+    assert!(missing.1.error.contains("--model"), "{missing:?}");
+    let none: Value = without.get("/v1/models").json().unwrap();
+    assert_eq!(none["data"], json!([]));
+}

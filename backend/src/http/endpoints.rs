@@ -16,7 +16,9 @@ use shared::api::annotation::{
     ListOwnEventsRequest, ListTasksRequest, PreviewTaskRequest, SubmitEventsRequest,
     UpdateTaskRequest,
 };
-use shared::api::models::{ListModelsRequest, LoadModelRequest};
+use shared::api::models::{
+    GetModelInfoRequest, ListModelsRequest, ListServedModelsRequest, LoadModelRequest,
+};
 use shared::api::people::{
     AcceptInvitationRequest, CreateInvitationRequest, GetSessionRequest, ListPeopleRequest,
     LookUpInvitationRequest, OperatorSignInRequest, Revoke, SetPasswordRequest, SignInRequest,
@@ -40,7 +42,9 @@ use crate::http::access::{self, AccessLevel};
 use crate::http::annotation::{self, curation};
 use crate::http::limits;
 use crate::http::openapi::Operation;
-use crate::http::{AppState, jobs, operator, people, rerank, score, server_info, studies};
+use crate::http::{
+    AppState, jobs, operator, people, rerank, score, served_models, server_info, studies,
+};
 
 /// Maximum time to handle a request after its body has been read.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -126,6 +130,12 @@ impl Endpoints {
             on::<CohereRerankRequest, _, _>(AccessLevel::PublicScoring, rerank::rerank_v1)
                 .within(JOB_REQUEST_TIMEOUT),
             second_version().within(JOB_REQUEST_TIMEOUT),
+            on::<GetModelInfoRequest, _, _>(AccessLevel::Public, served_models::get_model_info)
+                .within(JOB_REQUEST_TIMEOUT),
+            on::<ListServedModelsRequest, _, _>(
+                AccessLevel::Public,
+                served_models::list_served_models,
+            ),
             on::<CreateJobRequest, _, _>(AccessLevel::Operator, jobs::create_job)
                 .with_body(MAX_JOB)
                 .within(JOB_REQUEST_TIMEOUT),

@@ -10,7 +10,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use serde_json::Value;
-use shared::api::people::CSRF_HEADER;
+use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::{Endpoint, ErrorResponse, Method};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -133,18 +133,21 @@ fn document() -> OpenApi {
         };
         let operation = OperationBuilder::new()
             .summary(description.lines().next())
-            .description(Some(format!("{description}\n\n{}", said_of(it.access))))
-            .response("200", answer("Done", it.reply, reply).build())
+            .description(Some(format!(
+                "{description}\n\n{}",
+                access_description(it.access)
+            )))
+            .response("200", answer("Success", it.reply, reply).build())
             .response(
                 "default",
-                answer("Not done", "application/json", problem.clone()).build(),
+                answer("Error", "application/json", problem.clone()).build(),
             );
         let operation = match it.method {
             Method::Get => operation.parameter(
                 ParameterBuilder::new()
                     .name("q")
                     .parameter_in(ParameterIn::Query)
-                    .description(Some("The request as JSON; `{}` may be left out"))
+                    .description(Some("The request as JSON; may be omitted if it is `{}`"))
                     .content("application/json", Content::new(Some(request)))
                     .build(),
             ),
@@ -180,8 +183,9 @@ fn document() -> OpenApi {
     let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
         "__Host-axioscope",
         &format!(
-            "Under a name of this machine `axioscope-PORT`. A POST that comes with it also has the \
-             header `{CSRF_HEADER}`, which /api/me says."
+            "Named `axioscope-PORT` on a loopback address. A POST with this cookie also needs the \
+             header `{CSRF_HEADER}` with the `csrf_token` of `GET {}`.",
+            GetSessionRequest::PATH
         ),
     )));
     let components = ComponentsBuilder::new()
@@ -190,8 +194,8 @@ fn document() -> OpenApi {
         .security_scheme(SESSION, session);
     let mut info = Info::new("Axioscope", env!("CARGO_PKG_VERSION"));
     info.description = Some(
-        "Why a ranking model ranks as it does: studies to read, texts to score, jobs to run. \
-         Beside these there are /health, /ready and /metrics."
+        "Diagnoses why a ranker ranks as it does: read studies, score documents, run scoring \
+         jobs, collect human judgments. `/health`, `/ready` and `/metrics` are for monitoring."
             .to_owned(),
     );
     OpenApiBuilder::new()
@@ -201,14 +205,18 @@ fn document() -> OpenApi {
         .build()
 }
 
-fn said_of(access: AccessLevel) -> &'static str {
+fn access_description(access: AccessLevel) -> &'static str {
     match access {
-        AccessLevel::Public => "For everybody; visitors see what is published.",
-        AccessLevel::PublicScoring => "For everybody; visitors at most 8 texts, and not too often.",
-        AccessLevel::PublicCredentials => "For everybody, and after some that were wrong slowly.",
-        AccessLevel::Annotator => "For annotators, curators and operators.",
-        AccessLevel::Curator => "For curators and operators.",
-        AccessLevel::Operator => "For operators.",
+        AccessLevel::Public => "Access: everyone; visitors see published studies only.",
+        AccessLevel::PublicScoring => {
+            "Access: everyone; visitors can send at most 8 texts at a time, at a limited rate."
+        }
+        AccessLevel::PublicCredentials => {
+            "Access: everyone; the rate is limited after several wrong attempts."
+        }
+        AccessLevel::Annotator => "Access: annotators, curators and operators.",
+        AccessLevel::Curator => "Access: curators and operators.",
+        AccessLevel::Operator => "Access: operators.",
     }
 }
 
@@ -225,7 +233,7 @@ fn page(document: &Value) -> String {
             };
             write!(
                 html,
-                "<section><h2><code>{} {}</code></h2><p>{}</p><p>Takes {}. Gives {}.</p></section>",
+                "<section><h2><code>{} {}</code></h2><p>{}</p><p>Request: {}. Response: {}.</p></section>",
                 method.to_uppercase(),
                 escaped(path),
                 text(&operation["description"]),
@@ -264,9 +272,10 @@ const HEAD: &str = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">\
     :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}\
     main{max-width:48rem;margin:auto;padding:1rem}h2{font-size:1.1rem;margin-bottom:0}\
     pre{overflow-x:auto;font-size:.85rem}section{border-top:1px solid #8886;padding:.5rem 0}\
-    </style><main><h1>Axioscope API</h1><p>A GET takes its request as JSON in the parameter \
-    <code>q</code>, a POST as its body. Errors are a <a href=\"#Problem\">Problem</a>. \
-    <a href=\"/api/openapi.json\">openapi.json</a> says the same to programs.</p>";
+    </style><main><h1>Axioscope API</h1><p>The request of a GET is JSON in the parameter \
+    <code>q</code>, that of a POST is its body. Every error is an \
+    <a href=\"#ErrorResponse\">ErrorResponse</a>. Programs can read \
+    <a href=\"/api/openapi.json\">openapi.json</a>.</p>";
 
 /// Returns the name of a schema as a link to its description.
 fn linked(schema: &Value) -> String {

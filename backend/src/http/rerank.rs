@@ -310,13 +310,10 @@ async fn rank(
 ) -> Result<RerankResult, Error> {
     let bounds = ScoringLimits::for_ranking(caller);
     bounds.check(&query, &texts)?;
-    let spec = wanted
-        .model
-        .or_else(|| app.models.names().into_iter().next());
-    let spec = spec.ok_or_else(|| Error::ModelNotFound {
-        model: "of this server".to_owned(),
-        reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
-    })?;
+    let spec = match wanted.model {
+        Some(spec) => spec,
+        None => app.models.default_name()?,
+    };
     let ranker = RequestedRanker {
         field: "model",
         spec,

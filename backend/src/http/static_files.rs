@@ -111,7 +111,11 @@ pub(super) async fn serve_page(State(app): State<AppState>, request: Request) ->
         method: method.to_string(),
         path: path.to_owned(),
     };
-    if path == "/api" || path.starts_with("/api/") {
+    let is_api = |prefix: &str| {
+        let below = path.strip_prefix(prefix);
+        below.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+    };
+    if ["/api", "/v1", "/v2"].into_iter().any(is_api) {
         return nothing().into_response();
     }
     if ![Method::GET, Method::HEAD].contains(&method) {

@@ -1,5 +1,7 @@
 //! The models of the server, which only operators see. `/health` is for everybody.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::endpoints;
@@ -9,6 +11,8 @@ endpoints! {
     Get "/api/models" ListModelsRequest => Vec<ModelStatus>;
     Post "/api/model/load" LoadModelRequest => ModelStatus;
     Get "/health" GetHealthRequest => HealthResponse;
+    Get "/info" GetModelInfoRequest => ModelInfoResponse;
+    Get "/v1/models" ListServedModelsRequest => ServedModelList;
 }
 
 /// Lists every use of every model that the server was started with. Operators only.
@@ -89,6 +93,80 @@ pub struct LoadedModel {
     /// if the model's own files define it in another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
+}
+
+/// Returns the model that `/rerank` uses unless a request names another one, in the format of
+/// text-embeddings-inference. For everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GetModelInfoRequest {}
+
+/// The response to [`GetModelInfoRequest`]. The keys are those of text-embeddings-inference; those
+/// of its queue and its threads are absent, because this server has no such settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ModelInfoResponse {
+    /// The spec of the model: `all-MiniLM-L6-v2:bi`.
+    pub model_id: String,
+    /// SHA-256 of the weights file, in hex.
+    pub model_sha: String,
+    /// The numeric precision, as text-embeddings-inference spells it: `float32`, `float16`,
+    /// `bfloat16`.
+    pub model_dtype: String,
+    /// What the model does.
+    pub model_type: ServedModelType,
+    /// The maximum number of tokens of an input. `None` if the model's own files define it in
+    /// another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_input_length: Option<u64>,
+    /// The maximum number of texts in one request of this caller.
+    pub max_client_batch_size: u64,
+    /// Whether longer texts are truncated unless the request says otherwise; always true.
+    pub auto_truncate: bool,
+    /// Version of the software.
+    pub version: String,
+}
+
+/// What a model of [`ModelInfoResponse`] does. Every model of this server ranks texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ServedModelType {
+    /// A model for `/rerank`, with the labels of its outputs.
+    Reranker {
+        /// The label of each output.
+        id2label: BTreeMap<String, String>,
+        /// The output of each label.
+        label2id: BTreeMap<String, u64>,
+    },
+}
+
+/// Lists the models that `/rerank` and `/api/score` accept, in the format of OpenAI's API. For
+/// everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListServedModelsRequest {}
+
+/// The response to [`ListServedModelsRequest`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ServedModelList {
+    /// Always `list`.
+    pub object: String,
+    /// The models, in the order in which the server was given them.
+    pub data: Vec<ServedModel>,
+}
+
+/// A model of [`ServedModelList`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ServedModel {
+    /// The spec, as requests name it.
+    pub id: String,
+    /// Always `model`.
+    pub object: String,
+    /// Who runs the model; always `axioscope`.
+    pub owned_by: String,
 }
 
 /// Checks that every loaded model scores a test pair, with the same result each time. For
