@@ -54,7 +54,7 @@ impl GenerationConfig {
     }
 }
 
-/// A generated query.
+/// A query that the model generated for a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedQuery {
     /// The token ids; the last is the end token unless the query was cut off.

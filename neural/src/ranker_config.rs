@@ -152,7 +152,7 @@ pub enum PunctuationPolicy {
     Skipped,
 }
 
-/// A special token.
+/// A special token of a late-interaction model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpecialToken {

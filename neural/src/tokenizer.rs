@@ -9,7 +9,7 @@ use tokenizers::Encoding;
 
 use crate::error::Error;
 
-/// The tokenizer in `tokenizer.json`.
+/// The tokenizer that a model folder has in `tokenizer.json`.
 pub(crate) struct HfTokenizer(tokenizers::Tokenizer);
 
 impl HfTokenizer {

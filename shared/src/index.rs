@@ -169,7 +169,7 @@ impl Index {
         builder.finish()
     }
 
-    /// Adds a text after the documents, which can be accessed like a document. It does not enter the
+    /// Adds a text after the documents that can be accessed like a document. It does not enter the
     /// statistics: a term that no document contains has df 0.
     pub fn add_uncounted(&mut self, body: &str) {
         let Index {

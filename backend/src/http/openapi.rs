@@ -233,7 +233,8 @@ fn page(document: &Value) -> String {
             };
             write!(
                 html,
-                "<section><h2><code>{} {}</code></h2><p>{}</p><p>Request: {}. Response: {}.</p></section>",
+                "<section><h2><code>{} {}</code></h2><p>{}</p>\
+                 <p>Request: {}. Response: {}.</p></section>",
                 method.to_uppercase(),
                 escaped(path),
                 text(&operation["description"]),

@@ -147,7 +147,7 @@ pub enum ServedModelType {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListServedModelsRequest {}
 
-/// The response to [`ListServedModelsRequest`].
+/// The response to [`ListServedModelsRequest`], a list object of OpenAI's API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServedModelList {
@@ -157,7 +157,7 @@ pub struct ServedModelList {
     pub data: Vec<ServedModel>,
 }
 
-/// A model of [`ServedModelList`].
+/// A model of [`ServedModelList`], as requests name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServedModel {
