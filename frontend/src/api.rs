@@ -106,11 +106,6 @@ pub(crate) const NO_SESSION: &str = "session";
 /// The error type of requests that need the operator's token.
 pub(crate) const NO_TOKEN: &str = "token";
 
-/// [`Method::Get`] as it is passed between the two programs.
-pub(crate) const GET: &str = "get";
-/// [`Method::Post`] as it is passed between the two programs.
-pub(crate) const POST: &str = "post";
-
 /// Parses the JSON of a reply; returns an error that asks to reload the page if the reply has the
 /// format of another version.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {

@@ -148,11 +148,7 @@ fn request_function() -> Function {
 
 fn answer_request(path: String, method: String, json: String) -> Promise {
     future_to_promise(async move {
-        let method = if method == api::POST {
-            Method::Post
-        } else {
-            Method::Get
-        };
+        let method = method.parse().expect("the method of an endpoint");
         let reply = transport::send_request(OutgoingRequest { path, method, json }).await;
         reply
             .map(JsValue::from)

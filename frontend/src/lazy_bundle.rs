@@ -87,13 +87,10 @@ thread_local! {
 
 async fn request_through_page(asked: OutgoingRequest) -> Result<String, Error> {
     let OutgoingRequest { path, method, json } = asked;
-    let method = match method {
-        Method::Get => api::GET,
-        Method::Post => api::POST,
-    };
+    let method = method.to_string();
     let promise = REQUEST_FUNCTION.with(|it| {
         let ask = it.get().expect("set when the first page is opened");
-        let [path, method, json] = [&path, method, &json].map(JsValue::from_str);
+        let [path, method, json] = [&path, &method, &json].map(JsValue::from_str);
         ask.call3(&JsValue::NULL, &path, &method, &json)
     });
     let lost = || Error::Network("The page is no longer open.".to_owned());

@@ -1,11 +1,10 @@
-//! Which texts go through the encoder together.
+//! Groups texts into batches for the encoder.
 
-/// Batches of texts, as indices into `lengths` (in tokens), longest texts first.
+/// Returns batches of texts, as indices into `lengths` (in tokens), longest texts first.
 ///
-/// Texts of like length share a batch, so that padding costs little where a device needs it, and
-/// the largest batch comes first, so that memory runs out at once or not at all. Equal lengths
-/// keep their order. A batch has at most `token_budget` tokens; a text that is longer by itself is
-/// alone in its batch.
+/// Texts of similar length share a batch, so that there is little padding if a device needs it. The
+/// largest batch comes first, so that a lack of memory shows at once. Equal lengths keep their
+/// order. A batch has at most `token_budget` tokens; a longer text is alone in its batch.
 pub fn plan_batches(lengths: &[usize], token_budget: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|&text| std::cmp::Reverse(lengths[text])); // stable: ties by index

@@ -1,12 +1,12 @@
-//! BERT and its relatives: the last hidden state of a batch of texts.
+//! BERT and its relatives: the last hidden states of a batch of texts.
 //!
 //! Devlin, Chang, Lee and Toutanova (NAACL 2019), arXiv:1810.04805. Tensor names follow those of
-//! Hugging Face transformers for each [`EncoderFamily`]. The parameters are read once; a forward
-//! pass over them exists twice: here in candle's own operations for any device, and for the CPU
-//! without padding in `fused`. candle-transformers' `BertModel` is not used because it is two to
-//! three times slower on the CPU.
+//! Hugging Face transformers for each [`EncoderFamily`]. The parameters are loaded once; there are
+//! two forward passes: here with candle's operations for any device, and in `bert_cpu` for the CPU
+//! without padding. candle-transformers' `BertModel` is not used because it is two to three times
+//! slower on the CPU.
 //!
-//! Shapes: `b` texts in the batch, `t` pieces of the longest, `h` hidden units, `a` heads of `d`
+//! Shapes: `b` texts in the batch, `t` tokens of the longest, `h` hidden units, `a` heads of `d`
 //! units (`h = a d`), `m` units of the intermediate layer.
 
 use candle_core::{D, DType, Device, Tensor};
@@ -18,7 +18,7 @@ use crate::weights::ModelWeights;
 
 /// A dense layer, `y = x W + b`.
 pub(crate) struct LinearLayer {
-    /// `[inputs, outputs]`, row-major: the transpose of what the file holds.
+    /// `[inputs, outputs]`, row-major: the transpose of the tensor in the file.
     pub(crate) weight: Vec<f32>,
     /// `[outputs]`.
     pub(crate) bias: Vec<f32>,
@@ -40,7 +40,7 @@ impl LinearLayer {
         })
     }
 
-    /// Reads `name.weight`; what is added is 0.
+    /// Reads a layer without bias from the tensor `name.weight`; the bias is 0.
     pub(crate) fn load_without_bias(
         weights: &ModelWeights<'_>,
         name: &str,
@@ -51,7 +51,7 @@ impl LinearLayer {
         Ok(LinearLayer::transposed(&weight, vec![0.0; outputs], inputs))
     }
 
-    /// From a weight as the file holds it, `[outputs, inputs]`.
+    /// Creates a layer from a weight as in the file, `[outputs, inputs]`.
     pub(crate) fn transposed(weight: &[f32], bias: Vec<f32>, inputs: usize) -> LinearLayer {
         let outputs = bias.len();
         let mut transposed = Vec::with_capacity(weight.len());
@@ -64,7 +64,7 @@ impl LinearLayer {
         }
     }
 
-    /// `x W + b` in f64.
+    /// Computes `x W + b` in f64.
     pub(crate) fn apply(&self, x: &[f64]) -> Vec<f64> {
         let mut y: Vec<f64> = self.bias.iter().map(|&it| f64::from(it)).collect();
         for (&x, row) in x.iter().zip(self.weight.chunks_exact(y.len())) {
@@ -75,7 +75,7 @@ impl LinearLayer {
         y
     }
 
-    /// Multiplies what comes out by `factor`.
+    /// Multiplies the outputs by `factor`.
     fn scale(&mut self, factor: f32) {
         self.weight
             .iter_mut()
@@ -83,7 +83,7 @@ impl LinearLayer {
             .for_each(|number| *number *= factor);
     }
 
-    /// Multiplies the first so many numbers that come out by `factor`.
+    /// Multiplies the first `n` outputs by `factor`.
     pub(crate) fn scale_outputs(&mut self, n: usize, factor: f32) {
         let rows = self.weight.chunks_exact_mut(self.bias.len());
         let first = rows
@@ -92,7 +92,7 @@ impl LinearLayer {
         first.flatten().for_each(|number| *number *= factor);
     }
 
-    /// One product in the place of three: the outputs of `parts` one after another.
+    /// Joins three layers into one with their outputs one after another.
     fn join(parts: [LinearLayer; 3]) -> LinearLayer {
         let bias = parts
             .iter()
@@ -121,7 +121,7 @@ pub(crate) struct LayerNorm {
 }
 
 impl LayerNorm {
-    /// Of `width` units, `h` or those of the embeddings.
+    /// Reads a normalization of `width` units, `h` or those of the embeddings.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         name: &str,
@@ -135,7 +135,7 @@ impl LayerNorm {
         })
     }
 
-    /// As above, with zeros in the place of a shift.
+    /// Reads a normalization without shift; the shift is 0.
     pub(crate) fn load_without_shift(
         weights: &ModelWeights<'_>,
         name: &str,
@@ -188,7 +188,7 @@ impl BertLayer {
     }
 }
 
-/// Names of the tensors of a layer, without `.weight` and `.bias`.
+/// The names of the tensors of a layer, without `.weight` and `.bias`.
 struct Names {
     layers: &'static str,
     query: &'static str,
@@ -231,22 +231,23 @@ impl Names {
     }
 }
 
-/// Every number of the model, in the memory of the CPU.
+/// The parameters of the model, in main memory.
 pub(crate) struct BertParameters {
     pub(crate) config: EncoderConfig,
-    /// `[vocabulary, e]`, `e` units of an embedding.
+    /// `[vocabulary, e]`, where `e` is the size of an embedding.
     pub(crate) token_embeddings: Vec<f32>,
-    /// For each segment, two at most, `[pieces, e]`: its own embedding and that of each position.
+    /// For each segment, at most two, `[positions, e]`: the sum of the embeddings of segment and
+    /// position.
     pub(crate) position_embeddings: Vec<Vec<f32>>,
-    /// Over `e` units.
+    /// The normalization of embeddings, over `e` units.
     pub(crate) embedding_norm: LayerNorm,
-    /// `e` to `h`, where they differ.
+    /// `e` to `h`, if they differ.
     pub(crate) embedding_projection: Option<LinearLayer>,
     pub(crate) layers: Vec<BertLayer>,
 }
 
 impl BertParameters {
-    /// Reads the tensors that `config` asks for.
+    /// Reads the tensors according to `config`.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: EncoderConfig,
@@ -257,7 +258,7 @@ impl BertParameters {
         };
         let words = embedding("word", config.vocab_size)?;
         let mut positions: Vec<f32> = embedding("position", config.max_positions)?;
-        // No token stands before the first position.
+        // The rows before the first position are never used.
         positions.drain(..config.first_position * e);
         let positions = match config.type_vocab_size {
             0 => vec![positions],
@@ -290,11 +291,11 @@ impl BertParameters {
     }
 }
 
-/// A BERT on some device, in candle's operations.
+/// A BERT on any device, with candle's operations.
 pub(crate) struct Bert {
     config: EncoderConfig,
     words: Tensor,
-    /// Segment after segment.
+    /// The embeddings of positions, segment after segment.
     positions: Tensor,
     n_segments: usize,
     norm: (Tensor, Tensor),
@@ -369,7 +370,7 @@ impl Bert {
         })
     }
 
-    /// The last hidden state of every piece of every input, one after another: `[Σ pieces, h]`.
+    /// Returns the last hidden state of every token of every input, concatenated: `[Σ tokens, h]`.
     pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> candle_core::Result<Vec<f32>> {
         let b = inputs.len();
         let t = inputs.iter().map(|it| it.ids.len()).max().unwrap_or(0);
@@ -422,7 +423,7 @@ impl Bert {
         Ok(packed)
     }
 
-    /// Queries, keys and values `[b, t, 3h]` to what each token gathered, `[b, t, h]`.
+    /// Computes attention: queries, keys and values `[b, t, 3h]` to `[b, t, h]`.
     fn attend(&self, qkv: &Tensor, mask: &Tensor) -> candle_core::Result<Tensor> {
         let (b, t, _) = qkv.dims3()?;
         let a = self.config.num_attention_heads;
@@ -442,7 +443,7 @@ impl Bert {
     }
 }
 
-/// `[b, t, inputs]` to `[b, t, outputs]`.
+/// Applies a dense layer: `[b, t, inputs]` to `[b, t, outputs]`.
 fn linear(x: &Tensor, (weight, bias): &(Tensor, Tensor)) -> candle_core::Result<Tensor> {
     let (b, t, _) = x.dims3()?;
     let y = x.flatten_to(1)?.matmul(weight)?.broadcast_add(bias)?; // [b·t, outputs]

@@ -1,20 +1,20 @@
-//! The forward pass of BERT on the CPU: no padding, few passes over memory.
+//! The forward pass of BERT on the CPU, without padding and with few passes over memory.
 //!
-//! The same function as [`crate::bert::Bert`], written anew because candle's operations take one
-//! scalar thread for everything but products, copy queries, keys and values apart, and need a new
-//! buffer for every step. Here:
+//! It computes the same function as [`crate::bert::Bert`]. It exists because candle's operations
+//! other than products use one scalar thread, copy queries, keys and values separately, and
+//! allocate a new buffer for every step. Here:
 //!
-//! - texts stand one after another, `[t, h]`, so nothing is computed for padding;
-//! - they are cut into shares of a few hundred tokens, and each share goes through all layers on
+//! - texts are concatenated, `[t, h]`, so nothing is computed for padding;
+//! - they are split into shares of a few hundred tokens, and each share goes through all layers on
 //!   one thread, in buffers that stay in the cache;
-//! - queries, keys and values are one product, and attention reads them where they lie;
-//! - bias, GELU, residual and normalization are done in one pass after the product before them,
-//!   in loops that the compiler vectorises for the machine at hand (`pulp` chooses at run time).
+//! - queries, keys and values are one product, and attention reads them in place;
+//! - bias, GELU, residual and normalization are one pass after the product before them, in loops
+//!   that the compiler vectorizes for the CPU at hand (`pulp` selects the code at run time).
 //!
-//! Shapes: `t` pieces of all texts of a share, `l` pieces of one text, `h` hidden units, `d` units
+//! Shapes: `t` tokens of all texts of a share, `l` tokens of one text, `h` hidden units, `d` units
 //! of a head, `m` units of the intermediate layer.
 
-// Products of views with strides take pointers; nothing else here does.
+// Products of strided views use pointers; nothing else here is unsafe.
 #![allow(unsafe_code)]
 
 use gemm::Parallelism;
@@ -24,11 +24,11 @@ use rayon::prelude::*;
 use crate::bert::{BertParameters, LayerNorm, LinearLayer};
 use crate::tokenization::EncoderInput;
 
-/// Tokens that one thread takes through all layers: enough that a product is worth packing its
-/// weights for, few enough that the buffers stay in the cache.
+/// The number of tokens that one thread takes through all layers: large enough that packing weights
+/// for a product pays off, small enough that the buffers stay in the cache.
 const TOKENS_PER_SHARE: usize = 512;
 
-/// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
+/// Returns the last hidden state of every token of every text, concatenated: `[Σ tokens, h]`.
 pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     let arch = Arch::new();
     run_in_shares(
@@ -46,8 +46,8 @@ pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec
     )
 }
 
-/// The weights of every head of a layer for one text, `[a, l, l]`: how much a token, the row, takes
-/// of each other; each row sums to 1. None where there is no such layer.
+/// Returns the attention weights of every head of a layer for one text, `[a, l, l]`: the row is the
+/// attending token, and each row sums to 1. `None` if there is no such layer.
 pub(crate) fn attention(
     model: &BertParameters,
     text: EncoderInput<'_>,
@@ -83,7 +83,8 @@ pub(crate) fn attention(
     found
 }
 
-/// States `[Σ pieces, h]` of all texts, where `run` writes those of a share of them, `[t, h]`.
+/// Computes the states `[Σ tokens, h]` of all texts; `run` writes those of a share of them,
+/// `[t, h]`.
 pub(crate) fn run_in_shares(
     texts: &[EncoderInput<'_>],
     h: usize,
@@ -105,7 +106,7 @@ pub(crate) fn run_in_shares(
     hidden
 }
 
-/// `x W` of each row, without the bias, on one thread.
+/// Computes `x W` of each row, without the bias, on one thread.
 pub(crate) fn multiply_rows(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
     let outputs = linear.bias.len();
     let inputs = linear.weight.len() / outputs;
@@ -124,7 +125,7 @@ pub(crate) fn multiply_rows(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
     y
 }
 
-/// `norm(gelu(x W + b))` of each row, on one thread.
+/// Computes `norm(gelu(x W + b))` of each row, on one thread.
 pub(crate) fn transform(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec<f32> {
     let h = dense.bias.len();
     let t = x.len() / h;
@@ -144,8 +145,8 @@ pub(crate) fn transform(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec
     y
 }
 
-/// For each of the `v` rows of `words` its greatest product with a row of `x`, both of width `h`;
-/// some words at a time, on one thread.
+/// Returns for each of the `v` rows of `words` its greatest product with a row of `x`, both of
+/// width `h`. It processes some words at a time, on one thread.
 pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     const AT_ONCE: usize = 2_048;
     let t = x.len() / h;
@@ -175,8 +176,8 @@ pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     most
 }
 
-/// Runs of texts for each thread to take one after another, and how many threads a product has
-/// besides.
+/// Splits the texts into runs for the threads to process, and returns how many threads each product
+/// may use.
 pub(crate) fn split_for_threads<'a, 'b>(
     texts: &'a [EncoderInput<'b>],
 ) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
@@ -193,14 +194,14 @@ pub(crate) fn split_for_threads<'a, 'b>(
     (shares, parallelism)
 }
 
-/// At most `n` runs of texts with about as many tokens each.
+/// Splits the texts into at most `n` runs with about equally many tokens.
 fn shares<'a, 'b>(texts: &'a [EncoderInput<'b>], n: usize) -> Vec<&'a [EncoderInput<'b>]> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let mut shares = Vec::with_capacity(n);
     let (mut first, mut seen) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
         seen += text.ids.len();
-        // the share is full when it reaches its part of all tokens
+        // The share is full when it reaches its part of all tokens.
         if seen * n >= n_pieces * (shares.len() + 1) {
             shares.push(&texts[first..=index]);
             first = index + 1;
@@ -209,7 +210,7 @@ fn shares<'a, 'b>(texts: &'a [EncoderInput<'b>], n: usize) -> Vec<&'a [EncoderIn
     shares
 }
 
-/// One share on its way through the layers of a model.
+/// The forward pass of one share through the layers of a model.
 pub(crate) struct ForwardPass<'a, M> {
     pub(crate) model: &'a M,
     pub(crate) texts: &'a [EncoderInput<'a>],
@@ -218,13 +219,13 @@ pub(crate) struct ForwardPass<'a, M> {
 }
 
 impl ForwardPass<'_, BertParameters> {
-    /// Writes the last hidden state `[t, h]`.
+    /// Computes the last hidden states `[t, h]`.
     fn run(&self, hidden: &mut [f32]) {
         self.watched(hidden, &mut |_, _| ());
     }
 
-    /// The same; `watch` is shown the number of each layer and its queries, keys and values
-    /// `[t, 3h]`.
+    /// Computes the last hidden states, and calls `watch` with the number of each layer and its
+    /// queries, keys and values `[t, 3h]`.
     fn watched(&self, hidden: &mut [f32], watch: &mut dyn FnMut(usize, &[f32])) {
         let (h, m) = (
             self.model.config.hidden_size,
@@ -262,8 +263,8 @@ impl ForwardPass<'_, BertParameters> {
         }
     }
 
-    /// The sum of a token's own and its position's embedding, normalized, and brought to the
-    /// width of the layers; `room` is written over.
+    /// Writes the normalized sums of token and position embeddings, projected to the width of the
+    /// layers; `room` is overwritten.
     fn embed(&self, hidden: &mut [f32], room: &mut [f32]) {
         let (e, h) = (
             self.model.config.embedding_size,
@@ -280,7 +281,7 @@ impl ForwardPass<'_, BertParameters> {
         self.arch.dispatch(RowKernel::Bias(hidden, &project.bias));
     }
 
-    /// `[t, e]`: embeddings of words and positions, summed and normalized.
+    /// Writes the normalized sums of token and position embeddings, `[t, e]`.
     fn sum_and_norm(&self, hidden: &mut [f32], positions: &mut [f32]) {
         let e = self.model.config.embedding_size;
         let rows = hidden
@@ -304,7 +305,7 @@ impl ForwardPass<'_, BertParameters> {
         ));
     }
 
-    /// `y = x W`, without the bias.
+    /// Computes `y = x W`, without the bias.
     fn linear(&self, x: &[f32], linear: &LinearLayer, y: &mut [f32]) {
         let outputs = linear.bias.len();
         let inputs = linear.weight.len() / outputs;
@@ -313,7 +314,7 @@ impl ForwardPass<'_, BertParameters> {
         multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
-    /// Queries, keys and values `[t, 3h]` to what each token gathered from its text, `[t, h]`.
+    /// Computes attention within each text: queries, keys and values `[t, 3h]` to `[t, h]`.
     fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
@@ -337,7 +338,7 @@ impl ForwardPass<'_, BertParameters> {
         }
     }
 
-    /// The weights of a head for one text, `[n, n_attended]`.
+    /// Computes the attention weights of a head for one text, `[n, n_attended]`.
     fn weights(&self, text: &TextRows<'_>, head: usize, scores: &mut [f32]) {
         let query = self.part(text, 0, head, text.n); // [n, d]
         let key = self.part(text, 1, head, text.n_attended); // [n_attended, d]
@@ -347,7 +348,7 @@ impl ForwardPass<'_, BertParameters> {
             .dispatch(RowKernel::Softmax(scores, text.n_attended));
     }
 
-    /// A head's queries (0), keys (1) or values (2) of the first `n` rows of a text.
+    /// Returns a head's queries (0), keys (1) or values (2) of the first `n` rows of a text.
     fn part<'b>(&self, text: &TextRows<'b>, part: usize, head: usize, n: usize) -> MatrixView<'b> {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
@@ -355,22 +356,22 @@ impl ForwardPass<'_, BertParameters> {
     }
 }
 
-/// Queries, keys and values of one text among those of a batch.
+/// The queries, keys and values of one text in a batch.
 struct TextRows<'a> {
-    /// `[n, 3h]`, and what follows it.
+    /// `[n, 3h]`, followed by those of later texts.
     qkv: &'a [f32],
     n: usize,
-    /// The first so many rows are attended to.
+    /// The number of rows, from the first, that can be attended to.
     n_attended: usize,
 }
 
-/// One pass over rows in place, compiled once for each vector unit.
+/// A pass over rows in place, compiled once for each SIMD instruction set.
 enum RowKernel<'a> {
     /// `x = x + b`: rows and bias.
     Bias(&'a mut [f32], &'a [f32]),
     /// `x = gelu(x + b)`, `gelu(x) = x/2 (1 + erf(x/√2))`: rows and bias.
     Gelu(&'a mut [f32], &'a [f32]),
-    /// Each row to weights that sum to one: rows and their width.
+    /// `softmax` of each row: rows and their width.
     Softmax(&'a mut [f32], usize),
     /// `y = norm(y + x + b)`: rows of `y`, rows of `x`, bias.
     AddNorm(&'a mut [f32], &'a [f32], &'a [f32], &'a LayerNorm),
@@ -379,8 +380,8 @@ enum RowKernel<'a> {
 impl WithSimd for RowKernel<'_> {
     type Output = ();
 
-    // Everything below is inlined into one function a vector unit, or it would be compiled for the
-    // least of them.
+    // Everything below is inlined into one function per instruction set; otherwise it would be
+    // compiled for the least of them.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self {
@@ -439,7 +440,7 @@ fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &LayerNorm) {
     }
 }
 
-/// A matrix inside a buffer: element (r, c) is at `r row_stride + c column_stride`.
+/// A strided matrix in a buffer: element (r, c) is at `r row_stride + c column_stride`.
 #[derive(Clone, Copy)]
 pub(crate) struct MatrixView<'a> {
     numbers: &'a [f32],
@@ -450,7 +451,7 @@ pub(crate) struct MatrixView<'a> {
 }
 
 impl<'a> MatrixView<'a> {
-    /// Rows that are `row_stride` apart.
+    /// Creates a matrix with rows that are `row_stride` apart.
     pub(crate) fn new(
         numbers: &'a [f32],
         [rows, columns]: [usize; 2],
@@ -487,7 +488,7 @@ impl<'a> MatrixView<'a> {
     }
 }
 
-/// Where a product goes: rows that are `stride` apart.
+/// The destination of a product: rows that are `stride` apart.
 pub(crate) struct MatrixRowsMut<'a> {
     numbers: &'a mut [f32],
     stride: usize,
@@ -510,8 +511,8 @@ pub(crate) fn multiply(
     assert!(a.is_inside() && b.is_inside() && a.columns == b.rows);
     assert!(b.columns <= y.stride);
     assert!((a.rows - 1) * y.stride + b.columns <= y.numbers.len());
-    // SAFETY: the asserts above keep every element of the three matrices inside its slice, and
-    // `y` is borrowed alone, so it overlaps neither `a` nor `b`; elements of `y` are apart from
+    // SAFETY: the asserts above keep every element of the three matrices inside its slice, and `y`
+    // is borrowed exclusively, so it overlaps neither `a` nor `b`; elements of `y` do not overlap
     // each other since a row is no longer than the stride. `y` is not read (`read_dst` false).
     // Every stride is below the length of a slice, so it fits an isize.
     unsafe {
@@ -539,7 +540,7 @@ pub(crate) fn multiply(
     }
 }
 
-/// Combines all numbers in sixteen lanes and then these, always in the same order.
+/// Reduces all numbers in sixteen lanes and then the lanes, always in the same order.
 #[inline(always)]
 pub(crate) fn fold(
     numbers: &[f32],
@@ -560,8 +561,8 @@ pub(crate) fn fold(
     lanes.into_iter().fold(neutral, combine)
 }
 
-/// `eˣ` for `x <= 0`, to 2e-7 of the value; below e⁻⁸⁷ it stays there. After Cephes' `expf`
-/// (Moshier 1992), written so that it vectorises.
+/// Computes `eˣ` for `x <= 0`, with a relative error of 2e-7; below x = −87 it is constant. After
+/// Cephes' `expf` (Moshier 1992), written so that it vectorizes.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer in the low bits
@@ -587,8 +588,8 @@ pub(crate) fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
-/// The error function, to 5e-7: a quotient of polynomials in `x²`, as in Eigen's and XLA's `erf`
-/// for f32. Beyond 3.74 it is 1 in f32.
+/// Computes the error function with an error of 5e-7: a quotient of polynomials in `x²`, as in
+/// Eigen's and XLA's `erf` for f32. Beyond 3.74 it is 1 in f32.
 #[inline(always)]
 fn erf(x: f32) -> f32 {
     const MOST: f32 = 3.743_921_2;
@@ -642,7 +643,7 @@ mod tests {
         assert!(exp(f32::NEG_INFINITY) > 0.0 && exp(0.0) == 1.0 && erf(0.0) == 0.0);
     }
 
-    /// What a GPU computes is candle's own operations; here they run on the CPU.
+    /// GPUs use candle's own operations; here they run on the CPU.
     #[test]
     fn equals_the_plain_pass_in_candle() {
         macro_rules! files {
@@ -668,12 +669,13 @@ mod tests {
             let texts = texts.map(|(n, second)| EncoderInput {
                 ids: &ids[64 - n..],
                 second_segment_start: second,
-                // The others are looked at by none.
+                // No token attends to the others.
                 n_attended: n.div_ceil(2).max(second),
             });
             let fused = forward(&model, &texts);
             drop(model);
-            // States are about 1: of the last digit of f16, 5e-4, and of bf16, 4e-3, a dozen.
+            // States are about 1. The bounds are a dozen times the last digit: 5e-4 of f16, 4e-3 of
+            // bf16.
             for (dtype, bounds) in [
                 (DType::F32, 0.0..2e-5),
                 (DType::F16, 1e-4..1e-2),

@@ -1,17 +1,17 @@
-//! ColBERT: a vector for each token, and for each piece of the query the best of the text's
+//! ColBERT: a vector for each token, and for each query token its best match in the document
 //! (Khattab and Zaharia, SIGIR 2020, arXiv:2004.12832; ColBERTv2: Santhanam et al., NAACL 2022).
 //!
-//! `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` over vectors `W x`, `x` a hidden state. A query is read as
-//! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound, a text as `[CLS] [D] tokens
-//! [SEP]`. Which of these are there, and which are compared, is a setting ([`ColbertPreset`] names
-//! those of papers), read from `ranker.toml`, or else from `artifact.metadata`, which Stanford's
-//! code writes beside a model.
+//! `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` over vectors `W x`, where `x` is a hidden state. A query is
+//! encoded as `[CLS] [Q] tokens [SEP] [MASK] … [MASK]`, filled up to a maximum length, a document
+//! as `[CLS] [D] tokens [SEP]`. Which special tokens are used, and which are compared, are settings
+//! ([`ColbertPreset`] names those of papers). They are read from `ranker.toml`, or else from
+//! `artifact.metadata`, which Stanford's code writes next to a model.
 //!
 //! Tensor names are those of `HF_ColBERT` in that code: the encoder's under its prefix, `bert.`,
-//! and `linear.weight`, without a bias. Where a text's punctuation is left out, that code at first
-//! compared vectors of zeros in its place, and later none; here it is none.
+//! and `linear.weight`, without a bias. Where punctuation of documents is left out, early versions
+//! of that code compared vectors of zeros in its place, later versions none; here there is none.
 //!
-//! Shapes: `t` pieces of a text, `h` hidden units, `w` numbers of a vector.
+//! Shapes: `t` tokens of a text, `h` hidden units, `w` numbers of a vector.
 
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub struct Colbert {
     cutter: InputTokenizer,
     encoder: Encoder,
     setting: ColbertSetting,
-    /// Ids of tokens that are read but not compared, of a text.
+    /// Ids of the document tokens that are encoded but not compared.
     punctuation: Vec<u32>,
     /// `h` to `w`.
     linear: LinearLayer,
@@ -44,13 +44,13 @@ pub struct Colbert {
 }
 
 impl Colbert {
-    /// Whether `config.json` says that the folder holds one, as Stanford's code writes it.
+    /// Whether `config.json` describes a ColBERT model, as Stanford's code writes it.
     pub fn is_supported_config(config: &[u8]) -> bool {
         EncoderConfig::parse(config).is_ok_and(|it| it.is_colbert)
     }
 
-    /// Reads and checks the files and puts the encoder where `computing` says. The files say
-    /// how many tokens there are at most, or the presets: 32 of a query, 180 of a text.
+    /// Reads and checks the files and loads the encoder on the device of `computing`. The maximum
+    /// numbers of tokens come from the files or the presets: 32 for a query, 180 for a document.
     pub fn load(files: &ModelFiles, computing: impl Into<ComputeTarget>) -> Result<Colbert, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         let declared = files.ranker_config_for(Architecture::Colbert)?;
@@ -72,7 +72,7 @@ impl Colbert {
                         .to_owned(),
             });
         }
-        // [CLS], a marker, a token and [SEP].
+        // `[CLS]`, a marker, a token and `[SEP]`.
         let least = 3 + usize::from(plan.markers.is_some());
         check_bound(plan.bounds.query, least, &config)?;
         check_bound(plan.bounds.document, least, &config)?;
@@ -110,7 +110,7 @@ impl Colbert {
         })
     }
 
-    /// The pieces of a query or of a text, with those that stand beside them.
+    /// Returns the tokens of a query or of a document, with special tokens.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         let (cls, sep) = self.cutter.cls_and_sep();
         let marker = self.setting.marker(side);
@@ -132,7 +132,7 @@ impl Colbert {
         })
     }
 
-    /// One forward pass over queries and texts, which may be mixed.
+    /// Runs one forward pass over queries and documents, which may be mixed.
     pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
         let inputs = batch.iter().map(|it| self.input(it));
         let inputs: Vec<EncoderInput<'_>> = inputs.collect::<Result<_, _>>()?;
@@ -142,44 +142,45 @@ impl Colbert {
             .collect()
     }
 
-    /// The sum over the query's vectors of the best cosine with one of the text's; always finite.
-    /// In a text of which nothing is compared, the best is -1, the least cosine.
+    /// Returns the sum over the query's vectors of the best cosine with one of the document's;
+    /// always finite. If no token of the document is compared, each best cosine is -1, the minimum.
     pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
         embedding::max_sim_score(query, text)
     }
 
-    /// What the score is made of. Tokens that are not of the text have an empty span.
+    /// Returns the cosines behind the score. Special tokens have an empty span.
     pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> TokenMatches {
         embedding::matches(&self.cutter, query, text)
     }
 
-    /// How many numbers a vector has.
+    /// Returns the number of dimensions of a vector.
     pub fn dimension(&self) -> usize {
         self.linear.bias.len()
     }
 
-    /// What stands after `[CLS]` of queries, and of texts.
+    /// Returns the marker tokens after `[CLS]` of queries and of documents.
     pub fn marker_tokens(&self) -> Option<[String; 2]> {
         let markers = self.setting.markers?;
         Some(markers.map(|it| self.cutter.piece(it)))
     }
 
-    /// What stands after a short query.
+    /// Returns how short queries are filled up.
     pub fn augmentation(&self) -> QueryAugmentation {
         self.setting.augmentation
     }
 
-    /// A token as it stands in the vocabulary.
+    /// Returns a token as in the vocabulary.
     pub fn token(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
+    /// of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Where tokens stand in `text.ids`, which this model has to have made.
+    /// Returns the positions of tokens in `text.ids`, which this model must have created.
     fn layout(&self, text: &TokenizedText) -> Result<InputLayout, Error> {
         let first = 1 + usize::from(self.setting.marker(text.role).is_some());
         let sep = first + text.spans.len();
@@ -209,7 +210,7 @@ impl Colbert {
         })
     }
 
-    /// From hidden states `[t, h]` to what is compared.
+    /// Computes the vectors that are compared from hidden states `[t, h]`.
     fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
         let InputLayout { first, sep } = self.layout(text)?;
         let width = self.dimension();
@@ -242,16 +243,16 @@ impl Colbert {
     }
 }
 
-/// Of one text: where its own tokens begin, and where `[SEP]` stands.
+/// The position of the first content token of a text, and that of `[SEP]`.
 struct InputLayout {
     first: usize,
     sep: usize,
 }
 
-/// How a model reads and compares, tokens by their names.
+/// How a model encodes and compares, with tokens by name.
 struct ColbertPlan {
     bounds: TokenLimits,
-    /// Of a query and of a text.
+    /// The markers of queries and of documents.
     markers: Option<[String; 2]>,
     augmentation: QueryAugmentation,
     punctuation: PunctuationPolicy,
@@ -260,7 +261,7 @@ struct ColbertPlan {
 }
 
 impl ColbertPlan {
-    /// `artifact` only where there is no preset.
+    /// Creates the plan; `artifact` is used only without a preset.
     fn of(declared: &RankerConfig, artifact: Option<&Artifact>, most: usize) -> ColbertPlan {
         let choices = declared.colbert.clone().unwrap_or_default();
         let mut plan =
@@ -315,12 +316,12 @@ impl ColbertPlan {
     }
 }
 
-/// The same with ids.
+/// The plan with token ids instead of names.
 struct ColbertSetting {
     bounds: TokenLimits,
     markers: Option<[u32; 2]>,
     augmentation: QueryAugmentation,
-    /// What a query is filled up with.
+    /// The token that fills up a query.
     mask: Option<u32>,
     query_keeps: Vec<SpecialToken>,
     text_keeps: Vec<SpecialToken>,
@@ -370,7 +371,7 @@ impl ColbertSetting {
     }
 }
 
-/// `artifact.metadata`, of what is looked at.
+/// The fields of `artifact.metadata` that are used.
 #[derive(Deserialize)]
 struct Artifact {
     dim: Option<usize>,
@@ -438,8 +439,8 @@ impl Artifact {
     }
 }
 
-/// Ids of the 32 marks of ASCII: of each its first token. A mark that the vocabulary lacks leaves
-/// nothing out, or texts in other scripts would go with it.
+/// Returns the ids of the 32 ASCII punctuation marks, the first token of each. A mark that the
+/// vocabulary lacks is skipped, since the unknown token would leave out texts in other scripts too.
 fn punctuation(cutter: &InputTokenizer) -> Result<Vec<u32>, Error> {
     let marks = (b'!'..=b'~').filter(u8::is_ascii_punctuation);
     let mut ids = Vec::new();

@@ -1,9 +1,9 @@
-//! What `config.json` says of an encoder, in one form for all families.
+//! The configuration of an encoder, from `config.json`, in one form for all families.
 //!
-//! BERT, RoBERTa and XLM-R, ELECTRA and DistilBERT are one computation: embeddings summed and
-//! normalized, then layers of self-attention and two dense layers, each with its residual and
-//! normalized after it. They differ in the names of tensors, in where positions begin, in segments
-//! and in the width of the embeddings.
+//! BERT, RoBERTa and XLM-R, ELECTRA and DistilBERT are one computation: embeddings are summed and
+//! normalized, then come layers of self-attention and two dense layers, each with a residual and a
+//! normalization after it. They differ in the names of tensors, the first position, segments and
+//! the size of the embeddings.
 
 mod modern_bert;
 
@@ -13,10 +13,10 @@ pub(crate) use modern_bert::{AttentionWindow, HeadPooling, ModernBertConfig};
 
 use crate::error::{Error, unsupported};
 
-/// The most layers that are believed of a file.
+/// The maximum number of layers that is accepted.
 const MAX_LAYERS: usize = 4_096;
 
-/// The most pieces of a text, whatever the file of a family says that has no table of positions.
+/// The maximum number of tokens of a text, if the family has no table of positions.
 const MAX_TOKENS: usize = 65_536;
 
 /// Whether `config.json` describes an encoder that can be loaded.
@@ -24,18 +24,18 @@ pub fn is_encoder(config: &[u8]) -> bool {
     EncoderConfig::parse(config).is_ok()
 }
 
-/// A family of encoder architectures, by `model_type`.
+/// A family of encoder architectures, identified by `model_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EncoderFamily {
     /// BERT and MiniLM: Devlin et al. (NAACL 2019), Wang et al. (NeurIPS 2020).
     Bert,
     /// RoBERTa and XLM-R: Liu et al. (2019), Conneau et al. (ACL 2020).
     Roberta,
-    /// Clark et al. (ICLR 2020).
+    /// ELECTRA: Clark et al. (ICLR 2020).
     Electra,
-    /// Sanh et al. (2019).
+    /// DistilBERT: Sanh et al. (2019).
     DistilBert,
-    /// Warner et al. (2024); what is its own stands in [`ModernBertConfig`].
+    /// ModernBERT: Warner et al. (2024); [`ModernBertConfig`] has its own settings.
     ModernBert,
 }
 
@@ -51,7 +51,7 @@ impl EncoderFamily {
         })
     }
 
-    /// The `model_type` that stands for all of it.
+    /// Returns the `model_type` of the family.
     pub(crate) fn name(self) -> &'static str {
         match self {
             EncoderFamily::Bert => "bert",
@@ -62,7 +62,7 @@ impl EncoderFamily {
         }
     }
 
-    /// How many separators stand between a query and a text that are read together.
+    /// Returns the number of separators between a query and a document that are encoded together.
     pub(crate) fn n_separators(self) -> usize {
         match self {
             EncoderFamily::Roberta => 2,
@@ -73,7 +73,7 @@ impl EncoderFamily {
         }
     }
 
-    /// What the names of tensors begin with in a file that also has a head.
+    /// Returns the prefix of the encoder's tensor names in a file that also has a head.
     pub(crate) fn tensor_prefix(self) -> &'static str {
         match self {
             EncoderFamily::Bert => "bert.",
@@ -85,39 +85,40 @@ impl EncoderFamily {
     }
 }
 
-/// What the forward pass needs to know.
+/// The configuration of the forward pass.
 #[derive(Clone, Debug)]
 pub(crate) struct EncoderConfig {
     pub(crate) family: EncoderFamily,
     pub(crate) vocab_size: usize,
     pub(crate) hidden_size: usize,
-    /// Of the embeddings; a dense layer leads from there to `hidden_size` where they differ.
+    /// The size of the embeddings; a dense layer projects them to `hidden_size` if they differ.
     pub(crate) embedding_size: usize,
     pub(crate) num_hidden_layers: usize,
     pub(crate) num_attention_heads: usize,
     pub(crate) intermediate_size: usize,
-    /// Rows of the table of positions; of a ModernBERT, which has none, the most tokens.
+    /// The number of rows of the position table; for ModernBERT, which has none, the maximum number
+    /// of tokens.
     pub(crate) max_positions: usize,
-    /// The row of the first token.
+    /// The row of the first token in the position table.
     pub(crate) first_position: usize,
-    /// Segments; 0 where the family has none.
+    /// The number of segments; 0 if the family has none.
     pub(crate) type_vocab_size: usize,
     pub(crate) layer_norm_eps: f64,
-    /// Logits of a classification head.
+    /// The number of logits of a classification head.
     pub(crate) n_labels: usize,
-    /// Whether the file says that it holds a model with a classification head.
+    /// Whether the file declares a classification head.
     pub(crate) has_classification_head: bool,
-    /// Whether it says so of a head for masked tokens.
+    /// Whether the file declares a masked language modeling head.
     pub(crate) has_masked_lm_head: bool,
-    /// Whether it says that it is a ColBERT of Stanford's.
+    /// Whether the file declares a ColBERT in Stanford's format.
     pub(crate) is_colbert: bool,
-    /// Whether a head for masked tokens predicts by what tokens are read as.
+    /// Whether a masked language modeling head uses the token embeddings as output weights.
     pub(crate) ties_embeddings: bool,
-    /// What ModernBERT has beside the above, and no other family.
+    /// The settings that only ModernBERT has.
     pub(crate) modern: Option<ModernBertConfig>,
 }
 
-/// The fields by the names of all families.
+/// The fields of the file, by the names of all families.
 #[derive(Deserialize)]
 struct Fields {
     vocab_size: usize,
@@ -147,7 +148,8 @@ struct Fields {
 }
 
 impl EncoderConfig {
-    /// Reads `config.json` and refuses what the forward pass would get wrong.
+    /// Parses `config.json`; returns an error for models that the forward pass would compute
+    /// incorrectly.
     pub(crate) fn parse(json: &[u8]) -> Result<EncoderConfig, Error> {
         let found = model_type(json)?;
         let Some(family) = EncoderFamily::of(&found) else {
@@ -156,7 +158,7 @@ impl EncoderConfig {
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         fields.check(family)?;
         let (type_vocab_size, eps) = match family {
-            // Neither is in its configuration.
+            // Its configuration has neither field.
             EncoderFamily::DistilBert => (0, 1e-12),
             EncoderFamily::ModernBert => (0, fields.norm_eps.unwrap_or(1e-5)),
             _ => (
@@ -165,7 +167,7 @@ impl EncoderConfig {
             ),
         };
         let first_position = match family {
-            // Position ids count on from that of padding.
+            // Position ids start after that of padding.
             EncoderFamily::Roberta => fields.pad_token_id.unwrap_or(1) + 1,
             _ => 0,
         };
@@ -200,7 +202,7 @@ impl EncoderConfig {
             first_position,
             type_vocab_size,
             layer_norm_eps: eps,
-            // What transformers takes where neither is there.
+            // The default of transformers.
             n_labels: labels.or(fields.num_labels).unwrap_or(2),
             has_classification_head: fields.has("ForSequenceClassification"),
             has_masked_lm_head: fields.has("ForMaskedLM"),
@@ -210,7 +212,7 @@ impl EncoderConfig {
         })
     }
 
-    /// The most tokens that a text can have.
+    /// Returns the maximum number of tokens of a text.
     pub(crate) fn max_tokens(&self) -> usize {
         self.max_positions - self.first_position
     }
@@ -226,7 +228,7 @@ impl Fields {
         if self.hidden_act != "gelu" {
             return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
         }
-        // A ModernBERT has no embeddings of positions, and files of some say `sans_pos`.
+        // ModernBERT has no position embeddings, and some files say `sans_pos`.
         if family != EncoderFamily::ModernBert
             && let Some(found) = self.position_embedding_type.as_deref()
             && found != "absolute"
@@ -255,7 +257,7 @@ impl Fields {
     }
 }
 
-/// Returns what a `config.json` says that its model is: its field `model_type`.
+/// Returns the field `model_type` of a `config.json`.
 pub(crate) fn model_type(json: &[u8]) -> Result<String, Error> {
     #[derive(Deserialize)]
     struct Kind {
@@ -265,7 +267,7 @@ pub(crate) fn model_type(json: &[u8]) -> Result<String, Error> {
     Ok(kind.model_type)
 }
 
-/// Refuses a model that comes with code of its own.
+/// Returns an error for a model that comes with its own code.
 pub(crate) fn check_no_custom_code(auto_map: Option<&serde_json::Value>) -> Result<(), Error> {
     match auto_map {
         None => Ok(()),
@@ -276,7 +278,8 @@ pub(crate) fn check_no_custom_code(auto_map: Option<&serde_json::Value>) -> Resu
     }
 }
 
-/// Refuses sizes outside of 1 to 2^24, so that no product of two of them is beyond a usize.
+/// Returns an error for sizes outside of 1 to 2^24, so that no product of two of them exceeds a
+/// usize.
 pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
     for &(field, size) in sizes {
         if !(1..=1 << 24).contains(&size) {
@@ -286,8 +289,8 @@ pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> 
     Ok(())
 }
 
-/// Refuses a bound on tokens that leaves no room for a text or exceeds what the model was made
-/// for.
+/// Returns an error for a maximum number of tokens that leaves no room for a text or exceeds that
+/// of the model.
 pub(crate) fn check_bound(found: usize, least: usize, config: &EncoderConfig) -> Result<(), Error> {
     let most = config.max_tokens();
     match (least..=most).contains(&found) {

@@ -1,5 +1,5 @@
-//! A cross-encoder: a query and a text are read together, and a head on the first token gives the
-//! score (Nogueira and Cho 2019, arXiv:1901.04085).
+//! A cross-encoder: query and document are encoded together, and a head on the first token returns
+//! the score (Nogueira and Cho 2019, arXiv:1901.04085).
 
 use crate::bert::{LayerNorm, LinearLayer};
 use crate::config::{EncoderConfig, EncoderFamily, HeadPooling, check_bound};
@@ -13,7 +13,7 @@ use crate::tokenization::{
 };
 use crate::weights::ModelWeights;
 
-/// A ranker that reads query and text together.
+/// A ranker that encodes query and document together.
 pub struct CrossEncoder {
     cutter: InputTokenizer,
     encoder: Encoder,
@@ -22,22 +22,22 @@ pub struct CrossEncoder {
 }
 
 impl CrossEncoder {
-    /// Whether `config.json` says that the folder holds one: an encoder with a classification
-    /// head of one or two labels.
+    /// Whether `config.json` describes a cross-encoder: an encoder with a classification head of
+    /// one or two labels.
     pub fn is_in(config: &[u8]) -> bool {
         EncoderConfig::parse(config)
             .is_ok_and(|it| it.has_classification_head && (1..=2).contains(&it.n_labels))
     }
 
-    /// Reads and checks the files and puts the weights where `device` says. Query and text
-    /// together have at most `max_pieces` tokens, special ones among them.
+    /// Reads and checks the files and loads the weights on the device. Query and document together
+    /// have at most `max_pieces` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        // Special tokens, and one of each.
+        // The special tokens, and one token of each text.
         let least = 4 + config.family.n_separators();
         check_bound(max_pieces, least, &config)?;
         if !(1..=2).contains(&config.n_labels) {
@@ -55,7 +55,7 @@ impl CrossEncoder {
         let head = Head::load(&weights, &config)?;
         let cutter = cutter.with_separators(config.family.n_separators());
         let cutter = cutter.with_settings(sides.bounds, sides.prompts)?;
-        // Of a pair that is too long, each side may lose all but this.
+        // In a pair that is too long, each side is cut to at least this.
         cutter.check_prompts(TokenLimits::uniform(
             (max_pieces - 2 - config.family.n_separators()) / 2,
         ))?;
@@ -67,18 +67,18 @@ impl CrossEncoder {
         })
     }
 
-    /// The pieces of a query or of a text.
+    /// Returns the tokens of a query or of a document.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
-    /// Both together; where they are too long the longer one loses its end first.
+    /// Joins both; if they are too long, the longer one is truncated first.
     pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         self.cutter.tokenize_pair(query, text)
     }
 
-    /// The score of each pair, higher is better; always finite. Of one label its logit, of two the
-    /// logarithm of the softmax of the second, as monoBERT has it.
+    /// Returns the score of each pair, higher is better; always finite. With one label it is the
+    /// logit, with two the log-softmax of the second, as in monoBERT.
     pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
@@ -96,14 +96,14 @@ impl CrossEncoder {
         scores.collect()
     }
 
-    /// How many layers there are, and how many heads each has.
+    /// Returns the number of layers and the number of heads of each.
     pub fn attention_shape(&self) -> (usize, usize) {
         self.encoder.attention_shape()
     }
 
-    /// How much each piece of a pair takes of each other in a layer, `[pieces, pieces]` row by row,
-    /// by one of its heads or by the mean of them; each row sums to 1. None where there is no such
-    /// layer or head, and of a ModernBERT or on a GPU, where the weights are not kept.
+    /// Returns the attention weights between the tokens of a pair in a layer, `[tokens, tokens]`
+    /// row by row, of one head or the mean of all; each row sums to 1. `None` if there is no such
+    /// layer or head, and for ModernBERT or on a GPU, where the weights are not stored.
     pub fn attention(
         &self,
         pair: &TokenizedPair,
@@ -133,30 +133,32 @@ impl CrossEncoder {
         })
     }
 
-    /// A token as it stands in the vocabulary.
+    /// Returns a token as in the vocabulary.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Labels of the head: of one the score is a logit, of two a log-probability.
+    /// Returns the number of labels of the head: with one the score is a logit, with two a
+    /// log-probability.
     pub fn n_labels(&self) -> usize {
         self.head.out.bias.len()
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
+    /// of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 }
 
-/// From the hidden states to the score.
+/// The classification head, from hidden states to the score.
 struct Head {
-    /// Of all but ModernBERT the first token stands for both.
+    /// Always the first token, except for ModernBERT.
     pooling: HeadPooling,
-    /// `h` to `h`, and what is done to each number.
+    /// `h` to `h`, followed by the activation.
     dense: LinearLayer,
     activation: fn(f64) -> f64,
-    /// What is done to all of them.
+    /// The normalization after the activation, if there is one.
     norm: Option<LayerNorm>,
     /// `h` to one or two labels.
     out: LinearLayer,
@@ -170,7 +172,7 @@ impl Head {
         let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
         let (mut pooling, mut norm) = (HeadPooling::Cls, None);
         let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
-            // The pooler is a part of the encoder's file.
+            // The pooler is part of the encoder's file.
             EncoderFamily::Bert => (
                 LinearLayer::load(weights, "pooler.dense", h, h)?,
                 libm::tanh,
@@ -207,12 +209,12 @@ impl Head {
         })
     }
 
-    /// `h`.
+    /// Returns `h`.
     fn width(&self) -> usize {
         self.dense.bias.len()
     }
 
-    /// Of the states of all tokens, `[t, h]`.
+    /// Computes the score from the states of all tokens, `[t, h]`.
     fn score(&self, states: &[f32]) -> f64 {
         let h = self.width();
         let read = match self.pooling {
@@ -239,13 +241,13 @@ impl Head {
     }
 }
 
-/// Of two logits the logarithm of the softmax of the first; at most 0.
+/// Returns the log-softmax of the first of two logits; at most 0.
 pub(crate) fn log_softmax_first(of: f64, other: f64) -> f64 {
     let most = of.max(other);
     of - most - libm::log(libm::exp(of - most) + libm::exp(other - most))
 }
 
-/// What the heads of ModernBERT begin with.
+/// Reads the dense layer and the normalization with which the heads of ModernBERT begin.
 pub(crate) fn modern_head(
     bare: &ModelWeights<'_>,
     config: &EncoderConfig,
@@ -264,7 +266,7 @@ pub(crate) fn modern_head(
     ))
 }
 
-/// Zero mean and unit variance, then scale and shift, in f64.
+/// Normalizes to zero mean and unit variance, then scales and shifts, in f64.
 fn normalise(norm: &LayerNorm, x: &mut [f64]) {
     let n = x.len() as f64;
     let mean = x.iter().sum::<f64>() / n;

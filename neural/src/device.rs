@@ -1,8 +1,8 @@
-//! Where a model computes. The one place that knows of device features and drivers.
+//! Devices and precisions. The only module that depends on device features and drivers.
 
 use crate::error::Error;
 
-/// A processor. The CPU is always there; the others need a build with their feature and a driver.
+/// A processor. The CPU is always available; others need a build with their feature and a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Device {
     /// All cores of the rayon pool of the calling thread.
@@ -13,25 +13,25 @@ pub enum Device {
     Metal(usize),
 }
 
-/// Of the weights and hidden states of an encoder. The heads on it compute in f32 or f64, and what
-/// a model gives is f32 or f64 too.
+/// The precision of the weights and hidden states of an encoder. Heads compute in f32 or f64, and
+/// the results of a model are f32 or f64 too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32 bits, IEEE 754 binary32.
     #[default]
     F32,
-    /// 16 bits, IEEE 754 binary16: eleven digits, up to 65,504. Made for GPUs; slow on a CPU.
+    /// 16 bits, IEEE 754 binary16: 11 significant bits, up to 65,504. For GPUs; slow on a CPU.
     F16,
-    /// 16 bits, bfloat16: eight digits, the range of f32. Made for GPUs; slow on a CPU.
+    /// 16 bits, bfloat16: 8 significant bits, the range of f32. For GPUs; slow on a CPU.
     Bf16,
 }
 
-/// Where a model computes, and in how many bits. A device alone means f32.
+/// The device and the precision of a model. Converted from a device alone, the precision is f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ComputeTarget {
-    /// Where.
+    /// The device.
     pub device: Device,
-    /// In what.
+    /// The precision.
     pub precision: Precision,
 }
 
@@ -45,12 +45,12 @@ impl From<Device> for ComputeTarget {
 }
 
 impl ComputeTarget {
-    /// Whether it is the CPU in f32, which every architecture has a path for.
+    /// Whether it is the CPU in f32, which every architecture supports.
     pub(crate) fn is_default(self) -> bool {
         self == ComputeTarget::from(Device::Cpu)
     }
 
-    /// Refuses anything but the CPU in f32 for `what`, `a T5`.
+    /// Returns an error for anything but the CPU in f32; `what` is the model, for example `a T5`.
     pub(crate) fn require_default(self, what: &str) -> Result<(), Error> {
         let ComputeTarget { device, precision } = self;
         let (device, reason) = match device {
@@ -78,7 +78,7 @@ impl Precision {
     }
 }
 
-/// `f32`, `f16`, `bf16`.
+/// Writes `f32`, `f16` or `bf16`.
 impl std::fmt::Display for Precision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -90,7 +90,7 @@ impl std::fmt::Display for Precision {
 }
 
 impl Device {
-    /// The candle device, or what is missing for it.
+    /// Opens the candle device; the error says what is missing.
     pub(crate) fn open(self) -> Result<candle_core::Device, Error> {
         match self {
             Device::Cpu => Ok(candle_core::Device::Cpu),
@@ -104,7 +104,7 @@ impl Device {
     }
 }
 
-/// `cpu`, `cuda:0`, `metal:0`.
+/// Writes for example `cpu`, `cuda:0` or `metal:0`.
 impl std::fmt::Display for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -117,8 +117,8 @@ impl std::fmt::Display for Device {
 
 #[cfg(feature = "cuda")]
 mod cuda {
-    /// The driver's libcuda is linked: without the driver the program does not start, and what is
-    /// missing here is a device.
+    /// The program is linked with the driver's libcuda and does not start without it, so an error
+    /// here means that there is no device.
     pub(super) fn open(ordinal: usize) -> Result<candle_core::Device, String> {
         candle_core::Device::new_cuda(ordinal).map_err(|error| error.to_string())
     }

@@ -1,12 +1,13 @@
-//! doc2query with T5: queries that a text may answer, to be added to it before it is indexed.
+//! doc2query with T5: generates queries that a document may answer, to add to it before indexing.
 //!
-//! Nogueira and Lin (2019), "From doc2query to docTTTTTquery": a T5 reads the text and writes
-//! queries, each token drawn from the `k` likeliest in proportion to their probabilities.
+//! Nogueira and Lin (2019), "From doc2query to docTTTTTquery": a T5 reads the document and
+//! generates queries, drawing each token from the `k` most probable ones in proportion to their
+//! probabilities.
 //!
-//! A draw is decided by a number in [0, 1) that depends on the seed, the text, the number of the
-//! query and the place of the token, and on nothing else; the logits that it falls on do not
-//! depend on other texts and queries either. So a text gets the same queries alone and among
-//! others, in any order, on any number of threads.
+//! Each draw is determined by a number in [0, 1) that depends only on the seed, the document, the
+//! number of the query and the position of the token; the logits do not depend on other documents
+//! and queries either. So a document gets the same queries alone and among others, in any order, on
+//! any number of threads.
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -18,31 +19,31 @@ use crate::ranker_config::RankerConfig;
 use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{EncoderInput, InputRole};
 
-/// Queries of a text that are written at once: weights are read once for all of them, and their
-/// keys and values are in memory together.
+/// The number of queries of a document that are generated at once: the weights are read once for
+/// all of them, and their keys and values are in memory together.
 const QUERIES_PER_PASS: usize = 16;
 
 /// How queries are generated: seed, top-k sampling, count and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GenerationConfig {
-    /// Of the draws.
+    /// The seed of the random draws.
     pub seed: u64,
-    /// Each token is one of so many; 1 always takes the likeliest.
+    /// The number of most probable tokens to draw from; 1 always takes the most probable.
     pub top_k: usize,
-    /// Queries of a text.
+    /// The number of queries per document.
     pub n_queries: usize,
-    /// A query has at most so many tokens, its end among them.
+    /// The maximum number of tokens of a query, including the end token.
     pub max_new_tokens: usize,
 }
 
 impl GenerationConfig {
-    /// The most queries of a text.
+    /// The largest number of queries per document.
     pub const MAX_QUERIES: usize = 1_000;
 
-    /// The most pieces of a query.
+    /// The largest maximum number of tokens of a query.
     pub const MAX_NEW_TOKENS: usize = 512;
 
-    /// As docTTTTTquery draws, with so many queries.
+    /// Returns the settings of docTTTTTquery with `n_queries` queries.
     pub fn docttttt_defaults(n_queries: usize, seed: u64) -> GenerationConfig {
         GenerationConfig {
             seed,
@@ -53,25 +54,25 @@ impl GenerationConfig {
     }
 }
 
-/// A query that was written.
+/// A query that the model generated for a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedQuery {
-    /// In the vocabulary; the last is the token that ends a text, or the query was cut off.
+    /// The token ids; the last is the end token unless the query was cut off.
     pub ids: Vec<u32>,
-    /// Without special tokens; may be empty.
+    /// The text without special tokens; may be empty.
     pub text: String,
 }
 
-/// The queries of a text.
+/// The generated queries of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedQueries {
-    /// In the order of their numbers.
+    /// The queries, in order.
     pub queries: Vec<GeneratedQuery>,
-    /// Whether the end of the text was left out, to keep to the bound.
+    /// Whether the end of the document was left out because of the maximum number of tokens.
     pub truncated: bool,
 }
 
-/// A T5 that writes queries.
+/// A T5 that generates queries.
 pub struct Doc2Query {
     model: T5,
     words: T5Tokenizer,
@@ -80,8 +81,8 @@ pub struct Doc2Query {
 }
 
 impl Doc2Query {
-    /// Reads and checks the files. Of a text at most `max_pieces` tokens are read, its end among
-    /// them. Computes on the CPU only.
+    /// Reads and checks the files. At most `max_pieces` tokens of a document are read, including
+    /// the end token. Computes on the CPU only.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
@@ -103,7 +104,7 @@ impl Doc2Query {
         })
     }
 
-    /// The queries of each text, in order; texts are shared among the threads.
+    /// Generates the queries of each document, in order, in parallel over documents.
     pub fn generate(
         &self,
         texts: &[&str],
@@ -114,7 +115,8 @@ impl Doc2Query {
         each.collect()
     }
 
-    /// Names what writes: SHA-256 in hex over the files and the bound on tokens.
+    /// Returns the fingerprint of the generator: SHA-256 in hex over the files and the maximum
+    /// number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -146,7 +148,7 @@ impl Doc2Query {
         })
     }
 
-    /// The queries of these numbers, in their order.
+    /// Generates the queries with these numbers, in order.
     fn write_some(
         &self,
         memory: &CrossAttentionCache,
@@ -201,10 +203,10 @@ impl GenerationConfig {
     }
 }
 
-/// What decides the draws of one text.
+/// The random draws of one document.
 struct Draws<'a> {
     sampling: &'a GenerationConfig,
-    /// SHA-256 of the text.
+    /// SHA-256 of the document's text.
     text: [u8; 32],
 }
 
@@ -216,7 +218,7 @@ impl Draws<'_> {
         }
     }
 
-    /// The token that is drawn for a place of a query, from logits `[v]`.
+    /// Draws the token at a position of a query, from logits `[v]`.
     fn piece(&self, logits: &[f32], query: usize, place: usize) -> Result<u32, Error> {
         if !logits.iter().all(|it| it.is_finite()) {
             return Err(Error::NotFinite);
@@ -224,7 +226,8 @@ impl Draws<'_> {
         Ok(draw(logits, self.sampling.top_k, self.number(query, place)))
     }
 
-    /// In [0, 1): 53 bits of SHA-256 over seed, text, query and place, little-endian.
+    /// Returns a number in [0, 1): 53 bits of SHA-256 over seed, text, query and position,
+    /// little-endian.
     fn number(&self, query: usize, place: usize) -> f64 {
         let mut hash = Sha256::new();
         hash.update(self.sampling.seed.to_le_bytes());
@@ -237,8 +240,8 @@ impl Draws<'_> {
     }
 }
 
-/// The first of the `k` likeliest tokens at which their probabilities, summed from the likeliest
-/// on, exceed `number`; of equal ones the first in the vocabulary.
+/// Returns the first of the `k` most probable tokens at which their cumulative probability, in
+/// descending order, exceeds `number`; ties are in the order of the vocabulary.
 fn draw(logits: &[f32], k: usize, number: f64) -> u32 {
     let mut order: Vec<u32> = (0..logits.len() as u32).collect();
     let by_logit = |a: &u32, b: &u32| {
@@ -264,7 +267,7 @@ fn draw(logits: &[f32], k: usize, number: f64) -> u32 {
             return piece;
         }
     }
-    // Rounding may leave the sum a little below 1.
+    // Because of rounding the sum may be slightly below 1.
     order[k - 1]
 }
 
@@ -274,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_number_falls_on_the_piece_whose_share_it_is_in() {
-        // Shares of the three likeliest: 1/2 of token 3, 1/4 each of tokens 1 and 4.
+        // Probabilities of the three most probable: 1/2 for token 3, 1/4 each for tokens 1 and 4.
         let logits = [-9.0, 0.0, -0.5, std::f32::consts::LN_2, 0.0];
         for (number, piece) in [
             (0.0, 3),
@@ -287,7 +290,7 @@ mod tests {
             assert_eq!(draw(&logits, 3, number), piece, "{number}");
         }
         assert_eq!(draw(&logits, 1, 0.999), 3);
-        // Of equal ones the first: tokens 1 and 4 are as likely.
+        // Ties are in the order of the vocabulary: tokens 1 and 4 are equally probable.
         assert_eq!(draw(&logits, 2, 0.999), 1);
         assert_eq!(draw(&logits, usize::MAX, 0.999_99), 0);
     }
@@ -303,7 +306,7 @@ mod tests {
         numbers.sort_by(f64::total_cmp);
         assert!(numbers[0] >= 0.0 && numbers[9_999] < 1.0);
         assert!(numbers.windows(2).all(|it| it[0] < it[1]));
-        // Kolmogorov and Smirnov: 1.95 / √n is exceeded once in a thousand.
+        // Kolmogorov-Smirnov test: 1.95 / √n is exceeded once in a thousand.
         let far = numbers.iter().zip(0..).map(|(it, at)| {
             let even = (f64::from(at) + 0.5) / 10_000.0;
             (it - even).abs()

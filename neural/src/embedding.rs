@@ -1,4 +1,4 @@
-//! From hidden states to unit vectors, and from two texts' vectors to a score.
+//! From hidden states to vectors, and from the vectors of two texts to a score.
 //!
 //! Shapes: `n` kept tokens, `h` hidden units.
 
@@ -13,17 +13,17 @@ use crate::tokenization::{InputTokenizer, TokenizedText};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmbeddingKind {
-    /// One vector a text, from all its tokens as [`Pooling`] says, `[CLS]` and `[SEP]` included
-    /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or
-    /// the inner product where the model's files say so.
+    /// One vector per text, from all its tokens by [`Pooling`], including `[CLS]` and `[SEP]`
+    /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or the inner
+    /// product if the model's files say so.
     BiEncoder,
-    /// One vector a token, `[CLS]` and `[SEP]` left out on both sides. The score is the sum over
-    /// the query's pieces of the best cosine with a piece of the text: `s(q, d) = Σᵢ maxⱼ
-    /// cos(qᵢ, dⱼ)` (Formal, Piwowarski and Clinchant, ECIR 2021, equation 1, after Khattab and
-    /// Zaharia, SIGIR 2020). From -n to n for a query of n tokens.
+    /// One vector per token, without `[CLS]` and `[SEP]` on both sides. The score is the sum over
+    /// the query's tokens of the best cosine with a token of the document:
+    /// `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` (Formal, Piwowarski and Clinchant, ECIR 2021, equation 1,
+    /// after Khattab and Zaharia, SIGIR 2020). From -n to n for a query of n tokens.
     ///
-    /// The encoder is taken as it is, not trained for this use as ColBERT is; results have to say
-    /// so.
+    /// The encoder is used as it is, not trained for late interaction as ColBERT is; results have
+    /// to say so.
     LateInteraction,
 }
 
@@ -32,15 +32,15 @@ impl EmbeddingKind {
     pub const ALL: &[EmbeddingKind] = &[EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction];
 }
 
-/// How the vectors of all tokens become one.
+/// How the vectors of all tokens are combined into one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pooling {
-    /// That of the first token, `[CLS]`.
+    /// The vector of the first token, `[CLS]`.
     Cls,
-    /// Their mean.
+    /// The mean of the vectors.
     #[default]
     Mean,
-    /// The greatest of each number.
+    /// The element-wise maximum of the vectors.
     Max,
 }
 
@@ -53,7 +53,7 @@ impl Pooling {
         let mut found: Vec<String> = Vec::new();
         for (key, value) in &config {
             match (key.strip_prefix("pooling_mode"), value) {
-                // Each mode of its own key, or all under one.
+                // Each mode has its own key, or one key has them all.
                 (Some(mode), serde_json::Value::Bool(true)) => {
                     found.push(mode.trim_start_matches('_').to_owned());
                 }
@@ -78,7 +78,7 @@ impl Pooling {
         }
     }
 
-    /// From `[n, h]`.
+    /// Pools hidden states `[n, h]` into one vector.
     fn pool(self, hidden: &[f32], width: usize) -> Vec<f32> {
         match self {
             Pooling::Cls => hidden[..width].to_vec(),
@@ -87,7 +87,7 @@ impl Pooling {
                 let mut most = hidden[..width].to_vec();
                 for row in hidden.chunks_exact(width) {
                     let pairs = most.iter_mut().zip(row);
-                    // What is no number stays none, to be found.
+                    // NaN is propagated, so that it is detected.
                     pairs.for_each(|(most, &it)| {
                         if it > *most || it.is_nan() {
                             *most = it;
@@ -100,24 +100,24 @@ impl Pooling {
     }
 }
 
-/// What a text is to a model: one unit vector, or one a token.
+/// The vectors of an encoded text: one for a bi-encoder, one per token for late interaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedText {
     /// `[n, h]`, row-major; `n` is 1 for a bi-encoder.
     numbers: Vec<f32>,
     width: usize,
-    /// Id and span of each kept token, for late interaction; empty for a bi-encoder.
+    /// The id and span of each kept token, for late interaction; empty for a bi-encoder.
     pieces: Vec<(u32, (u32, u32))>,
 }
 
 impl EncodedText {
-    /// The vectors, of as many numbers as the model has hidden units; of unit length but for a
-    /// bi-encoder that is compared by the inner product. A vector of zeros stays one.
+    /// Returns the vectors. They have unit length, except for a bi-encoder that uses the inner
+    /// product; vectors of zeros stay zero.
     pub fn vectors(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.numbers.chunks_exact(self.width)
     }
 
-    /// From the hidden states of all tokens, `[pieces, h]`.
+    /// Creates an encoded text from the hidden states of all tokens, `[tokens, h]`.
     pub(crate) fn new(
         matching: EmbeddingKind,
         sentence: &EmbeddingHead,
@@ -149,7 +149,7 @@ impl EncodedText {
         }
     }
 
-    /// Unit vectors of tokens, from vectors `[n, width]`.
+    /// Creates unit vectors of tokens from vectors `[n, width]`.
     pub(crate) fn from_token_vectors(
         numbers: Vec<f32>,
         width: usize,
@@ -163,7 +163,8 @@ impl EncodedText {
         encoded.normed(Similarity::Cosine)
     }
 
-    /// Of unit length where they are compared by their cosine; refuses what is no number.
+    /// Normalizes the vectors to unit length if the similarity is the cosine; returns an error if
+    /// one is not finite.
     fn normed(mut self, similarity: Similarity) -> Result<EncodedText, Error> {
         for vector in self.numbers.chunks_exact_mut(self.width) {
             let norm = dot(vector, vector).sqrt();
@@ -179,20 +180,20 @@ impl EncodedText {
         Ok(self)
     }
 
-    /// The ids of the tokens that have a vector, in the model's vocabulary; none of a bi-encoder.
+    /// Returns the ids of the tokens that have a vector; none for a bi-encoder.
     pub fn token_ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.pieces.iter().map(|it| it.0)
     }
 
-    /// Where the tokens that have a vector stand in the text, in characters; a special token
-    /// stands nowhere: both are 0.
+    /// Returns the spans in the text, in characters, of the tokens that have a vector; both ends
+    /// are 0 for a special token.
     pub fn token_spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
         self.pieces.iter().map(|it| it.1)
     }
 
-    /// For each vector of this query the greatest cosine with one of a text, from -1 to 1, and the
-    /// place of that among the text's, of several the first: what [`crate::EmbeddingModel::score`]
-    /// sums. None of a text without tokens.
+    /// Returns for each vector of this query its greatest cosine with one of the document, from -1
+    /// to 1, and the index of that vector, the first of several. [`crate::EmbeddingModel::score`]
+    /// sums these cosines. `None` for a document without tokens.
     pub fn best_matches(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
         let best = self.products(text).row_argmax().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
@@ -213,29 +214,31 @@ impl EncodedText {
     }
 }
 
-/// A token of a text, as it stands in the vocabulary and in the text.
+/// A token with its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubwordToken {
-    /// As in the vocabulary, `##ing`.
+    /// The token as in the vocabulary, for example `##ing`.
     pub token: String,
-    /// First character in the text (in Unicode scalar values); of a special token `end`.
+    /// The position of the first character in the text (in Unicode scalar values); equal to `end`
+    /// for a special token.
     pub start: usize,
     /// One past the last character.
     pub end: usize,
 }
 
-/// What a late interaction is made of: every cosine, of which the score takes each row's best.
+/// The cosines of all pairs of tokens in a late interaction; the score sums the maximum of each
+/// row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenMatches {
-    /// The query's tokens: the rows.
+    /// The tokens of the query: the rows.
     pub query: Vec<SubwordToken>,
-    /// The text's tokens: the columns.
+    /// The tokens of the document: the columns.
     pub document: Vec<SubwordToken>,
     /// `cosines[row][column]`, from -1 to 1.
     pub cosines: Vec<Vec<f64>>,
 }
 
-/// The score of two texts encoded with the same `matching`.
+/// Returns the score of two texts encoded with the same `matching`.
 pub(crate) fn score(
     matching: EmbeddingKind,
     similarity: Similarity,
@@ -249,13 +252,13 @@ pub(crate) fn score(
     }
 }
 
-/// The sum over the query's vectors of the best cosine with one of the text's.
+/// Returns the sum over the query's vectors of the best cosine with one of the document's.
 pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
     let most = query.products(text).row_maxima(MIN_COSINE);
     most.into_iter().map(f64::from).sum()
 }
 
-/// What that sum is made of.
+/// Returns the cosines behind that sum.
 pub(crate) fn matches(
     cutter: &InputTokenizer,
     query: &EncodedText,
@@ -273,15 +276,15 @@ pub(crate) fn matches(
     }
 }
 
-/// Of two unit vectors; their rounding to f32 shall not show as more than 1.
+/// Returns the cosine of two unit vectors, limited to -1 to 1 against the rounding to f32.
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     dot(a, b).clamp(-1.0, 1.0)
 }
 
-/// What a query token finds in a text without tokens: so such a text is never above another.
+/// The best cosine in a document without tokens, so that such a document never ranks above another.
 const MIN_COSINE: f32 = -1.0;
 
-/// The mean of the rows of `[n, h]`.
+/// Returns the mean of the rows of `[n, h]`.
 fn mean(hidden: &[f32], width: usize) -> Vec<f32> {
     let mut sums = vec![0.0f64; width];
     for row in hidden.chunks_exact(width) {
@@ -293,7 +296,7 @@ fn mean(hidden: &[f32], width: usize) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / n) as f32).collect()
 }
 
-/// The inner product, summed in eight lanes and these in order: the same bits on every machine.
+/// Returns the inner product, summed in eight lanes and these in order: the same bits on every CPU.
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (a_eights, a_rest) = a.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! A neural ranker: tokenizer, encoder and matching in one.
+//! A neural ranker that compares encoded texts: tokenizer, encoder and comparison in one.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::sentence_transformers::{EmbeddingHead, Similarity};
 use crate::tokenization::{InputRole, InputTokenizer, TokenizedText};
 use crate::weights::ModelWeights;
 
-/// A neural ranker on a device. Used from many threads at once, it gives each the same numbers.
+/// A bi-encoder or late-interaction ranker on a device. It can be shared by many threads and
+/// returns the same numbers to each.
 pub struct EmbeddingModel {
     cutter: InputTokenizer,
     encoder: Arc<Encoder>,
@@ -25,8 +26,8 @@ pub struct EmbeddingModel {
 }
 
 impl EmbeddingModel {
-    /// Reads and checks the files and puts the weights where `computing` says. A text has at most
-    /// `max_pieces` tokens, `[CLS]` and `[SEP]` among them.
+    /// Reads and checks the files and loads the weights on the device of `computing`. A text has at
+    /// most `max_pieces` tokens, including `[CLS]` and `[SEP]`.
     pub fn load(
         files: &ModelFiles,
         matching: EmbeddingKind,
@@ -40,9 +41,9 @@ impl EmbeddingModel {
         parts.around(Arc::new(encoder))
     }
 
-    /// The same files, compared otherwise: both share one encoder, so
-    /// [`EmbeddingModel::encode_for_models`] serves both with one forward pass. None where this
-    /// model was loaded from other files or with another bound.
+    /// Returns a ranker on the same files with another kind of comparison. Both share one encoder,
+    /// so [`EmbeddingModel::encode_for_models`] needs only one forward pass. `None` if this model
+    /// was loaded from other files or with another maximum number of tokens.
     pub fn with_kind(
         &self,
         files: &ModelFiles,
@@ -56,27 +57,27 @@ impl EmbeddingModel {
         parts.around(self.encoder.clone()).map(Some)
     }
 
-    /// Whether another model reads every text in the same tokens with the same encoder.
+    /// Whether another model tokenizes every text in the same way and shares the encoder.
     pub fn has_same_encoding(&self, other: &EmbeddingModel) -> bool {
         Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.tokenizes_like(&other.cutter)
     }
 
-    /// The pieces of `text`, and whether it was too long.
+    /// Returns the tokens of `text`, and whether it was truncated.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
-    /// One forward pass over all texts of the batch. An answer depends on the other texts by
-    /// rounding only (1e-6), and not at all on when the same batch is encoded again with as many
+    /// Encodes all texts of the batch in one forward pass. The result depends on the other texts
+    /// only by rounding (1e-6), and is the same when the same batch is encoded again with as many
     /// threads.
     pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<EncodedText>, Error> {
         let mut each = self.encode_for_models(&[self], batch)?;
         Ok(each.pop().unwrap_or_default())
     }
 
-    /// As [`EmbeddingModel::encode`], for each of the models, which all read as this one
-    /// ([`EmbeddingModel::has_same_encoding`]): one forward pass for all of them, and the bits that
-    /// each would have by itself.
+    /// Encodes like [`EmbeddingModel::encode`] for several models with the same encoding
+    /// ([`EmbeddingModel::has_same_encoding`]) in one forward pass. Each result has the same bits
+    /// as that of the model alone.
     pub fn encode_for_models(
         &self,
         models: &[&EmbeddingModel],
@@ -87,7 +88,7 @@ impl EmbeddingModel {
             return foreign("made for another encoder".to_owned());
         }
         for text in batch {
-            // Of the ids themselves the encoder knows.
+            // The encoder checks the ids themselves.
             if text.spans.len() + 2 != text.ids.len() {
                 let (ids, spans) = (text.ids.len(), text.spans.len());
                 return foreign(format!("{ids} pieces, {spans} spans"));
@@ -103,16 +104,17 @@ impl EmbeddingModel {
         models.iter().map(of).collect()
     }
 
-    /// The score of `text` for `query`, higher is better; always finite. Summed in a fixed order.
+    /// Returns the score of `text` for `query`, higher is better; always finite. The order of
+    /// summation is fixed.
     ///
-    /// A bi-encoder also has a vector for an empty text. In late interaction an empty text has no
-    /// tokens and scores -1, the least cosine, for each piece of the query: no text is below it.
-    /// An empty query scores 0 with every text.
+    /// A bi-encoder also has a vector for an empty document. In late interaction, an empty document
+    /// has no tokens and scores -1, the minimum cosine, for each query token: no document scores
+    /// lower. An empty query scores 0 with every document.
     pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
         embedding::score(self.matching, self.sentence.similarity, query, text)
     }
 
-    /// What a late interaction's score is made of; `None` for a bi-encoder.
+    /// Returns the cosines behind the score of late interaction; `None` for a bi-encoder.
     pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> Option<TokenMatches> {
         match self.matching {
             EmbeddingKind::BiEncoder => None,
@@ -120,35 +122,36 @@ impl EmbeddingModel {
         }
     }
 
-    /// How two texts are compared.
+    /// Returns how two texts are compared.
     pub fn kind(&self) -> EmbeddingKind {
         self.matching
     }
 
-    /// A token as it stands in the vocabulary.
+    /// Returns a token as in the vocabulary.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// How a bi-encoder makes one vector of all.
+    /// Returns the pooling of a bi-encoder.
     pub fn pooling(&self) -> Pooling {
         self.sentence.pooling
     }
 
-    /// How a bi-encoder compares two vectors.
+    /// Returns the similarity of a bi-encoder.
     pub fn similarity(&self) -> Similarity {
         self.sentence.similarity
     }
 
-    /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on tokens. Two
-    /// models with the same fingerprint give the same scores in the same [`crate::Precision`], up
-    /// to rounding on other devices; in how many bits they compute it does not tell.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files, the kind and the
+    /// maximum number of tokens. Two models with the same fingerprint give the same scores in the
+    /// same [`crate::Precision`], up to rounding on other devices; the fingerprint does not include
+    /// the precision.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 }
 
-/// As it enters a fingerprint.
+/// Returns the name of a kind in fingerprints.
 fn name(matching: EmbeddingKind) -> &'static str {
     match matching {
         EmbeddingKind::BiEncoder => "bi-encoder",
@@ -156,7 +159,7 @@ fn name(matching: EmbeddingKind) -> &'static str {
     }
 }
 
-/// Everything of a model but its encoder.
+/// The parts of a model other than its encoder.
 struct EmbeddingModelParts {
     config: EncoderConfig,
     matching: EmbeddingKind,
@@ -186,7 +189,7 @@ impl EmbeddingModelParts {
                 sides.prompts = EmbeddingHead::prompts(files)?;
                 sentence
             }
-            // Its vectors are those of tokens, before anything that these files say.
+            // Its vectors are those of tokens, and these files are about the vector of a text.
             EmbeddingKind::LateInteraction => EmbeddingHead::default(),
         };
         Ok(EmbeddingModelParts {
@@ -211,8 +214,8 @@ impl EmbeddingModelParts {
     }
 }
 
-/// A mean over what a cross-encoder or a ColBERT makes of tokens is a number that says nothing,
-/// unless somebody says that it does.
+/// Returns an error for a cross-encoder or a ColBERT, whose mean vectors are meaningless, unless
+/// `ranker.toml` declares a bi-encoder.
 fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
     if declared.architecture == Some(Architecture::BiEncoder) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! An encoder on a device, whatever its family.
+//! An encoder of any family on a device.
 
 use crate::bert::{Bert, BertParameters};
 use crate::bert_cpu;
@@ -9,33 +9,33 @@ use crate::modern_bert;
 use crate::tokenization::{EncoderInput, TokenizedText};
 use crate::weights::ModelWeights;
 
-/// An encoder with its weights in place.
+/// An encoder with its weights loaded.
 pub(crate) struct Encoder {
     pass: Pass,
     hidden_size: usize,
     vocab_size: usize,
     max_pieces: usize,
-    /// Layers, and heads of each.
+    /// The number of layers, and of heads in each.
     heads: (usize, usize),
 }
 
-/// The forward pass, by device.
+/// The forward pass of the family and the device.
 enum Pass {
     Fused(BertParameters),
     Plain(Bert),
     Modern(modern_bert::ModernBertParameters),
 }
 
-/// The last hidden state of every token, input after input: `[Σ pieces, h]`.
+/// The last hidden state of every token, input after input: `[Σ tokens, h]`.
 pub(crate) struct HiddenStates {
     numbers: Vec<f32>,
     hidden_size: usize,
-    /// How many tokens each input has.
+    /// The number of tokens of each input.
     lengths: Vec<usize>,
 }
 
 impl HiddenStates {
-    /// Returns the states of each input, `[pieces, h]`.
+    /// Returns the states of each input, `[tokens, h]`.
     pub(crate) fn by_input(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
         let own = self.lengths.iter().map(|n| {
@@ -48,7 +48,7 @@ impl HiddenStates {
 }
 
 impl Encoder {
-    /// Puts the weights where they are computed with; an input has at most `max_pieces` tokens.
+    /// Loads the weights on the device; an input has at most `max_pieces` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: EncoderConfig,
@@ -85,14 +85,14 @@ impl Encoder {
         })
     }
 
-    /// Encodes texts at once, each by itself.
+    /// Encodes texts in one batch, each as its own input.
     pub(crate) fn forward_texts(&self, batch: &[&TokenizedText]) -> Result<HiddenStates, Error> {
         let inputs: Vec<EncoderInput<'_>> =
             batch.iter().map(|it| EncoderInput::from_text(it)).collect();
         self.forward(&inputs)
     }
 
-    /// Encodes all inputs at once; refuses tokens that another model has made.
+    /// Encodes all inputs in one batch; returns an error for tokens of another model.
     pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<HiddenStates, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
         let numbers = match &self.pass {
@@ -107,13 +107,13 @@ impl Encoder {
         })
     }
 
-    /// Layers, and heads of each.
+    /// Returns the number of layers and the number of heads in each.
     pub(crate) fn attention_shape(&self) -> (usize, usize) {
         self.heads
     }
 
-    /// The weights of all heads of a layer for one input, `[a, l, l]`; none where there is no such
-    /// layer, or where they are computed in a way that does not show them.
+    /// Returns the attention weights of all heads of a layer for one input, `[a, l, l]`; `None` if
+    /// there is no such layer, or if the forward pass does not provide them.
     pub(crate) fn attention(
         &self,
         input: EncoderInput<'_>,

@@ -1,26 +1,28 @@
-//! EPIC: weights of the tokens that a query holds, against weights of all pieces of the vocabulary
-//! for a text (MacAvaney, Nardini, Perego, Tonellotto, Goharian and Frieder, SIGIR 2020,
+//! EPIC: weights of the tokens in a query, and weights of all tokens of the vocabulary for a
+//! document (MacAvaney, Nardini, Perego, Tonellotto, Goharian and Frieder, SIGIR 2020,
 //! arXiv:2004.14245).
 //!
-//! With `a(x) = ln(1 + softplus(x))`, hidden states `x` of the tokens between `[CLS]` and `[SEP]`:
+//! With `a(x) = ln(1 + softplus(x))` and hidden states `x` of the tokens between `[CLS]` and
+//! `[SEP]`:
 //!
-//! - query: token `v` weighs `Σᵢ a(w_q·xᵢ + b_q)` over the places `i` where it stands;
-//! - text: it weighs `σ(w_c·x_CLS + b_c) · maxⱼ a(w_d·xⱼ + b_d) · a(l_jv)`, `l_jv` what the head
-//!   for masked tokens says of `v` at place `j`; all its tokens are of the second segment;
+//! - query: token `v` has the weight `Σᵢ a(w_q·xᵢ + b_q)` over its positions `i`;
+//! - document: token `v` has the weight `σ(w_c·x_CLS + b_c) · maxⱼ a(w_d·xⱼ + b_d) · a(l_jv)`,
+//!   where `l_jv` is the logit of `v` at position `j` from the masked language modeling head; all
+//!   its tokens are in the second segment;
 //! - the score is the inner product of both.
 //!
-//! This is what the authors' own code computes (`onir/rankers/epic.py` of OpenNIR, with the
-//! encoding `sep`): that a token which stands twice in a query counts twice, and that texts are of
-//! the second segment, is to be had from there alone. Its pruning of a text to some tokens is for
-//! indexes and does not touch a re-ranking. Tensor names are those of its checkpoints, which have
-//! to be saved as safetensors first: `encoder.bert.bert.*`, `encoder.bert.cls.predictions.*`,
-//! `query_salience`, `doc_salience` and `doc_quality`, each with `weight` and `bias`. The same
-//! without `encoder.bert.`, as a `BertForMaskedLM` with three more layers has them, is taken too.
+//! This is what the authors' code computes (`onir/rankers/epic.py` of OpenNIR, with the encoding
+//! `sep`): only the code shows that a token that occurs twice in a query counts twice, and that
+//! documents are in the second segment. Its pruning of documents to some tokens is for indexes and
+//! does not affect re-ranking. Tensor names are those of its checkpoints, which have to be saved as
+//! safetensors first: `encoder.bert.bert.*`, `encoder.bert.cls.predictions.*`, `query_salience`,
+//! `doc_salience` and `doc_quality`, each with `weight` and `bias`. The same names without
+//! `encoder.bert.`, as in a `BertForMaskedLM` with three more layers, are accepted too.
 //!
-//! A text is kept as the transformed states of its tokens, and weighed for the pieces of a query
-//! only: that is thousands of times fewer than the vocabulary has.
+//! A document is stored as the transformed states of its tokens, and weights are computed only for
+//! the tokens of a query: thousands of times fewer than there are in the vocabulary.
 //!
-//! Shapes: `t` pieces of a text without `[CLS]` and `[SEP]`, `h` hidden units.
+//! Shapes: `t` tokens of a text without `[CLS]` and `[SEP]`, `h` hidden units.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +40,7 @@ use crate::ranker_config::Architecture;
 use crate::tokenization::{EncoderInput, InputRole, InputTokenizer, TokenizedText};
 use crate::weights::ModelWeights;
 
-/// An encoder that says how much each token matters.
+/// An encoder that predicts the importance of tokens.
 pub struct Epic {
     cutter: InputTokenizer,
     encoder: Encoder,
@@ -50,39 +52,40 @@ pub struct Epic {
     fingerprint: String,
 }
 
-/// The pieces of a query with their weights.
+/// The tokens of a query with their weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpicQuery {
     weights: Vec<(u32, f64)>,
 }
 
 impl EpicQuery {
-    /// Id and weight, above 0, in the order of ids.
+    /// Returns id and weight, above 0, in the order of ids.
     pub fn weights(&self) -> &[(u32, f64)] {
         &self.weights
     }
 }
 
-/// A text, from which the weight of any token can be had.
+/// An encoded document, from which the weight of any token can be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpicDocument {
-    /// `[t, h]`, all but the last product of the head for masked tokens.
+    /// The transformed states `[t, h]`: all but the last product of the masked language modeling
+    /// head.
     transformed: Vec<f32>,
-    /// `[t]`.
+    /// The salience of each token, `[t]`.
     salience: Vec<f64>,
     quality: f64,
 }
 
 impl EpicDocument {
-    /// How much the text is worth as a whole, from 0 to 1.
+    /// Returns the quality of the document as a whole, from 0 to 1.
     pub fn quality(&self) -> f64 {
         self.quality
     }
 }
 
 impl Epic {
-    /// Reads and checks the files and puts the encoder where `device` says. A query or a text
-    /// has at most `max_pieces` tokens, special ones among them.
+    /// Reads and checks the files and loads the encoder on the device. A query or a document has at
+    /// most `max_pieces` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
@@ -135,12 +138,12 @@ impl Epic {
         })
     }
 
-    /// The pieces of a query or of a text.
+    /// Returns the tokens of a query or of a document.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
-    /// The weights of each query.
+    /// Computes the weights of each query.
     pub fn encode_queries(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicQuery>, Error> {
         let states = self.encoder.forward_texts(batch)?;
         let each = states.by_input().into_iter().zip(batch);
@@ -164,7 +167,7 @@ impl Epic {
         made.collect()
     }
 
-    /// What the weights of each text are made of.
+    /// Encodes documents, from which weights are computed later.
     pub fn encode_documents(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicDocument>, Error> {
         let inputs = batch.iter().map(|it| EncoderInput {
             second_segment_start: 0,
@@ -198,14 +201,15 @@ impl Epic {
         made.collect()
     }
 
-    /// The inner product of the weights; at least 0, always finite, and 0 for an empty text.
+    /// Returns the inner product of the weights; at least 0, always finite, and 0 for an empty
+    /// document.
     pub fn score(&self, query: &EpicQuery, text: &EpicDocument) -> f64 {
         let each = query.weights.iter();
         each.map(|&(id, weight)| weight * self.token_weight(text, id))
             .sum()
     }
 
-    /// The weight of a piece of the vocabulary, which the text need not hold.
+    /// Returns the weight of a token of the vocabulary, which need not occur in the document.
     pub fn token_weight(&self, text: &EpicDocument, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
         let (words, biases) = (&self.head.output_embeddings, &self.head.bias);
@@ -218,24 +222,25 @@ impl Epic {
         text.quality * each.fold(0.0, f64::max)
     }
 
-    /// The token as it stands in the vocabulary, `##ing`.
+    /// Returns the token as in the vocabulary, for example `##ing`.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
+    /// of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 }
 
-/// `w·x + b`.
+/// Computes `w·x + b`; returns an error if it is not finite.
 fn said(linear: &LinearLayer, x: &[f32]) -> Result<f64, Error> {
     let sum = dot(&linear.weight, x) + f64::from(linear.bias[0]);
     sum.is_finite().then_some(sum).ok_or(Error::NotFinite)
 }
 
-/// `ln(1 + softplus(x))`, `softplus(x) = ln(1 + eˣ)`.
+/// Computes `ln(1 + softplus(x))`, where `softplus(x) = ln(1 + eˣ)`.
 fn activate(x: f64) -> f64 {
     libm::log1p(x.max(0.0) + libm::log1p(libm::exp(-x.abs())))
 }

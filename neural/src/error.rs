@@ -1,13 +1,13 @@
-//! What can be wrong with a model, a device or a text.
+//! Errors of models, devices and texts.
 
 /// Why a model was not loaded or a text not encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// `config.json` is no JSON, or lacks a field of an encoder's configuration.
+    /// `config.json` is not valid JSON, or lacks a field of an encoder's configuration.
     #[error("config.json is not the configuration of an encoder: {0}")]
     Config(#[source] serde_json::Error),
 
-    /// The folder holds a model of another architecture.
+    /// The folder contains a model of another architecture.
     #[error(
         "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `camembert`, \
          `electra`, `distilbert` and `modernbert` can be loaded, and `t5` as `NAME:monot5`"
@@ -17,14 +17,14 @@ pub enum Error {
         found: String,
     },
 
-    /// An encoder with a part that is not implemented, or sizes that cannot be.
+    /// An encoder with a part that is not implemented, or with impossible sizes.
     #[error("`{field}` in config.json is {found}, but must be {expected}")]
     Unsupported {
         /// The field of `config.json`.
         field: &'static str,
-        /// What stands there.
+        /// The value of the field.
         found: String,
-        /// What can be loaded.
+        /// The supported values.
         expected: String,
     },
 
@@ -34,42 +34,42 @@ pub enum Error {
          `{ending}`, or write `architecture = \"bi-encoder\"` into ranker.toml"
     )]
     WrongArchitecture {
-        /// What it is.
+        /// The architecture of the model.
         found: &'static str,
-        /// Of its name.
+        /// The suffix of the ranker name that selects it.
         ending: &'static str,
     },
 
-    /// A part of a sentence-transformers folder without which its vectors would be others.
+    /// An unsupported part of a sentence-transformers folder, without which vectors would be wrong.
     #[error("`{field}` in {file} is {found}, but must be {expected}")]
     UnsupportedModule {
-        /// Which file of the folder.
+        /// The file in the folder.
         file: String,
-        /// Its field.
+        /// The field in the file.
         field: &'static str,
-        /// What stands there.
+        /// The value of the field.
         found: String,
-        /// What can be done.
+        /// The supported values.
         expected: String,
     },
 
     /// A module of sentence-transformers cannot be read.
     #[error("module `{path}`: {source}")]
     Module {
-        /// Its folder.
+        /// The folder of the module.
         path: String,
-        /// What is wrong there.
+        /// The error in that folder.
         source: Box<Error>,
     },
 
-    /// `ranker.toml` is no TOML, has an unknown key or contradicts itself.
+    /// `ranker.toml` is not valid TOML, has an unknown key or contradicts itself.
     #[error("ranker.toml: {reason}")]
     RankerConfig {
         /// What is wrong, and where.
         reason: String,
     },
 
-    /// A prompt that would hide every text from the model.
+    /// A prompt that leaves no room for the text.
     #[error(
         "the prompt of {side} has {n_pieces} pieces where there is room for {room}, and one of the \
          text; make it shorter, or allow more pieces"
@@ -77,28 +77,28 @@ pub enum Error {
     PromptTooLong {
         /// `queries` or `texts`.
         side: &'static str,
-        /// Of the prompt, without special ones.
+        /// The number of tokens of the prompt, without special ones.
         n_pieces: usize,
-        /// Of the prompt and the text together.
+        /// The maximum number of tokens of prompt and text together.
         room: usize,
     },
 
-    /// A token that a ColBERT puts beside those of the text.
+    /// A special token of ColBERT is missing in the vocabulary.
     #[error(
         "tokenizer.json has no piece `{piece}`, which is put beside those of a text; `markers` and \
          `augmentation` under [colbert] in ranker.toml say which there are"
     )]
     MissingMarkerToken {
-        /// As it was looked for.
+        /// The token.
         piece: String,
     },
 
-    /// A file of sentence-transformers is no JSON of its kind.
+    /// A file of sentence-transformers is not valid JSON of its kind.
     #[error("{file} cannot be read: {source}")]
     SentenceTransformersConfig {
-        /// Which file of the folder.
+        /// The file in the folder.
         file: String,
-        /// What the reader of JSON says.
+        /// The error of the JSON parser.
         source: serde_json::Error,
     },
 
@@ -106,130 +106,130 @@ pub enum Error {
     #[error("tokenizer.json: {0}")]
     Tokenizer(String),
 
-    /// `tokenizer.json` and `config.json` do not belong together.
+    /// `tokenizer.json` and `config.json` do not match.
     #[error(
         "tokenizer.json has a piece with id {id}, but config.json says that there are \
          {vocab_size} pieces; take both files from the same model"
     )]
     Vocabulary {
-        /// The highest id of the tokenizer.
+        /// The highest id in the tokenizer.
         id: u32,
         /// `vocab_size` in `config.json`.
         vocab_size: usize,
     },
 
-    /// `model.safetensors` is empty, cut off or no safetensors file.
+    /// `model.safetensors` is empty, truncated or not a safetensors file.
     #[error("model.safetensors ({n_bytes} bytes) cannot be read: {reason}")]
     Weights {
-        /// Its length, since a cut-off download is the usual cause.
+        /// The length of the file, since an incomplete download is the usual cause.
         n_bytes: usize,
-        /// What the reader of the format says.
+        /// The error of the safetensors parser.
         reason: String,
     },
 
-    /// The vectors of tokens become one in a way that is not known here.
+    /// The pooling method is not supported.
     #[error(
         "1_Pooling/config.json asks for `{found}`; one of cls_token, mean_tokens and max_tokens \
          can be done"
     )]
     Pooling {
-        /// What it asks for.
+        /// The method in the file.
         found: String,
     },
 
-    /// A tensor that the architecture needs is not there.
+    /// A tensor of the architecture is missing.
     #[error("model.safetensors has no tensor `{name}`")]
     MissingTensor {
-        /// As in Hugging Face transformers.
+        /// The name as in Hugging Face transformers.
         name: String,
     },
 
-    /// A tensor does not have the shape that `config.json` asks for.
+    /// A tensor does not have the shape that `config.json` requires.
     #[error("tensor `{name}` has shape {found:?}, but config.json asks for {expected:?}")]
     Shape {
-        /// As in Hugging Face transformers.
+        /// The name as in Hugging Face transformers.
         name: String,
-        /// In `model.safetensors`.
+        /// The shape in `model.safetensors`.
         found: Vec<usize>,
-        /// From `config.json`.
+        /// The shape from `config.json`.
         expected: Vec<usize>,
     },
 
-    /// A tensor holds no floating-point numbers of 16 or 32 bits.
+    /// The elements of a tensor are not floating-point numbers of 16 or 32 bits.
     #[error("tensor `{name}` is of type {found}; F32, F16 and BF16 can be loaded")]
     TensorType {
-        /// As in Hugging Face transformers.
+        /// The name as in Hugging Face transformers.
         name: String,
-        /// As in the safetensors format.
+        /// The type as in the safetensors format.
         found: String,
     },
 
-    /// The bound on tokens leaves no room for a text, or exceeds what the model was made for.
+    /// The maximum number of tokens leaves no room for a text, or exceeds that of the model.
     #[error("at most {found} pieces were asked for; the model takes from {least} to {most}")]
     MaxTokens {
-        /// What was asked for.
+        /// The requested maximum.
         found: usize,
-        /// `[CLS]`, one piece, `[SEP]`.
+        /// The smallest maximum: `[CLS]`, one token, `[SEP]`.
         least: usize,
-        /// `max_position_embeddings` in `config.json`.
+        /// The largest maximum: `max_position_embeddings` in `config.json`.
         most: usize,
     },
 
-    /// Queries that cannot be drawn so.
+    /// Settings for the generation of queries that are out of range.
     #[error("{found} {what} were asked for; from 1 to {most} can be had")]
     Sampling {
-        /// Of what there are too few or too many.
+        /// The setting, as the plural of what it counts.
         what: &'static str,
-        /// What was asked for.
+        /// The requested number.
         found: usize,
-        /// The most.
+        /// The largest allowed number.
         most: usize,
     },
 
     /// The device cannot be used by this build or on this machine.
     #[error("cannot compute on {device}: {reason}")]
     Device {
-        /// As asked for, `cuda:0`.
+        /// The requested device, for example `cuda:0`.
         device: String,
-        /// What is missing and what can be done about it.
+        /// What is missing and what to do about it.
         reason: String,
     },
 
-    /// Tokens that were not made by this model: unknown ids, none at all, or too many.
+    /// Tokens that this model did not create: unknown ids, none at all, or too many.
     #[error("the pieces were not made by this model: {reason}")]
     InvalidTokens {
         /// What is wrong with them.
         reason: String,
     },
 
-    /// The weights lead to an infinity or to no number at all.
+    /// The output of the model is infinite or NaN.
     #[error("the model gives a vector that is not finite; its weights are broken")]
     NotFinite,
 
-    /// A failed computation, as when a device runs out of memory.
+    /// A failed computation, for example because a device ran out of memory.
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
 }
 
 impl Error {
-    /// Whether a device had too little memory, so that less at once may do.
+    /// Whether a device ran out of memory, so that a smaller batch may succeed.
     pub fn is_out_of_memory(&self) -> bool {
         let Error::Compute(error) = self else {
             return false;
         };
-        // Drivers say it in words alone: `CUDA_ERROR_OUT_OF_MEMORY`, "out of memory"; of a product
-        // that finds no room for its own work, `CUBLAS_STATUS_ALLOC_FAILED`.
+        // Drivers report it only in words: `CUDA_ERROR_OUT_OF_MEMORY`, "out of memory", or
+        // `CUBLAS_STATUS_ALLOC_FAILED` if a product finds no workspace.
         let said = error.to_string().to_lowercase().replace('_', " ");
         said.contains("out of memory") || said.contains("status alloc failed")
     }
 
-    /// As a device says it that has too little memory: for tests of what is done then.
+    /// Returns the error of a device that ran out of memory, for tests.
     pub fn out_of_memory() -> Error {
         Error::Compute(candle_core::Error::Msg("out of memory".to_owned()))
     }
 }
 
-/// An [`Error::Unsupported`] of a field and what stands there.
+/// Returns an [`Error::Unsupported`] for a field with the value `found`.
 pub(crate) fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
     Error::Unsupported {
         field,

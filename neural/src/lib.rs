@@ -1,22 +1,21 @@
-//! Neural rankers: weights and texts in, scores out.
+//! Neural rankers, from weights and texts to scores.
 //!
-//! One encoder, two ways to compare. The encoder is a BERT (Devlin et al. 2019) or one of its
-//! relatives RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; by default all-MiniLM-L6-v2 of
-//! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts are compared as a
-//! [`EmbeddingKind`] says.
+//! An [`EmbeddingModel`] encodes texts separately and compares their vectors as its
+//! [`EmbeddingKind`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its relatives
+//! RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; the default is all-MiniLM-L6-v2 of
+//! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019).
 //!
-//! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019), and
-//! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021). [`Colbert`] and
-//! [`Epic`] read a [`InputRole::Query`] otherwise than a [`InputRole::Document`] (Khattab and
-//! Zaharia 2020; MacAvaney et al. 2020).
+//! A [`CrossEncoder`] encodes a query and a document together (Nogueira and Cho 2019). [`Splade`]
+//! represents a text as weights over the vocabulary (Formal et al. 2021). [`Colbert`] and [`Epic`]
+//! encode a [`InputRole::Query`] differently from a [`InputRole::Document`] (Khattab and Zaharia
+//! 2020; MacAvaney et al. 2020).
 //!
-//! A T5 (Raffel et al. 2020) reads and writes: [`MonoT5`] asks it whether a text is relevant
-//! (Nogueira et al. 2020), [`Doc2Query`] has it write queries that a text may answer (Nogueira
-//! and Lin 2019).
+//! A T5 (Raffel et al. 2020) reads text and generates text: [`MonoT5`] uses it to decide whether a
+//! document is relevant (Nogueira et al. 2020), [`Doc2Query`] to generate queries that a document
+//! may answer (Nogueira and Lin 2019).
 //!
-//! This crate knows no files, no network, no async runtime and no database: a [`EmbeddingModel`] is
-//! made from bytes, so that it also builds for the browser. Texts are encoded once and compared
-//! often:
+//! This crate uses no files, no network, no async runtime and no database: models are created from
+//! bytes, so that the crate also builds for the browser. Texts are encoded once and compared often:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), neural::Error> {

@@ -1,6 +1,6 @@
-//! The head for masked tokens: what each place would hold, as a number for each piece of the
-//! vocabulary. Of BERT, DistilBERT, RoBERTa and
-//! ModernBERT, by the names of Hugging Face's `…ForMaskedLM`.
+//! The masked language modeling head: for each position a logit of every token of the vocabulary.
+//! For BERT, DistilBERT, RoBERTa and ModernBERT, with the tensor names of Hugging Face's
+//! `…ForMaskedLM`.
 
 use crate::bert::{LayerNorm, LinearLayer};
 use crate::bert_cpu;
@@ -9,19 +9,19 @@ use crate::cross_encoder::modern_head;
 use crate::error::Error;
 use crate::weights::ModelWeights;
 
-/// `l_v = w_v · norm(gelu(x W + b)) + b_v` of a hidden state `x`, for each token `v`.
+/// Computes `l_v = w_v · norm(gelu(x W + b)) + b_v` from a hidden state `x`, for each token `v`.
 pub(crate) struct MaskedLmHead {
     dense: LinearLayer,
     norm: LayerNorm,
-    /// `[vocabulary, h]`: what a token is read as, or where the file says that they differ what
-    /// it is predicted by.
+    /// `[vocabulary, h]`: the token embeddings, or separate output embeddings if the file says that
+    /// they are not tied.
     pub(crate) output_embeddings: Vec<f32>,
     /// `[vocabulary]`.
     pub(crate) bias: Vec<f32>,
 }
 
 impl MaskedLmHead {
-    /// `head` has the names beside those of the encoder.
+    /// Reads the head; `head` has the tensor names outside of the encoder.
     pub(crate) fn load(
         encoder: &ModelWeights<'_>,
         head: &ModelWeights<'_>,
@@ -36,7 +36,7 @@ impl MaskedLmHead {
             EncoderFamily::ModernBert | EncoderFamily::Electra => "decoder",
         };
         let named = |dense: &str, norm: &str, bias: &str| {
-            // What is not tied has a bias of its own too, which the reference then adds.
+            // Untied output embeddings have a bias of their own, which transformers uses.
             let own = format!("{output}.bias");
             let bias = match !config.ties_embeddings && head.has(&own) {
                 true => &own,
@@ -89,7 +89,7 @@ impl MaskedLmHead {
         })
     }
 
-    /// `[t, h]` to `[t, h]`: all but the last product.
+    /// Computes all but the last product, `[t, h]` to `[t, h]`.
     pub(crate) fn transform(&self, hidden: &[f32]) -> Vec<f32> {
         bert_cpu::transform(hidden, &self.dense, &self.norm)
     }

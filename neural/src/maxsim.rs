@@ -1,33 +1,34 @@
-//! The inner products of all vectors of a query with all of a text, for late interaction.
+//! The inner products of all vectors of a query with all vectors of a document, for late
+//! interaction.
 //!
-//! Each product is summed in f32 from its first number to its last, in a register of its own: the
-//! same bits on every run, whatever the other vectors are; where the machine multiplies and adds
-//! at once, other last bits than where it does not. The vectors of the query lie side by side in
-//! the registers, so that nothing is added up across one.
+//! Each product is summed in f32 from its first number to its last, in a register of its own, so it
+//! has the same bits on every run, whatever the other vectors are. On CPUs with fused multiply-add
+//! the last bits differ from those on other CPUs. The vectors of the query are side by side in the
+//! registers, so that no sum goes across a register.
 //!
-//! Shapes: `q` vectors of the query, `t` of the text, `h` numbers each.
+//! Shapes: `q` vectors of the query, `t` of the document, `h` numbers each.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Vectors of the text that go through the query at once. With two registers of the query's this
-/// makes twelve sums, which with what they are made of fit in sixteen registers.
+/// The number of document vectors that are processed at once. With two registers of query vectors
+/// this makes twelve sums, which fit in sixteen registers with their operands.
 const AT_ONCE: usize = 6;
 
 /// The inner products of all query vectors with all document vectors.
 pub(crate) struct InnerProducts {
-    /// `[t, columns]`, of which the first `q` columns count.
+    /// The products `[t, columns]`, of which the first `q` columns are used.
     numbers: Vec<f32>,
     columns: usize,
     n_query: usize,
 }
 
 impl InnerProducts {
-    /// Of `[q, h]` and `[t, h]`.
+    /// Computes the products of `[q, h]` and `[t, h]`.
     pub(crate) fn compute(query: &[f32], text: &[f32], width: usize) -> InnerProducts {
         Arch::new().dispatch(Pass { query, text, width })
     }
 
-    /// The greatest of each vector of the query, and no less than `least`.
+    /// Returns the maximum of each query vector, at least `least`.
     pub(crate) fn row_maxima(&self, least: f32) -> Vec<f32> {
         let mut most = vec![least; self.columns];
         if self.columns > 0 {
@@ -40,8 +41,8 @@ impl InnerProducts {
         most
     }
 
-    /// For each vector of the query its greatest with the place in the text, of several the first;
-    /// none of a text without vectors.
+    /// Returns for each query vector its maximum with the index in the document, the first of
+    /// several; `None` for a document without vectors.
     pub(crate) fn row_argmax(&self) -> Vec<Option<(f32, usize)>> {
         let best = |query: usize| {
             let mut best: Option<(f32, usize)> = None;
@@ -58,7 +59,7 @@ impl InnerProducts {
         }
     }
 
-    /// Those of a vector of the query, in the order of the text.
+    /// Iterates over the products of a query vector, in the order of the document.
     pub(crate) fn row(&self, query: usize) -> impl Iterator<Item = f32> {
         let rows = self.numbers.chunks_exact(self.columns);
         rows.map(move |row| row[query])
@@ -83,7 +84,7 @@ impl WithSimd for Pass<'_> {
         let mut numbers = vec![0.0; text.len() / width * columns];
         let mut turned = vec![0.0; width * side];
         for (first, queries) in (0..columns).step_by(side).zip(query.chunks(side * width)) {
-            // `[h, side]`; columns beyond the last vector keep what was there, and count nothing.
+            // `[h, side]`; columns after the last vector keep their values, which are not used.
             for (at, row) in queries.chunks_exact(width).enumerate() {
                 let places = turned[at..].iter_mut().step_by(side);
                 places.zip(row).for_each(|(place, &it)| *place = it);
@@ -117,7 +118,8 @@ impl WithSimd for Pass<'_> {
     }
 }
 
-/// The products of `N` vectors of a text, `[N, h]`, with the two registers of a query's, `[h, 2]`.
+/// Computes the products of `N` document vectors, `[N, h]`, with two registers of query vectors,
+/// `[h, 2]`.
 #[inline(always)]
 fn sums<S: Simd, const N: usize>(simd: S, query: &[S::f32s], text: &[f32]) -> [[S::f32s; 2]; N] {
     let (pairs, _) = query.as_chunks::<2>();
@@ -139,7 +141,7 @@ fn sums<S: Simd, const N: usize>(simd: S, query: &[S::f32s], text: &[f32]) -> [[
 pub(crate) mod tests {
     use super::*;
 
-    /// Numbers of a generator that anyone can write down, from -1 to 1.
+    /// Returns numbers from -1 to 1 from a simple random generator.
     pub(crate) fn drawn(n: usize, seed: u32) -> Vec<f32> {
         let mut state = seed;
         let next = |_| {

@@ -1,4 +1,4 @@
-//! The files of a model's folder: their bytes, and the name of what is made of them.
+//! The files of a model folder, as bytes, and their fingerprint.
 
 use sha2::{Digest, Sha256};
 
@@ -15,55 +15,57 @@ pub struct ModelFiles {
     pub tokenizer: Vec<u8>,
     /// `model.safetensors`.
     pub weights: Vec<u8>,
-    /// `1_Pooling/config.json`, as sentence-transformers writes it; none is the mean.
+    /// `1_Pooling/config.json` of sentence-transformers; without it the pooling is the mean.
     pub pooling: Option<Vec<u8>>,
-    /// `modules.json` of sentence-transformers, if there is one.
+    /// `modules.json` of sentence-transformers, if it exists.
     pub modules: Option<Vec<u8>>,
-    /// `config_sentence_transformers.json`, if there is one; none compares by the cosine.
+    /// `config_sentence_transformers.json`, if it exists; without it the similarity is the cosine.
     pub sentence_transformers: Option<Vec<u8>>,
-    /// The folders that [`crate::module_folders`] finds in `modules`.
+    /// The modules whose folders [`crate::module_folders`] finds in `modules`.
     pub modules_with_weights: Vec<ModuleFiles>,
-    /// `artifact.metadata` of Stanford's ColBERT, if there is one.
+    /// `artifact.metadata` of Stanford's ColBERT, if it exists.
     pub colbert_metadata: Option<Vec<u8>>,
-    /// `ranker.toml`, if there is one.
+    /// `ranker.toml`, if it exists.
     pub ranker_config: Option<Vec<u8>>,
 }
 
-/// The files of a module of sentence-transformers that has weights of its own.
+/// The files of a sentence-transformers module with its own weights.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleFiles {
-    /// Its folder, as `modules.json` has it: `2_Dense`.
+    /// The folder, as in `modules.json`: `2_Dense`.
     pub path: String,
-    /// `config.json` there.
+    /// `config.json` of the module.
     pub config: Vec<u8>,
-    /// `model.safetensors` there.
+    /// `model.safetensors` of the module.
     pub weights: Vec<u8>,
 }
 
 impl ModelFiles {
-    /// The most tokens that the encoder was made for; none where `config.json` cannot be read.
+    /// Returns the maximum number of tokens of the encoder; `None` if `config.json` cannot be
+    /// parsed.
     pub fn max_tokens(&self) -> Option<usize> {
         EncoderConfig::parse(&self.config)
             .ok()
             .map(|it| it.max_tokens())
     }
 
-    /// What `ranker.toml` says; nothing where there is none.
+    /// Parses `ranker.toml`; returns the defaults if it does not exist.
     pub fn ranker_config(&self) -> Result<RankerConfig, Error> {
         let read = self.ranker_config.as_deref().map(RankerConfig::parse);
         Ok(read.transpose()?.unwrap_or_default())
     }
 
-    /// The same, of a folder that is loaded as `used`; one that says it is another is refused.
+    /// Parses `ranker.toml` for a folder that is loaded as `used`; returns an error if the file
+    /// declares another architecture.
     pub(crate) fn ranker_config_for(&self, used: Architecture) -> Result<RankerConfig, Error> {
         let declared = self.ranker_config()?;
         declared.check_architecture(used)?;
         Ok(declared)
     }
 
-    /// Names what is made of these files: SHA-256 in hex over them, the use and the bound on
-    /// tokens. Each part is preceded by its length, so that none runs into the next. The files of
-    /// sentence-transformers carry no name, and so are told apart by what is in them alone.
+    /// Returns the fingerprint: SHA-256 in hex over the files, the use and the maximum number of
+    /// tokens. Each part is preceded by its length, so that parts cannot be confused. The files of
+    /// sentence-transformers are included without their names.
     pub(crate) fn fingerprint(&self, used: &str, max_pieces: usize) -> String {
         let max_pieces = (max_pieces as u64).to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![

@@ -1,13 +1,13 @@
-//! ModernBERT: the last hidden state of every piece of some texts, without padding.
+//! ModernBERT: the last hidden state of every token of some texts, without padding.
 //!
 //! Warner et al. (2024), arXiv:2412.13663. Tensor names follow `ModernBertModel` of Hugging Face
-//! transformers. What sets it apart from BERT: positions turn queries and keys (Su et al. 2021,
-//! arXiv:2104.09864) and are no embeddings; most layers see only near tokens; normalization comes
-//! before each part, but not before the first; the feed forward layer is `(gelu(x W) ∘ x V) U`
-//! (Shazeer 2020); biases are there where the configuration says so.
+//! transformers. The differences from BERT: positions rotate queries and keys (Su et al. 2021,
+//! arXiv:2104.09864) instead of being embeddings; most layers attend only to near tokens;
+//! normalization comes before each part, except the first; the feed-forward layer is
+//! `(gelu(x W) ∘ x V) U` (Shazeer 2020); biases are optional.
 //!
-//! Shapes: `t` pieces of all texts of a share, `l` pieces of one text, `h` hidden units, `d` units
-//! of a head, `m` units of the feed forward layer.
+//! Shapes: `t` tokens of all texts of a share, `l` tokens of one text, `h` hidden units, `d` units
+//! of a head, `m` units of the feed-forward layer.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -18,10 +18,11 @@ use crate::error::Error;
 use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
 
-/// Queries that look at their keys at once; the scores of a long text are not in memory together.
+/// The number of queries whose attention scores are computed at once, to limit memory for long
+/// texts.
 const BLOCK: usize = 128;
 
-/// Every number of the model.
+/// The parameters of the model.
 pub(crate) struct ModernBertParameters {
     hidden_size: usize,
     heads: usize,
@@ -30,26 +31,26 @@ pub(crate) struct ModernBertParameters {
     word_norm: LayerNorm,
     layers: Vec<Layer>,
     last_norm: LayerNorm,
-    /// For the whole text and for near tokens.
+    /// The rotations of layers with global attention, and of those with local attention.
     turns: [RotaryTable; 2],
 }
 
 struct Layer {
     reach: AttentionWindow,
-    /// None in the first, which reads what is normalized already.
+    /// `None` in the first layer, whose input is already normalized.
     norm: Option<LayerNorm>,
     /// `h` to queries, keys, values: `3h`. Queries are already divided by `√d`.
     qkv: LinearLayer,
     /// `h` to `h`.
     out: LinearLayer,
     feed_norm: LayerNorm,
-    /// `h` to what goes through the activation and what it is multiplied by: `2m`.
+    /// `h` to the input of the activation and the gate: `2m`.
     up: LinearLayer,
     /// `m` to `h`.
     down: LinearLayer,
 }
 
-/// Rotary embedding of positions: by how much each pair of units of a head is turned at one.
+/// Rotary position embedding: the rotation of each pair of units of a head at each position.
 struct RotaryTable {
     /// `[positions, d/2]`.
     cos: Vec<f32>,
@@ -57,7 +58,8 @@ struct RotaryTable {
 }
 
 impl RotaryTable {
-    /// At position `p`, pair `i` is turned by `p θ^(-2i/d)`, in f32 as the models were trained.
+    /// Computes the rotations: at position `p`, pair `i` is rotated by `p θ^(-2i/d)`, in f32 as the
+    /// models were trained.
     fn of(theta: f32, d: usize, n_positions: usize) -> RotaryTable {
         let rates = (0..d).step_by(2);
         let rates = rates.map(|unit| 1.0 / libm::powf(theta, unit as f32 / d as f32));
@@ -126,7 +128,7 @@ impl ModernBertParameters {
     }
 }
 
-/// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
+/// Returns the last hidden state of every token of every text, concatenated: `[Σ tokens, h]`.
 pub(crate) fn forward(model: &ModernBertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     bert_cpu::run_in_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
         ForwardPass {
@@ -140,7 +142,7 @@ pub(crate) fn forward(model: &ModernBertParameters, texts: &[EncoderInput<'_>]) 
 }
 
 impl ForwardPass<'_, ModernBertParameters> {
-    /// Writes the last hidden state `[t, h]`.
+    /// Computes the last hidden states `[t, h]`.
     fn run(&self, states: &mut [f32]) {
         let h = self.model.hidden_size;
         let t = states.len() / h;
@@ -186,14 +188,14 @@ impl ForwardPass<'_, ModernBertParameters> {
         self.arch.dispatch(Step::Norm(x, norm, y));
     }
 
-    /// `y = x W`, without the bias.
+    /// Computes `y = x W`, without the bias.
     fn linear(&self, x: MatrixView<'_>, linear: &LinearLayer, y: &mut [f32]) {
         let outputs = linear.bias.len();
         let weight = MatrixView::new(&linear.weight, [x.columns(), outputs], outputs);
         multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
-    /// Adds the bias to queries, keys and values `[t, 3h]`, and turns queries and keys.
+    /// Adds the bias to queries, keys and values `[t, 3h]`, and rotates queries and keys.
     fn turn(&self, layer: &Layer, qkv: &mut [f32]) {
         let h = self.model.hidden_size;
         let d = h / self.model.heads;
@@ -211,7 +213,7 @@ impl ForwardPass<'_, ModernBertParameters> {
         }
     }
 
-    /// Queries, keys and values `[t, 3h]` to what each token gathered from its text, `[t, h]`.
+    /// Computes attention within each text: queries, keys and values `[t, 3h]` to `[t, h]`.
     fn attend(
         &self,
         reach: AttentionWindow,
@@ -241,7 +243,7 @@ impl ForwardPass<'_, ModernBertParameters> {
                     let value = part(2, seen.start, keys); // [keys, d]
                     let matrix = MatrixRowsMut::new(scores, keys);
                     multiply(query, key.transposed(), matrix, self.parallelism); // [rows, keys]
-                    // The place of the first query among the keys.
+                    // The index of the first query among the keys.
                     let step = Step::Softmax(scores, keys, from - seen.start, reach);
                     self.arch.dispatch(step);
                     let weights = MatrixView::new(scores, [rows, keys], keys);
@@ -255,26 +257,26 @@ impl ForwardPass<'_, ModernBertParameters> {
     }
 }
 
-/// One pass over rows, compiled once for each vector unit.
+/// A pass over rows, compiled once for each SIMD instruction set.
 enum Step<'a> {
     /// `y = norm(x)`.
     Norm(&'a [f32], &'a LayerNorm, &'a mut [f32]),
     /// `y = y + x + b`.
     Add(&'a mut [f32], &'a [f32], &'a [f32]),
-    /// `x = gelu(x + b) ∘ (y + c)` where a row is `x` and `y`, and a bias `b` and `c`.
+    /// `x = gelu(x + b) ∘ (y + c)`, where a row is `x` and `y`, and a bias `b` and `c`.
     Gelu(&'a mut [f32], &'a [f32]),
-    /// Adds the bias to the rows `[l, 3h]` of a text and turns heads of so many units.
+    /// Adds the bias to the rows `[l, 3h]` of a text and rotates heads of this many units.
     Turn(&'a mut [f32], &'a [f32], &'a RotaryTable, usize),
-    /// Each row to weights that sum to one over what it reaches, and zeros elsewhere: rows, their
-    /// width, and the column of the first row itself.
+    /// `softmax` of each row over its window, and zeros elsewhere: rows, their width, and the
+    /// column of the first row itself.
     Softmax(&'a mut [f32], usize, usize, AttentionWindow),
 }
 
 impl WithSimd for Step<'_> {
     type Output = ();
 
-    // Everything below is inlined into one function a vector unit, or it would be compiled for the
-    // least of them.
+    // Everything below is inlined into one function per instruction set; otherwise it would be
+    // compiled for the least of them.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self {

@@ -1,13 +1,13 @@
-//! monoT5: a T5 reads a query and a text together and is asked whether the text is relevant.
+//! monoT5: a T5 reads a query and a document together and predicts whether the document is
+//! relevant.
 //!
 //! Nogueira, Jiang, Pradeep and Lin (Findings of EMNLP 2020), arXiv:2003.06713. The prompt is
-//! `Query: q Document: d Relevant:`; the score is the logarithm of the softmax over the logits of
-//! the tokens `▁true` and `▁false` at the first step of the decoder, of `▁true`.
+//! `Query: q Document: d Relevant:`; the score is the log-softmax of `▁true` over the logits of the
+//! tokens `▁true` and `▁false` at the first step of the decoder.
 //!
-//! Where query and text do not fit, the longer one loses its end first and the prompt keeps its
-//! own, so that however long one is some of the other is read. The parts are cut into tokens each
-//! by itself and joined: pieces of a T5 do not reach over white space, which is checked of the
-//! tokenizer.
+//! If query and document are too long together, the longer one is truncated first and the prompt is
+//! kept, so that some of both is always read. The parts are tokenized separately and joined: tokens
+//! of a T5 do not cross white space, which is checked when the model is loaded.
 
 use rayon::prelude::*;
 
@@ -22,34 +22,34 @@ use crate::tokenization::{
     EncoderInput, InputRole, TokenizedPair, TokenizedText, truncate_longest_first,
 };
 
-/// A ranker that asks a T5.
+/// A ranker that scores pairs with a T5.
 pub struct MonoT5 {
     model: T5,
     words: T5Tokenizer,
     prompt: Prompt,
-    /// `▁true` and `▁false`.
+    /// The ids of `▁true` and `▁false`.
     true_false_ids: [u32; 2],
     max_pieces: usize,
     fingerprint: String,
 }
 
-/// Tokens of what stands around the query and the text.
+/// The tokens of the prompt around the query and the document.
 struct Prompt {
     query: Vec<u32>,
     document: Vec<u32>,
-    /// With the token that ends it all.
+    /// Includes the end token.
     relevant: Vec<u32>,
 }
 
 impl MonoT5 {
-    /// Whether `config.json` says that the folder holds a T5 that writes. Whether it was trained
-    /// to say `true` and `false` nothing in the folder tells.
+    /// Whether `config.json` describes a T5 with an output. The folder does not tell whether it was
+    /// trained to generate `true` and `false`.
     pub fn is_in(config: &[u8]) -> bool {
         T5Config::generates(config)
     }
 
-    /// Reads and checks the files. The prompt has at most `max_pieces` tokens with query and
-    /// text. Computes on the CPU only.
+    /// Reads and checks the files. The prompt with query and document has at most `max_pieces`
+    /// tokens. Computes on the CPU only.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
@@ -60,7 +60,7 @@ impl MonoT5 {
         declared.check_unset("a monoT5, whose prompt is its own")?;
         let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
         let prompt = Prompt::of(&words, config.eos_token_id)?;
-        // One piece of the query and one of the text.
+        // One token of the query and one of the document.
         t5::check_bound(max_pieces, prompt.len() + 2)?;
         Ok(MonoT5 {
             true_false_ids: [words.id("▁true")?, words.id("▁false")?],
@@ -72,12 +72,12 @@ impl MonoT5 {
         })
     }
 
-    /// The pieces of a query or of a text, without special ones; as many as could be of use.
+    /// Returns the tokens of a query or of a document, without special ones, at most `max_pieces`.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.words.tokenize(side, text, self.max_pieces)
     }
 
-    /// Both in the prompt; where they are too long the longer one loses its end first.
+    /// Fills the prompt; if query and document are too long, the longer one is truncated first.
     pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
         let room = self.max_pieces - self.prompt.len();
         let (n_query, n_text) = truncate_longest_first(query.ids.len(), text.ids.len(), room);
@@ -95,7 +95,7 @@ impl MonoT5 {
         }
     }
 
-    /// The score of each pair, at most 0, higher is better; always finite.
+    /// Returns the score of each pair, at most 0, higher is better; always finite.
     pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
         let logits = self.logits(batch)?;
         let scores = logits.into_iter().map(|[yes, no]| {
@@ -105,12 +105,13 @@ impl MonoT5 {
         scores.collect()
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
+    /// of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Of `▁true` and `▁false`, for each pair.
+    /// Returns the logits of `▁true` and `▁false` for each pair.
     pub(crate) fn logits(&self, batch: &[&TokenizedPair]) -> Result<Vec<[f64; 2]>, Error> {
         let check = |it: &&TokenizedPair| self.model.check(&it.ids, self.max_pieces);
         batch.iter().try_for_each(check)?;
@@ -136,7 +137,7 @@ impl MonoT5 {
         Ok(shares.concat())
     }
 
-    /// From the states of each prompt, `[l, h]`, the first step of the decoder.
+    /// Runs the first step of the decoder on the states of each prompt, `[l, h]`.
     fn ask(&self, texts: &[&[f32]], parallelism: gemm::Parallelism) -> Vec<[f64; 2]> {
         let decoder = self.model.decoder(1);
         let states = decoder.first_step(texts, parallelism); // [r, h]

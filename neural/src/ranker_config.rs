@@ -1,27 +1,27 @@
-//! `ranker.toml` beside a model: what its folder is, where `config.json` cannot say.
+//! `ranker.toml` in a model folder: settings that `config.json` does not have.
 //!
 //! ```toml
 //! # bi-encoder, late-interaction, splade, cross-encoder, colbert, epic or monot5
 //! architecture = "colbert"
-//! query_pieces = 32        # the most pieces of a query, special ones among them
-//! text_pieces = 180        # … and of a text
+//! query_pieces = 32        # maximum number of tokens of a query, including special ones
+//! text_pieces = 180        # maximum number of tokens of a document
 //!
-//! [prompts]                # put before every query, and before every text
+//! [prompts]                # added before every query, and before every document
 //! query = "query: "
 //! text = "passage: "
 //!
-//! [colbert]                # of a ColBERT only; each line changes one thing of the preset
+//! [colbert]                # only for ColBERT; each line changes one setting of the preset
 //! preset = "khattab2020"   # or formal2021
-//! markers = ["[unused0]", "[unused1]"]            # of a query, of a text; [] is none
+//! markers = ["[unused0]", "[unused1]"]            # of queries, of documents; [] is none
 //! augmentation = "unattended"                     # or none, or attended
-//! punctuation = "left-out"                        # of texts; or kept
+//! punctuation = "left-out"                        # of documents; or kept
 //! query_keeps = ["cls", "marker", "sep", "mask"]  # special tokens that are compared
 //! text_keeps = ["cls", "marker", "sep"]
 //! ```
 //!
-//! Nothing has to be there; a key that is not listed here is refused. A folder with an
-//! `architecture` is that ranker alone. Of a monoT5 nothing else can be set, and of a T5 that
-//! writes queries nothing at all.
+//! All keys are optional; unknown keys are refused. A folder with an `architecture` can only be
+//! used as that ranker. A monoT5 has no other settings, and a T5 that generates queries has none at
+//! all.
 
 use serde::Deserialize;
 
@@ -33,22 +33,22 @@ use crate::tokenization::{Prompts, TokenLimits};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankerConfig {
-    /// What the folder is.
+    /// The architecture of the model.
     pub architecture: Option<Architecture>,
-    /// The most pieces of a query, special ones among them.
+    /// The maximum number of tokens of a query, including special ones.
     #[serde(rename = "query_pieces")]
     pub max_query_tokens: Option<usize>,
-    /// The most pieces of a text.
+    /// The maximum number of tokens of a document, including special ones.
     #[serde(rename = "text_pieces")]
     pub max_document_tokens: Option<usize>,
-    /// What is put before queries and texts.
+    /// The prompts before queries and documents.
     #[serde(default)]
     pub prompts: PromptConfig,
-    /// What a ColBERT does otherwise than its preset.
+    /// The settings of a ColBERT that differ from its preset.
     pub colbert: Option<ColbertConfig>,
 }
 
-/// A way from weights to scores.
+/// The architecture of a ranker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Architecture {
@@ -70,7 +70,7 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// As `ranker.toml` has it.
+    /// Returns the name in `ranker.toml`.
     fn name(self) -> &'static str {
         match self {
             Architecture::BiEncoder => "bi-encoder",
@@ -84,13 +84,13 @@ impl Architecture {
     }
 }
 
-/// What is put before queries and texts; none leaves it to the other files.
+/// The prompts before queries and documents; `None` leaves them to the other files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PromptConfig {
-    /// `query: `.
+    /// The prompt of queries, for example `query: `.
     pub query: Option<String>,
-    /// `passage: `.
+    /// The prompt of documents, for example `passage: `.
     #[serde(rename = "text")]
     pub document: Option<String>,
 }
@@ -99,65 +99,66 @@ pub struct PromptConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColbertConfig {
-    /// From which the others depart; with one, `artifact.metadata` is not looked at.
+    /// The preset that the other settings change; if it is given, `artifact.metadata` is ignored.
     pub preset: Option<ColbertPreset>,
-    /// Tokens of the vocabulary that stand after `[CLS]`: of a query and of a text, or none.
+    /// The tokens after `[CLS]` of queries and of documents, or none.
     pub markers: Option<Vec<String>>,
-    /// What stands after a short query.
+    /// The tokens that fill up short queries.
     pub augmentation: Option<QueryAugmentation>,
-    /// Whether punctuation of texts is compared.
+    /// Whether punctuation of documents is compared.
     pub punctuation: Option<PunctuationPolicy>,
-    /// Special pieces of a query that are compared.
+    /// The special tokens of a query that are compared.
     #[serde(rename = "query_keeps")]
     pub scored_query_specials: Option<Vec<SpecialToken>>,
-    /// Special pieces of a text that are compared.
+    /// The special tokens of a document that are compared.
     #[serde(rename = "text_keeps")]
     pub scored_document_specials: Option<Vec<SpecialToken>>,
 }
 
-/// A ColBERT of a paper.
+/// The settings of a ColBERT in a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColbertPreset {
-    /// Khattab and Zaharia (SIGIR 2020), and the code of Stanford: 32 pieces of a query and 180 of
-    /// a text, markers `[unused0]` and `[unused1]`, unattended `[MASK]`, no punctuation of texts;
-    /// all special tokens are compared.
+    /// Khattab and Zaharia (SIGIR 2020), and the code of Stanford: 32 tokens for a query and 180
+    /// for a document, markers `[unused0]` and `[unused1]`, unattended `[MASK]`, no punctuation of
+    /// documents; all special tokens are compared.
     Khattab2020,
     /// The variant of Formal, Piwowarski and Clinchant (ECIR 2021, section 3): no markers, no
-    /// augmentation. What the paper does not name is as above, `[CLS]` and `[SEP]` among it.
+    /// augmentation. Settings that the paper does not name are as above, including `[CLS]` and
+    /// `[SEP]`.
     Formal2021,
 }
 
-/// What stands after the `[SEP]` of a query.
+/// The tokens after the `[SEP]` of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryAugmentation {
-    /// Nothing.
+    /// No tokens.
     None,
-    /// `[MASK]` up to the bound. They look at the query, and nothing looks at them.
+    /// `[MASK]` up to the maximum length. They attend to the query, and no token attends to them.
     Unattended,
-    /// The same, looked at by all: `attend_to_mask_tokens` of ColBERTv2's code.
+    /// `[MASK]`, attended to by all tokens: `attend_to_mask_tokens` in the code of ColBERTv2.
     Attended,
 }
 
-/// Whether tokens that are one ASCII punctuation mark are compared.
+/// Whether tokens that are a single ASCII punctuation mark are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PunctuationPolicy {
-    /// As others.
+    /// They are compared like other tokens.
     Kept,
-    /// They are read, not compared.
+    /// They are encoded, but not compared.
     #[serde(rename = "left-out")]
     Skipped,
 }
 
-/// A token that is not of the text.
+/// A special token of a late-interaction model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpecialToken {
     /// `[CLS]`, or `<s>`.
     Cls,
-    /// What tells queries from texts.
+    /// The marker of queries or of documents.
     Marker,
     /// `[SEP]`, or `</s>`.
     Sep,
@@ -165,7 +166,7 @@ pub enum SpecialToken {
     Mask,
 }
 
-/// How both sides are cut.
+/// The token limits and prompts of queries and documents.
 pub(crate) struct InputSettings {
     pub(crate) bounds: TokenLimits,
     pub(crate) prompts: Prompts,
@@ -199,7 +200,7 @@ impl RankerConfig {
         Ok(found)
     }
 
-    /// Refuses a folder that says it is another than what it is loaded as.
+    /// Returns an error if the file declares another architecture than `used`.
     pub(crate) fn check_architecture(&self, used: Architecture) -> Result<(), Error> {
         let refuse = |reason| Err(Error::RankerConfig { reason });
         let used_as = used.name();
@@ -217,7 +218,7 @@ impl RankerConfig {
         }
     }
 
-    /// Refuses bounds and prompts, which `what` has no use for.
+    /// Returns an error if token limits or prompts are set, which `what` does not use.
     pub(crate) fn check_unset(&self, what: &str) -> Result<(), Error> {
         for (name, set) in [
             ("query_pieces", self.max_query_tokens.is_some()),
@@ -232,7 +233,7 @@ impl RankerConfig {
         Ok(())
     }
 
-    /// Both sides with at most `max_pieces` where nothing else is said.
+    /// Returns the settings of queries and documents, with at most `max_pieces` tokens by default.
     pub(crate) fn input_settings(
         &self,
         max_pieces: usize,

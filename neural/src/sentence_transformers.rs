@@ -1,9 +1,8 @@
-//! What the files of sentence-transformers say beside the encoder's own (Reimers and Gurevych,
-//! EMNLP 2019): what is put before a text, how vectors of tokens become one, what is done to that,
-//! and how two are compared.
+//! The configuration files of sentence-transformers (Reimers and Gurevych, EMNLP 2019): prompts,
+//! pooling, the modules after it, and the similarity.
 //!
-//! A part that is not known here is refused, since a bi-encoder without it would rank wrongly and
-//! not say so.
+//! Unknown parts are refused, since a bi-encoder without them would rank incorrectly without
+//! notice.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +19,10 @@ use crate::weights::ModelWeights;
 /// How two vectors are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Similarity {
-    /// Of vectors of unit length; from −1 to 1.
+    /// The inner product of vectors of unit length, from −1 to 1.
     #[default]
     Cosine,
-    /// Their inner product.
+    /// The inner product.
     Dot,
 }
 
@@ -37,27 +36,28 @@ impl Similarity {
     }
 }
 
-/// The folders of `modules.json` with files that [`ModelFiles::modules_with_weights`] wants.
+/// Returns the folders in `modules.json` whose files belong in
+/// [`ModelFiles::modules_with_weights`].
 pub fn module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
     let modules: Vec<Module> = json(MODULES, modules)?;
     let dense = modules.into_iter().filter(|it| it.kind() == "Dense");
     Ok(dense.map(|it| it.path).collect())
 }
 
-/// What a bi-encoder does with the hidden states.
+/// The computation of a bi-encoder on the hidden states.
 #[derive(Default)]
 pub(crate) struct EmbeddingHead {
     pub(crate) pooling: Pooling,
     pub(crate) similarity: Similarity,
-    /// In this order, after pooling.
+    /// The steps after pooling, in order.
     steps: Vec<Step>,
 }
 
-/// What is done to the vector of a text.
+/// A step on the vector of a text.
 enum Step {
     /// `f(x W + b)`.
     Dense(LinearLayer, Activation),
-    /// To unit length; a vector of zeros stays one.
+    /// Normalization to unit length; a vector of zeros stays zero.
     Normalize,
 }
 
@@ -72,16 +72,16 @@ const SETTINGS: &str = "config_sentence_transformers.json";
 const POOLING_FOLDER: &str = "1_Pooling";
 const POOLING: &str = "1_Pooling/config.json";
 
-/// `config_sentence_transformers.json`, of what is looked at.
+/// The fields of `config_sentence_transformers.json` that are used.
 #[derive(Default, Deserialize)]
 struct Settings {
     similarity_fn_name: Option<String>,
     default_prompt_name: Option<String>,
-    /// By name; one without words is as good as absent.
+    /// The prompts by name; an empty one counts as missing.
     prompts: Option<BTreeMap<String, Option<String>>>,
 }
 
-/// `1_Pooling/config.json`, of what [`Pooling::parse`] does not look at.
+/// The fields of `1_Pooling/config.json` that [`Pooling::parse`] does not use.
 #[derive(Default, Deserialize)]
 struct PoolingSettings {
     include_prompt: Option<bool>,
@@ -96,7 +96,7 @@ struct Module {
 }
 
 impl Module {
-    /// The class alone, since its place has moved with versions.
+    /// Returns the class name only, since its Python module depends on the version.
     fn kind(&self) -> &str {
         self.r#type.rsplit('.').next().unwrap_or_default()
     }
@@ -115,7 +115,8 @@ struct DenseConfig {
 }
 
 impl EmbeddingHead {
-    /// Without these files: the mean, and the cosine. `width` is that of the hidden states.
+    /// Reads the files; without them the pooling is the mean and the similarity the cosine. `width`
+    /// is that of the hidden states.
     pub(crate) fn read(files: &ModelFiles, width: usize) -> Result<EmbeddingHead, Error> {
         let pooling = files.pooling.as_deref().map(Pooling::parse).transpose()?;
         let modules = files.modules.as_deref().map(|it| json(MODULES, it));
@@ -124,7 +125,7 @@ impl EmbeddingHead {
         for module in &modules {
             match module.kind() {
                 "Transformer" => {}
-                // Without its settings it would be the mean, whatever they say.
+                // Without its settings the pooling would be the mean.
                 "Pooling" if module.path != POOLING_FOLDER => {
                     return refuse(MODULES, "path", &module.path, POOLING_FOLDER);
                 }
@@ -175,10 +176,11 @@ impl EmbeddingHead {
         })
     }
 
-    /// What is put before texts of each side: as `ranker.toml` says, or else the prompt of its
-    /// name, or else the default one. So do `encode_query` and `encode_document`, but for this:
-    /// where a folder has a prompt `passage` and none named `document`, release 6.2 adds an empty
-    /// one and takes that. Here texts get the one that the folder has.
+    /// Returns the prompts of queries and documents: from `ranker.toml`, or else the prompt with
+    /// their name, or else the default one. This is the behavior of `encode_query` and
+    /// `encode_document`, with one exception: if a folder has a prompt `passage` and none named
+    /// `document`, release 6.2 adds an empty one and uses that. Here documents get the prompt of
+    /// the folder.
     pub(crate) fn prompts(files: &ModelFiles) -> Result<Prompts, Error> {
         let declared = files.ranker_config()?.prompts;
         let settings = settings(files)?;
@@ -212,7 +214,7 @@ impl EmbeddingHead {
         Ok(prompts)
     }
 
-    /// What becomes of the pooled vector.
+    /// Applies the steps to the pooled vector.
     pub(crate) fn apply_modules(&self, pooled: Vec<f32>) -> Vec<f32> {
         self.steps.iter().fold(pooled, |vector, step| match step {
             Step::Normalize => {

@@ -1,10 +1,10 @@
-//! How much the vectors of a token depend on the text around it: the spectrum of all of them.
+//! The spectra of token vectors: how much the vectors of a token depend on the context.
 //!
-//! With the vectors of a token as the rows of `X`, `[n, h]`, not centred, and its singular values
-//! `λ_1 ≥ λ_2 ≥ …`, the spectral ratio is `λ_1 / Σ λ_k`: 1 where all vectors have one direction
-//! (Formal, Piwowarski and Clinchant, ECIR 2021, section 4.3). The vectors are not kept: of a token
-//! with fewer than `h` of them they are, since they are smaller, and of others `X^T X` is summed,
-//! in f64 and in the order of the texts; the singular values are the roots of its eigenvalues.
+//! With the vectors of a token as the rows of `X`, `[n, h]`, not centered, and its singular values
+//! `λ_1 ≥ λ_2 ≥ …`, the spectral ratio is `λ_1 / Σ λ_k`: 1 if all vectors have one direction
+//! (Formal, Piwowarski and Clinchant, ECIR 2021, section 4.3). To save memory, the vectors of a
+//! token are stored only while there are fewer than `h` of them. After that `X^T X` is summed, in
+//! f64 and in the order of the texts; the singular values are the square roots of its eigenvalues.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use rayon::prelude::*;
 
 use crate::embedding::EncodedText;
 
-/// Vectors of some tokens, summed text by text.
+/// Accumulates the vectors of some tokens, text by text.
 #[derive(Debug, Clone)]
 pub struct SpectrumAccumulator {
-    /// Numbers of a vector, once there is one.
+    /// The number of dimensions, once there is a vector.
     width: usize,
     of: BTreeMap<u32, Sums>,
 }
 
-/// What is kept of the vectors of a token.
+/// The accumulated vectors of a token.
 #[derive(Debug, Clone)]
 enum Sums {
-    /// `[n, h]`, while there are few.
+    /// The vectors `[n, h]`, while there are few.
     Vectors(Vec<f32>),
-    /// The lower triangle of `X^T X`, row by row, with how many vectors are in it.
+    /// The lower triangle of `X^T X`, row by row, and the number of vectors.
     Products(Vec<f64>, u64),
 }
 
 /// The spectrum of the vectors of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenSpectrum {
-    /// Vectors.
+    /// The number of vectors.
     pub n: u64,
     /// λ_1 / Σ λ_k, above 0 and at most 1.
     pub ratio: f64,
@@ -50,8 +50,8 @@ impl SpectrumAccumulator {
         }
     }
 
-    /// Adds the vectors of some texts, all of one model; tokens at the same time, each in the order
-    /// of the texts.
+    /// Adds the vectors of some texts, all of one model. Tokens are processed in parallel, each in
+    /// the order of the texts.
     pub fn add(&mut self, texts: &[&EncodedText]) {
         let mut widths = texts.iter().filter_map(|it| it.vectors().next());
         if let Some(vector) = widths.next() {
@@ -73,12 +73,12 @@ impl SpectrumAccumulator {
         });
     }
 
-    /// How many vectors a token has.
+    /// Returns the number of vectors of a token.
     pub fn n_vectors(&self, piece: u32) -> u64 {
         self.of.get(&piece).map_or(0, |it| it.n(self.width))
     }
 
-    /// The spectra of all tokens with at least so many vectors, by token.
+    /// Returns the spectra of all tokens with at least `floor` vectors, by token id.
     pub fn spectra(&self, floor: u64) -> BTreeMap<u32, TokenSpectrum> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {
@@ -101,7 +101,7 @@ impl Sums {
 
     fn add(&mut self, vector: &[f32], width: usize) {
         match self {
-            // Half a square of f64 is as much as `h` vectors of f32.
+            // The lower triangle in f64 takes as much memory as `h` vectors in f32.
             Sums::Vectors(numbers) if numbers.len() < width * width => {
                 numbers.extend_from_slice(vector);
             }
@@ -121,11 +121,11 @@ impl Sums {
         }
     }
 
-    /// None where every vector is zero.
+    /// Returns the spectral ratio; `None` if every vector is zero.
     fn ratio(&self, width: usize) -> Option<f64> {
         let (order, products) = match self {
             Sums::Products(products, _) => (width, products.clone()),
-            // The eigenvalues of `X X^T` are those of `X^T X`, and it is the smaller one.
+            // The nonzero eigenvalues of `X X^T` are those of `X^T X`, and it is smaller.
             Sums::Vectors(numbers) => {
                 let rows: Vec<&[f32]> = numbers.chunks_exact(width).collect();
                 let products = (0..rows.len())
@@ -139,11 +139,11 @@ impl Sums {
             products[row * (row + 1) / 2 + column]
         };
         let square = Mat::from_fn(order, order, at);
-        // The same bits whatever else runs.
+        // Sequential, for the same bits whatever else runs.
         faer::set_global_parallelism(Par::Seq);
         let eigenvalues = square.self_adjoint_eigenvalues(Side::Lower).ok()?;
         let most = eigenvalues.iter().copied().fold(0.0, f64::max);
-        // What is left of a zero by rounding would count with its root.
+        // A zero eigenvalue with a rounding error would add its square root.
         let least = most * order as f64 * f64::EPSILON;
         let kept = eigenvalues.into_iter().filter(|&it| it > least);
         let sum: f64 = kept.map(f64::sqrt).sum();
@@ -178,7 +178,7 @@ mod tests {
         sums.ratio(width).unwrap()
     }
 
-    /// numpy 1.26.4: `s = np.linalg.svd(x, compute_uv=False); s[0] / s.sum()`.
+    /// From numpy 1.26.4: `s = np.linalg.svd(x, compute_uv=False); s[0] / s.sum()`.
     #[test]
     fn ratios_are_those_of_numpy() {
         for (rows, width, expected) in [

@@ -1,9 +1,9 @@
-//! SPLADE: a text as weights of all pieces of the vocabulary, those it does not hold among them
-//! (Formal, Piwowarski and Clinchant, SIGIR 2021; with the maximum, arXiv:2109.10086).
+//! SPLADE: a text as weights of all tokens of the vocabulary, including those that do not occur in
+//! it (Formal, Piwowarski and Clinchant, SIGIR 2021; with the maximum, arXiv:2109.10086).
 //!
-//! The head for masked tokens says of each place how likely each token `v` is there, `l_v`. The
-//! weight of `v` in the text is `max ln(1 + max(0, l_v))` over all places, and two texts score the
-//! inner product of their weights.
+//! The masked language modeling head has a logit `l_v` for each token `v` at each position. The
+//! weight of `v` in the text is `max ln(1 + max(0, l_v))` over all positions, and the score of two
+//! texts is the inner product of their weights.
 
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ use crate::ranker_config::Architecture;
 use crate::tokenization::{InputRole, InputTokenizer, TokenizedText};
 use crate::weights::ModelWeights;
 
-/// A text as weights of pieces of the vocabulary.
+/// A text as weights of tokens of the vocabulary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseVector {
     /// Id and weight, above 0, in the order of ids.
@@ -26,13 +26,13 @@ pub struct SparseVector {
 }
 
 impl SparseVector {
-    /// Id and weight, above 0, in the order of ids.
+    /// Returns id and weight, above 0, in the order of ids.
     pub fn weights(&self) -> &[(u32, f32)] {
         &self.weights
     }
 }
 
-/// An encoder with its head for masked tokens.
+/// An encoder with its masked language modeling head.
 pub struct Splade {
     cutter: InputTokenizer,
     encoder: Encoder,
@@ -42,14 +42,14 @@ pub struct Splade {
 }
 
 impl Splade {
-    /// Whether `config.json` says that the folder holds an encoder with a head for masked tokens.
-    /// Whether it was trained as SPLADE nothing in the folder says.
+    /// Whether `config.json` describes an encoder with a masked language modeling head. The folder
+    /// does not tell whether it was trained as SPLADE.
     pub fn is_in(config: &[u8]) -> bool {
         EncoderConfig::parse(config).is_ok_and(|it| it.has_masked_lm_head)
     }
 
-    /// Reads and checks the files and puts the encoder where `device` says. A text has at most
-    /// `max_pieces` tokens, special ones among them.
+    /// Reads and checks the files and loads the encoder on the device. A text has at most
+    /// `max_pieces` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
@@ -73,19 +73,19 @@ impl Splade {
         })
     }
 
-    /// The pieces of `text`, and whether it was too long.
+    /// Returns the tokens of `text`, and whether it was truncated.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
-    /// The weights of each text.
+    /// Computes the weights of each text.
     pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<SparseVector>, Error> {
         let states = self.encoder.forward_texts(batch)?;
         let each = states.by_input().into_par_iter();
         each.map(|it| self.weigh(it)).collect()
     }
 
-    /// The inner product of the weights; at least 0, always finite.
+    /// Returns the inner product of the weights; at least 0, always finite.
     pub fn score(&self, query: &SparseVector, text: &SparseVector) -> f64 {
         let (mut sum, mut at) = (0.0, 0);
         for &(id, weight) in &query.weights {
@@ -101,17 +101,18 @@ impl Splade {
         sum
     }
 
-    /// The token as it stands in the vocabulary, `##ing`.
+    /// Returns the token as in the vocabulary, for example `##ing`.
     pub fn piece(&self, id: u32) -> String {
         self.cutter.piece(id)
     }
 
-    /// Names the ranker: SHA-256 in hex over the files and the bound on tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
+    /// of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// From the hidden states of a text, `[t, h]`.
+    /// Computes the weights from the hidden states of a text, `[t, h]`.
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
         let transformed = self.head.transform(hidden); // [t, h]
         let words = &self.head.output_embeddings;

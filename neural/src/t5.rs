@@ -1,18 +1,18 @@
-//! T5: an encoder that reads a text and a decoder that writes another, token by token.
+//! T5: an encoder that reads a text and a decoder that generates another, token by token.
 //!
 //! Raffel et al. (JMLR 2020), arXiv:1910.10683; the later form with gated layers is T5 v1.1
-//! (Shazeer 2020, arXiv:2002.05202), to which Flan-T5 belongs. Tensor names follow
+//! (Shazeer 2020, arXiv:2002.05202), which includes Flan-T5. Tensor names follow
 //! `T5ForConditionalGeneration` of Hugging Face transformers. candle-transformers' T5 is not used
-//! because its encoder takes no padding mask, so that the texts of a padded batch silently change
-//! each other's scores. Here nothing is padded: texts stand one after another.
+//! because its encoder has no padding mask, so that the texts of a padded batch silently change
+//! each other's scores. Here nothing is padded: texts are concatenated.
 //!
-//! What sets it apart from BERT: positions are known by their distance alone, in buckets that
-//! grow with it, as a number added to each attention score; attention is not divided by `√d`;
-//! normalization is by the root of the mean square, before each part; there are no biases.
+//! The differences from BERT: positions are relative, in buckets of distances whose biases are
+//! added to the attention scores; attention is not divided by `√d`; normalization divides by the
+//! root mean square, before each part; there are no other biases.
 //!
-//! Shapes: `t` pieces of all texts, `l` pieces of one text, `r` rows that the decoder writes at
-//! once, `h` units of the model, `a` heads of `d` units, `i = a d` (which need not be `h`), `m`
-//! units of the feed forward layer, `v` pieces of the vocabulary.
+//! Shapes: `t` tokens of all texts, `l` tokens of one text, `r` sequences that the decoder
+//! generates at once, `h` units of the model, `a` heads of `d` units, `i = a d` (which need not be
+//! `h`), `m` units of the feed-forward layer, `v` tokens of the vocabulary.
 
 mod config;
 mod relative_position;
@@ -35,17 +35,17 @@ use crate::tokenization::EncoderInput;
 use crate::weights::ModelWeights;
 use parameters::T5Parameters;
 
-/// The most tokens that are read at once. Distances beyond the last bucket are all alike, so the
-/// model has no bound of its own; attention takes their square in memory.
+/// The maximum number of input tokens. All distances beyond the last bucket have the same bias, so
+/// the model has no limit itself; attention needs memory for the square of the number.
 const MOST_PIECES: usize = 4_096;
 
-/// A T5 in the memory of the CPU.
+/// A T5 in main memory.
 pub(crate) struct T5 {
     parameters: T5Parameters,
 }
 
 impl T5 {
-    /// Reads the tensors. There is a path for the CPU alone.
+    /// Reads the tensors. The computation runs on the CPU only.
     pub(crate) fn load(
         files: &ModelFiles,
         config: T5Config,
@@ -62,13 +62,13 @@ impl T5 {
         &self.parameters.config
     }
 
-    /// The states of every piece of every text, normalized: `[t, h]`. One thread, unless the
-    /// products are given more.
+    /// Returns the normalized states of every token of every text: `[t, h]`. Runs on one thread,
+    /// except for products with `parallelism`.
     pub(crate) fn encode(&self, texts: &[EncoderInput<'_>], parallelism: Parallelism) -> Vec<f32> {
         encoder::forward(&self.parameters, texts, parallelism)
     }
 
-    /// What the decoder looks up of a text: keys and values of its states `[l, h]`.
+    /// Returns the keys and values of a text's states `[l, h]` for cross-attention.
     pub(crate) fn cross_attention_cache(
         &self,
         states: &[f32],
@@ -77,12 +77,12 @@ impl T5 {
         CrossAttentionCache::compute(&self.parameters, states, parallelism)
     }
 
-    /// The decoder, for at most so many tokens.
+    /// Returns the decoder for at most `max_new` tokens.
     pub(crate) fn decoder(&self, max_new: usize) -> T5Decoder<'_> {
         T5Decoder::new(&self.parameters, max_new)
     }
 
-    /// Refuses tokens that another model has made.
+    /// Returns an error for tokens of another model.
     pub(crate) fn check(&self, ids: &[u32], max_pieces: usize) -> Result<(), Error> {
         let v = self.config().vocab_size;
         let foreign = |reason| Err(Error::InvalidTokens { reason });
@@ -96,7 +96,8 @@ impl T5 {
     }
 }
 
-/// Refuses a bound on tokens that leaves no room for a text, or is beyond all use.
+/// Returns an error for a maximum number of tokens that leaves no room for a text or exceeds
+/// [`MOST_PIECES`].
 pub(crate) fn check_bound(found: usize, least: usize) -> Result<(), Error> {
     match (least..=MOST_PIECES).contains(&found) {
         true => Ok(()),

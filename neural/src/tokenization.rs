@@ -1,53 +1,53 @@
-//! From a text to the pieces of a model's vocabulary.
+//! Tokenization: from a text to the tokens of a model's vocabulary.
 
 use crate::error::Error;
 use crate::tokenizer::HfTokenizer;
 
-/// What a text is read as. The same words as a query and as a text are two things.
+/// The role of a text. Models may encode the same words differently as query and as document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InputRole {
-    /// What is searched for.
+    /// The query.
     Query,
-    /// What is ranked.
+    /// A document that is ranked.
     Document,
 }
 
-/// One text as ids of word tokens, `[CLS]` first and `[SEP]` last; for a T5 without either, so
-/// that there are as many spans as ids, and none of an empty text.
+/// A text as token ids, with `[CLS]` first and `[SEP]` last. For a T5 there is neither, so there
+/// are as many spans as ids, and none for an empty text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizedText {
-    /// What it is read as.
+    /// The role of the text.
     pub role: InputRole,
-    /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`, at least these two but for a T5;
-    /// of a ColBERT also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
+    /// The token ids, including `[CLS]` and `[SEP]`, so at least two except for a T5; for ColBERT
+    /// also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
-    /// Where each piece of the text itself stands in it: from and to, in characters (Unicode
-    /// scalar values); two fewer than `ids` but for a ColBERT and a T5. A token of a prompt
-    /// is at 0.
+    /// The span of each content token in the text: start and end, in characters (Unicode scalar
+    /// values). There are two fewer than `ids` except for a ColBERT and a T5. A token of a prompt
+    /// has both at 0.
     pub spans: Vec<(u32, u32)>,
-    /// Whether pieces of the text were left out, to keep to the model's bound.
+    /// Whether tokens of the text were left out because of the model's maximum.
     pub truncated: bool,
 }
 
-/// A query and a text as one sequence of tokens.
+/// A query and a document as one sequence of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizedPair {
-    /// Ids in the vocabulary, special tokens among them.
+    /// The token ids, including special tokens.
     pub ids: Vec<u32>,
-    /// Where the text begins; what stands before is the query with its special tokens.
+    /// The index of the first document token; before it are the query and special tokens.
     pub document_start: usize,
-    /// Whether pieces of the query or of the text were left out.
+    /// Whether tokens of the query or of the document were left out.
     pub truncated: bool,
 }
 
-/// A text, or a query and a text, as the encoder reads them.
+/// A text, or a query and a document, as input of the encoder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncoderInput<'a> {
     pub(crate) ids: &'a [u32],
-    /// Where the second segment begins; the number of tokens where there is none.
+    /// The index at which the second segment begins; the number of tokens if there is none.
     pub(crate) second_segment_start: usize,
-    /// How many tokens, from the first, are looked at by all; those after them look, and are
-    /// looked at by none.
+    /// The number of tokens, from the first, that all tokens attend to. No token attends to those
+    /// after them.
     pub(crate) n_attended: usize,
 }
 
@@ -57,7 +57,7 @@ impl<'a> EncoderInput<'a> {
         EncoderInput::single_segment(&text.ids)
     }
 
-    /// One segment, every piece of which is looked at.
+    /// Creates a single segment, all of whose tokens are attended to.
     pub(crate) fn single_segment(ids: &'a [u32]) -> EncoderInput<'a> {
         EncoderInput {
             ids,
@@ -73,7 +73,7 @@ impl<'a> EncoderInput<'a> {
     }
 }
 
-/// The most pieces of a text, special ones among them.
+/// The maximum numbers of tokens of queries and documents, including special ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TokenLimits {
     pub(crate) query: usize,
@@ -102,7 +102,7 @@ impl TokenLimits {
     }
 }
 
-/// What is put before every text of a side.
+/// The prompts that are added before queries and documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompts {
     pub(crate) query: String,
@@ -118,7 +118,7 @@ impl Prompts {
     }
 }
 
-/// The pieces of a text, without special ones.
+/// The tokens of a text, without special ones.
 pub(crate) struct ContentTokens {
     pub(crate) ids: Vec<u32>,
     pub(crate) spans: Vec<(u32, u32)>,
@@ -132,9 +132,9 @@ pub(crate) struct InputTokenizer {
     sep: u32,
     bounds: TokenLimits,
     prompts: Prompts,
-    /// Of a query and a text that are read together.
+    /// The maximum number of tokens of a query and a document together.
     max_pieces: usize,
-    /// Between a query and a text that are read together.
+    /// The number of separators between a query and a document in one sequence.
     n_separators: usize,
 }
 
@@ -148,7 +148,7 @@ impl InputTokenizer {
         max_pieces: usize,
     ) -> Result<InputTokenizer, Error> {
         let tokenizer = HfTokenizer::read(json, vocab_size)?;
-        // As BERT and as RoBERTa call them.
+        // The names in BERT and in RoBERTa.
         let special = |pieces: [&str; 2]| {
             let found = pieces.iter().find_map(|it| tokenizer.token_to_id(it));
             let [one, other] = pieces;
@@ -166,7 +166,7 @@ impl InputTokenizer {
         })
     }
 
-    /// With so many separators between a query and a text.
+    /// Sets the number of separators between a query and a document.
     pub(crate) fn with_separators(self, n_separators: usize) -> InputTokenizer {
         InputTokenizer {
             n_separators,
@@ -174,13 +174,13 @@ impl InputTokenizer {
         }
     }
 
-    /// Whether a cutter with the same tokens cuts every text as this one does.
+    /// Whether another tokenizer with the same vocabulary tokenizes every text in the same way.
     pub(crate) fn tokenizes_like(&self, other: &InputTokenizer) -> bool {
         self.bounds == other.bounds && self.prompts == other.prompts
     }
 
-    /// With bounds on each side, and with what is put before texts; refuses what
-    /// [`InputTokenizer::check_prompts`] does.
+    /// Sets the limits and the prompts of queries and documents; returns an error like
+    /// [`InputTokenizer::check_prompts`].
     pub(crate) fn with_settings(
         self,
         bounds: TokenLimits,
@@ -198,8 +198,8 @@ impl InputTokenizer {
         Ok(cutter)
     }
 
-    /// Refuses a prompt after which not one piece of a text would be read, where a side has room
-    /// for so many tokens without special ones.
+    /// Returns an error if a prompt leaves no room for a single token of a text, where `room` is
+    /// the maximum number of tokens without special ones.
     pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
         for side in [InputRole::Query, InputRole::Document] {
             let n_pieces = self.content_tokens(side, "", usize::MAX)?.ids.len();
@@ -217,7 +217,7 @@ impl InputTokenizer {
         Ok(())
     }
 
-    /// A query and a text as one sequence, cut by [`truncate_longest_first`].
+    /// Joins a query and a document into one sequence, truncated by [`truncate_longest_first`].
     pub(crate) fn tokenize_pair(
         &self,
         query: &TokenizedText,
@@ -236,7 +236,7 @@ impl InputTokenizer {
         let mut ids = vec![self.cls];
         ids.extend(query_ids);
         ids.push(self.sep);
-        // As BERT counts segments: the first separator belongs to the query.
+        // As in BERT, the first separator belongs to the segment of the query.
         let second = ids.len();
         ids.extend(std::iter::repeat_n(self.sep, self.n_separators - 1));
         ids.extend(text_ids);
@@ -248,7 +248,7 @@ impl InputTokenizer {
         }
     }
 
-    /// The pieces of `text`; those beyond the bound of its side are left out.
+    /// Returns the tokens of `text` with special tokens, truncated to the maximum of its role.
     pub(crate) fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
         let inner = self.content_tokens(side, text, self.bounds.for_role(side) - 2)?;
         let mut ids = Vec::with_capacity(inner.ids.len() + 2);
@@ -263,7 +263,7 @@ impl InputTokenizer {
         })
     }
 
-    /// The first `most` pieces of `text` and of the prompt before it.
+    /// Returns the first `most` tokens of the prompt and `text`.
     pub(crate) fn content_tokens(
         &self,
         side: InputRole,
@@ -286,13 +286,13 @@ impl InputTokenizer {
         })
     }
 
-    /// The first piece of `text`, without a prompt.
+    /// Returns the first token of `text`, without a prompt.
     pub(crate) fn first_token(&self, text: &str) -> Result<Option<u32>, Error> {
         let encoding = self.tokenizer.encode_fast(text)?;
         Ok(encoding.get_ids().first().copied())
     }
 
-    /// What stands for what the vocabulary lacks.
+    /// Returns the id of the unknown token.
     pub(crate) fn unknown_token(&self) -> Option<u32> {
         self.id("[UNK]").or_else(|| self.id("<unk>"))
     }
@@ -303,19 +303,19 @@ impl InputTokenizer {
         (self.cls, self.sep)
     }
 
-    /// The id of a token as it stands in the vocabulary.
+    /// Returns the id of a token, given as in the vocabulary.
     pub(crate) fn id(&self, piece: &str) -> Option<u32> {
         self.tokenizer.token_to_id(piece)
     }
 
-    /// The token as it stands in the vocabulary, `##ing`.
+    /// Returns the token as in the vocabulary, for example `##ing`.
     pub(crate) fn piece(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_default()
     }
 }
 
-/// How many pieces of a query and of a text are kept where there is room for `most` of both. If
-/// they do not fit, the longer one is cut to what the other leaves, or both to a half, as
+/// Returns how many tokens of a query and of a document are kept if at most `most` fit. If both are
+/// too long together, the longer one is truncated to what the other leaves, or both to a half, as
 /// `longest_first` does in the tokenizers library.
 pub(crate) fn truncate_longest_first(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
     if n_query + n_text <= most {

@@ -1,5 +1,5 @@
-//! The tokenizer of a model. Its file is as foreign as the weights: whatever fails in it is an
-//! error of the model.
+//! The tokenizer of a model. Its file is untrusted, like the weights: any failure in it is reported
+//! as an error of the model.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -9,12 +9,12 @@ use tokenizers::Encoding;
 
 use crate::error::Error;
 
-/// The tokenizer that `tokenizer.json` describes.
+/// The tokenizer that a model folder has in `tokenizer.json`.
 pub(crate) struct HfTokenizer(tokenizers::Tokenizer);
 
 impl HfTokenizer {
     /// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
-    /// needed, and a truncation has to be known of.
+    /// needed, and callers have to know about truncation.
     pub(crate) fn read(json: &[u8], vocab_size: usize) -> Result<HfTokenizer, Error> {
         let tokenizer = caught(|| {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(json)?;
@@ -29,17 +29,17 @@ impl HfTokenizer {
         Ok(HfTokenizer(tokenizer))
     }
 
-    /// The tokens of a text, with where they stand in it in characters; none is added to them.
+    /// Returns the tokens of a text with their spans in characters, without special tokens.
     pub(crate) fn encode(&self, text: &str) -> Result<Encoding, Error> {
         caught(|| self.0.encode_char_offsets(text, false))
     }
 
-    /// The same without saying where they stand.
+    /// Returns the tokens of a text without spans, which is faster.
     pub(crate) fn encode_fast(&self, text: &str) -> Result<Encoding, Error> {
         caught(|| self.0.encode_fast(text, false))
     }
 
-    /// The text of tokens, without those that only mark something.
+    /// Returns the text of tokens, without special ones.
     pub(crate) fn decode(&self, ids: &[u32]) -> Result<String, Error> {
         caught(|| self.0.decode(ids, true))
     }
@@ -54,12 +54,12 @@ impl HfTokenizer {
 }
 
 thread_local! {
-    /// Whether a panic of this thread is caught and told as an error.
+    /// Whether a panic of this thread is caught and returned as an error.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a part of the tokenizers library. Where `tokenizer.json` asks for the impossible some of
-/// them panic, as the search for a regular expression that backtracks too often.
+/// Runs a function of the tokenizers library and catches panics, which some files cause, for
+/// example with a regular expression that backtracks too often.
 fn caught<T>(work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, Error> {
     silence_caught_panics();
     IS_CAUGHT.set(true);
@@ -78,8 +78,8 @@ fn caught<T>(work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, Error> {
     Err(Error::Tokenizer(reason))
 }
 
-/// Keeps caught panics out of standard error, where they would stand beside the error. Where none
-/// can be caught, as in the browser, all of them are shown.
+/// Keeps caught panics out of standard error, where they would duplicate the error. All panics are
+/// shown where none can be caught, as in the browser.
 fn silence_caught_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

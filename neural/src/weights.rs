@@ -1,4 +1,4 @@
-//! Tensors by name out of the bytes of a safetensors file, with shapes and types checked.
+//! Reads tensors by name from the bytes of a safetensors file and checks their shapes and types.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use candle_core::{DType, Device};
 
 use crate::error::Error;
 
-/// The tensors of one file.
+/// The tensors of a file, whose names may have a prefix.
 pub(crate) struct ModelWeights<'a> {
     file: Arc<SliceSafetensors<'a>>,
     prefix: &'static str,
 }
 
 impl<'a> ModelWeights<'a> {
-    /// Reads the header. Tensors of an encoder saved with a head carry `prefix`, as `bert.`, those
-    /// of a bare one do not; both are taken.
+    /// Reads the header. Tensor names have `prefix`, for example `bert.`, if the encoder was saved
+    /// with a head, and no prefix otherwise; both are accepted.
     pub(crate) fn open(bytes: &'a [u8], prefix: &'static str) -> Result<ModelWeights<'a>, Error> {
         let broken = |reason: String| Error::Weights {
             n_bytes: bytes.len(),
@@ -32,12 +32,12 @@ impl<'a> ModelWeights<'a> {
         })
     }
 
-    /// The same file by whole names: a head stands beside its encoder.
+    /// Returns the same file with full names, for a head next to its encoder.
     pub(crate) fn without_prefix(&self) -> ModelWeights<'a> {
         self.with_prefix("")
     }
 
-    /// The same file by names that begin with `prefix`.
+    /// Returns the same file with names that begin with `prefix`.
     pub(crate) fn with_prefix(&self, prefix: &'static str) -> ModelWeights<'a> {
         ModelWeights {
             file: self.file.clone(),
@@ -45,12 +45,12 @@ impl<'a> ModelWeights<'a> {
         }
     }
 
-    /// Whether its names carry the prefix that it was opened with.
+    /// Whether the names have the prefix with which the file was opened.
     pub(crate) fn is_prefixed(&self) -> bool {
         !self.prefix.is_empty()
     }
 
-    /// How many rows of `width` numbers tensor `name` has.
+    /// Returns the number of rows of `width` numbers in tensor `name`.
     pub(crate) fn n_rows(&self, name: &str, width: usize) -> Result<usize, Error> {
         let name = format!("{}{name}", self.prefix);
         let Ok(view) = self.file.get(&name) else {
@@ -71,7 +71,7 @@ impl<'a> ModelWeights<'a> {
         self.file.get(&format!("{}{name}", self.prefix)).is_ok()
     }
 
-    /// The numbers of tensor `name` in row-major order, as f32.
+    /// Returns the numbers of tensor `name` in row-major order, as f32.
     pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let name = format!("{}{name}", self.prefix);
         let Ok(view) = self.file.get(&name) else {

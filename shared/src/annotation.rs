@@ -1,16 +1,15 @@
-//! What people say of instances: tasks, the log of what they did, and what follows from it.
+//! Human judgments on instances: annotation tasks, the event log, and what is computed from it.
 //!
 //! ```text
-//! study → frame → sample → queue → log → said → agreement, estimate, progress → export
-//!         what    which    who      what  of an   how far people agree, and with    files
-//!         could   items,   gets     was   item    axiom, ranker and judgments
-//!         be      with π   what     done
+//! study → frame → sample → queue → log → answers → agreement, estimate, progress → export
+//!         all      drawn    next    all   per item
+//!         candi-   items,   item    events
+//!         dates    with π
 //! ```
 //!
-//! A *task* draws *items* from the instances of a study, each with the probability π with which
-//! it was drawn. People decide on items; every decision, every undo and every other act is an
-//! *event* in a log that only grows. What counts at a moment is a function of the log, so nothing
-//! that anybody did is ever lost, whatever is counted.
+//! A *task* draws *items* from the instances of a study, each with the probability π with which it
+//! was drawn. Annotators decide on items; every decision, undo and other action is an *event* in an
+//! append-only log. The current state is a function of the log, so nothing is ever lost.
 
 pub mod answer;
 pub mod event_key;
@@ -41,7 +40,7 @@ pub use judgments::ItemAnswers;
 pub use log::AnnotationLog;
 pub use task::{AnnotationItem, AnnotationTask};
 
-/// A person, as the server numbers them.
+/// The number of a person, assigned by the server.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -49,7 +48,7 @@ pub use task::{AnnotationItem, AnnotationTask};
 #[serde(transparent)]
 pub struct PersonId(pub u32);
 
-/// Place of an item in its task, counted from 0.
+/// The index of an item in its task, counted from 0.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

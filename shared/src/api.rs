@@ -12,6 +12,9 @@ pub mod rerank;
 pub mod study_request;
 pub mod worker;
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +24,7 @@ use crate::compare::compared_query::ComparedQuery;
 use crate::compare::query_list::QueryListOptions;
 use crate::compare::query_list::QueryPage;
 use crate::compare::{ComparisonOptions, RankerComparison};
+use crate::error::Error;
 use crate::index::CollectionTotals;
 use crate::late_interaction::LateInteractionAnalysis;
 use crate::probe::AxiomVariant;
@@ -68,6 +72,34 @@ pub enum Method {
     Patch,
     /// Removes a resource.
     Delete,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Method, Error> {
+        let known = [
+            Method::Get,
+            Method::Post,
+            Method::Put,
+            Method::Patch,
+            Method::Delete,
+        ];
+        let found = known.into_iter().find(|it| it.to_string() == text);
+        found.ok_or_else(|| Error::not_one_of("method", text, known))
+    }
 }
 
 impl Method {
@@ -448,6 +480,12 @@ pub struct GetJobRequest {
 impl GetJobRequest {
     /// The path of the server-sent events of a job: an event `job` with a [`Job`] at each step.
     pub const EVENTS_PATH: &'static str = "/api/jobs/{job}/events";
+
+    /// Returns the address of the server-sent events of this job.
+    pub fn events_address(&self) -> String {
+        let json = serde_json::to_value(self).unwrap_or_default();
+        RequestAddress::new(Method::Get, Self::EVENTS_PATH, json).path
+    }
 }
 
 /// Cancels a job. Its scores so far are stored.

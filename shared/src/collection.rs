@@ -1,7 +1,7 @@
-//! What is searched: queries, documents, relevance judgments and runs.
+//! Collections: queries, documents, relevance judgments and runs.
 //!
-//! The readers of `collection/` turn bytes into these types; see [`lines`] for how a damaged
-//! row is refused without losing the rest of its file.
+//! The readers of `collection/` turn bytes into these types; see [`lines`] for how an invalid row
+//! is rejected without losing the rest of its file.
 
 pub mod lines;
 pub mod beir;
@@ -17,10 +17,10 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ReadReport};
 
-/// Hears how many bytes of a file, packed if it is, have been read.
+/// A callback that receives the number of bytes of a file read so far, before decompression.
 pub type ByteProgress<'a> = &'a mut dyn FnMut(u64);
 
-/// What was read of a file, and what there is to say about the rest of it.
+/// The content of a file, with a report on warnings and rejected rows.
 pub type ReadResult<T> = Result<(T, ReadReport), Error>;
 
 /// A [`ReadResult`] of rows in the order of the file.
@@ -30,14 +30,14 @@ pub type ReadRows<T> = ReadResult<Vec<T>>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Query {
-    /// As in the file; any characters but white space.
+    /// The id as in the file; any characters except white space.
     pub id: String,
-    /// As written.
+    /// The text as written.
     pub text: String,
-    /// Pool `group` takes the documents of the same group.
+    /// The group; candidate pool `group` has the documents of the same group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// `train`, `dev`, `test`; what is counted can be counted for each.
+    /// The split, for example `train`, `dev` or `test`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
 }
@@ -46,33 +46,33 @@ pub struct Query {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Document {
-    /// As in the file; any characters but white space.
+    /// The id as in the file; any characters except white space.
     pub id: String,
-    /// May be empty.
+    /// The title; may be empty.
     #[serde(default)]
     pub title: String,
     /// The body; may be empty.
     pub text: String,
-    /// For example the article that the passage is cut from.
+    /// The group, for example the article that the passage is from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
 
 impl Document {
-    /// What is analyzed, scored and shown: title, a space, body, trimmed.
+    /// Returns the text that is analyzed, scored and shown: title, a space, body, trimmed.
     pub fn body(&self) -> String {
         format!("{} {}", self.title, self.text).trim().to_owned()
     }
 }
 
-/// Relevance judgments: query id, document id, grade. Grades below 1 are not relevant.
+/// Relevance judgments: query id, document id, grade. Grades below 1 mean not relevant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Qrels(pub BTreeMap<String, BTreeMap<String, i32>>);
 
 impl Qrels {
-    /// The grade of a document for a query, if somebody judged it.
+    /// Returns the grade of a document for a query; `None` if it has no judgment.
     pub fn grade(&self, query: &str, doc: &str) -> Option<i32> {
         self.0.get(query)?.get(doc).copied()
     }
@@ -85,22 +85,22 @@ pub type QuerySplits = BTreeMap<String, String>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunEntry {
-    /// Document id.
+    /// The document id.
     pub doc: String,
-    /// As in the file; some runs begin at 0, some at 1.
+    /// The rank as in the file; some runs start at 0, some at 1.
     pub rank: i64,
-    /// Finite.
+    /// The score; finite.
     pub score: f64,
 }
 
-/// Ranked lists: query id to its lines, in file order.
+/// A run: the ranked list of each query id, in file order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Run(pub BTreeMap<String, Vec<RunEntry>>);
 
 impl Run {
-    /// The first `k` documents of a query by (rank, document id).
+    /// Returns the first `k` documents of a query, ordered by rank, then document id.
     pub fn top(&self, query: &str, k: usize) -> Vec<&str> {
         let mut rows: Vec<&RunEntry> = self.0.get(query).into_iter().flatten().collect();
         rows.sort_by(|a, b| (a.rank, &a.doc).cmp(&(b.rank, &b.doc)));
@@ -108,19 +108,19 @@ impl Run {
     }
 }
 
-/// Queries, documents and judgments that belong together.
+/// Queries, documents and relevance judgments of one collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// In file order.
+    /// The queries, in file order.
     pub queries: Vec<Query>,
-    /// In file order: a document's number is its place here.
+    /// The documents, in file order; a document's number is its index here.
     pub docs: Vec<Document>,
-    /// May be empty.
+    /// The relevance judgments; may be empty.
     pub qrels: Qrels,
 }
 
 impl Collection {
-    /// Number of each document by its id.
+    /// Returns the number of each document by its id.
     pub fn doc_numbers(&self) -> BTreeMap<&str, u32> {
         self.docs
             .iter()
@@ -129,14 +129,14 @@ impl Collection {
             .collect()
     }
 
-    /// The grades of some documents for a query.
+    /// Returns the grades of documents for a query.
     pub fn grades(&self, query: usize, docs: &[u32]) -> Vec<Option<i32>> {
         let grades = self.qrels.0.get(&self.queries[query].id);
         let grade = |doc: &u32| grades?.get(&self.docs[*doc as usize].id).copied();
         docs.iter().map(grade).collect()
     }
 
-    /// Says of each query in which split it is.
+    /// Sets the split of each query.
     pub fn set_splits(&mut self, splits: &QuerySplits) {
         for query in &mut self.queries {
             if let Some(split) = splits.get(&query.id) {
@@ -145,7 +145,8 @@ impl Collection {
         }
     }
 
-    /// SHA-256 over ids, titles, texts and groups of all queries and documents, in hex.
+    /// Returns the SHA-256 of the ids, titles, texts and groups of all queries and documents, in
+    /// hex.
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
@@ -177,7 +178,7 @@ pub fn encode_hex(bytes: &[u8]) -> String {
     })
 }
 
-/// SHA-256 of a text's characters, in hex: the address of a text in a score store.
+/// Returns the SHA-256 of a text in UTF-8, in hex: the key of a text in a score store.
 pub fn text_hash(text: &str) -> String {
     encode_hex(&Sha256::digest(text))
 }

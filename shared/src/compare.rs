@@ -27,9 +27,12 @@ mod input;
 #[cfg(test)]
 pub(crate) mod fixture;
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, serialize_as_text};
 use crate::score::RankerInfo;
 use crate::study::Study;
 use crate::study::overview::{SplitSize, count_splits};
@@ -46,16 +49,38 @@ pub use input::{ComparisonInput, describe_run, run_option};
 /// The maximum number of ranks that count in FQT, FNT, RR and MUR.
 pub const MAX_DEPTH: usize = 10;
 
-/// A reference to a ranker of a comparison.
+/// A reference to a ranker of a comparison, written as its row or as `run:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum RankerRef {
     /// A ranker of a study, by its row.
     Ranker(u32),
     /// A run, by the name of its file; only on the Workbench.
     Run(String),
 }
+
+impl fmt::Display for RankerRef {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RankerRef::Ranker(row) => write!(out, "{row}"),
+            RankerRef::Run(name) => write!(out, "run:{name}"),
+        }
+    }
+}
+
+impl FromStr for RankerRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<RankerRef, Error> {
+        match (text.strip_prefix("run:"), text.parse()) {
+            (Some(name), _) => Ok(RankerRef::Run(name.to_owned())),
+            (None, Ok(row)) => Ok(RankerRef::Ranker(row)),
+            (None, Err(_)) => Err(Error::invalid_value("rankers", text, "the row of a ranker")),
+        }
+    }
+}
+
+serialize_as_text!(RankerRef);
 
 /// The queries that count, among those that both rankers have ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
-//! How good a ranking is by people's judgments, with the numbers of NIST's `trec_eval`.
+//! Effectiveness of rankings by relevance judgments, with the same values as NIST's `trec_eval`.
 //!
-//! A query's documents are ordered by score, highest first, and equal scores by document id,
-//! the last in byte order first; the ranks in a run's file are not read. Like `trec_eval`
+//! A query's documents are ordered by score, highest first, and equal scores by document id, the
+//! last in byte order first; the ranks in a run file are ignored. Like `trec_eval`
 //! (<https://github.com/usnistgov/trec_eval>, `form_res_rels.c`) this compares scores as 32-bit
-//! floats, so that two that differ only beyond these count as equal. With `g(i)` the grade of
-//! the document at rank `i` (0 if nobody judged it), `r(i)` 1 if `g(i)` is at least the level
-//! and 0 otherwise, `R` the number of documents with a grade of at least the level, and `k`
-//! the cut-off:
+//! floats, so that scores that differ only in further digits are equal. With `g(i)` the grade of
+//! the document at rank `i` (0 without a judgment), `r(i)` 1 if `g(i)` is at least the minimum
+//! relevant grade and 0 otherwise, `R` the number of documents with at least that grade, and `k`
+//! the cutoff:
 //!
 //! - `nDCG@k`: `Σ g(i) / log2(i + 1)` over `i <= k` with `g(i) > 0`, over the same sum for the
 //!   judged documents in order of their grades (Järvelin and Kekäläinen, ACM TOIS 20, 2002;
@@ -17,7 +17,7 @@
 //! - `R@k`: `Σ r(i) / R` over `i <= k`.
 //!
 //! A query without a relevant document counts as 0. The mean is over queries that have both
-//! judgments and retrieved documents, as `trec_eval` does without `-c`.
+//! relevance judgments and retrieved documents, as in `trec_eval` without `-c`.
 
 pub mod measure;
 
@@ -30,17 +30,18 @@ use crate::collection::{Qrels, Run, RunEntry};
 
 pub use measure::Measure;
 
-/// What a run is worth.
+/// The effectiveness of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Evaluation {
-    /// Over queries, one for each measure.
+    /// The mean over queries, one for each measure.
     pub mean: Vec<f64>,
-    /// Query id to one value for each measure.
+    /// The values of each query by its id, one for each measure.
     pub per_query: BTreeMap<String, Vec<f64>>,
 }
 
-/// Evaluates the queries that are both judged and ranked; none where there is no such query.
+/// Evaluates the queries that have both judgments and ranked documents; `None` if there is no such
+/// query.
 pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evaluation> {
     let mut per_query = BTreeMap::new();
     for (query, rows) in &run.0 {
@@ -60,9 +61,9 @@ pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evalua
     })
 }
 
-/// The documents of a query in the order in which they are judged.
+/// Returns the documents of a query in the order in which they are evaluated.
 pub(crate) fn sort_like_trec_eval(rows: &[RunEntry]) -> Vec<&str> {
-    // Adding 0 makes one zero of two.
+    // Adding 0 turns −0 into 0.
     let mut order: Vec<(f32, &str)> = rows
         .iter()
         .map(|it| (it.score as f32 + 0.0, it.doc.as_str()))
@@ -76,16 +77,17 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     sum(values) / n
 }
 
-/// `Iterator::sum` of no numbers is -0, which would be printed with its sign.
+/// Sums numbers; unlike `Iterator::sum`, the sum of no numbers is 0 and not −0, which would be
+/// printed with its sign.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
 /// The grades of one query's documents.
 struct Ranking {
-    /// By rank; 0 where nobody judged.
+    /// The grades by rank; 0 without a judgment.
     retrieved: Vec<i32>,
-    /// Of every judged document, highest first.
+    /// The grades of all documents with a judgment, highest first.
     judged: Vec<i32>,
 }
 
@@ -110,7 +112,7 @@ impl Ranking {
             ),
             Measure::Ap { rel, cutoff: cut } => {
                 let hits = self.hits(rel, cut).enumerate();
-                // At the n-th relevant document, of rank i, precision is n / i.
+                // At the n-th relevant document, at rank i, precision is n / i.
                 let precisions = hits.map(|(n_before, rank)| (n_before + 1) as f64 / rank as f64);
                 ratio(sum(precisions), self.n_relevant(rel))
             }
@@ -128,7 +130,7 @@ impl Ranking {
         }
     }
 
-    /// Ranks, from 1, at which a document with a grade of at least `rel` stands.
+    /// Returns the ranks, from 1, of documents with a grade of at least `rel`.
     fn hits(&self, rel: i32, cut: Option<u32>) -> impl Iterator<Item = usize> + '_ {
         let ranks = first(&self.retrieved, cut).iter().zip(1..);
         ranks
@@ -141,7 +143,7 @@ impl Ranking {
     }
 }
 
-/// Discounted cumulative gain: the gain is the grade, and none below 1.
+/// Returns the discounted cumulative gain: the gain is the grade, and 0 for grades below 1.
 fn gain(grades: &[i32]) -> f64 {
     let ranked = grades.iter().zip(1_u32..).filter(|&(&grade, _)| grade > 0);
     sum(ranked.map(|(&grade, rank)| f64::from(grade) / libm::log2(f64::from(rank) + 1.0)))
@@ -151,7 +153,7 @@ fn first(grades: &[i32], cut: Option<u32>) -> &[i32] {
     &grades[..cut.map_or(grades.len(), |cut| grades.len().min(cut as usize))]
 }
 
-/// 0 where there is nothing to find, as in `trec_eval`.
+/// Returns a ratio; 0 if the denominator is 0, as in `trec_eval`.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -1,24 +1,24 @@
-//! What can be wrong with input: the file, the line, the reason and the way out.
+//! Errors in input, with the file, the line, the reason and what to do.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a file, a setting or a request could not be taken.
+/// Why a file, a setting or a request was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A file that cannot be read to its end.
     #[error("{file}: {reason}")]
     File {
-        /// Name as the reader knows it.
+        /// The name of the file as the user knows it.
         file: String,
         /// What is wrong and what to do.
         reason: String,
     },
-    /// A line of a file whose every line is needed.
+    /// An invalid line in a file of which every line is needed.
     #[error("{file}, line {line}: {reason}")]
     Line {
-        /// Name as the reader knows it.
+        /// The name of the file as the user knows it.
         file: String,
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         line: u64,
         /// What is wrong and what to do.
         reason: String,
@@ -27,15 +27,15 @@ pub enum Error {
     /// allowed.
     #[error("{field}: {error}")]
     Invalid {
-        /// Which field.
+        /// The invalid field.
         field: InvalidField,
         /// What is wrong with it and what is allowed.
         error: FieldError,
     },
-    /// Something was asked for by a name that nothing has.
+    /// Something was requested by a name that does not exist.
     #[error("there is no {what} named `{name}`")]
     NotFound {
-        /// What was looked for: a study, a query, a ranker.
+        /// The kind of thing: a study, a query, a ranker.
         what: String,
         /// The name that was given.
         name: String,
@@ -43,7 +43,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A file that cannot be read to its end.
+    /// Returns the error of a file that cannot be read to its end.
     pub fn file(file: &str, reason: impl ToString) -> Error {
         Error::File {
             file: file.to_owned(),
@@ -61,17 +61,17 @@ impl Error {
         FieldError::OutOfRange(reason.to_string()).for_field(field)
     }
 
-    /// Returns the error of a value that is not written as it should be.
+    /// Returns the error of a value in the wrong format.
     pub fn malformed(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Malformed(reason.to_string()).for_field(field)
     }
 
-    /// Returns the error of a value that does not go with others.
+    /// Returns the error of a value that conflicts with others.
     pub fn conflict(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Conflict(reason.to_string()).for_field(field)
     }
 
-    /// Returns the error of a value that is right elsewhere and cannot be used here.
+    /// Returns the error of a value that is valid elsewhere but cannot be used here.
     pub fn unsupported(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
         FieldError::Unsupported(reason.to_string()).for_field(field)
     }
@@ -117,7 +117,7 @@ impl Error {
         }
     }
 
-    /// A name that nothing has.
+    /// Returns the error of a name that does not exist.
     pub fn not_found(what: &str, name: impl ToString) -> Error {
         Error::NotFound {
             what: what.to_owned(),
@@ -131,7 +131,7 @@ impl Error {
 pub struct InvalidField {
     /// Name of the field of a request, the option of a command or the key of a study file.
     pub name: String,
-    /// What the message shows in place of the name: the name with the value, for example.
+    /// What the message shows instead of the name, for example the name with the value.
     pub display: Option<String>,
 }
 
@@ -168,17 +168,17 @@ pub enum FieldError {
     /// A value that is not in a list of known values.
     #[error("`{value}` is none of {allowed}")]
     NotOneOf {
-        /// As it was given.
+        /// The value that was given.
         value: String,
-        /// The known values, with commas between them.
+        /// The known values, separated by commas.
         allowed: String,
     },
     /// A value that cannot be read as what is expected.
     #[error("`{value}` is not {expected}")]
     InvalidValue {
-        /// As it was given.
+        /// The value that was given.
         value: String,
-        /// What is expected, with its range: "a number from 0 to 1".
+        /// What is expected, with its range, for example "a number from 0 to 1".
         expected: String,
     },
     /// A whole number outside of its range.
@@ -186,31 +186,31 @@ pub enum FieldError {
     IntegerOutOfRange {
         /// The number that was given.
         value: u32,
-        /// The numbers that are allowed.
+        /// The range of allowed numbers.
         range: std::ops::RangeInclusive<u32>,
     },
-    /// A place in a list that has fewer members.
+    /// An index in a list that is not below its length.
     #[error("there are {n} {items}, counted from 0")]
     IndexOutOfRange {
-        /// What the list holds, in the plural.
+        /// What the list contains, in the plural.
         items: &'static str,
-        /// How many there are.
+        /// The length of the list.
         n: usize,
     },
     /// More items or characters than are allowed.
     #[error("{found}, at most {max} are taken")]
     TooMany {
-        /// How many were given, as "has 7 characters".
+        /// How many were given, for example "has 7 characters".
         found: String,
-        /// How many are taken.
+        /// The maximum.
         max: usize,
     },
-    /// Scores of other pairs than those of the study.
+    /// A number of scores that differs from the number of pairs of the study.
     #[error("{n_scores} scores for {n_pairs} pairs")]
     ScoreCountMismatch {
         /// How many scores were given.
         n_scores: usize,
-        /// How many pairs are to be scored.
+        /// The number of pairs that have to be scored.
         n_pairs: usize,
     },
     /// Something that is needed and was not given, or is empty.
@@ -219,13 +219,13 @@ pub enum FieldError {
     /// A value outside of its range.
     #[error("{0}")]
     OutOfRange(String),
-    /// A value that is not written as it should be.
+    /// A value in the wrong format.
     #[error("{0}")]
     Malformed(String),
-    /// Values that do not go together.
+    /// Values that conflict with each other.
     #[error("{0}")]
     Conflict(String),
-    /// A value that is right elsewhere and cannot be used here.
+    /// A value that is valid elsewhere but cannot be used here.
     #[error("{0}")]
     Unsupported(String),
 }
@@ -240,13 +240,13 @@ impl FieldError {
     }
 }
 
-/// A row of a file that was left out, or taken with a remark.
+/// A row of a file that was refused, or was read with a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RowIssue {
     /// Name of the file.
     pub file: String,
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     pub line: u64,
     /// What was wrong, and what is expected.
     pub reason: String,
@@ -258,8 +258,8 @@ impl std::fmt::Display for RowIssue {
     }
 }
 
-/// Lets a type that is displayed and parsed, with [`Error`], travel as its text: the target of
-/// `#[serde(try_from = "String", into = "String")]`, and its schema.
+/// Implements serialization as text for a type with `Display` and a `FromStr` whose error is
+/// [`Error`]: the conversions of `#[serde(try_from = "String", into = "String")]`, and its schema.
 macro_rules! serialize_as_text {
     ($type:ty) => {
         impl TryFrom<String> for $type {
@@ -290,15 +290,15 @@ macro_rules! serialize_as_text {
 }
 pub(crate) use serialize_as_text;
 
-/// What a reader has to say about a file: how many rows it took, and which it did not.
+/// The result of reading a file: how many rows were read, and which were refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReadReport {
-    /// Rows taken.
+    /// The number of rows that were read.
     pub n_rows: u64,
-    /// Rows refused; only the first [`ReadReport::MAX_ISSUES`] are kept with their reason.
+    /// The number of rows that were refused; only the first [`ReadReport::MAX_ISSUES`] are stored.
     pub n_refused: u64,
-    /// Rows taken with a warning.
+    /// The number of rows that were read with a warning.
     pub n_warned: u64,
     /// The first refused rows.
     pub refused: Vec<RowIssue>,
@@ -307,22 +307,23 @@ pub struct ReadReport {
 }
 
 impl ReadReport {
-    /// How many remarks of each kind are kept; the rest is only counted.
+    /// The maximum number of refused rows, and of warnings, that are stored; the rest is only
+    /// counted.
     pub const MAX_ISSUES: usize = 100;
 
-    /// Counts a row that was left out, and says why.
+    /// Counts a row as refused and stores the reason.
     pub fn refuse_row(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_refused += 1;
         keep(&mut self.refused, file, line, reason);
     }
 
-    /// Counts a row that was taken, with something to be said about it.
+    /// Counts a row as read with a warning and stores the reason.
     pub fn warn_row(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_warned += 1;
         keep(&mut self.warned, file, line, reason);
     }
 
-    /// Adds what was said of another file of the same collection.
+    /// Adds the report on another file of the same collection.
     pub fn merge(&mut self, other: ReadReport) {
         self.n_rows += other.n_rows;
         self.n_refused += other.n_refused;
@@ -333,7 +334,7 @@ impl ReadReport {
         self.warned.truncate(Self::MAX_ISSUES);
     }
 
-    /// The remarks as tests compare them, one a line.
+    /// Returns the issues as tests compare them, one per line.
     #[cfg(test)]
     pub(crate) fn to_lines(&self) -> String {
         let refused = self.refused.iter().map(|it| format!("refused: {it}\n"));
@@ -342,7 +343,7 @@ impl ReadReport {
     }
 }
 
-/// Adds a remark to those of its kind, unless enough of them are kept.
+/// Stores an issue unless there are [`ReadReport::MAX_ISSUES`] already.
 fn keep(remarks: &mut Vec<RowIssue>, file: &str, line: u64, reason: impl ToString) {
     if remarks.len() < ReadReport::MAX_ISSUES {
         remarks.push(RowIssue {

@@ -1,8 +1,8 @@
 //! The index: terms of each document in order, postings of each term, and statistics.
 //!
-//! Texts are read once. The forward index is the sequence of term numbers of a document, so
-//! a position is a place in it; postings are made from it by counting. Everything is a flat
-//! column of 32-bit integers: for English passages about twice the size of the text.
+//! The forward index is the sequence of term numbers of each document, so a position is an index
+//! into it; postings are made from it by counting. All data are flat columns of 32-bit integers:
+//! for English passages about twice the size of the text.
 
 pub mod term_statistics;
 
@@ -12,15 +12,15 @@ use crate::text::{Analyzer, Vocabulary};
 
 pub use term_statistics::CollectionTotals;
 
-/// Number of a document: its place in the collection.
+/// Number of a document: its index in the collection.
 pub type DocNo = u32;
 
-/// Reads documents one by one.
+/// Builds an index from documents, one by one.
 pub struct IndexBuilder {
     vocabulary: Vocabulary,
     starts: Vec<u32>,
     forward: Vec<TermNo>,
-    /// Beside `forward`, if tokens are kept.
+    /// The token of each element of `forward`, if tokens are kept.
     tokens: Option<Vec<TokenNo>>,
 }
 
@@ -35,7 +35,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Keeps the token of each term too: word vectors are looked up by tokens.
+    /// Keeps the token of each term too, which word vectors need.
     pub fn with_tokens(mut self) -> IndexBuilder {
         self.tokens = Some(Vec::new());
         self
@@ -54,13 +54,13 @@ impl IndexBuilder {
         self.starts.push(self.forward.len() as u32);
     }
 
-    /// How many documents were added.
+    /// Returns the number of documents added so far.
     pub fn n_docs(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Makes postings and statistics. Refuses more than 2³² − 1 occurrences, since places are
-    /// kept in 32 bits.
+    /// Creates postings and statistics. It is an error if there are more than 2³² − 1 term
+    /// occurrences, since offsets have 32 bits.
     pub fn finish(mut self) -> Result<Index, Error> {
         if u32::try_from(self.forward.len()).is_err() {
             return Err(Error::out_of_range(
@@ -78,7 +78,8 @@ impl IndexBuilder {
         } = self;
         let n_terms = vocabulary.len();
 
-        // Postings of a term stand together: first how many each has, then where they begin.
+        // Postings are grouped by term: first count those of each term, then compute where each
+        // group begins.
         const NONE: u32 = u32::MAX;
         let mut last_doc = vec![NONE; n_terms];
         let mut begins = vec![0; n_terms + 1];
@@ -132,33 +133,33 @@ impl IndexBuilder {
 
 /// An inverted and forward index of a collection, with terms and documents as integers.
 pub struct Index {
-    /// Without what was added beside.
+    /// The totals, without the texts of [`Index::add_uncounted`].
     totals: CollectionTotals,
     keeps_tokens: bool,
     vocabulary: Vocabulary,
-    /// Where the terms of each document begin in `forward`.
+    /// The offset of each document in `forward`.
     starts: Vec<u32>,
     forward: Vec<TermNo>,
-    /// Beside `forward`, or empty.
+    /// The token of each element of `forward`, or empty.
     tokens: Vec<TokenNo>,
-    /// Where the postings of each term begin.
+    /// The offset of the postings of each term.
     posting_starts: Vec<u32>,
     docs: Vec<DocNo>,
     counts: Vec<u32>,
     collection_frequencies: Vec<u64>,
 }
 
-/// The documents of a term, ascending, with its occurrences in each.
+/// The documents that contain a term, with the number of occurrences in each.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Postings<'a> {
-    /// Ascending.
+    /// The documents, ascending.
     pub docs: &'a [DocNo],
-    /// Above 0.
+    /// The number of occurrences in each document, above 0.
     pub counts: &'a [u32],
 }
 
 impl Index {
-    /// Indexes all texts at once.
+    /// Builds an index of texts.
     pub fn build<'a>(
         analyzer: &Analyzer,
         bodies: impl IntoIterator<Item = &'a str>,
@@ -168,8 +169,8 @@ impl Index {
         builder.finish()
     }
 
-    /// Adds a text behind the documents, to be read like one. It enters no statistics: a term that
-    /// no document holds has df 0.
+    /// Adds a text after the documents that can be accessed like a document. It does not enter the
+    /// statistics: a term that no document contains has df 0.
     pub fn add_uncounted(&mut self, body: &str) {
         let Index {
             vocabulary,
@@ -197,30 +198,30 @@ impl Index {
         &self.vocabulary
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn n_docs(&self) -> usize {
         self.totals.n_docs as usize
     }
 
-    /// The terms of a document, in order.
+    /// Returns the terms of a document, in order.
     pub fn terms(&self, doc: DocNo) -> &[TermNo] {
         let doc = doc as usize;
         &self.forward[self.starts[doc] as usize..self.starts[doc + 1] as usize]
     }
 
-    /// The tokens of a document's terms, in order; none if the index keeps none.
+    /// Returns the tokens of a document's terms, in order; `None` if the index keeps none.
     pub fn tokens(&self, doc: DocNo) -> Option<&[TokenNo]> {
         let doc = doc as usize;
         self.tokens
             .get(self.starts[doc] as usize..self.starts[doc + 1] as usize)
     }
 
-    /// Length of a document, in terms.
+    /// Returns the length of a document, in terms.
     pub fn n_terms_of(&self, doc: DocNo) -> u32 {
         self.starts[doc as usize + 1] - self.starts[doc as usize]
     }
 
-    /// The documents that hold a term.
+    /// Returns the postings of a term.
     pub fn postings(&self, term: TermNo) -> Postings<'_> {
         let range = self.posting_starts[term as usize] as usize
             ..self.posting_starts[term as usize + 1] as usize;
@@ -230,22 +231,22 @@ impl Index {
         }
     }
 
-    /// In how many documents a term occurs.
+    /// Returns the document frequency of a term.
     pub fn df(&self, term: TermNo) -> u32 {
         self.posting_starts[term as usize + 1] - self.posting_starts[term as usize]
     }
 
-    /// How often a term occurs.
+    /// Returns the collection frequency of a term.
     pub fn cf(&self, term: TermNo) -> u64 {
         self.collection_frequencies[term as usize]
     }
 
-    /// What is known of the whole collection.
+    /// Returns the numbers of documents and term occurrences of the collection.
     pub fn totals(&self) -> CollectionTotals {
         self.totals
     }
 
-    /// Bytes held: forward index, postings, statistics and vocabulary.
+    /// Returns the memory use in bytes: forward index, postings, statistics and vocabulary.
     pub fn n_bytes(&self) -> usize {
         let words = self.starts.len()
             + self.forward.len()

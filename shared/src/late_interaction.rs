@@ -1,23 +1,25 @@
-//! Inside late interaction: which words of a query decide, whether they match themselves, and how
-//! much a term's vectors depend on where it stands. Formal, Piwowarski & Clinchant, A White Box
-//! Analysis of ColBERT (ECIR 2021).
+//! Late interaction: which words of a query decide the ranking, whether its tokens match
+//! themselves, and how much the vectors of a token depend on its context. Formal, Piwowarski &
+//! Clinchant, A White Box Analysis of ColBERT (ECIR 2021).
 //!
-//! A ranker of this kind scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the pieces of query and
-//! text. For each query and each text of its pool this module is given the greatest cosine of every
-//! piece of the query and the piece of the text that has it ([`QueryMatches`]), and works out:
+//! A late-interaction ranker scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the tokens of query
+//! and document. For each query and each document of its pool, this module is given the best match
+//! of every query token: the greatest cosine and the document token that has it ([`QueryMatches`]).
+//! It computes:
 //!
-//! - the **importance** of a word: τ_AP of the pool as ranked and as ranked without the cosines of
-//!   the word's tokens (an additive mask: nothing is encoded again), mean over queries. Low is
-//!   important. The ranking as it is is the reference, the masked one is evaluated; the other way
-//!   round and the mean of both are told too. A query whose masked scores are all equal, as one of
-//!   a single word, has none.
-//! - **ΔES** of a token: over its places in queries, the mean greatest cosine where the piece of
-//!   the text is the same, less the mean where it is another; a place that always or never finds
-//!   itself is left out. Of a word the sum over its tokens.
-//! - how often a word finds itself, or another piece of the query, and which others it finds most.
-//! - the **spectral ratio** `λ_1 / Σ λ_k` of the singular values of all vectors of a token in the
-//!   texts, not centred: 1 where they all have one direction. It comes from outside, with a floor
-//!   on occurrences.
+//! - the **importance** of a word: τ_AP between the ranking of the pool and the ranking without the
+//!   cosines of the word's tokens (an additive mask: nothing is encoded again), averaged over
+//!   queries. A low value means an important word. The unmasked ranking is the reference and the
+//!   masked one is evaluated; the reversed value and the mean of both are reported too. A query has
+//!   no importance if its masked scores are all equal, as with a single word.
+//! - **ΔES** of a token: over its positions in queries, the mean cosine where the best match is the
+//!   same token, minus the mean where it is another token. A position that always or never matches
+//!   itself is left out. A word has the sum over its tokens.
+//! - how often a word matches itself or another token of the query, and which other tokens it
+//!   matches most often.
+//! - the **spectral ratio** `λ_1 / Σ λ_k` of the singular values of all document vectors of a
+//!   token, not centered: 1 if they all have one direction. The caller computes it, for tokens with
+//!   a minimum number of occurrences.
 
 mod aggregation;
 mod query_matches;
@@ -36,106 +38,107 @@ pub use query_matches::{QueryMatchStatistics, analyze_query};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryToken {
-    /// In the model's vocabulary.
+    /// The id of the token in the model's vocabulary.
     pub id: u32,
-    /// As in the vocabulary, `##ing`.
+    /// The token as in the vocabulary, for example `##ing`.
     #[serde(alias = "piece")]
     pub token: String,
-    /// Place of its word in [`QueryMatches::words`]; none of punctuation.
+    /// The index of its word in [`QueryMatches::words`]; `None` for punctuation.
     #[serde(alias = "word")]
     pub word_index: Option<u32>,
 }
 
-/// The greatest cosine of a piece of a query with one of a text.
+/// The best match of a query token in a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestMatch {
-    /// From −1 to 1.
+    /// The cosine, from −1 to 1.
     pub cosine: f32,
-    /// The piece of the text, in the model's vocabulary; of several as near, the first.
+    /// The id of the document token; the first one if several have the same cosine.
     pub token_id: u32,
 }
 
-/// How the pieces of a query match every text of its pool.
+/// The best matches of the tokens of a query in every document of its pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryMatches {
-    /// Place of the query.
+    /// The index of the query.
     pub query_no: u32,
-    /// Distinct, in lower case, in the order of the query.
+    /// The distinct words of the query in lower case, in the order of the query.
     pub words: Vec<String>,
-    /// In the order of the query.
+    /// The tokens of the query, in order.
     pub tokens: Vec<QueryToken>,
-    /// Texts × tokens.
+    /// The best matches, shape documents × tokens.
     pub best_matches: Vec<BestMatch>,
 }
 
-/// What there is to know of a word that queries have.
+/// The statistics of a word of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WordStatistics {
-    /// In lower case.
+    /// The word in lower case.
     pub word: String,
-    /// Its tokens.
+    /// The tokens of the word.
     #[serde(alias = "pieces")]
     pub tokens: Vec<String>,
-    /// `ln(N / df)` over the collection; none of a word that no document has.
+    /// `ln(N / df)` over the collection; `None` if no document contains the word.
     pub idf: Option<f64>,
-    /// Documents that have it.
+    /// The number of documents that contain the word.
     pub df: u64,
-    /// Queries that have it, by place.
+    /// The indexes of the queries that contain the word.
     #[serde(alias = "queries")]
     pub query_nos: Vec<u32>,
-    /// Mean τ_AP without it; none where no query has one.
+    /// The mean τ_AP without the word; `None` if no query has a value.
     pub importance: Option<f64>,
-    /// The same with the masked ranking as the reference.
+    /// The mean τ_AP with the masked ranking as the reference.
     #[serde(alias = "importance_turned")]
     pub importance_reversed: Option<f64>,
-    /// The mean of both.
+    /// The mean of `importance` and `importance_reversed`.
     pub importance_symmetric: Option<f64>,
-    /// ΔES, the sum over its tokens; none where one of them has none.
+    /// ΔES, the sum over the tokens of the word; `None` if one of them has none.
     pub delta_es: Option<f64>,
-    /// Share of its matches that are the same token.
+    /// The share of its matches that are the same token, from 0 to 1.
     #[serde(alias = "exact")]
     pub exact_share: f64,
-    /// Share of its matches that are another piece of the query.
+    /// The share of its matches that are another token of the query, from 0 to 1.
     #[serde(alias = "other")]
     pub other_query_token_share: f64,
-    /// The tokens that it finds most where it does not find itself, with their share of all its
-    /// matches; at most [`MAX_SOFT_MATCHES`].
+    /// The other tokens that it matches most often, with their share of all its matches; at most
+    /// [`MAX_SOFT_MATCHES`].
     #[serde(alias = "soft")]
     pub soft_matches: Vec<SoftMatch>,
 }
 
-/// Another token that a word finds.
+/// Another token that the tokens of a word match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SoftMatch {
-    /// As in the vocabulary.
+    /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
-    /// Of all matches of the word, from 0 to 1.
+    /// The share of all matches of the word, from 0 to 1.
     pub share: f64,
 }
 
-/// What there is to know of a token that queries have.
+/// The statistics of a token of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenStatistics {
-    /// As in the vocabulary.
+    /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
-    /// `ln(N / df)` over the texts of the collection, in tokens.
+    /// `ln(N / df)` over the documents of the collection, where `df` counts tokens; `None` if no
+    /// document has the token.
     pub idf: Option<f64>,
-    /// ΔES over its places in queries.
+    /// ΔES over its positions in queries; `None` if no position counts.
     pub delta_es: Option<f64>,
-    /// Places in queries that count for it.
+    /// The number of query positions that count for ΔES.
     #[serde(alias = "n_places")]
     pub n_query_positions: u64,
-    /// Its vectors in the texts that were read.
+    /// The number of its vectors in the documents that were encoded.
     pub n_occurrences: u64,
-    /// λ_1 / Σ λ_k; none below the floor on occurrences.
+    /// λ_1 / Σ λ_k; `None` below [`LateInteractionHeader::min_occurrences`].
     #[serde(alias = "ratio")]
     pub spectral_ratio: Option<f64>,
-    /// The same of an encoder before fine-tuning, where there is one.
+    /// The spectral ratio of the encoder before fine-tuning, if it was computed.
     #[serde(alias = "ratio_before")]
     pub pretrained_spectral_ratio: Option<f64>,
 }
@@ -147,27 +150,27 @@ pub const MAX_SOFT_MATCHES: usize = 5;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionHeader {
-    /// In addresses and files.
+    /// The name in URLs and file names.
     pub name: String,
     /// The title, as shown to readers.
     pub title: String,
-    /// Where queries and texts come from.
+    /// The collection of the queries and documents.
     pub collection: String,
-    /// Which texts were ranked.
+    /// The candidate pool, which decides the documents that are ranked.
     pub pool: String,
-    /// Who ranked them.
+    /// The ranker that is analyzed.
     pub ranker: RankerInfo,
-    /// The day it was made: `2026-11-20`.
+    /// The date of creation, for example `2026-11-20`.
     #[serde(alias = "made")]
     pub created: String,
-    /// In order.
+    /// The queries, in order.
     pub queries: Vec<String>,
-    /// Pairs of a query and a text.
+    /// The number of query-document pairs.
     pub n_pairs: u64,
-    /// Texts that were read, each once.
+    /// The number of documents that were encoded, each counted once.
     #[serde(alias = "n_texts")]
     pub n_docs: u64,
-    /// The least vectors of a token that has a spectral ratio.
+    /// The minimum number of vectors for which a token has a spectral ratio.
     #[serde(alias = "floor")]
     pub min_occurrences: u64,
 }
@@ -177,24 +180,25 @@ pub struct LateInteractionHeader {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LateInteractionAnalysis {
-    /// What it is of.
+    /// The collection, the ranker and the sizes.
     #[serde(alias = "head")]
     pub header: LateInteractionHeader,
-    /// By word.
+    /// The statistics of each word.
     pub words: Vec<WordStatistics>,
-    /// By token.
+    /// The statistics of each token.
     #[serde(alias = "pieces")]
     pub tokens: Vec<TokenStatistics>,
-    /// Of idf and importance, by word; the paper has −.4.
+    /// Correlation of idf and importance over words; the paper reports −.4.
     #[serde(alias = "r_importance")]
     pub idf_importance_correlation: Option<Correlation>,
-    /// Of idf and ΔES, by word; the paper has .667.
+    /// Correlation of idf and ΔES over words; the paper reports .667.
     #[serde(alias = "r_delta_es")]
     pub idf_delta_es_correlation: Option<Correlation>,
-    /// Of idf and spectral ratio, by token; the paper has .77.
+    /// Correlation of idf and spectral ratio over tokens; the paper reports .77.
     #[serde(alias = "r_ratio")]
     pub idf_spectral_correlation: Option<Correlation>,
-    /// The same of the encoder before fine-tuning, where there is one.
+    /// The correlation of idf and spectral ratio for the encoder before fine-tuning, if it was
+    /// computed.
     #[serde(alias = "r_ratio_before")]
     pub pretrained_idf_spectral_correlation: Option<Correlation>,
 }

@@ -1,4 +1,4 @@
-//! The pure core of Axioscope: from a collection of texts to verdicts on axioms.
+//! The pure core of Axioscope: from a collection of documents to verdicts on axioms.
 //!
 //! ```text
 //! collection → text → index → rank → probe → score → verdict → stats → report
@@ -7,9 +7,9 @@
 //!                                                        violated
 //! ```
 //!
-//! The modules stand in the order of that path, and a module imports only from those above
-//! it. Nothing here does I/O, reads a clock, starts a thread or draws an unseeded random
-//! number, and every function returns the same bits natively and in the browser.
+//! The modules are listed in the order of that path, and a module imports only from those above it.
+//! Nothing here does I/O, reads a clock, starts a thread or draws an unseeded random number, and
+//! every function returns the same bits natively and in the browser.
 #![warn(missing_docs)]
 
 pub mod error;

@@ -1,8 +1,8 @@
-//! Figures as data, and how they are drawn: one writer of SVG for page, report and paper.
+//! Figures as data, and their rendering as SVG for pages, reports and papers.
 //!
-//! A [`PlotFigure`] is a list of marks with [`FigureColor`]s for colors; a theme says what an ink
-//! is. The builders decide what is drawn where, and put the finding into words for those who do not
-//! see it.
+//! A [`PlotFigure`] is a list of marks whose colors are [`FigureColor`]s; a theme maps these to
+//! hexadecimal colors. The builders arrange the marks and describe the result in words for people
+//! who do not see the figure.
 
 pub mod color;
 pub mod scale;
@@ -30,93 +30,93 @@ pub use scatter::draw_effectiveness_scatter;
 pub use svg::to_svg;
 pub use thumbnail::draw_thumbnail;
 
-/// What is drawn, in pixels from the upper left.
+/// A figure; coordinates are in pixels from the upper left corner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotFigure {
-    /// From left to right.
+    /// The width, in pixels.
     pub width: f64,
-    /// From top to bottom.
+    /// The height, in pixels.
     pub height: f64,
-    /// Ground on every side of these.
+    /// The margin on every side, in pixels.
     pub margin: f64,
-    /// The finding, for those who do not see the figure.
+    /// The result in words, for people who do not see the figure.
     pub alt_text: String,
-    /// How to read it.
+    /// How to read the figure.
     pub description: String,
-    /// In the order in which they are drawn, later ones above earlier ones.
+    /// The marks in drawing order: later ones cover earlier ones.
     pub marks: Vec<FigureMark>,
 }
 
-/// One thing that is drawn.
+/// A graphical element of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FigureMark {
     /// A filled rectangle.
     Rect {
-        /// Upper left corner.
+        /// The upper left corner.
         at: [f64; 2],
-        /// Width and height.
+        /// The width and height.
         size: [f64; 2],
-        /// Radius of its corners.
+        /// The radius of its corners.
         corner_radius: f64,
-        /// Its color.
+        /// The color.
         fill: FigureColor,
     },
     /// A straight line.
     Line {
         /// One end.
         from: [f64; 2],
-        /// The other.
+        /// The other end.
         to: [f64; 2],
-        /// How thick.
+        /// The line width, in pixels.
         width: f64,
-        /// Its color.
+        /// The color.
         stroke: FigureColor,
-        /// 0 to 1.
+        /// The opacity, from 0 to 1.
         opacity: f64,
     },
-    /// A circle with an edge; hollow where it is filled with what lies below.
+    /// A circle with an edge; hollow if its fill is the background.
     Dot {
-        /// Its center.
+        /// The center.
         at: [f64; 2],
-        /// Inside.
+        /// The color of the inside.
         fill: FigureColor,
-        /// The edge.
+        /// The color of the edge.
         stroke: FigureColor,
     },
-    /// Words.
+    /// A line of text.
     Text {
-        /// Where their baseline begins, or has its middle or end.
+        /// The start, middle or end of the baseline, according to `anchor`.
         at: [f64; 2],
-        /// Which of these stands at `at`.
+        /// The part of the text that is at `at`.
         anchor: TextAnchor,
-        /// How they are set.
+        /// The font.
         font: FontStyle,
-        /// Color.
+        /// The color.
         fill: FigureColor,
-        /// Anything, also what strangers wrote.
+        /// The text, which may be untrusted.
         text: String,
     },
-    /// Marks that belong together, with what is said of them when a pointer rests there.
+    /// Marks that belong together, with a text that appears when a pointer rests on them.
     Group {
-        /// A sentence.
+        /// The text, a sentence.
         title: String,
         /// The marks.
         marks: Vec<FigureMark>,
     },
 }
 
-/// The point of a text that stands at a place.
+/// The part of a text that is at a given position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextAnchor {
-    /// Its left end.
+    /// The left end.
     Start,
-    /// Its middle.
+    /// The middle.
     Middle,
-    /// Its right end.
+    /// The right end.
     End,
 }
 
-/// How a text is set.
+/// The font of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FontStyle {
     /// 12 pixels.
@@ -129,14 +129,14 @@ pub enum FontStyle {
     Cell,
 }
 
-/// The size and the color of words.
+/// The font and the color of a text.
 #[derive(Debug, Clone, Copy)]
 struct TextStyle(FontStyle, FigureColor);
 
 /// Width of a figure that fills the column of a page.
 const COLUMN: f64 = 560.0;
 
-/// Secondary words.
+/// The style of secondary text.
 const NOTE: TextStyle = TextStyle(FontStyle::Label, FigureColor::Secondary);
 
 fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMark {
@@ -148,7 +148,7 @@ fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMa
     }
 }
 
-/// One pixel thick.
+/// Returns a line with a width of one pixel.
 fn line(from: [f64; 2], to: [f64; 2], stroke: FigureColor) -> FigureMark {
     FigureMark::Line {
         from,
@@ -174,13 +174,13 @@ fn text(
     }
 }
 
-/// `1 query`, `1,163 queries`.
+/// Formats a number of queries: `1 query`, `1,163 queries`.
 fn queries(n: u64) -> String {
     let what = if n == 1 { "query" } else { "queries" };
     format!("{} {what}", crate::report::format::count(n))
 }
 
-/// `text` on one line and at most `n` characters long.
+/// Returns `text` on one line with at most `n` characters.
 fn fit(text: &str, n: usize) -> String {
     let line = crate::report::markup::one_line(text);
     if line.chars().count() <= n {

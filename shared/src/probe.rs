@@ -38,24 +38,24 @@ pub use pool::PoolSpec;
 pub use precondition::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 pub use transfer::DatasetTransfer;
 
-/// Place of a text in [`MiningResult::study_docs`].
+/// The index of a document in [`MiningResult::study_docs`].
 pub type StudyDocNo = u32;
 
-/// What finds instances. Written as its slug.
+/// Finds instances. Serialized as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Probe {
-    /// A claim which text of the pool scores higher.
+    /// A claim about which document of the pool scores higher.
     Axiom(Axiom),
-    /// Two texts that are equal in one measurement and differ in another.
+    /// Two documents of the pool that are equal in one measurement and differ in another.
     MeasureAndMatch(MeasureAndMatch),
-    /// A changed document and the document.
+    /// A manipulated document and the original.
     Manipulation(Manipulation),
-    /// A pair of texts of another task.
+    /// A pair of documents from a data set made for another task.
     Transfer(DatasetTransfer),
 }
 
-/// As it is written: a text.
+/// The schema of the serialized form, a string.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for Probe {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -87,28 +87,28 @@ impl From<Axiom> for Probe {
     }
 }
 
-/// What there is to say about a probe before seeing any data.
+/// The name and the explanations of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProbeDescription {
-    /// As in the literature: `M-TDC`.
+    /// The name in the literature, for example `M-TDC`.
     pub name: &'static str,
-    /// Two or three words for a column head.
+    /// Two or three words for a column header.
     pub short_title: &'static str,
-    /// What the axiom says, in one sentence.
+    /// What the probe states, in one sentence.
     pub statement: &'static str,
-    /// Preconditions and claim as a formula.
+    /// The preconditions and the claim as a formula.
     pub formula: &'static str,
-    /// Who stated it first, and whose diagnostic reading is taken.
+    /// The paper that first stated it, and the one whose diagnostic version is used.
     pub source: &'static str,
-    /// What the papers and their published code have wrong or open.
+    /// Errors and ambiguities in the papers and their published code.
     pub known_issues: &'static str,
-    /// A worked example: query, then the texts in the order of the claim. Empty for an axiom
-    /// that needs word vectors, which somebody has to bring, or scores in a collection.
+    /// A worked example: the query, then the documents in the order of the claim. Empty for an
+    /// axiom that needs word vectors or depends on scores in a collection.
     pub example: &'static [&'static str],
 }
 
 impl Probe {
-    /// The name in commands, addresses and files: `mtdc`.
+    /// Returns the name in commands, URLs and files, for example `mtdc`.
     pub fn slug(self) -> Cow<'static, str> {
         match self {
             Probe::Axiom(it) => it.slug(),
@@ -118,7 +118,7 @@ impl Probe {
         }
     }
 
-    /// The name for people: `M-TDC`.
+    /// Returns the display name, for example `M-TDC`.
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Probe::Axiom(it) => it.name(),
@@ -128,7 +128,7 @@ impl Probe {
         }
     }
 
-    /// What there is to say about it before seeing any data.
+    /// Returns the name and the explanations of the probe.
     pub fn description(self) -> &'static ProbeDescription {
         match self {
             Probe::Axiom(it) => it.description(),
@@ -138,7 +138,7 @@ impl Probe {
         }
     }
 
-    /// What every instance claims in a mode.
+    /// Returns the kind of claim that every instance makes in a variant.
     pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
         match self {
             Probe::Axiom(it) => it.claim(mode),
@@ -149,17 +149,18 @@ impl Probe {
         }
     }
 
-    /// All instances among the texts of one query, in no particular order.
+    /// Finds all instances among the documents of one query, in no particular order.
     pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
         match self {
             Probe::Axiom(it) => it.find_instances(mode, case),
             Probe::MeasureAndMatch(it) => it.find_instances(case),
-            // Theirs are texts beside the pool, which are known before it is mined.
+            // Their documents are added to the collection, and their samples are known before
+            // mining.
             Probe::Manipulation(_) | Probe::Transfer(_) => QueryInstances::default(),
         }
     }
 
-    /// The preconditions of an axiom or a measurement, see [`Axiom::preconditions`].
+    /// Measures the preconditions of an axiom or a measurement, see [`Axiom::preconditions`].
     pub fn preconditions(
         self,
         mode: AxiomVariant,
@@ -172,7 +173,7 @@ impl Probe {
         }
     }
 
-    /// What mining has to see of the texts.
+    /// Returns the features of documents that mining needs.
     pub(crate) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
             Probe::Axiom(it) => it.required_features(mode),
@@ -181,7 +182,7 @@ impl Probe {
         }
     }
 
-    /// Whether it needs word vectors.
+    /// Whether the probe needs word vectors.
     pub fn needs_vectors(self) -> bool {
         match self {
             Probe::Axiom(it) => it.needs_vectors(),
@@ -191,24 +192,24 @@ impl Probe {
         }
     }
 
-    /// Those of [`Axiom::ALL`] that can be mined with or without word vectors.
+    /// Returns those of [`Axiom::ALL`] that can be mined with or without word vectors.
     pub fn paper_axioms(with_vectors: bool) -> Vec<Probe> {
         let all = Axiom::ALL.iter().map(|&it| Probe::Axiom(it));
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
 
-    /// Those of `ir_axioms` that can be mined with or without word vectors.
+    /// Returns those of `ir_axioms` that can be mined with or without word vectors.
     pub fn ir_axioms(with_vectors: bool) -> Vec<Probe> {
         let all = Axiom::ir_axioms().map(Probe::Axiom);
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
 
-    /// What a word of a list stands for: a probe, or one of the groups `all` (every one of
-    /// [`Axiom::ALL`] that can be mined), `ir_axioms` (every further one), `match` (measure and
-    /// match over the paper's measurements), `match:all` (over all that there are) and
-    /// `manipulations` (every one of [`Manipulation::ALL`]).
+    /// Parses a word of a list of probes: a probe, or one of the groups `all` (all of
+    /// [`Axiom::ALL`] that can be mined), `ir_axioms` (the further ones), `match` (measure and
+    /// match over the paper's measurements), `match:all` (over all measurements) and
+    /// `manipulations` (all of [`Manipulation::ALL`]).
     pub fn parse_group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
         let matching = |measures: &[Measurement]| {
             let all = MeasureAndMatch::all(measures)
@@ -230,7 +231,7 @@ impl Probe {
         })
     }
 
-    /// A list as it is typed: `tfc1,prox1,tfc1&lnc1,match`.
+    /// Parses a list as typed: `tfc1,prox1,tfc1&lnc1,match`.
     pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
         let mut probes = Vec::new();
         for word in list.split(',') {
@@ -244,7 +245,7 @@ impl Probe {
         }
     }
 
-    /// Whether its texts stand beside the collection.
+    /// Whether its documents are added to the collection.
     pub fn uses_added_docs(self) -> bool {
         matches!(self, Probe::Manipulation(_) | Probe::Transfer(_))
     }
@@ -254,7 +255,7 @@ impl Probe {
         matches!(self, Probe::Transfer(_))
     }
 
-    /// The axiom that it is, if it is one.
+    /// Returns the axiom if the probe is one.
     pub fn axiom(self) -> Option<Axiom> {
         match self {
             Probe::Axiom(it) => Some(it),

@@ -1,7 +1,7 @@
-//! Lexical rankers: formulas over term counts, with what each term adds to a score.
+//! Lexical rankers: scores from term statistics, and the contribution of each term.
 //!
-//! A score is the sum of its terms' contributions in the order of the query, so that an
-//! explanation adds up to the very bits of the score.
+//! A score is the sum of the contributions of its terms in the order of the query, so that the
+//! contributions in an explanation add up to exactly the same bits.
 
 pub mod bm25;
 pub mod query_likelihood;
@@ -16,7 +16,7 @@ use crate::index::term_statistics::QueryTerms;
 pub use bm25::Bm25;
 pub use query_likelihood::QueryLikelihood;
 
-/// A formula with its parameters.
+/// A lexical ranker with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum LexicalRanker {
     /// Okapi BM25.
@@ -26,7 +26,7 @@ pub enum LexicalRanker {
 }
 
 impl LexicalRanker {
-    /// The formula with what it needs to know of a query in a collection.
+    /// Returns the scorer for a query in a collection.
     pub fn query_scorer(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
         match self {
             LexicalRanker::Bm25(it) => it.weigh(query, totals),
@@ -34,7 +34,7 @@ impl LexicalRanker {
         }
     }
 
-    /// Name and parameters, for people.
+    /// Returns the name and the parameters, for display.
     pub fn label_and_detail(&self) -> (String, String) {
         match self {
             LexicalRanker::Bm25(it) => it.words(),
@@ -43,12 +43,13 @@ impl LexicalRanker {
     }
 }
 
-/// A formula made ready for one query: weights of the terms and the part of the length.
+/// A lexical ranker prepared for one query: term weights and the parts that depend on document
+/// length.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LexicalScorer {
-    /// See [`bm25`].
+    /// BM25, see [`bm25`].
     Bm25 {
-        /// For each query term w(Q)·idf·(k1 + 1).
+        /// w(Q)·idf·(k1 + 1) for each query term.
         weights: Vec<f64>,
         /// k1·(1 − b).
         length_base: f64,
@@ -57,22 +58,23 @@ pub enum LexicalScorer {
     },
     /// Dirichlet smoothing, see [`query_likelihood`].
     Dirichlet {
-        /// For each query term c(w, Q) and μ·cf/T; none for a term the collection lacks.
+        /// c(w, Q) and μ·cf/T for each query term; `None` for terms that the collection lacks.
         terms: Vec<Option<(f64, f64)>>,
         /// μ, in terms.
         mu: f64,
     },
     /// Jelinek-Mercer smoothing, see [`query_likelihood`].
     JelinekMercer {
-        /// For each query term c(w, Q) and λ·cf/T; none for a term the collection lacks.
+        /// c(w, Q) and λ·cf/T for each query term; `None` for terms that the collection lacks.
         terms: Vec<Option<(f64, f64)>>,
-        /// Weight of the collection.
+        /// The weight of the collection model.
         lambda: f64,
     },
 }
 
 impl LexicalScorer {
-    /// What `count` occurrences of the query term at a place add in a text of `len` terms.
+    /// Returns the contribution of `count` occurrences of a query term, given by its index, in a
+    /// document of `len` terms.
     #[inline]
     pub fn contribution(&self, term: usize, count: u32, len: u32) -> f64 {
         match self {
@@ -107,7 +109,8 @@ impl LexicalScorer {
         }
     }
 
-    /// Score of a text of `len` terms that holds each query term `counts` times.
+    /// Returns the score of a document of `len` terms in which the query terms occur `counts`
+    /// times.
     #[inline]
     pub fn score(&self, counts: &[u32], len: u32) -> f64 {
         let terms = counts.iter().enumerate();
@@ -117,7 +120,8 @@ impl LexicalScorer {
     }
 }
 
-/// `name:key=value,…` taken apart, each key at most once and known. Keys are read in any case.
+/// Parses the parameters of `name:key=value,…`; each key must be known and occur at most once. Keys
+/// are case-insensitive.
 pub(crate) fn parse_parameters<'a>(
     spec: &'a str,
     known: &[&'a str],
@@ -144,7 +148,7 @@ pub(crate) fn parse_parameters<'a>(
     Ok(pairs)
 }
 
-/// A finite number within bounds.
+/// Parses a finite number in a range.
 pub(crate) fn parse_number_in_range(
     shown: &str,
     value: &str,
@@ -165,7 +169,7 @@ pub(crate) fn parse_number_in_range(
 impl std::str::FromStr for LexicalRanker {
     type Err = Error;
 
-    /// Reads a formula with its parameters, all names in any case.
+    /// Parses a lexical ranker with its parameters; names are case-insensitive.
     fn from_str(spec: &str) -> Result<LexicalRanker, Error> {
         let name = spec.split(':').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {

@@ -1,7 +1,7 @@
-//! Scores are data: (ranker, query, text) to a finite number.
+//! Scores: one finite number for each ranker, query and document.
 //!
-//! Where a score comes from (a formula here, a model on the backend, a file, a service)
-//! makes no difference from here on.
+//! The source of a score (a lexical ranker, a neural model, a file, a remote ranker) makes no
+//! difference to later stages.
 
 pub mod lexical;
 pub mod rescoring;
@@ -12,20 +12,20 @@ use crate::error::{Error, FieldError, InvalidField};
 use crate::probe::{MiningResult, StudyDocNo, are_valid_starts};
 use rescoring::RescoringRecord;
 
-/// The unique pairs of a query and a text that have to be scored, by query.
+/// The unique query-document pairs that have to be scored, grouped by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryDocumentPairs {
-    /// For each query where its texts begin, and at last the number of pairs.
+    /// For each query the offset of its first pair, followed by the number of pairs.
     #[serde(alias = "starts")]
     offsets: Vec<u32>,
-    /// Ascending and without repetition within each query.
+    /// The documents, ascending and without repetition within each query.
     #[serde(alias = "texts")]
     documents: Vec<StudyDocNo>,
 }
 
 impl QueryDocumentPairs {
-    /// From the texts of each query, in any order and with any repetition.
+    /// Creates the pairs from the documents of each query, in any order and with any repetition.
     pub fn new(by_query: impl IntoIterator<Item = Vec<StudyDocNo>>) -> QueryDocumentPairs {
         let mut pairs = QueryDocumentPairs {
             offsets: vec![0],
@@ -40,13 +40,13 @@ impl QueryDocumentPairs {
         pairs
     }
 
-    /// What has to be scored of a study: the pools and every text of an instance.
+    /// Returns the pairs that a study needs: the documents of the pools and of all instances.
     pub fn from_mined(mined: &MiningResult) -> QueryDocumentPairs {
         QueryDocumentPairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
             let mut texts = pool.clone();
             for instances in &mined.instances {
                 texts.extend(instances.docs_of(query));
-                // Many instances share few texts: keep the list short as it grows.
+                // Many instances share few documents, so the list stays short as it grows.
                 texts.sort_unstable();
                 texts.dedup();
             }
@@ -54,19 +54,20 @@ impl QueryDocumentPairs {
         }))
     }
 
-    /// Whether these are pairs of so many queries and texts: what was read may be anything.
+    /// Whether the pairs, which may come from an untrusted file, fit these numbers of queries and
+    /// documents.
     pub(crate) fn are_valid_for(&self, n_queries: usize, n_texts: usize) -> bool {
         are_valid_starts(&self.offsets, n_queries, self.documents.len())
             && (0..n_queries).all(|it| self.documents_of(it).is_sorted_by(|a, b| a < b))
             && self.documents.iter().all(|&it| (it as usize) < n_texts)
     }
 
-    /// How many queries there are.
+    /// Returns the number of queries.
     pub fn n_queries(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
@@ -76,77 +77,79 @@ impl QueryDocumentPairs {
         self.documents.is_empty()
     }
 
-    /// The texts of one query, ascending.
+    /// Returns the documents of one query, ascending.
     pub fn documents_of(&self, query: usize) -> &[StudyDocNo] {
         &self.documents[self.range_of(query)]
     }
 
-    /// Where the pairs of one query stand.
+    /// Returns the range of the pairs of one query.
     pub fn range_of(&self, query: usize) -> std::ops::Range<usize> {
         self.offsets[query] as usize..self.offsets[query + 1] as usize
     }
 
-    /// Where a pair stands, if it is there.
+    /// Returns the position of a pair, or `None` if it is not included.
     pub fn position(&self, query: usize, text: StudyDocNo) -> Option<usize> {
         let at = self.documents_of(query).binary_search(&text).ok()?;
         Some(self.offsets[query] as usize + at)
     }
 
-    /// All pairs in order, as (query number, text number).
+    /// Iterates over all pairs in order, as (query number, document number).
     pub fn iter(&self) -> impl Iterator<Item = (usize, StudyDocNo)> + '_ {
         (0..self.n_queries())
             .flat_map(|query| self.documents_of(query).iter().map(move |&it| (query, it)))
     }
 }
 
-/// What is needed to tell rankers apart and to show them.
+/// The identity of a ranker and how it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerInfo {
-    /// As it is typed: `bm25:k1=1.2,…`, a model's name, `scores:FILE`.
+    /// The specification as typed: `bm25:k1=1.2,…`, the name of a model, `scores:FILE`.
     pub spec: String,
-    /// For example `BM25`.
+    /// The short name, for example `BM25`.
     pub label: String,
-    /// For example `k1 1.2, b .75`.
+    /// The parameters, for example `k1 1.2, b .75`.
     pub detail: String,
-    /// Where its scores come from.
+    /// The source of its scores.
     pub kind: RankerKind,
-    /// SHA-256 of everything that decides a score: parameters, or weights and use, in hex.
+    /// SHA-256, in hex, of everything that determines a score: the parameters, or the weights and
+    /// how they are used.
     pub fingerprint: String,
-    /// Said beside its figures, for example that a model is not fine-tuned for this use.
+    /// A note shown next to its figures, for example that a model is not fine-tuned for this use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Where the scores of a ranker come from.
+/// The source of the scores of a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RankerKind {
-    /// A formula over term counts; ties are differences up to 1e-9.
+    /// A lexical ranker; two scores tie if they differ by at most 1e-9.
     Lexical,
-    /// A model; two scores tie when they are equal.
+    /// A neural model; two scores tie if they are equal.
     Neural,
-    /// A ranker behind an address; two scores tie when they are equal.
+    /// A remote ranker; two scores tie if they are equal.
     #[serde(alias = "service")]
     Remote,
-    /// Numbers that somebody brought; two scores tie when they are equal.
+    /// Scores computed elsewhere and read from a file; two scores tie if they are equal.
     #[serde(alias = "file")]
     ScoreFile,
 }
 
 impl RankerKind {
-    /// Two sides of a claim tie when they differ by no more than this.
+    /// Returns the default tie threshold ε: the two sides of a claim tie if they differ by at most
+    /// this.
     pub fn tie_threshold(self) -> f64 {
         match self {
-            // Sums of logarithms differ in the last digits between equal texts.
+            // Sums of logarithms differ in the last digits between equal documents.
             RankerKind::Lexical => 1e-9,
             RankerKind::Neural | RankerKind::Remote | RankerKind::ScoreFile => 0.0,
         }
     }
 
-    /// Whether it is known which texts were seen only in part: a service may cut a text without
-    /// a word, and a file of scores says nothing of it.
+    /// Whether the ranker reports which documents it truncated. A remote ranker may truncate a
+    /// document silently, and a score file has no such information.
     pub fn reports_truncation(self) -> bool {
         match self {
             RankerKind::Lexical | RankerKind::Neural => true,
@@ -159,21 +162,22 @@ impl RankerKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Scores {
-    /// The ranker that scored.
+    /// The ranker that computed the scores.
     pub ranker: RankerInfo,
-    /// One for each pair; none where the ranker gave no score.
+    /// One score for each pair; `None` if the ranker gave none.
     values: Vec<Option<f64>>,
-    /// Pairs of which the ranker saw only a part, as places in [`QueryDocumentPairs`].
+    /// The positions in [`QueryDocumentPairs`] of the pairs of which the ranker read only a part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<u32>,
-    /// How a neural ranker's were computed, and some of them once more.
+    /// How a neural ranker computed its scores, and some of them computed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "certificate")]
     pub rescoring: Option<RescoringRecord>,
 }
 
 impl Scores {
-    /// Takes one value for each of `pairs`; a number that is not finite is refused.
+    /// Creates scores from one value for each of `pairs`. Returns an error if a number is not
+    /// finite.
     pub fn new(
         ranker: RankerInfo,
         values: Vec<Option<f64>>,
@@ -201,17 +205,17 @@ impl Scores {
         })
     }
 
-    /// The score at a place of [`QueryDocumentPairs`].
+    /// Returns the score at a position of [`QueryDocumentPairs`].
     pub fn get(&self, place: usize) -> Option<f64> {
         self.values[place]
     }
 
-    /// All scores, in the order of [`QueryDocumentPairs`].
+    /// Returns all scores, in the order of [`QueryDocumentPairs`].
     pub fn values(&self) -> &[Option<f64>] {
         &self.values
     }
 
-    /// How many pairs have no score.
+    /// Returns the number of pairs without a score.
     pub fn n_missing(&self) -> usize {
         self.values.iter().filter(|it| it.is_none()).count()
     }

@@ -1,8 +1,7 @@
-//! What can be said of a number that was counted over queries: its bounds, and whether it
-//! could be chance.
+//! Statistics over queries: intervals, significance tests and correlations.
 //!
-//! Queries, not pairs of texts, are the independent units: one query brings up to thousands
-//! of pairs that share its texts.
+//! Queries, not pairs of documents, are the independent units: one query can have thousands of
+//! pairs that share its documents.
 
 pub mod quantile;
 pub mod bootstrap;
@@ -17,16 +16,16 @@ pub mod agreement;
 
 use serde::{Deserialize, Serialize};
 
-/// With fewer units than this a percentile bootstrap gives bounds that are too narrow
-/// (Hesterberg, The American Statistician, 2015).
+/// The number of units below which percentile bootstrap intervals are too narrow (Hesterberg, The
+/// American Statistician, 2015).
 pub const MIN_BOOTSTRAP_UNITS: u64 = 30;
 
-/// A number with its 95 % interval.
+/// A value with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Estimate {
-    /// As counted, not the mean of the draws.
+    /// The value in the data, not the mean of the draws.
     pub value: f64,
-    /// Lower and upper bound.
+    /// The lower and upper bound.
     pub interval: [f64; 2],
 }

@@ -1,6 +1,7 @@
-//! From a text to its terms: tokenize, drop stop words, stem; offsets are kept.
+//! Text analysis: tokenization, stop words and stemming, with the offsets of terms in the text.
 //!
-//! An analyzer is data, travels with every result, and gives the same terms everywhere.
+//! An analyzer is plain data, is stored with every result, and gives the same terms on every
+//! platform.
 
 pub mod tokenize;
 pub mod wordpiece;
@@ -17,28 +18,28 @@ use crate::error::Error;
 pub use vocabulary::Vocabulary;
 pub use wordpiece::WordpieceVocabulary;
 
-/// An analyzer that turns text into terms: tokenizer, stop words, stemmer. FROZEN keys (Parquet
-/// metadata of `mine`), study.toml.
+/// An analyzer turns text into terms: tokenizer, stop words, stemmer. Study files and the metadata
+/// of mined Parquet files contain it, so its keys must not change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, from = "WrittenAnalyzer")]
 pub struct Analyzer {
-    /// What a token is.
+    /// How text is split into tokens.
     #[serde(default)]
     pub tokenizer: Tokenizer,
-    /// Which tokens are dropped, before stemming.
+    /// The tokens that are dropped, before stemming.
     #[serde(default)]
     pub stopwords: Stopwords,
-    /// What a token is cut down to; if left out, [`Tokenizer::default_stemmer`].
+    /// The stemmer; the default is [`Tokenizer::default_stemmer`].
     #[serde(default)]
     pub stemmer: Stemmer,
-    /// Only the first so many tokens of a text are read; none reads all.
+    /// Only this number of tokens of a text is used; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "first_tokens")]
     pub max_tokens: Option<u32>,
 }
 
-/// An analyzer as it is written, in which each setting can be left out.
+/// An analyzer as written in a file, where each setting can be left out.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenAnalyzer {
@@ -63,8 +64,7 @@ impl From<WrittenAnalyzer> for Analyzer {
     }
 }
 
-/// The tokenizer of an analyzer. (neural/src/tokenizer.rs has a crate-private `Tokenizer`: rename
-/// that one).
+/// The tokenizer of an analyzer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -74,7 +74,7 @@ pub enum Tokenizer {
     Alnum,
     /// Words of Unicode Standard Annex 29, in full lower-case form.
     Unicode,
-    /// Tokens of words, after the vocabulary of a model.
+    /// Subword tokens of a WordPiece vocabulary.
     Wordpiece(WordpieceVocabulary),
 }
 
@@ -83,21 +83,21 @@ pub enum Tokenizer {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopwords {
-    /// None.
+    /// No stop words.
     #[default]
     None,
     /// English function words: [`stopwords::EN_FUNCTION`].
     EnFunction,
-    /// A list that somebody brought, lower-case, in ascending order; read in any order.
+    /// A list from a file, in lower case and ascending order; it can be read in any order.
     List(#[serde(deserialize_with = "stopwords::read_words")] Vec<String>),
 }
 
-/// What a token is cut down to.
+/// The stemmer of an analyzer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Stemmer {
-    /// Itself.
+    /// Tokens are not changed.
     None,
     /// The original algorithm (Porter 1980), Snowball's `porter`.
     #[default]
@@ -106,19 +106,19 @@ pub enum Stemmer {
     Porter2,
 }
 
-/// Bytes of a text, in UTF-8: `start..end`.
+/// A range of bytes of a text in UTF-8: `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Span {
-    /// First byte.
+    /// The first byte.
     pub start: u32,
-    /// Byte after the last.
+    /// The byte after the last one.
     pub end: u32,
 }
 
 impl Analyzer {
-    /// Terms of a text with their places, in order. For one text at a time; for many use
-    /// a [`Vocabulary`], which stems each token once.
+    /// Returns the terms of a text with their positions, in order. For many texts use a
+    /// [`Vocabulary`], which stems each token once.
     pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
         let stem = stemming::TokenStemmer::new(self.stemmer);
         let mut terms = Vec::new();
@@ -130,7 +130,7 @@ impl Analyzer {
         terms
     }
 
-    /// Calls `take` with each token, stop words among them, and its place in the text.
+    /// Calls `take` with each token, including stop words, and its position in the text.
     pub(crate) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
         match self.max_tokens {
             None => tokenize::for_each_token(&self.tokenizer, text, take),
@@ -146,7 +146,7 @@ impl Analyzer {
         }
     }
 
-    /// Refuses an analyzer under which no text has terms.
+    /// Returns an error if no text can have terms with this analyzer.
     pub fn check(&self) -> Result<(), Error> {
         match (&self.tokenizer, self.max_tokens) {
             (_, Some(0)) => Err(Error::out_of_range(
@@ -165,7 +165,7 @@ impl Analyzer {
         }
     }
 
-    /// As said beside figures: `alnum, no stop list, porter`.
+    /// Describes the analyzer, as shown with figures: `alnum, no stop list, porter`.
     pub fn describe(&self) -> String {
         let stopwords = match &self.stopwords {
             Stopwords::None => "no stop words removed".to_owned(),
@@ -187,11 +187,11 @@ impl Analyzer {
 }
 
 impl Tokenizer {
-    /// Every tokenizer that needs no vocabulary.
+    /// The tokenizers that need no vocabulary.
     pub const WITHOUT_VOCABULARY: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
 
-    /// Returns the name of the tokenizer, as used in options; a WordPiece vocabulary is not part of
-    /// it.
+    /// Returns the name of the tokenizer, as used in options; it does not include the WordPiece
+    /// vocabulary.
     pub fn name(&self) -> &'static str {
         match self {
             Tokenizer::Alnum => "alnum",
@@ -200,8 +200,8 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the stemmer of these tokens unless another is named: none for WordPiece tokens,
-    /// which are no words, and Porter for words.
+    /// Returns the default stemmer for these tokens: none for WordPiece tokens, which are not
+    /// words, and Porter for words.
     pub fn default_stemmer(&self) -> Stemmer {
         match self {
             Tokenizer::Alnum | Tokenizer::Unicode => Stemmer::Porter,
@@ -211,7 +211,7 @@ impl Tokenizer {
 }
 
 impl Stemmer {
-    /// Lists all stemmers, including the one that leaves tokens unchanged.
+    /// All stemmers, including the one that leaves tokens unchanged.
     pub const ALL: &[Stemmer] = &[Stemmer::None, Stemmer::Porter, Stemmer::Porter2];
 
     /// Returns the name of the stemmer, as used in options.
@@ -227,7 +227,7 @@ impl Stemmer {
 impl std::str::FromStr for Tokenizer {
     type Err = Error;
 
-    /// `wordpiece:FILE` names a vocabulary that is still to be read.
+    /// Parses a name. `wordpiece:FILE` names a vocabulary that is read later.
     fn from_str(word: &str) -> Result<Tokenizer, Error> {
         if let Some(file) = word.strip_prefix("wordpiece:").filter(|it| !it.is_empty()) {
             return Ok(Tokenizer::Wordpiece(WordpieceVocabulary::from_file_name(

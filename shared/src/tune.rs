@@ -1,8 +1,9 @@
-//! Parameters of a formula by a grid: which values rank best, by a measure over judged queries.
+//! Grid search for the parameters of a lexical ranker, by an effectiveness measure over queries
+//! with judgments.
 //!
-//! As Rennings, Moraes and Hauff (ECIR 2019) tuned BM25 and query likelihood for MAP. Each point
-//! of the grid ranks the same candidates again; of equally good points the first counts, in the
-//! order of the grid.
+//! Rennings, Moraes and Hauff (ECIR 2019) tuned BM25 and query likelihood for MAP in this way. Each
+//! point of the grid ranks the same candidates; if several points are equally good, the first in
+//! the order of the grid is the best.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,18 +15,18 @@ use crate::index::{CollectionTotals, DocNo, Index};
 use crate::probe::features::DocumentFeatures;
 use crate::rank::{Bm25, LexicalRanker, QueryLikelihood};
 
-/// Values to be tried, row by row.
+/// The parameter values to try, row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterGrid {
-    /// What a row is: `k1`, or nothing where there is one row.
+    /// The parameter of the rows, for example `k1`; empty if there is one row.
     pub row_parameter: &'static str,
     /// Its values, as shown.
     pub row_values: Vec<f64>,
-    /// What a column is: `b`, `μ`.
+    /// The parameter of the columns, `b` or `μ`.
     pub column_parameter: &'static str,
     /// Its values, as shown.
     pub column_values: Vec<f64>,
-    /// Rows × columns.
+    /// The rankers, shape rows × columns.
     pub rankers: Vec<LexicalRanker>,
 }
 
@@ -34,17 +35,18 @@ pub struct ParameterGrid {
 pub struct GridSearchResult {
     /// Name of the measure, for example AP.
     pub measure: String,
-    /// Queries with judgments and candidates.
+    /// The number of queries with judgments and candidates.
     pub n_queries: u64,
-    /// For each ranker of the grid its mean over these queries.
+    /// For each ranker of the grid, its mean over these queries.
     pub values: Vec<f64>,
     /// Index of the best value.
     pub best_index: usize,
 }
 
 impl ParameterGrid {
-    /// The usual values for a formula; what the grid does not try stays as given. Only BM25 and
-    /// query likelihood with Dirichlet smoothing have one.
+    /// Returns the usual grid of a lexical ranker; parameters that the grid does not vary keep
+    /// their values. Returns an error unless the ranker is BM25 or query likelihood with Dirichlet
+    /// smoothing.
     pub fn for_ranker(ranker: &LexicalRanker) -> Result<ParameterGrid, Error> {
         match *ranker {
             LexicalRanker::Bm25(usual) => {
@@ -85,7 +87,7 @@ impl ParameterGrid {
     }
 }
 
-/// A query with the documents that are ranked for it, counted.
+/// A query with the term counts of the documents that are ranked for it.
 pub struct GridSearchQuery {
     id: String,
     terms: QueryTerms,
@@ -93,7 +95,7 @@ pub struct GridSearchQuery {
 }
 
 impl GridSearchQuery {
-    /// Counts the documents of a query; `doc_id` names a document.
+    /// Counts the terms of the documents of a query; `doc_id` returns the id of a document.
     pub fn new(
         index: &Index,
         id: &str,
@@ -125,7 +127,8 @@ impl GridSearchQuery {
     }
 }
 
-/// The mean of a measure for one point of a grid; none where no query is judged.
+/// Returns the mean of a measure for one point of a grid, with the number of queries; `None` if no
+/// query has judgments.
 pub fn evaluate_point(
     queries: &[GridSearchQuery],
     ranker: &LexicalRanker,
@@ -139,7 +142,8 @@ pub fn evaluate_point(
     Some((found.mean[0], found.per_query.len() as u64))
 }
 
-/// Puts the values of a grid together.
+/// Collects the values of a grid, with their numbers of queries, and finds the best; `None` if
+/// empty.
 pub fn collect_grid_results(measure: &str, values: Vec<(f64, u64)>) -> Option<GridSearchResult> {
     let n_queries = values.first()?.1;
     let values: Vec<f64> = values.into_iter().map(|it| it.0).collect();
@@ -163,7 +167,7 @@ mod tests {
     use crate::text::Analyzer;
 
     /// `a` is relevant, long, and has the query term twice; `b` is short and has it once. Without
-    /// regard to length (b = 0) `a` comes first.
+    /// length normalization (b = 0) `a` comes first.
     #[test]
     fn the_best_point_puts_the_relevant_document_first() {
         let long = format!("river river {}", "of mud and stone ".repeat(20));

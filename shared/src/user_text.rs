@@ -1,15 +1,15 @@
-//! What people write for others to read: names, titles, tags, descriptions, notes.
+//! Checks of text that people write for others: names, titles, tags, descriptions, notes.
 //!
-//! Every text of this kind passes one of these functions before it is kept: names of people and
-//! notes of invitations where they are stored, titles, tags, notes and guidelines of review tasks
-//! in [`AnnotationTask::validated`] and [`AnnotationEvent::validated`], title and description of a
-//! study in [`StudyDefinition::check`]. Names of studies and collections are letters, digits and
-//! hyphens, see [`validate_study_name`]; ids and texts of documents have their own rules where they
-//! are read.
+//! Every text of this kind passes one of these functions before it is stored: names of people and
+//! notes of invitations where they are stored, titles, tags, notes and guidelines of annotation
+//! tasks in [`AnnotationTask::validated`] and [`AnnotationEvent::validated`], title and description
+//! of a study in [`StudyDefinition::check`]. Names of studies and collections are letters, digits
+//! and hyphens, see [`validate_study_name`]; ids and texts of documents have their own rules in
+//! their readers.
 //!
-//! Names, titles and tags stand in lists, tables and files among others, so a character that cannot
-//! be seen or that turns the direction of what follows is refused there, and so is a text of which
-//! nothing can be seen. In a note and in a reason, which stand alone, such characters are left out.
+//! Names, titles and tags appear in lists, tables and files among others, so they must not contain
+//! invisible characters or characters that change the direction of writing, and must show
+//! something. In notes and reasons, which stand alone, such characters are removed.
 //!
 //! [`AnnotationTask::validated`]: crate::annotation::task::AnnotationTask::validated
 //! [`AnnotationEvent::validated`]: crate::annotation::event::AnnotationEvent::validated
@@ -21,26 +21,26 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::error::{Error, FieldError, InvalidField};
 
-/// A name of a person has at most so many characters: what a column has room for.
+/// The maximum number of characters in the name of a person; fits a table column.
 pub const MAX_NAME_CHARS: usize = 60;
 
-/// A title of a task has at most so many characters: what a heading has room for.
+/// The maximum number of characters in the title of a task; fits a heading.
 pub const MAX_TITLE_CHARS: usize = 2 * MAX_NAME_CHARS;
 
-/// A tag has at most so many characters: what a button has room for.
+/// The maximum number of characters in a tag; fits a button.
 pub const MAX_TAG_CHARS: usize = 40;
 
-/// A decision has at most so many tags.
+/// The maximum number of tags on an annotation.
 pub const MAX_TAGS: usize = 8;
 
-/// A note or a reason has at most so many characters, about a page.
+/// The maximum number of characters in a note or a reason, about a page.
 pub const MAX_NOTE_CHARS: usize = 2_000;
 
-/// Guidelines have at most so many characters, about twenty pages.
+/// The maximum number of characters in guidelines, about twenty pages.
 pub const MAX_GUIDELINES_CHARS: usize = 50_000;
 
-/// The name of a person as it is kept: without white space around it, single spaces inside, in
-/// normal form C. It has 1 to [`MAX_NAME_CHARS`] characters.
+/// Returns the name of a person as it is stored: without surrounding white space, with single
+/// spaces inside, in Unicode normalization form C. It has 1 to [`MAX_NAME_CHARS`] characters.
 pub fn check_person_name(name: &str) -> Result<String, Error> {
     check_word(
         InvalidField::with_display("name", "name of a person"),
@@ -49,17 +49,18 @@ pub fn check_person_name(name: &str) -> Result<String, Error> {
     )
 }
 
-/// The title of a task as it is kept, by the same rules: 1 to [`MAX_TITLE_CHARS`] characters.
+/// Returns the title of a task as it is stored, by the same rules: 1 to [`MAX_TITLE_CHARS`]
+/// characters.
 pub fn check_title(title: &str) -> Result<String, Error> {
     check_word("title".into(), title, MAX_TITLE_CHARS)
 }
 
-/// A tag as it is kept, by the same rules: 1 to [`MAX_TAG_CHARS`] characters.
+/// Returns a tag as it is stored, by the same rules: 1 to [`MAX_TAG_CHARS`] characters.
 pub fn check_tag(tag: &str) -> Result<String, Error> {
     check_word("tag".into(), tag, MAX_TAG_CHARS)
 }
 
-/// Tags as they are kept: each once, in the order given, at most [`MAX_TAGS`].
+/// Returns tags as they are stored: each once, in the given order, at most [`MAX_TAGS`].
 pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     let mut kept: Vec<String> = Vec::new();
     for tag in tags {
@@ -75,19 +76,19 @@ pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     Ok(kept)
 }
 
-/// Refuses a text that holds a character that is not seen, except for line breaks and tabs.
+/// Returns an error if a text contains an invisible character other than a line break or a tab.
 pub fn check_visible(field: &str, text: &str) -> Result<(), Error> {
     check_characters(&field.into(), text)
 }
 
-/// Whether nothing of a text can be seen: it is empty, or holds only white space and characters
-/// that are not drawn or that need another one to be drawn on.
+/// Whether nothing in a text is visible: it is empty, or contains only white space and characters
+/// that are not drawn or that combine with another one.
 pub fn is_invisible(text: &str) -> bool {
     !text.chars().any(is_drawn)
 }
 
-/// A note or a reason as it is kept: control characters but line breaks and tabs, and what turns
-/// the direction of writing, are left out, white space around it too.
+/// Cleans a note or a reason for storage: removes control characters other than line breaks and
+/// tabs, characters that change the direction of writing, and surrounding white space.
 pub fn check_note(note: &str) -> Result<String, Error> {
     check_text("note", note, MAX_NOTE_CHARS)
 }
@@ -149,17 +150,17 @@ fn check_length(field: impl Into<InvalidField>, text: &str, most: usize) -> Resu
     }
 }
 
-/// Control and format characters (bidirectional ones among them), line and paragraph separators,
-/// private and unassigned ones. The joiners U+200C and U+200D stay: Persian and the scripts of
-/// India are written with them.
+/// Whether a character is a control or format character (including bidirectional ones), a line or
+/// paragraph separator, or a private or unassigned one. The joiners U+200C and U+200D are allowed
+/// because Persian and the scripts of India need them.
 fn is_unseen(it: char) -> bool {
     let separates = matches!(it, '\u{2028}' | '\u{2029}');
     let is_other = it.general_category_group() == GeneralCategoryGroup::Other;
     separates || is_other && !matches!(it, '\u{200C}' | '\u{200D}')
 }
 
-/// Letters, digits, punctuation and symbols, but for the fillers of Hangul and the empty cell of
-/// Braille, which are drawn as nothing.
+/// Whether a character is a letter, digit, punctuation mark or symbol, except for the Hangul
+/// fillers and the empty Braille cell, which are drawn as blanks.
 fn is_drawn(it: char) -> bool {
     let is_blank = matches!(
         it,

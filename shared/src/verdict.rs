@@ -1,18 +1,18 @@
-//! What scores make of a claim: satisfied, tied or violated, and by how much.
+//! Verdicts: whether scores satisfy a claim, tie or violate it, and the margin.
 
 use serde::{Deserialize, Serialize};
 
 use crate::probe::{Claim, Instances, TiePolicy};
 use crate::score::{QueryDocumentPairs, Scores};
 
-/// How a claim came out.
+/// The outcome of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// The scores are as the claim says, and further apart than a tie.
+    /// The scores are as claimed and differ by more than the tie threshold.
     Satisfied,
-    /// The two sides of the claim differ by no more than the width of a tie.
+    /// The two sides of the claim differ by at most the tie threshold.
     Tied,
     /// The scores contradict the claim.
     Violated,
@@ -23,19 +23,19 @@ impl Outcome {
     pub const ALL: &[Outcome] = &[Outcome::Satisfied, Outcome::Tied, Outcome::Violated];
 }
 
-/// The outcome of one claim with its margin.
+/// The outcome of one claim and its margin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verdict {
     /// Satisfied, tied or violated.
     pub outcome: Outcome,
-    /// Left side less right side of the claim, in the unit of the scores; positive is with
-    /// the claim.
+    /// Left side minus right side of the claim, in the unit of the scores; positive agrees with the
+    /// claim.
     pub margin: f64,
 }
 
 impl Claim<f64> {
-    /// Judges the claim; its two sides tie when they differ by at most `tie_width`.
+    /// Returns the verdict on the claim; its two sides tie if they differ by at most `tie_width`.
     /// [`Claim::Different`] is never violated.
     pub fn verdict(self, tie_width: f64) -> Verdict {
         let margin = match self {
@@ -54,17 +54,17 @@ impl Claim<f64> {
     }
 }
 
-/// How many instances came out how.
+/// The number of instances with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OutcomeCounts {
-    /// With the claim.
+    /// Instances that agree with the claim.
     pub satisfied: u64,
-    /// Neither way.
+    /// Instances whose scores tie.
     pub tied: u64,
-    /// Against the claim.
+    /// Instances that contradict the claim.
     pub violated: u64,
-    /// Without all scores, so without a verdict.
+    /// Instances that lack a score and so have no verdict.
     pub unscored: u64,
 }
 
@@ -84,7 +84,8 @@ impl OutcomeCounts {
         self.satisfied + self.tied + self.violated
     }
 
-    /// Instances that agree with a claim of the given kind.
+    /// Returns the number of instances that agree with the claim, counting ties if `tie_agrees`
+    /// says so.
     pub fn n_agreeing(&self, tie_agrees: TiePolicy) -> u64 {
         match tie_agrees {
             TiePolicy::Agrees => self.satisfied + self.tied,
@@ -102,7 +103,7 @@ impl std::ops::AddAssign for OutcomeCounts {
     }
 }
 
-/// The verdict on each instance, in order; none where a score is missing.
+/// Returns the verdict on each instance, in order; `None` if a score is missing.
 pub fn compute_verdicts<'a>(
     instances: &'a Instances,
     pairs: &'a QueryDocumentPairs,
@@ -118,7 +119,7 @@ pub fn compute_verdicts<'a>(
     })
 }
 
-/// The tally of each query.
+/// Counts the outcomes of each query.
 pub fn count_outcomes_per_query(
     instances: &Instances,
     pairs: &QueryDocumentPairs,

@@ -1,8 +1,8 @@
-//! Word vectors: how near in meaning words are, after a file that somebody brings.
+//! Word vectors from a file, and the similarity of words and texts.
 //!
-//! A bag of words has as its direction the mean of the unit vectors of its words, every
-//! occurrence counted; words without a vector are left out. The similarity of two bags is the
-//! cosine of their directions.
+//! The direction of a bag of words is the mean of the unit vectors of its words, counting every
+//! occurrence; words without a vector are left out. The similarity of two bags is the cosine of
+//! their directions.
 
 mod similarity;
 pub mod glove;
@@ -29,7 +29,7 @@ pub use synonyms::SynonymFinder;
 
 pub use reader::read_word_vectors;
 
-/// Place of a word in [`WordVectors`].
+/// Index of a word in [`WordVectors`].
 pub type WordVectorNo = u32;
 
 /// Words with vectors of unit length.
@@ -37,12 +37,12 @@ pub type WordVectorNo = u32;
 pub struct WordVectors {
     n_dims: usize,
     words: StringInterner,
-    /// Words × dimensions.
+    /// The vectors: words × dimensions.
     rows: Vec<f32>,
 }
 
 impl WordVectors {
-    /// Without words, of so many dimensions.
+    /// Creates word vectors with this number of dimensions and without words.
     pub fn new(n_dims: usize) -> WordVectors {
         WordVectors {
             n_dims,
@@ -50,7 +50,7 @@ impl WordVectors {
         }
     }
 
-    /// Returns the vectors of these words, none of which is there twice.
+    /// Returns vectors of these distinct words.
     #[cfg(test)]
     pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> WordVectors {
         let mut vectors = WordVectors::new(N);
@@ -60,9 +60,9 @@ impl WordVectors {
         vectors
     }
 
-    /// Adds a word; its vector is made one of unit length. Of two vectors for a word the first
-    /// is kept: then this gives false. Refuses a wrong number of dimensions, numbers that are
-    /// none, and the zero vector, which has no direction.
+    /// Adds a word; its vector is normalized to unit length. Returns false if the word has a vector
+    /// already, which is kept. It is an error if the number of dimensions is wrong, a number is not
+    /// finite, or the vector is zero and so has no direction.
     pub fn push(&mut self, word: &str, vector: &[f32]) -> Result<bool, String> {
         if vector.len() != self.n_dims {
             return Err(format!(
@@ -81,7 +81,7 @@ impl WordVectors {
         if self.words.insert(word) as usize * self.n_dims < self.rows.len() {
             return Ok(false);
         }
-        // What is of unit length already comes back bit by bit.
+        // A vector of unit length is stored without changing any bit.
         let length = if (squares - 1.0).abs() < 1e-6 {
             1.0
         } else {
@@ -92,17 +92,17 @@ impl WordVectors {
         Ok(true)
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there is no word.
+    /// Returns whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many dimensions a vector has.
+    /// Returns the number of dimensions.
     pub fn n_dims(&self) -> usize {
         self.n_dims
     }
@@ -112,19 +112,19 @@ impl WordVectors {
         self.words.find(word)
     }
 
-    /// The word at a place.
+    /// Returns the word in a row.
     pub fn word(&self, row: WordVectorNo) -> &str {
         self.words.name(row)
     }
 
-    /// Its vector, of unit length.
+    /// Returns the vector in a row, of unit length.
     pub fn vector(&self, row: WordVectorNo) -> &[f32] {
         let row = row as usize;
         &self.rows[row * self.n_dims..(row + 1) * self.n_dims]
     }
 
-    /// A word with its vector as a line of GloVe's text: the word and its numbers, each after a
-    /// space.
+    /// Returns a word with its vector as a line of a GloVe text file: the word and its numbers,
+    /// separated by spaces.
     pub fn to_glove_line(&self, row: WordVectorNo) -> String {
         use std::fmt::Write;
         let mut line = self.word(row).to_owned();
@@ -134,7 +134,7 @@ impl WordVectors {
         line
     }
 
-    /// The words that `wanted` names, in its order, and nothing else.
+    /// Returns the vectors of only the words in `wanted`, in this order.
     pub fn subset<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
         let mut some = WordVectors::new(self.n_dims);
         for word in wanted {
@@ -147,19 +147,19 @@ impl WordVectors {
     }
 }
 
-/// The words of a text as it is compared with others.
+/// A bag of words with the direction of its vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BagOfWords {
-    /// Of unit length; empty if no word has a vector, or they cancel each other.
+    /// The direction, of unit length; empty if no word has a vector, or if the vectors cancel out.
     pub direction: Vec<f64>,
-    /// Occurrences of words with a vector.
+    /// The number of occurrences of words with a vector.
     pub n_with_vector: u32,
-    /// All occurrences.
+    /// The number of occurrences of all words.
     pub n_words: u32,
 }
 
 impl BagOfWords {
-    /// Of the words at these places; none stands for a word without a vector.
+    /// Creates a bag of the words in these rows; `None` is a word without a vector.
     pub fn from_rows(
         vectors: &WordVectors,
         rows: impl IntoIterator<Item = Option<WordVectorNo>>,
@@ -185,7 +185,7 @@ impl BagOfWords {
         bag
     }
 
-    /// The cosine of two bags, from −1 to 1; none if one of them has no direction.
+    /// Returns the cosine of two bags, from −1 to 1; `None` if one of them has no direction.
     pub fn similarity(&self, other: &BagOfWords) -> Option<f64> {
         if self.direction.is_empty() || other.direction.is_empty() {
             return None;
@@ -194,7 +194,7 @@ impl BagOfWords {
     }
 }
 
-/// Summed in four lanes, in the same order everywhere.
+/// Returns the dot product, summed in four lanes and in the same order on every platform.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (mut lanes, (a, a_rest), (b, b_rest)) = ([0.0; 4], a.as_chunks::<4>(), b.as_chunks::<4>());
     for (a, b) in a.iter().zip(b) {
@@ -206,17 +206,17 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + rest
 }
 
-/// Word vectors with the texts of an index, which must keep tokens
+/// Word vectors with the documents of an index, which must keep tokens
 /// ([`crate::index::IndexBuilder::with_tokens`]).
 pub struct IndexedWordVectors<'a> {
     vectors: &'a WordVectors,
     index: &'a Index,
-    /// For each token of the index.
+    /// The row of each token of the index.
     rows: &'a [Option<WordVectorNo>],
 }
 
 impl WordVectors {
-    /// Looks up every token of an index.
+    /// Returns the row of every token of an index.
     pub fn rows_of(&self, index: &Index) -> Vec<Option<WordVectorNo>> {
         let vocabulary = index.vocabulary();
         let tokens = 0..vocabulary.n_tokens() as u32;
@@ -225,7 +225,7 @@ impl WordVectors {
 }
 
 impl<'a> IndexedWordVectors<'a> {
-    /// `rows` is [`WordVectors::rows_of`] the index.
+    /// Creates it; `rows` is the result of [`WordVectors::rows_of`] for the index.
     pub fn new(
         vectors: &'a WordVectors,
         index: &'a Index,
@@ -238,12 +238,12 @@ impl<'a> IndexedWordVectors<'a> {
         }
     }
 
-    /// The words of a query.
+    /// Returns the words of a query.
     pub fn query_words(&self, query: &str) -> BagOfWords {
         bag_of_query(self.vectors, self.index.vocabulary().analyzer(), query)
     }
 
-    /// d − Q: the words of a document whose terms are not in the query.
+    /// Returns d − Q: the words of a document whose terms are not in the query.
     pub fn non_query_words(&self, doc: DocNo, query: &QueryTerms) -> BagOfWords {
         let tokens = self.index.tokens(doc).expect("the index keeps tokens");
         let words = self.index.terms(doc).iter().zip(tokens);
@@ -251,7 +251,7 @@ impl<'a> IndexedWordVectors<'a> {
         BagOfWords::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
     }
 
-    /// The word of each distinct query term.
+    /// Returns the row of each distinct query term.
     pub(crate) fn words_of_query(
         &self,
         query: &str,
@@ -265,12 +265,12 @@ impl<'a> IndexedWordVectors<'a> {
         )
     }
 
-    /// How like each query term is to each, row by row.
+    /// Returns the cosine of each pair of query terms, row by row.
     pub(crate) fn query_term_similarities(&self, asked: &[Option<WordVectorNo>]) -> Vec<f64> {
         query_term_similarities(self.vectors, asked)
     }
 
-    /// How like the query's the words of a document are.
+    /// Returns the similarities of the words of a document to those of the query.
     pub(crate) fn word_similarities(
         &self,
         doc: DocNo,
@@ -283,7 +283,7 @@ impl<'a> IndexedWordVectors<'a> {
         word_similarities(self.vectors, asked, query, words)
     }
 
-    /// What is said of the vectors beside figures; of a path only the name of the file.
+    /// Returns the description of the vectors for figures; of a path only the file name is kept.
     pub fn info(&self, file: &str) -> WordVectorsInfo {
         let mut coverage = VectorCoverage::default();
         for doc in 0..self.index.n_docs() as DocNo {
@@ -302,7 +302,7 @@ impl<'a> IndexedWordVectors<'a> {
         }
     }
 
-    /// The vectors of the words of some documents and queries alone.
+    /// Returns only the vectors of words that occur in these documents and queries.
     pub fn subset(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> WordVectors {
         let tokens = docs.flat_map(|it| self.index.tokens(it).unwrap_or_default());
         let rows = tokens.filter_map(|&it| self.rows[it as usize]);
@@ -318,23 +318,23 @@ impl<'a> IndexedWordVectors<'a> {
     }
 }
 
-/// Whether a term is not in the query.
+/// Returns whether a term is not in the query.
 fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
     query.iter().all(|it| it.term_no != Some(term))
 }
 
-/// How many words of a collection have a vector.
+/// The share of the words of a collection that have a vector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VectorCoverage {
-    /// Occurrences of words with a vector.
+    /// The number of occurrences of words with a vector.
     #[serde(rename = "n_known")]
     pub n_with_vector: u64,
-    /// All occurrences.
+    /// The number of occurrences of all words.
     pub n_words: u64,
 }
 
-/// As a file holds them: numbers as the bits of 32-bit floats, in hex.
+/// The serialized form: numbers as the bits of 32-bit floats, in hexadecimal.
 #[derive(Serialize, Deserialize)]
 struct StoredWordVectors {
     n_dims: usize,
@@ -382,7 +382,7 @@ impl<'de> Deserialize<'de> for WordVectors {
             let row = numbers[at * n_dims..(at + 1) * n_dims].iter();
             let row: Vec<f32> = row.map(|&it| f32::from_bits(it)).collect();
             let length: f64 = row.iter().map(|&it| f64::from(it) * f64::from(it)).sum();
-            // As written, so that the bits of a similarity come back.
+            // Not normalized again, so that the bits of a similarity are reproduced.
             if length.is_nan() || (length - 1.0).abs() >= 1e-4 {
                 return Err(wrong("a vector is not of unit length"));
             }
@@ -411,17 +411,17 @@ impl PartialEq for WordVectors {
     }
 }
 
-/// What is said of word vectors beside figures.
+/// A description of word vectors, as shown with figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WordVectorsInfo {
-    /// Name of the file.
+    /// The name of the file.
     pub file: String,
-    /// How many words it holds.
+    /// The number of words in the file.
     pub n_words: u64,
-    /// How many dimensions.
+    /// The number of dimensions.
     pub n_dims: u32,
-    /// In the whole collection.
+    /// The coverage over the whole collection.
     pub coverage: VectorCoverage,
 }
 
@@ -442,7 +442,7 @@ impl std::fmt::Display for WordVectorsInfo {
     }
 }
 
-/// Refuses probes that need word vectors where there are none.
+/// Returns the error for a probe that needs word vectors when there are none.
 pub fn missing_vectors_error(probe: &str) -> Error {
     Error::missing(
         InvalidField::with_display("vectors", probe),

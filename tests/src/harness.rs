@@ -361,10 +361,11 @@ impl TestServer {
 
     /// Builds the request of an endpoint.
     pub(crate) fn request_for<E: Endpoint>(&self, asked: &E) -> RequestBuilder {
-        let json = serde_json::to_string(asked).unwrap();
-        match E::METHOD {
-            Method::Get => self.request("GET", E::PATH).query(&[("q", json)]),
-            Method::Post => self.request("POST", E::PATH).body(json),
+        let address = asked.address();
+        let request = self.request(&E::METHOD.to_string(), &address.path);
+        match address.body {
+            Some(body) => request.body(body),
+            None => request,
         }
     }
 

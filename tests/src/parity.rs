@@ -251,9 +251,9 @@ fn compare(given: &Given) {
 
 /// Returns the JSON of a study or an overview without the day on which the study was made.
 fn undated(json: &str) -> String {
-    let (before, after) = json.split_once(r#""made":""#).expect("a date");
+    let (before, after) = json.split_once(r#""created":""#).expect("a date");
     let (_, after) = after.split_once('"').expect("its end");
-    format!(r#"{before}"made":""{after}"#)
+    format!(r#"{before}"created":""{after}"#)
 }
 
 /// Returns the study that `axioscope study run` makes, as `axioscope study export` writes it.

@@ -37,7 +37,7 @@ const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
 /// Variable that selects end-to-end tests by parts of their names; `--skip PART` excludes some.
 const NAMED_TESTS: &str = "AXIOSCOPE_TESTS";
 /// Prefix of the end-to-end tests of the step `dev`, which the step `e2e` excludes.
-const DEV_TESTS: &str = "development::";
+const DEV_TESTS: &str = "live_reload::";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {

@@ -343,7 +343,7 @@ impl ReportArgs {
             ..FigureOptions::default()
         })?;
         let behaviours = study.behavioral_tests(&BehavioralTestOptions {
-            controls: figures.options.controls.clone(),
+            split: figures.options.controls.split.clone(),
             tie_threshold: match self.tie_threshold {
                 Some(width) => TieThreshold::Fixed { width },
                 None => TieThreshold::TunedPerRanker,

@@ -267,7 +267,8 @@ fn page(document: &Value) -> String {
             let request: String = request.iter().map(|it| format!("<li>{it}</li>")).collect();
             write!(
                 html,
-                "<section><h2><code>{} {}</code></h2><p>{}</p><ul>{}</ul><p>Response: {}.</p></section>",
+                "<section><h2><code>{} {}</code></h2><p>{}</p><ul>{}</ul>\
+                 <p>Response: {}.</p></section>",
                 method.to_uppercase(),
                 escaped(path),
                 text(&operation["description"]),

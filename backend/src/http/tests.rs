@@ -133,7 +133,7 @@ impl Site {
     }
 
     async fn ask<E: Endpoint>(&self, asked: &E) -> Answer {
-        self.send(as_request(E::METHOD, E::PATH, asked)).await
+        self.send(request_for(asked)).await
     }
 }
 
@@ -200,15 +200,14 @@ fn request(method: &str, path: &str, body: &str) -> Request<Body> {
 }
 
 fn as_request(method: Method, path: &str, asked: &impl Serialize) -> Request<Body> {
-    let json = serde_json::to_string(asked).unwrap();
-    match method {
-        Method::Get => request("GET", &format!("{path}?q={}", encoded(&json)), ""),
-        Method::Post => request("POST", path, &json),
-    }
+    let json = serde_json::to_value(asked).unwrap();
+    let address = RequestAddress::new(method, path, json);
+    let body = address.body.unwrap_or_default();
+    request(&method.to_string(), &address.path, &body)
 }
 
-fn encoded(text: &str) -> String {
-    text.bytes().map(|it| format!("%{it:02X}")).collect()
+fn request_for<E: Endpoint>(asked: &E) -> Request<Body> {
+    as_request(E::METHOD, E::PATH, asked)
 }
 
 fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
@@ -266,7 +265,7 @@ impl Site {
     }
 
     async fn ask_by<E: Endpoint>(&self, asked: &E, session: &SecretToken) -> Answer {
-        let request = as_request(E::METHOD, E::PATH, asked);
+        let request = request_for(asked);
         self.send(self.by(request, session)).await
     }
 }

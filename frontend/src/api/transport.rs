@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
+use shared::api::address::RequestAddress;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::worker::{
     GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest,
@@ -54,7 +55,7 @@ pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Err
     };
     // The body may have tens of megabytes, so the page passes it on without parsing it.
     let body = worker::run_task(ask, &JsValue::UNDEFINED).await?.attachment;
-    let response = post(CreateJobRequest::PATH, body).await?;
+    let response = send_change(Method::Post, CreateJobRequest::PATH, body).await?;
     parse(&response.text().await.map_err(network_error)?)
 }
 
@@ -150,12 +151,10 @@ pub(crate) fn watch_job(
     lost: impl Fn() + 'static,
 ) -> Result<JobSubscription, Error> {
     let watcher = Rc::new(JobEventListener {
-        address: with_query(
-            GetJobRequest::EVENTS_PATH,
-            &to_json(&GetJobRequest {
-                job: job.to_owned(),
-            }),
-        ),
+        address: GetJobRequest {
+            job: job.to_owned(),
+        }
+        .events_address(),
         source: RefCell::new(None),
         on_job: Box::new(heard),
         on_disconnect: Box::new(lost),
@@ -240,7 +239,7 @@ async fn detect_host() -> Result<HostKind, Error> {
     {
         return Ok(host);
     }
-    let request = with_operator_token(Request::get(&with_query(GetServerInfoRequest::PATH, "{}")));
+    let request = with_operator_token(Request::get(GetServerInfoRequest::PATH));
     let response = request.send().await.map_err(network_error)?;
     // A server behind a gateway may be unavailable for a moment; that does not make it a static
     // host.
@@ -264,9 +263,14 @@ fn with_operator_token(request: RequestBuilder) -> RequestBuilder {
 }
 
 async fn request_server(path: &str, method: Method, json: &str) -> Result<String, Error> {
-    let response = match method {
-        Method::Get => get(&with_query(path, json)).await?,
-        Method::Post => post(path, JsValue::from_str(json)).await?,
+    let request = serde_json::from_str(json).unwrap_or_default();
+    let address = RequestAddress::new(method, path, request);
+    let response = match (method, address.body) {
+        (Method::Get, _) => get(&address.path).await?,
+        (method, body) => {
+            let body = body.map_or(JsValue::UNDEFINED, |it| JsValue::from_str(&it));
+            send_change(method, &address.path, body).await?
+        }
     };
     let reply = response.text().await.map_err(network_error)?;
     if session_identity::update_from_reply(path, &reply) {
@@ -336,9 +340,9 @@ async fn get(address: &str) -> Result<Response, Error> {
     .await
 }
 
-/// Sends a POST with the token of the session. If another tab has started a new session, the
+/// Sends a request that changes something with the token of the session. If another tab has started a new session, the
 /// request is sent once more, but never as another person.
-async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
+async fn send_change(method: Method, address: &str, body: JsValue) -> Result<Response, Error> {
     let known = match session_identity::cached_identity() {
         Some(known) => known,
         None => {
@@ -347,7 +351,7 @@ async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
             known
         }
     };
-    let response = post_with_identity(address, &body, &known).await?;
+    let response = send_with_identity(method, address, &body, &known).await?;
     if response.status() != 403 {
         return check_status(response).await;
     }
@@ -362,18 +366,25 @@ async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
         )),
         SessionChange::TokenRenewed => {
             session_identity::cache_identity(now.clone());
-            check_status(post_with_identity(address, &body, &now).await?).await
+            check_status(send_with_identity(method, address, &body, &now).await?).await
         }
     }
 }
 
-async fn post_with_identity(
+async fn send_with_identity(
+    method: Method,
     address: &str,
     body: &JsValue,
     known: &SessionIdentity,
 ) -> Result<Response, Error> {
-    let mut request =
-        with_operator_token(Request::post(address)).header("content-type", "application/json");
+    let request = match method {
+        Method::Get => Request::get(address),
+        Method::Post => Request::post(address),
+        Method::Put => Request::put(address),
+        Method::Patch => Request::patch(address),
+        Method::Delete => Request::delete(address),
+    };
+    let mut request = with_operator_token(request).header("content-type", "application/json");
     if let Some(token) = &known.csrf_token {
         request = request.header(CSRF_HEADER, token);
     }
@@ -387,7 +398,7 @@ async fn post_with_identity(
 
 /// Asks the server who is signed in.
 async fn fetch_identity() -> Result<SessionIdentity, Error> {
-    let reply = get(&with_query(GetSessionRequest::PATH, "{}")).await?;
+    let reply = get(GetSessionRequest::PATH).await?;
     parse(&reply.text().await.map_err(network_error)?)
 }
 
@@ -412,10 +423,6 @@ async fn read_problem(response: Response) -> Error {
         ),
         Err(_) => network_error(format!("HTTP status {}", response.status())),
     }
-}
-
-fn with_query(path: &str, json: &str) -> String {
-    format!("{path}?q={}", js_sys::encode_uri_component(json))
 }
 
 fn study_name(json: &str) -> Option<String> {

@@ -1,47 +1,47 @@
-//! What `config.json` says of a ModernBERT beside what all encoders have.
+//! The settings in `config.json` that only ModernBERT has.
 
 use serde::Deserialize;
 
 use crate::error::{Error, unsupported};
 
-/// Rotated positions, two reaches of attention, and which parts have a bias.
+/// Rotary positions, attention windows, and which layers have a bias.
 #[derive(Clone, Debug)]
 pub(crate) struct ModernBertConfig {
-    /// Of each layer.
+    /// The attention window of each layer.
     pub(crate) attention_windows: Vec<AttentionWindow>,
-    /// The base of the rotation where all tokens are seen.
+    /// The rotary base of layers with global attention.
     pub(crate) global_rope_theta: f32,
-    /// And where the near ones are.
+    /// The rotary base of layers with local attention.
     pub(crate) local_rope_theta: f32,
     /// Whether normalizations have a shift.
     pub(crate) norm_bias: bool,
     /// Whether the dense layers of attention have a bias.
     pub(crate) attention_bias: bool,
-    /// And those of the feed forward layer.
+    /// Whether the dense layers of the feed-forward layer have a bias.
     pub(crate) mlp_bias: bool,
-    /// And the first of a head.
+    /// Whether the first layer of a head has a bias.
     pub(crate) classifier_bias: bool,
-    /// And the output of a head for masked tokens.
+    /// Whether the output of a masked language modeling head has a bias.
     pub(crate) decoder_bias: bool,
-    /// What a classification head reads.
+    /// The pooling of a classification head.
     pub(crate) pooling: HeadPooling,
 }
 
-/// How far attention goes: its window.
+/// The attention window of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttentionWindow {
-    /// Over the whole text.
+    /// The whole text.
     Global,
-    /// So many tokens to each side.
+    /// This many tokens to each side.
     Local(usize),
 }
 
-/// What a classification head reads of the states.
+/// How a classification head pools the hidden states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadPooling {
-    /// That of the first token.
+    /// The state of the first token.
     Cls,
-    /// The mean of all.
+    /// The mean of all states.
     Mean,
 }
 
@@ -49,11 +49,11 @@ pub(crate) enum HeadPooling {
 struct Fields {
     #[serde(default = "window")]
     local_attention: usize,
-    /// As transformers 5 writes it; published files have the number below.
+    /// The form of transformers 5; published files have the number below.
     layer_types: Option<Vec<String>>,
     #[serde(default = "every")]
     global_attn_every_n_layers: usize,
-    /// As transformers 5 writes them; published files have the two numbers below.
+    /// The form of transformers 5; published files have the two numbers below.
     rope_parameters: Option<Ropes>,
     global_rope_theta: Option<f64>,
     local_rope_theta: Option<f64>,
@@ -71,7 +71,7 @@ struct Fields {
     classifier_pooling: Option<String>,
 }
 
-/// A rotation that is told otherwise, as one for all layers, would be another model.
+/// The rotary settings. Unknown fields are refused, since they would mean another model.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ropes {
@@ -95,7 +95,7 @@ fn every() -> usize {
 }
 
 impl ModernBertConfig {
-    /// Of a model of so many layers, whose heads have `d` units.
+    /// Reads the settings of a model of `n_layers` layers, whose heads have `d` units.
     pub(super) fn read(json: &[u8], n_layers: usize, d: usize) -> Result<ModernBertConfig, Error> {
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         if !d.is_multiple_of(2) {
@@ -169,7 +169,7 @@ impl Fields {
     }
 }
 
-/// The base of a rotation.
+/// Returns the base of a rotary embedding.
 fn theta(rope: Option<Rope>, published: Option<f64>, usual: f64) -> Result<f32, Error> {
     let kind = rope.as_ref().and_then(|it| it.rope_type.as_deref());
     if let Some(other) = kind

@@ -1,19 +1,19 @@
-//! What `config.json` says of a T5.
+//! The configuration of a T5, from `config.json`.
 
 use serde::Deserialize;
 
 use crate::config::{check_no_custom_code, check_sizes, model_type};
 use crate::error::{Error, unsupported};
 
-/// What the forward pass needs to know.
+/// The configuration of the forward pass.
 #[derive(Clone, Debug)]
 pub(crate) struct T5Config {
     pub(crate) vocab_size: usize,
-    /// `h`.
+    /// `h`, the units of the model.
     pub(crate) d_model: usize,
-    /// `d`.
+    /// `d`, the units of a head.
     pub(crate) d_kv: usize,
-    /// `m`.
+    /// `m`, the units of the feed-forward layer.
     pub(crate) d_ff: usize,
     pub(crate) num_heads: usize,
     pub(crate) num_layers: usize,
@@ -21,12 +21,12 @@ pub(crate) struct T5Config {
     pub(crate) buckets: RelativePositionBuckets,
     pub(crate) layer_norm_epsilon: f32,
     pub(crate) feed_forward: FeedForwardKind,
-    /// Whether states are multiplied by `h^-½` before they become logits, as where the output is
-    /// tied to the embeddings.
+    /// Whether states are multiplied by `h^-½` before the logits, as in models with tied output
+    /// embeddings.
     pub(crate) scales_output: bool,
-    /// What the decoder reads before its first token; that of padding.
+    /// The first input of the decoder; that of padding.
     pub(crate) decoder_start_token_id: u32,
-    /// What ends a text that is read or written.
+    /// The token at the end of an input or an output.
     pub(crate) eos_token_id: u32,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct T5Config {
 pub(crate) struct RelativePositionBuckets {
     /// `relative_attention_num_buckets`.
     pub(crate) n_buckets: usize,
-    /// `relative_attention_max_distance`: from there on all distances are alike.
+    /// `relative_attention_max_distance`: all distances from there on share a bucket.
     pub(crate) max_distance: usize,
 }
 
-/// The two forms of the feed forward layer.
+/// The two forms of the feed-forward layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeedForwardKind {
     /// `relu(x W) U`, of T5 v1.0.
@@ -48,7 +48,7 @@ pub(crate) enum FeedForwardKind {
     GatedGelu,
 }
 
-/// The fields of the file. What published files leave out has the value that transformers takes.
+/// The fields of the file. Missing fields have the defaults of transformers.
 #[derive(Deserialize)]
 struct Fields {
     vocab_size: usize,
@@ -66,7 +66,7 @@ struct Fields {
     layer_norm_epsilon: f64,
     feed_forward_proj: Option<String>,
     tie_word_embeddings: Option<bool>,
-    /// As transformers 5 writes it.
+    /// The form of transformers 5.
     scale_decoder_outputs: Option<bool>,
     decoder_start_token_id: Option<u32>,
     pad_token_id: Option<u32>,
@@ -88,7 +88,8 @@ fn epsilon() -> f64 {
 }
 
 impl T5Config {
-    /// Reads `config.json` and refuses what the forward pass would get wrong.
+    /// Parses `config.json`; returns an error for models that the forward pass would compute
+    /// incorrectly.
     pub(crate) fn read(json: &[u8]) -> Result<T5Config, Error> {
         let found = model_type(json)?;
         if found != "t5" {
@@ -128,7 +129,7 @@ impl T5Config {
         })
     }
 
-    /// Whether the file says that it holds a T5 with an output, be the rest as it may.
+    /// Whether the file declares a T5 with an output; other fields are not checked.
     pub(crate) fn generates(json: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Kind {
@@ -146,7 +147,7 @@ impl T5Config {
         })
     }
 
-    /// `i`, the units of all heads.
+    /// Returns `i`, the units of all heads.
     pub(crate) fn attention_width(&self) -> usize {
         self.num_heads * self.d_kv
     }

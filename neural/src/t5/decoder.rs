@@ -1,8 +1,8 @@
-//! The decoder: states of the next piece of some texts that are being written.
+//! The decoder: states for the next token of some texts that are being generated.
 //!
-//! Keys and values of what is written are kept, so a step costs one piece of each text. Every
-//! number is summed by itself (see [`MatrixProduct`]): what is written of a text does not depend on
-//! what is written beside it.
+//! Keys and values of earlier tokens are cached, so a step costs one token of each text. Every
+//! number is summed independently (see [`MatrixProduct`]), so that the generated text does not
+//! depend on the other texts.
 
 use std::borrow::Cow;
 
@@ -14,30 +14,30 @@ use super::parameters::{CrossAttention, FeedForwardLayer, SelfAttention, T5Param
 use super::relative_position;
 use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
 
-/// What the decoder looks up of a text that was read.
+/// The keys and values of an input text for cross-attention.
 pub(crate) struct CrossAttentionCache {
     /// For each layer `[l, 2i]`: each token's key, then its value.
     layers: Vec<Vec<f32>>,
 }
 
-/// A text that is being written, a hypothesis.
+/// A text that is being generated.
 pub(crate) struct DecodingState {
-    /// Keys and values of the tokens before this one, for each layer `[n, 2i]`.
+    /// Keys and values of the earlier tokens, for each layer `[n, 2i]`.
     past: Vec<Vec<f32>>,
-    /// The token that comes into the decoder next.
+    /// The next input token of the decoder.
     pub(crate) last: u32,
 }
 
-/// The decoder on its way.
+/// The decoder with the position biases for a maximum length.
 pub(crate) struct T5Decoder<'a> {
     model: &'a T5Parameters,
     arch: Arch,
-    /// What is added so many tokens behind, `[a, max_new]`.
+    /// The bias of each distance to an earlier token, `[a, max_new]`.
     position_biases: Vec<f32>,
 }
 
 impl CrossAttentionCache {
-    /// Of a text's states `[l, h]`.
+    /// Computes the keys and values of a text's states `[l, h]`.
     pub(super) fn compute(
         model: &T5Parameters,
         states: &[f32],
@@ -51,7 +51,7 @@ impl CrossAttentionCache {
     }
 }
 
-/// Keys and values of a text's states `[l, h]` for one layer, `[l, 2i]`.
+/// Computes the keys and values of a text's states `[l, h]` for one layer, `[l, 2i]`.
 fn look_up_of(
     model: &T5Parameters,
     cross: &CrossAttention,
@@ -73,7 +73,7 @@ fn look_up_of(
 }
 
 impl T5Decoder<'_> {
-    /// A decoder of at most so many tokens.
+    /// Creates a decoder for at most `max_new` tokens.
     pub(super) fn new(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
         let heads = model.config.num_heads;
         let (table, buckets) = (&model.decoder_position_biases, model.config.buckets);
@@ -84,7 +84,7 @@ impl T5Decoder<'_> {
         }
     }
 
-    /// A text before its first token.
+    /// Returns a text before its first token.
     pub(crate) fn start_sequence(&self) -> DecodingState {
         DecodingState {
             past: vec![Vec::new(); self.model.decoder.len()],
@@ -92,8 +92,8 @@ impl T5Decoder<'_> {
         }
     }
 
-    /// Reads the last piece of each line, with the memory of the text that it is written about.
-    /// Gives the states that tell the next ones, `[r, h]`.
+    /// Reads the last token of each text, with the cross-attention keys and values of its input.
+    /// Returns the states for the next tokens, `[r, h]`.
     pub(crate) fn step(
         &self,
         lines: &mut [&mut DecodingState],
@@ -106,9 +106,9 @@ impl T5Decoder<'_> {
         })
     }
 
-    /// The first step of texts with these states, each `[l, h]`. The same numbers as after
-    /// [`CrossAttentionCache::compute`], but what is looked up is in memory for one layer at a
-    /// time.
+    /// Runs the first step for inputs with these states, each `[l, h]`. The result is the same as
+    /// with [`CrossAttentionCache::compute`], but keys and values are in memory for only one layer
+    /// at a time.
     pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
         let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.start_sequence()).collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
@@ -119,7 +119,7 @@ impl T5Decoder<'_> {
         })
     }
 
-    /// A step, with what each line looks up in a layer, `[l, 2i]`.
+    /// Runs a step, given each text's cross-attention keys and values in a layer, `[l, 2i]`.
     fn run<'m>(
         &self,
         lines: &mut [&mut DecodingState],
@@ -151,13 +151,13 @@ impl T5Decoder<'_> {
         hidden
     }
 
-    /// States `[r, h]` to logits of the whole vocabulary, `[r, v]`.
+    /// Computes the logits of the whole vocabulary, `[r, v]`, from states `[r, h]`.
     pub(crate) fn logits(&self, states: &[f32]) -> Vec<f32> {
         let h = self.model.config.d_model;
         self.linear(states, h, self.model.output())
     }
 
-    /// The logit of one piece from one state `[h]`.
+    /// Computes the logit of one token from one state `[h]`.
     pub(crate) fn logit(&self, state: &[f32], piece: u32) -> f64 {
         let h = self.model.config.d_model;
         let word = &self.model.output()[piece as usize * h..][..h];
@@ -165,7 +165,7 @@ impl T5Decoder<'_> {
         each.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
     }
 
-    /// Self-attention: over what is written.
+    /// Adds self-attention over the generated tokens.
     fn look_back(
         &self,
         at: usize,
@@ -191,14 +191,14 @@ impl T5Decoder<'_> {
         self.gather(&queries, &seen, &part.out, hidden);
     }
 
-    /// Cross-attention: over what was read.
+    /// Adds cross-attention over the input tokens.
     fn look_up(&self, part: &CrossAttention, memories: &[AttentionKeys<'_>], hidden: &mut [f32]) {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let queries = self.linear(&normed, self.model.config.d_model, &part.query); // [r, i]
         self.gather(&queries, memories, &part.out, hidden);
     }
 
-    /// Adds what the queries `[r, i]` gather to the states `[r, h]`.
+    /// Adds the attention output of the queries `[r, i]` to the states `[r, h]`.
     fn gather(&self, queries: &[f32], seen: &[AttentionKeys<'_>], out: &[f32], hidden: &mut [f32]) {
         let heads = self.model.config.num_heads;
         let mut gathered = vec![0.0; queries.len()];
@@ -238,7 +238,7 @@ impl T5Decoder<'_> {
         y
     }
 
-    /// `x Wᵀ` of rows of `inputs` numbers.
+    /// Computes `x Wᵀ` of rows of `inputs` numbers.
     fn linear(&self, x: &[f32], inputs: usize, weight: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len() / inputs * (weight.len() / inputs)];
         self.arch.dispatch(VectorKernel::Multiply(MatrixProduct {

@@ -1,4 +1,4 @@
-//! The encoder: states of every piece of some texts, one after another without padding.
+//! The encoder: states of every token of some texts, concatenated without padding.
 
 use gemm::Parallelism;
 use pulp::Arch;
@@ -9,7 +9,7 @@ use super::relative_position;
 use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
 use crate::tokenization::EncoderInput;
 
-/// `[t, h]`: the last states, normalized.
+/// Returns the normalized last states, `[t, h]`.
 pub(super) fn forward(
     model: &T5Parameters,
     texts: &[EncoderInput<'_>],
@@ -51,17 +51,17 @@ pub(super) fn forward(
     room.narrow
 }
 
-/// Some texts on their way through the layers.
+/// The forward pass of some texts through the layers.
 struct Pass<'a> {
     model: &'a T5Parameters,
     texts: &'a [EncoderInput<'a>],
     arch: Arch,
     parallelism: Parallelism,
-    /// `[a, 2n - 1]`.
+    /// The bias of each distance, `[a, 2n - 1]`.
     distances: Vec<f32>,
 }
 
-/// Buffers that are written over.
+/// Buffers that are overwritten in each layer.
 struct Room {
     wide: Vec<f32>,
     /// `[t, i]`.
@@ -109,7 +109,7 @@ impl Pass<'_> {
         self.arch.dispatch(VectorKernel::Norm(x, scale, eps, y));
     }
 
-    /// `y = x Wᵀ`.
+    /// Computes `y = x Wᵀ`.
     fn linear(&self, x: MatrixView<'_>, weight: &[f32], y: &mut [f32]) {
         let inputs = x.columns();
         let outputs = weight.len() / inputs;
@@ -118,7 +118,7 @@ impl Pass<'_> {
         multiply(x, weight.transposed(), y, self.parallelism);
     }
 
-    /// Queries, keys and values `[t, 3i]` to what each token gathered from its text, `[t, i]`.
+    /// Computes attention within each text: queries, keys and values `[t, 3i]` to `[t, i]`.
     fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
         let i = self.model.config.attention_width();
         let d = self.model.config.d_kv;

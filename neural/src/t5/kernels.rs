@@ -1,8 +1,8 @@
-//! What is done to rows of numbers between the large products, in loops that the compiler
-//! vectorises for the machine at hand (`pulp` chooses at run time).
+//! Operations on rows of numbers between the large products, in loops that the compiler vectorizes
+//! for the CPU at hand (`pulp` selects the code at run time).
 
-// Plain loops over numbers, since adaptors of iterators are not always compiled into their caller,
-// and then know nothing of its vector unit: a sixth of the speed.
+// Plain loops over numbers, since iterator adaptors are not always inlined into their caller and
+// then do not use its SIMD instructions: a sixth of the speed.
 #![allow(clippy::needless_range_loop)]
 
 use pulp::{Simd, WithSimd};
@@ -10,29 +10,29 @@ use pulp::{Simd, WithSimd};
 use super::config::FeedForwardKind;
 use crate::bert_cpu::{exp, fold, softmax};
 
-/// One pass over rows, compiled once for each vector unit.
+/// A pass over rows, compiled once for each SIMD instruction set.
 pub(super) enum VectorKernel<'a> {
-    /// `y = x / √(mean(x²) + eps) ∘ scale`: rows, scale, eps, and where they go.
+    /// `y = x / √(mean(x²) + eps) ∘ scale`: rows, scale, eps, and the output.
     Norm(&'a [f32], &'a [f32], f32, &'a mut [f32]),
     /// `y = y + x`.
     Add(&'a mut [f32], &'a [f32]),
-    /// Scores of `l` tokens with each other to weights that sum to one in each row; before that
-    /// the distances of one head are added: scores `[l, l]`, and `[2n - 1]` with `n >= l`.
+    /// `softmax` of each row, after adding the position biases of one head: scores `[l, l]` of the
+    /// tokens of a text, and biases `[2n - 1]` with `n >= l`.
     Softmax(&'a mut [f32], &'a [f32]),
-    /// Rows of so many units through the activation, in place; with a gate the first half of each
-    /// row is what comes out.
+    /// The activation of rows of this many units, in place; with a gate the output is the first
+    /// half of each row.
     Activate(&'a mut [f32], usize, FeedForwardKind),
     /// `y = x Wᵀ`.
     Multiply(MatrixProduct<'a>),
-    /// What each row gathers from what it looks up.
+    /// The attention output of each row: queries, keys and values, number of heads, and the output.
     Gather(&'a [f32], &'a [AttentionKeys<'a>], usize, &'a mut [f32]),
 }
 
-/// `y = x Wᵀ`, every number by itself in a fixed order of sums: a row's result does not depend on
-/// the rows beside it, so a text is written alike alone and among others. (`gemm` cuts sums by the
-/// shape of the whole.)
+/// `y = x Wᵀ`, where every number is summed independently in a fixed order: the result of a row
+/// does not depend on the other rows, so a generated text is the same alone and among others.
+/// (`gemm` splits sums by the shape of the whole product.)
 pub(super) struct MatrixProduct<'a> {
-    /// Rows that are `stride` apart.
+    /// The rows, `stride` apart.
     pub(super) x: &'a [f32],
     pub(super) stride: usize,
     /// `[outputs, inputs]`.
@@ -42,20 +42,20 @@ pub(super) struct MatrixProduct<'a> {
     pub(super) y: &'a mut [f32],
 }
 
-/// Keys and values that one row looks up.
+/// The keys and values that one row attends to.
 pub(super) struct AttentionKeys<'a> {
-    /// `[n, 2i]`: each the key, then the value.
+    /// `[n, 2i]`: for each token the key, then the value.
     pub(super) keys_values: &'a [f32],
-    /// For each head, what is added at the distances from the last pair back: `[a, ≥ n]`; none
-    /// where there are no distances.
+    /// For each head, the biases of the distances from the last token back: `[a, ≥ n]`; `None`
+    /// without relative positions.
     pub(super) position_biases: Option<&'a [f32]>,
 }
 
 impl WithSimd for VectorKernel<'_> {
     type Output = ();
 
-    // Everything below is inlined into one function a vector unit, or it would be compiled for the
-    // least of them.
+    // Everything below is inlined into one function per instruction set; otherwise it would be
+    // compiled for the least of them.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match self {
@@ -98,7 +98,7 @@ fn softmax_all(scores: &mut [f32], distances: &[f32]) {
 fn activate(rows: &mut [f32], width: usize, how: FeedForwardKind) {
     match how {
         FeedForwardKind::Relu => rows.iter_mut().for_each(|x| {
-            // What is not a number stays so.
+            // NaN stays NaN.
             *x = if *x < 0.0 { 0.0 } else { *x };
         }),
         FeedForwardKind::GatedGelu => {
@@ -112,8 +112,8 @@ fn activate(rows: &mut [f32], width: usize, how: FeedForwardKind) {
     }
 }
 
-/// `x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))` (Hendrycks and Gimpel 2016), which is
-/// `x / (1 + e^-2y)` for `y` inside the tangent.
+/// Computes `x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))` (Hendrycks and Gimpel 2016), which is
+/// `x / (1 + e^-2y)` for the argument `y` of the tangent.
 #[inline(always)]
 fn gelu(x: f32) -> f32 {
     let y = 0.797_884_6 * (x + 0.044_715 * x * x * x);
@@ -146,7 +146,7 @@ fn multiply<S: Simd>(simd: S, product: MatrixProduct<'_>) {
     }
 }
 
-/// The same of `N` rows, as wide as `weight` is long for the numbers in `y`.
+/// Computes the product of `N` rows with `weight`, into the columns of `y`.
 #[inline(always)]
 fn multiply_few<S: Simd, const N: usize>(
     simd: S,
@@ -169,7 +169,8 @@ fn multiply_few<S: Simd, const N: usize>(
     }
 }
 
-/// The product of each row with `weight`: lane by lane, then over the lanes, then what fills none.
+/// Computes the inner product of each row with `weight`: lane by lane, then over the lanes, then
+/// the remaining numbers.
 #[inline(always)]
 fn dots<S: Simd, const N: usize>(simd: S, rows: [&[f32]; N], weight: &[f32]) -> [f32; N] {
     let (weights, last) = S::as_simd_f32s(weight);
@@ -196,7 +197,7 @@ fn dots<S: Simd, const N: usize>(simd: S, rows: [&[f32]; N], weight: &[f32]) -> 
     sums
 }
 
-/// For each row and head: `Σ softmax(q · k + distance) v`.
+/// Computes for each row and head `Σ softmax(q · k + bias) v`.
 #[inline(always)]
 fn gather<S: Simd>(
     simd: S,

@@ -1,18 +1,18 @@
-//! Every number of a T5, in the order of its file: weights are `[outputs, inputs]`.
+//! The parameters of a T5, in the layout of its file: weights are `[outputs, inputs]`.
 
 use super::config::{FeedForwardKind, T5Config};
 use crate::error::Error;
 use crate::weights::ModelWeights;
 
-/// A scale over `h` units.
+/// The scale of a normalization, over `h` units.
 pub(super) type NormScale = Vec<f32>;
 
-/// Encoder, decoder and what they share.
+/// The parameters of encoder and decoder.
 pub(super) struct T5Parameters {
     pub(super) config: T5Config,
     /// `[v, h]`.
     pub(super) token_embeddings: Vec<f32>,
-    /// `[v, h]`; none where the output is tied to `words`.
+    /// `[v, h]`; `None` if the output is tied to `token_embeddings`.
     output_embeddings: Option<Vec<f32>>,
     pub(super) encoder: Vec<T5EncoderLayer>,
     /// `[buckets, a]`.
@@ -37,7 +37,7 @@ pub(super) struct T5DecoderLayer {
     pub(super) feed: FeedForwardLayer,
 }
 
-/// From a text to itself.
+/// Attention from a text to itself.
 pub(super) struct SelfAttention {
     pub(super) norm: NormScale,
     /// Queries, keys, values: `[3i, h]`.
@@ -46,7 +46,7 @@ pub(super) struct SelfAttention {
     pub(super) out: Vec<f32>,
 }
 
-/// From the text that is written to the one that was read.
+/// Attention from the generated text to the input text.
 pub(super) struct CrossAttention {
     pub(super) norm: NormScale,
     /// `[i, h]`.
@@ -60,8 +60,7 @@ pub(super) struct CrossAttention {
 /// The two dense layers of a feed-forward block.
 pub(super) struct FeedForwardLayer {
     pub(super) norm: NormScale,
-    /// `[m, h]`, with a gate `[2m, h]`: what goes through the activation, then what it is
-    /// multiplied by.
+    /// `[m, h]`, with a gate `[2m, h]`: the input of the activation, then the gate.
     pub(super) up: Vec<f32>,
     /// `[h, m]`.
     pub(super) down: Vec<f32>,
@@ -119,7 +118,7 @@ impl T5Parameters {
         })
     }
 
-    /// `[v, h]`: what a state is multiplied with to become logits.
+    /// Returns the output weights `[v, h]`, from states to logits.
     pub(super) fn output(&self) -> &[f32] {
         self.output_embeddings
             .as_deref()
@@ -127,7 +126,7 @@ impl T5Parameters {
     }
 }
 
-/// One of the parts of a layer, by its name.
+/// A part of a layer, with its tensors by name.
 struct Part<'a> {
     weights: &'a ModelWeights<'a>,
     config: &'a T5Config,
@@ -172,7 +171,7 @@ impl Part<'_> {
         self.weights.tensor(&name, &[self.config.d_model])
     }
 
-    /// The outputs of some matrices one after another.
+    /// Reads some matrices and joins their outputs one after another.
     fn joined(&self, of: &str, names: &[&str], shape: [usize; 2]) -> Result<Vec<f32>, Error> {
         let mut joined = Vec::new();
         for name in names {

@@ -1,13 +1,14 @@
-//! From the distance between two tokens to the bucket whose numbers are added to their score.
+//! Relative positions: the distance between two tokens selects a bucket, whose bias is added to
+//! their attention score.
 //!
 //! Half of the buckets are for one distance each; the others grow with the logarithm of the
-//! distance up to the largest one that is told apart (Raffel et al. 2020, section 2.1). The
-//! encoder has buckets of their own for each direction, the decoder only looks back.
+//! distance up to a maximum (Raffel et al. 2020, section 2.1). The encoder has separate buckets for
+//! each direction; the decoder only attends to earlier tokens.
 
 use super::config::RelativePositionBuckets;
 
-/// For each head, what is added at the distances `1 - n ..= n - 1` (key less query), in this
-/// order: `[a, 2n - 1]`. `table` is `[buckets, a]`.
+/// Returns for each head the biases of the distances `1 - n ..= n - 1` (key position minus query
+/// position), in this order: `[a, 2n - 1]`. `table` is `[buckets, a]`.
 pub(super) fn encoder_biases(
     table: &[f32],
     heads: usize,
@@ -22,7 +23,7 @@ pub(super) fn encoder_biases(
     )
 }
 
-/// For each head, what is added so many tokens behind: `[a, n]`.
+/// Returns for each head the bias of each distance to an earlier token: `[a, n]`.
 pub(super) fn decoder_biases(
     table: &[f32],
     heads: usize,
@@ -45,7 +46,7 @@ fn of_each_head(
     (0..heads).flat_map(of).collect()
 }
 
-/// The encoder's bucket of a distance, key less query.
+/// Returns the encoder's bucket of a distance, key position minus query position.
 pub(super) fn bidirectional_bucket(
     distance: i64,
     RelativePositionBuckets {
@@ -60,8 +61,8 @@ pub(super) fn bidirectional_bucket(
     ahead + causal_bucket(distance.unsigned_abs() as usize, n / 2, most)
 }
 
-/// The bucket of a distance among `n` buckets. In f32, as the models were trained with: where a
-/// logarithm meets a bound, the bucket is theirs.
+/// Returns the bucket of a distance among `n` buckets. Computed in f32, as in training, so that
+/// distances at a boundary get the same bucket.
 pub(super) fn causal_bucket(distance: usize, n: usize, most: usize) -> usize {
     let exact = n / 2;
     if distance < exact {

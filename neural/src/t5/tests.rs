@@ -1,11 +1,11 @@
-//! Against Hugging Face transformers; `tests/fixtures/t5.py` wrote what it says.
+//! Comparison with Hugging Face transformers; `tests/fixtures/t5.py` wrote its results.
 
 use serde_json::Value;
 
 use super::config::RelativePositionBuckets;
 use super::*;
 
-/// The two forms of T5, with what the reference computes.
+/// Returns both forms of T5, with the results of the reference.
 pub(crate) fn fixtures() -> [(ModelFiles, Value); 2] {
     macro_rules! fixture {
         ($name:literal) => {
@@ -80,7 +80,7 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
     }
 }
 
-/// Whether `found` gives the numbers of `[[number, how often], …]`.
+/// Whether `found` returns the numbers of `[[number, how often], …]`.
 fn equals_runs(found: impl Iterator<Item = usize>, runs: &Value) -> bool {
     let runs: Vec<(usize, usize)> = serde_json::from_value(runs.clone()).unwrap();
     let expected = runs
@@ -109,7 +109,7 @@ fn distances_fall_into_the_buckets_of_the_reference() {
     }
 }
 
-/// What is written of a text must not depend on what is written beside it.
+/// A generated text must not depend on the texts that are generated with it.
 #[test]
 fn a_line_has_the_same_bits_alone_and_beside_others() {
     for (files, _) in fixtures() {

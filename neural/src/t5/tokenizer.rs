@@ -1,10 +1,10 @@
-//! From texts to tokens and back, as a T5 has them: no token at the beginning, one at the end.
+//! The tokenizer of a T5: no special token at the beginning, one at the end.
 
 use crate::error::Error;
 use crate::tokenization::{InputRole, TokenizedText};
 use crate::tokenizer::HfTokenizer;
 
-/// Cuts texts into tokens, and joins tokens that were written.
+/// Splits texts into tokens, and joins generated tokens.
 pub(crate) struct T5Tokenizer {
     tokenizer: HfTokenizer,
 }
@@ -18,7 +18,7 @@ impl T5Tokenizer {
         })
     }
 
-    /// The pieces of a text, at most so many, without the one that ends it.
+    /// Returns the first `most` tokens of a text, without the end token.
     pub(crate) fn tokenize(
         &self,
         side: InputRole,
@@ -36,12 +36,12 @@ impl T5Tokenizer {
         })
     }
 
-    /// The text of tokens, without those that only mark something.
+    /// Returns the text of tokens, without special ones.
     pub(crate) fn decode(&self, ids: &[u32]) -> Result<String, Error> {
         self.tokenizer.decode(ids)
     }
 
-    /// The id of a token that has to be there.
+    /// Returns the id of a token; returns an error if it is missing.
     pub(crate) fn id(&self, piece: &str) -> Result<u32, Error> {
         let missing = || Error::Tokenizer(format!("there is no piece {piece}"));
         self.tokenizer.token_to_id(piece).ok_or_else(missing)

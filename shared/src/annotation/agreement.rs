@@ -1,10 +1,11 @@
-//! How far the people of a task agree: over all, by probe, by pair of people, by person.
+//! Agreement between the annotators of a task: overall, by probe, by pair and by annotator.
 //!
-//! Counted are the votes on drawn items ([`super::judgments`]); training and gold, excluded people
-//! and conflicts are out. `cannot say` is no rating. Categories are the three preferences, in the
-//! order first, equal, second for the ordinal α. The bootstrap draws queries, as everywhere.
+//! Only votes on sampled items count ([`super::judgments`]). Training and gold items, excluded
+//! annotators and conflicting answers are left out, and `cannot say` is not a rating. The
+//! categories are the three preferences, in the order first, equal, second for the ordinal α. The
+//! bootstrap draws queries.
 //!
-//! These are numbers about people on the items that they saw: they are not weighted by 1/π.
+//! These values describe the items that annotators saw; they are not weighted by 1/π.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,31 +16,31 @@ use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
 use crate::probe::Probe;
 use crate::stats::agreement::{self, AgreementCoefficient, MeasurementLevel, RatedItem};
 
-/// All about the agreement of people.
+/// The agreement between the annotators of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreements))]
 pub struct AgreementReport {
-    /// On all drawn items.
+    /// Over all sampled items.
     pub overall: AgreementCoefficients,
-    /// On the items of each probe, in the order of probes.
+    /// For the items of each probe, in the order of the probes.
     pub by_probe: Vec<ProbeAgreement>,
-    /// Each two people who decided on the same items, ascending.
+    /// For each pair of annotators who decided on the same items, ascending.
     pub by_pair: Vec<PairAgreement>,
-    /// Each person with a vote, ascending.
+    /// For each annotator with a vote, ascending.
     pub by_annotator: Vec<AnnotatorAgreement>,
 }
 
-/// The coefficients of some items. Each is none where it is undefined.
+/// The agreement coefficients of a set of items. Each is `None` where it is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCoefficients))]
 pub struct AgreementCoefficients {
-    /// Mean share of pairs of people with the same answer.
+    /// Raw agreement: the mean share of pairs of annotators who gave the same answer.
     pub observed: Option<AgreementCoefficient>,
     /// Fleiss' κ.
     pub fleiss_kappa: Option<AgreementCoefficient>,
-    /// Krippendorff's α, where any two answers are equally far apart.
+    /// Krippendorff's α, nominal: any two different answers are equally far apart.
     pub krippendorff_alpha: Option<AgreementCoefficient>,
-    /// The same, where *equal* stands between the others.
+    /// Krippendorff's α, ordinal: *equal* lies between the other two answers.
     pub krippendorff_alpha_ordinal: Option<AgreementCoefficient>,
 }
 
@@ -49,37 +50,37 @@ pub struct AgreementCoefficients {
 pub struct ProbeAgreement {
     /// The probe.
     pub probe: Probe,
-    /// On its items.
+    /// The coefficients over its items.
     pub coefficients: AgreementCoefficients,
 }
 
-/// Describes the agreement of two annotators on the items that both have decided on.
+/// The agreement of two annotators on the items that both decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPair))]
 pub struct PairAgreement {
-    /// Who.
+    /// The two annotators.
     pub people: [PersonId; 2],
-    /// Share of items on which they agree.
+    /// The share of items on which they agree.
     pub observed: Option<AgreementCoefficient>,
     /// Cohen's κ.
     pub cohen_kappa: Option<AgreementCoefficient>,
 }
 
-/// Of one person and all others.
+/// The agreement of one annotator with all others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPerson))]
 pub struct AnnotatorAgreement {
-    /// Who.
+    /// The annotator.
     pub person: PersonId,
-    /// Their votes on drawn items.
+    /// The number of their votes on sampled items.
     pub n_votes: u64,
-    /// Mean share of the others on the same item who answer the same.
+    /// The mean share of the other annotators of an item who gave the same answer.
     pub mean_agreement: Option<AgreementCoefficient>,
-    /// α as if the person were not there: above that of all, the person pulls it down.
+    /// α without this annotator. If it is above the overall α, the annotator lowers agreement.
     pub alpha_without_annotator: Option<AgreementCoefficient>,
 }
 
-/// Everything about agreement, from the items of a task and its log.
+/// Computes all agreement values from the items of a task and its log.
 pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementReport {
     let votes = Votes::new(items, log);
     let rated = votes.rated(|_| true, None);
@@ -108,7 +109,7 @@ pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> Agree
     }
 }
 
-/// On all drawn items alone: [`AgreementReport::overall`], without what is counted of each person.
+/// Returns [`AgreementReport::overall`] without computing the values of each annotator.
 pub fn overall_coefficients(
     items: &[AnnotationItem],
     log: &AnnotationLog,
@@ -125,9 +126,9 @@ fn coefficients(rated: &[RatedItem]) -> AgreementCoefficients {
     }
 }
 
-/// The votes on drawn items.
+/// The votes on sampled items.
 struct Votes {
-    /// Who has one, ascending.
+    /// The annotators with a vote, ascending.
     people: Vec<PersonId>,
     rows: Vec<Row>,
 }
@@ -135,7 +136,7 @@ struct Votes {
 struct Row {
     probe: Probe,
     query: u32,
-    /// One for each of the people.
+    /// One rating for each annotator.
     ratings: Vec<Option<u8>>,
 }
 
@@ -164,7 +165,7 @@ impl Votes {
         }
     }
 
-    /// The rows that `wanted` takes, of all people or of two.
+    /// Returns the rows that `wanted` accepts, with the ratings of all annotators or of two.
     fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<RatedItem> {
         let rows = self.rows.iter().filter(|it| wanted(it));
         rows.map(|it| RatedItem {
@@ -228,7 +229,7 @@ mod tests {
         items
     }
 
-    /// Items 0 to 4: 1 and 2 agree on three of four, 3 has seen two.
+    /// On items 0 to 4 annotators 1 and 2 agree on three of four; annotator 3 has two votes.
     fn votes() -> Vec<(u32, u32, AnnotatorAnswer)> {
         vec![
             (1, 0, First),
@@ -253,11 +254,11 @@ mod tests {
     #[test]
     fn agreement_is_that_of_the_votes_on_drawn_items() {
         let found = measure_agreement(&items(), &AnnotationLog::from_entries(entries(&votes())));
-        // Shares of equal pairs: 1, 1/3, 1, 1, of the other probe 1.
+        // Shares of equal pairs: 1, 1/3, 1, 1, and 1 for the item of the other probe.
         let raw = found.overall.observed.unwrap();
         assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
         assert_eq!(raw.n_items, 5);
-        // The package `krippendorff` 0.9 of Python.
+        // As computed by the Python package `krippendorff` 0.9.
         let alpha = found.overall.krippendorff_alpha.unwrap().estimate.value;
         assert!((alpha - 0.75).abs() < 1e-12, "{alpha}");
         let ordinal = found
@@ -274,7 +275,8 @@ mod tests {
             panic!("{:?}", found.by_pair)
         };
         assert_eq!(one_two.observed.unwrap().estimate.value, 0.8);
-        // p_o = .8; of five items 1 uses 3, 1, 1 and 2 uses 2, 1, 2: p_e = 9/25.
+        // p_o = .8; over five items annotator 1 uses 3, 1, 1 and annotator 2 uses 2, 1, 2: p_e =
+        // 9/25.
         let kappa = one_two.cohen_kappa.unwrap().estimate.value;
         assert!((kappa - (0.8 - 0.36) / (1.0 - 0.36)).abs() < 1e-12);
         assert_eq!(one_three.observed.unwrap().estimate.value, 0.5);
@@ -282,10 +284,10 @@ mod tests {
         let [one, _, three] = &found.by_annotator[..] else {
             panic!("{:?}", found.by_annotator)
         };
-        // 1, 0 of two, 1, 1, 1.
+        // Agreement with the others on the five items: 1, 0, 1, 1, 1.
         assert_eq!(one.mean_agreement.unwrap().estimate.value, 0.8);
         assert_eq!((one.n_votes, three.n_votes), (5, 2));
-        // 1/2 of item 1, all of item 0.
+        // 1/2 on item 1 and 1 on item 0.
         assert_eq!(three.mean_agreement.unwrap().estimate.value, 0.75);
     }
 

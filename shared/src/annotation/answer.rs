@@ -1,32 +1,32 @@
-//! What somebody answers, and when that is with a claim.
+//! The answers of annotators, and when an answer agrees with a claim.
 //!
-//! Asked is which of two texts is better for the query. Of three texts, fewest query terms first,
-//! asked is whether the second step up helps less than the first: the *first* step helps more,
-//! the *second* does, or both help the same.
+//! The question for two documents is which one is better for the query. Three documents are shown
+//! with the fewest query terms first, and the question is whether the second step helps less than
+//! the first: the *first* step helps more, the *second* does, or both help the same.
 
 use serde::{Deserialize, Serialize};
 
 use crate::probe::{Claim, ClaimKind};
 
-/// An answer about the texts of an instance in the order of its claim, wherever they stood on the
-/// screen.
+/// An answer about the documents of an instance in the order of its claim, independent of their
+/// order on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswer))]
 #[serde(rename_all = "kebab-case")]
 pub enum AnnotatorAnswer {
-    /// The first text is better; of three, the first step helps more.
+    /// The first document is better; for three documents, the first step helps more.
     First,
-    /// The second text is better; of three, the second step helps more.
+    /// The second document is better; for three documents, the second step helps more.
     Second,
-    /// Neither is.
+    /// Neither is better.
     Equal,
-    /// The person cannot tell. This is an answer, and no vote.
+    /// The annotator cannot tell. This is an answer, but not a vote.
     #[serde(alias = "cannot-say")]
     CannotTell,
 }
 
 impl AnnotatorAnswer {
-    /// Every answer, in the order of the buttons.
+    /// All answers, in the order of the buttons.
     pub const ALL: &[AnnotatorAnswer] = &[
         AnnotatorAnswer::First,
         AnnotatorAnswer::Second,
@@ -34,7 +34,7 @@ impl AnnotatorAnswer {
         AnnotatorAnswer::CannotTell,
     ];
 
-    /// What it prefers; none if the person cannot tell.
+    /// Returns the preference that the answer states; `None` if the annotator cannot tell.
     pub fn preference(self) -> Option<Preference> {
         match self {
             AnnotatorAnswer::First => Some(Preference::First),
@@ -55,25 +55,26 @@ impl AnnotatorAnswer {
     }
 }
 
-/// What people, a ranker or judgments prefer of the texts of an instance. Read as
-/// [`AnnotatorAnswer`].
+/// The preference of annotators, a ranker or relevance judgments between the documents of an
+/// instance. The variants have the same meaning as in [`AnnotatorAnswer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreference))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preference {
-    /// The first text; of three, the first step.
+    /// The first document; for three documents, the first step.
     First,
-    /// None: between the two others, where agreement is ordinal.
+    /// No preference. For ordinal agreement it lies between the other two.
     Equal,
-    /// The second text; of three, the second step.
+    /// The second document; for three documents, the second step.
     Second,
 }
 
 impl Preference {
-    /// Every preference, in their order.
+    /// All preferences, in the order first, equal, second.
     pub const ALL: &[Preference] = &[Preference::First, Preference::Equal, Preference::Second];
 
-    /// Whether it is with a claim of this kind. [`ClaimKind::Different`] holds whichever is better.
+    /// Returns whether the preference satisfies a claim of this kind. [`ClaimKind::Different`] is
+    /// satisfied by either document.
     pub fn satisfies(self, claim: ClaimKind) -> bool {
         match (claim, self) {
             (ClaimKind::Higher | ClaimKind::DiminishingGain, it) => it == Preference::First,
@@ -82,8 +83,9 @@ impl Preference {
         }
     }
 
-    /// What scores prefer; two sides closer than `tie_width` are equal. Unlike the margin of a
-    /// verdict, this tells the two texts of [`Claim::Different`] from each other.
+    /// Returns the preference by scores; two sides that differ by at most `tie_width` are equal.
+    /// Unlike the margin of a verdict, this tells which document of [`Claim::Different`] is
+    /// preferred.
     pub fn from_scores(claim: Claim<f64>, tie_width: f64) -> Preference {
         let lead = match claim {
             Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => winner - loser,
@@ -97,8 +99,8 @@ impl Preference {
         }
     }
 
-    /// What judgments prefer. None for three texts: grades have an order, and their differences
-    /// mean nothing.
+    /// Returns the preference by relevance grades. `None` for three documents: grades are ordered,
+    /// but their differences have no meaning.
     pub fn from_grades(claim: Claim<i32>) -> Option<Preference> {
         let of = |a: i32, b: i32| match a.cmp(&b) {
             std::cmp::Ordering::Greater => Preference::First,
@@ -115,15 +117,15 @@ impl Preference {
     }
 }
 
-/// Whether the axiom's reason matters here, as a person sees it.
+/// An annotator's answer on whether the axiom's reason matters for an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReasonRating {
-    /// What the axiom looks at makes the difference, or would.
+    /// The property that the axiom considers makes the difference, or would.
     #[serde(alias = "yes")]
     Matters,
-    /// It does not.
+    /// The property makes no difference.
     #[serde(alias = "no")]
     DoesNotMatter,
 }

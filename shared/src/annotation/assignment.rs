@@ -1,90 +1,90 @@
-//! What a person gets next.
+//! Assignment of items to annotators.
 //!
-//! First the training items, in the task's order. Then drawn items in an order of the person's own,
-//! random and the same whenever asked, with one gold item in each block of
-//! [`AnnotationTask::gold_interval`], at a random place of the block, so that nobody can tell it. A
-//! drawn item has as many *slots* as the task's overlap: taken by the decisions of others that
-//! count, and by the leases of others that have not run out. One without a free slot is left out,
-//! as is every item that the person has decided or passed over.
+//! Training items come first, in the task's order. Then come sampled items in a random order that
+//! is different for each annotator and does not change. Each block of
+//! [`AnnotationTask::gold_interval`] items has one gold item at a random place, so that it cannot
+//! be recognized. A sampled item has as many *slots* as annotators per item. A slot is taken by an
+//! active decision of another annotator, or by a lease of another annotator that has not expired.
+//! Items without a free slot are left out, and so are items that the annotator decided or skipped.
 //!
-//! A lease is the promise of a slot for a time. If it runs out the slot is free again; a decision
-//! that comes later all the same is taken, and the item has one more than asked for.
+//! A lease reserves a slot for a limited time. When it expires, the slot is free again; a later
+//! decision is still accepted, and the item then has one more decision than requested.
 
 use serde::{Deserialize, Serialize};
 
 use super::task::{AnnotationItem, AnnotationTask, ItemRole};
 use super::{AnnotationLog, DisplayOrder, ItemNo, PersonId, seeded_random};
 
-/// How long an item is promised: long enough for a long document and a break.
+/// The duration of a lease, in milliseconds: enough for a long document and a break.
 pub const LEASE_MS: u64 = 30 * 60 * 1_000;
 
-/// How many items a browser asks for at once: enough to go on for some minutes without a network.
+/// The number of items that a browser prefetches: enough to work offline for some minutes.
 pub const N_PREFETCHED: usize = 8;
 
-/// An item promised to a person.
+/// An item that is reserved for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewLease))]
 pub struct Lease {
     /// The item.
     pub item: ItemNo,
-    /// To whom.
+    /// The person who holds the lease.
     pub person: PersonId,
-    /// Until then, in milliseconds since 1970; at that moment it has run out.
+    /// The time at which the lease expires, in milliseconds since 1970.
     #[serde(alias = "until_ms")]
     pub expires_ms: u64,
 }
 
-/// An item that a person gets. That it is gold is not said.
+/// An item that is assigned to an annotator. It does not tell whether the item is gold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOffer))]
 pub struct Assignment {
     /// The item.
     pub item: ItemNo,
-    /// How its texts stand on the person's screen.
+    /// How its documents are arranged on the annotator's screen.
     pub display_order: DisplayOrder,
-    /// Whether the person learns by it.
+    /// Whether it is a training item.
     pub phase: AssignmentPhase,
 }
 
-/// What a person is in.
+/// The phase of an annotator's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPart))]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentPhase {
-    /// The right answer is shown after the decision.
+    /// Training: the right answer is shown after the decision.
     Training,
-    /// It is not.
+    /// The task itself: the right answer is not shown.
     Main,
 }
 
-/// What a person gets, and what may come.
+/// The next items of an annotator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNext))]
 pub struct NextAssignments {
-    /// In this order.
+    /// The items, in the order in which they are shown.
     pub assignments: Vec<Assignment>,
-    /// Further drawn items that the person could decide on, but for the leases of others.
+    /// The number of further sampled items that are unavailable only because others hold leases.
     pub n_leased_to_others: u32,
 }
 
-/// Everything that decides who gets what.
+/// The state from which assignments are computed.
 #[derive(Debug, Clone, Copy)]
 pub struct AssignmentQueue<'a> {
-    /// Its overlap, seed and rate of gold.
+    /// The task, with its annotators per item, seed and gold interval.
     pub task: &'a AnnotationTask,
-    /// By their numbers.
+    /// The items of the task, by number.
     pub items: &'a [AnnotationItem],
-    /// What was done so far.
+    /// The events so far.
     pub log: &'a AnnotationLog,
-    /// Those that ran out may be among them.
+    /// The leases; expired ones may be included.
     pub leases: &'a [Lease],
-    /// Now, in milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     pub now_ms: u64,
 }
 
 impl AssignmentQueue<'_> {
-    /// The next `n` items for a person, at most. Their own leases do not stand in their way, so a
-    /// page that is loaded again gets the same items. Who is excluded gets nothing.
+    /// Returns at most `n` next items of a person. Their own leases are ignored, so a page that is
+    /// loaded again gets the same items. An excluded person gets nothing.
     pub fn next_assignments(&self, person: PersonId, n: usize) -> NextAssignments {
         let mut next = NextAssignments::default();
         if self.log.is_excluded(person) {
@@ -148,7 +148,7 @@ impl AssignmentQueue<'_> {
         }
     }
 
-    /// Items with the others who hold a lease on them, ascending.
+    /// Returns the items that other people hold leases on, with these people, ascending.
     fn leased(&self, person: PersonId) -> Vec<(ItemNo, PersonId)> {
         let live = |it: &&Lease| it.expires_ms > self.now_ms && it.person != person;
         let live = self.leases.iter().filter(live);
@@ -164,7 +164,7 @@ impl AssignmentQueue<'_> {
         let n_decided = decided.keys().filter(counts).count();
         let from = leased.partition_point(|it| it.0 < item);
         let of_item = leased[from..].iter().take_while(|it| it.0 == item);
-        // Who has decided holds one slot, not two; who has passed over an item holds none.
+        // A person who decided takes one slot, not two; a person who skipped takes none.
         let holds = |it: &&(ItemNo, PersonId)| !self.log.is_finished(it.1, item);
         let n_leased = of_item.filter(holds).count();
         let overlap = self.task.annotators_per_item as usize;
@@ -182,7 +182,7 @@ impl AssignmentQueue<'_> {
             &mut seeded_random::generator(self.task.seed, &what),
             &mut order,
         );
-        // The order is one of all items, so that it does not change with those that are left.
+        // The order covers all items, so that it does not depend on which items are left.
         let mut places = vec![0; order.len()];
         for (place, item) in order.into_iter().enumerate() {
             places[item as usize] = place;
@@ -192,7 +192,7 @@ impl AssignmentQueue<'_> {
         items
     }
 
-    /// Whether gold stands at a place among what a person works on.
+    /// Returns whether the item at a place of an annotator's sequence is gold.
     fn is_gold(&self, person: PersonId, place: u64) -> bool {
         let every = u64::from(self.task.gold_interval);
         if every == 0 {
@@ -205,7 +205,7 @@ impl AssignmentQueue<'_> {
     }
 }
 
-/// What a person has not finished.
+/// The items that an annotator has not finished.
 #[derive(Default)]
 struct Left {
     training: Vec<ItemNo>,
@@ -213,10 +213,10 @@ struct Left {
     drawn: Vec<ItemNo>,
 }
 
-/// A taken slot; dropping it frees the slot.
+/// The state of an item's slots for an annotator.
 enum Slot {
     Free,
-    /// Others hold what is left.
+    /// All slots that are left are leased to others.
     Leased,
     Taken,
 }

@@ -1,5 +1,5 @@
-//! What a person reads of an item: the query and the texts, and of rankers only what the task
-//! allows.
+//! What an annotator sees of an item: the query, the documents and, if the task allows it, the
+//! preferences of the rankers.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,26 +12,26 @@ use crate::study::Study;
 use crate::study::controls::StudyControls;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo};
 
-/// The words of an item.
+/// The query and the documents of an item, as shown to an annotator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewContent))]
 pub struct ItemContent {
-    /// Whose worked example helps.
+    /// The probe, which selects the worked example that helps.
     pub probe: Probe,
     /// The variant of the axiom.
     pub variant: AxiomVariant,
-    /// What is asked: two texts have one question, three another.
+    /// The kind of claim: instances of two and of three documents have different questions.
     pub claim: ClaimKind,
     /// The query as written.
     pub query: HighlightedText,
-    /// Distinct query terms; empty where they are not to be marked.
+    /// The distinct query terms; empty if they are not to be highlighted.
     pub terms: Vec<QueryTermInfo>,
-    /// The texts in the order of the claim. They come from outside: text, never HTML.
+    /// The documents in the order of the claim. They are untrusted: plain text, never HTML.
     pub documents: Vec<HighlightedText>,
-    /// What each ranker prefers; empty in a blind task.
+    /// The preference of each ranker; empty in a blind task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rankers: Vec<RankerPreference>,
-    /// Whether the texts are not here.
+    /// Whether the texts of the documents are not included.
     #[serde(default)]
     pub texts_withheld: bool,
 }
@@ -40,23 +40,23 @@ pub struct ItemContent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRanked))]
 pub struct RankerPreference {
-    /// Its name.
+    /// The name of the ranker.
     pub name: String,
     /// `None` unless all documents have a score.
     pub preference: Option<Preference>,
 }
 
-/// How much is shown of an item.
+/// Which parts of an item are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentOptions {
-    /// Query terms are marked.
+    /// Whether query terms are highlighted.
     pub highlights_terms: bool,
-    /// What rankers prefer is told.
+    /// Whether the preferences of rankers are shown.
     pub shows_rankers: bool,
 }
 
 impl AnnotationTask {
-    /// What people see of an item before they decide.
+    /// Returns which parts of an item annotators see before they decide.
     pub fn shows(&self) -> ContentOptions {
         ContentOptions {
             highlights_terms: self.highlights_query_terms,
@@ -66,7 +66,7 @@ impl AnnotationTask {
 }
 
 impl ItemContent {
-    /// Of an instance of a study.
+    /// Loads the content of an instance of a study.
     pub fn load(
         study: &Study,
         place: InstanceRef,

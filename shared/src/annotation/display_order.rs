@@ -1,4 +1,4 @@
-//! Which text stands on which side of the screen.
+//! The order of the documents on an annotator's screen.
 
 use rand_core::RngCore;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 use super::{AnnotatorAnswer, ItemNo, PersonId, seeded_random};
 use crate::probe::ClaimKind;
 
-/// How the texts of an instance stand on the screen.
+/// The order in which the documents of an instance are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DisplayOrder {
-    /// In the order of the claim, the first on the left.
+    /// In the order of the claim, the first document on the left.
     #[serde(alias = "as-claimed")]
     ClaimOrder,
-    /// The second on the left.
+    /// The second document on the left.
     Swapped,
 }
 
 impl DisplayOrder {
-    /// For a person and an item: each side with probability one half, the same whenever asked.
-    /// Three texts always stand as claimed, since the steps between them have a direction.
+    /// Returns the order for a person and an item: each order with probability one half, always the
+    /// same for the same arguments. Three documents are always in the order of the claim, since the
+    /// steps between them have a direction.
     pub fn for_person(seed: u64, person: PersonId, item: ItemNo, claim: ClaimKind) -> DisplayOrder {
         let what = format!("sides\n{}\n{}", person.0, item.0);
         let turn =
@@ -40,7 +41,7 @@ impl DisplayOrder {
         }
     }
 
-    /// From an answer about the screen (first is left) to one about the claim, and back.
+    /// Converts an answer about the screen (first is left) to one about the claim, or back.
     pub fn map_answer(self, answer: AnnotatorAnswer) -> AnnotatorAnswer {
         match (self, answer) {
             (DisplayOrder::Swapped, AnnotatorAnswer::First) => AnnotatorAnswer::Second,

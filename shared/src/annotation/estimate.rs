@@ -1,25 +1,26 @@
-//! *Axiom against people*, *ranker against people*, *axiom against judgments*: how often they
-//! agree over all that could have been drawn, estimated from what was drawn.
+//! Agreement of *axiom and annotators*, *rankers and annotators*, and *axiom and relevance
+//! judgments*, estimated for the whole sampling frame from the sampled items.
 //!
-//! The estimate is that of Hájek (in Godambe and Sprott, Foundations of Statistical Inference,
-//! 1971): with `y` 1 where two sides agree and 0 where not, and the inclusion probability π,
-//! `Σ (y / π) / Σ (1 / π)` over the drawn items on which both sides say something.
+//! The estimator is that of Hájek (in Godambe and Sprott, Foundations of Statistical Inference,
+//! 1971): `Σ (y / π) / Σ (1 / π)` over the sampled items on which both sides have a preference,
+//! where `y` is 1 if the two sides agree and 0 if not, and π is the inclusion probability.
 //!
-//! What people say of an item is what [`ItemAnswers::consensus`] makes of it: an adjudication, or
-//! the preference with the most votes. An item on which people are split, cannot tell or have not
-//! answered says nothing and is counted apart. *Equal* is a preference: with a claim that allows a
-//! tie, against one that does not, and with a ranker whose scores tie. Since rankers hardly ever
-//! tie and people do, [`AgreementShare::without_ties`] leaves out items where one side says
-//! *equal*. [`AgreementShare::by_vote`] needs no majority: there `y` is the share of the votes on
-//! an item that agree, adjudications left aside, which estimates how often one person would.
+//! The annotators' side of an item is [`ItemAnswers::consensus`]: an adjudication, or the
+//! preference with the most votes. Items on which annotators are split, cannot tell or have not
+//! answered have no preference and are counted separately. *Equal* is a preference: it agrees with
+//! a claim that allows a tie, disagrees with one that does not, and agrees with a ranker whose
+//! scores tie. Since annotators tie often and rankers hardly ever, [`AgreementShare::without_ties`]
+//! leaves out items where one side is *equal*. [`AgreementShare::by_vote`] needs no majority: `y`
+//! is the share of the votes on an item that agree, ignoring adjudications, which estimates how
+//! often a single annotator would agree.
 //!
-//! Two intervals, both percentile bootstraps. One draws queries, whose items keep their weights:
-//! what other samples of this design would have given. It takes queries as drawn with
-//! replacement, so it is a little too wide where most of the frame was drawn. The other draws
-//! people as well, independently (the pigeonhole bootstrap: Owen, Annals of Applied Statistics 1,
-//! 2007), and lets those who were drawn vote as often as they were: what other people would have
-//! said, over 2,000 draws. An item none of whose people is drawn has no part in a draw; an
-//! adjudication stays.
+//! There are two intervals, both percentile bootstraps. The first resamples queries, whose items
+//! keep their weights: the range over other samples of this design. It treats queries as drawn with
+//! replacement, so it is a little too wide where most of the frame was sampled. The second also
+//! resamples annotators, independently (the pigeonhole bootstrap: Owen, Annals of Applied
+//! Statistics 1, 2007), and counts each annotator's votes as often as the annotator was drawn: the
+//! range over other annotators as well, from 2,000 draws. An item none of whose annotators is drawn
+//! is left out of a draw; an adjudication stays.
 
 mod vote_share;
 
@@ -38,32 +39,33 @@ use crate::study::Study;
 use crate::study::controls::StudyControls;
 use vote_share::{ComparisonSide, VoteSample, indicator, share};
 
-/// A drawn item with everything that is said of it.
+/// A sampled item with the preferences of annotators, rankers and relevance judgments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnnotatedItem {
-    /// Of which probe it is an instance.
+    /// The probe of the instance.
     pub probe: Probe,
-    /// What it claims.
+    /// The kind of its claim.
     pub claim: ClaimKind,
-    /// Items of one query are no independent units.
+    /// The query; items of one query are not independent.
     pub query: u32,
     /// π, above 0 and at most 1.
     pub inclusion_probability: f64,
-    /// By people.
+    /// The answers of the annotators.
     pub answers: ItemAnswers,
-    /// By each ranker of the study; none without all scores.
+    /// The preference of each ranker of the study; `None` unless all documents have a score.
     pub ranker_preferences: Vec<Option<Preference>>,
-    /// By the judgments; none unless both texts are judged, and for three texts.
+    /// The preference by relevance judgments; `None` unless both documents have a grade, and for
+    /// three documents.
     pub qrels_preference: Option<Preference>,
 }
 
-/// Over all probes, and over each.
+/// The estimates over all probes and for each probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimates))]
 pub struct AgreementEstimates {
     /// Over all items.
     pub overall: EstimateRow,
-    /// In the order of probes.
+    /// For each probe, in the order of the probes.
     pub by_probe: Vec<ProbeEstimate>,
 }
 
@@ -73,74 +75,75 @@ pub struct AgreementEstimates {
 pub struct ProbeEstimate {
     /// The probe.
     pub probe: Probe,
-    /// Over its items.
+    /// The estimates over its items.
     pub estimate: EstimateRow,
 }
 
-/// Who agrees with whom over some items.
+/// The estimates over a set of items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewLine))]
 pub struct EstimateRow {
-    /// What people say of how many of them.
+    /// The numbers of items by outcome of the annotation.
     pub counts: AnswerCounts,
-    /// Axiom against people.
+    /// Agreement of the axiom with annotators.
     pub axiom_vs_people: AgreementShare,
-    /// Each ranker against people, in the order of the study.
+    /// Agreement of each ranker with annotators, in the order of the study.
     pub rankers_vs_people: Vec<AgreementShare>,
-    /// Axiom against judgments, over the same items whether or not people have decided on them.
+    /// Agreement of the axiom with relevance judgments, over the same items whether or not
+    /// annotators have decided on them.
     pub axiom_vs_qrels: AgreementShare,
-    /// Share of those asked who say that the axiom's reason matters.
+    /// The share of annotators who say that the axiom's reason matters, among those who rated it.
     pub share_reason_matters: Option<WeightedEstimate>,
 }
 
-/// What people say of items, in numbers of items.
+/// The numbers of items by outcome of the annotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCounts))]
 pub struct AnswerCounts {
-    /// All.
+    /// All items.
     pub n_items: u64,
-    /// They prefer one of the texts.
+    /// Items on which annotators prefer one of the documents.
     pub n_preference: u64,
-    /// They say that neither is better.
+    /// Items on which annotators say that neither document is better.
     pub n_equal: u64,
-    /// Two preferences have the most votes.
+    /// Items on which two preferences have the most votes.
     pub n_split: u64,
-    /// They cannot tell.
+    /// Items on which annotators cannot tell.
     pub n_cannot_say: u64,
-    /// Nobody has answered, or only who contradicts themselves.
+    /// Items without an answer, or only with answers of annotators who contradict themselves.
     pub n_unanswered: u64,
 }
 
-/// How often two sides agree. Each is none without an item on which both say something.
+/// How often two sides agree. Each value is `None` without an item on which both have a preference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCompared))]
 pub struct AgreementShare {
     /// Over all such items.
     pub agreement: Option<WeightedEstimate>,
-    /// Over those on which neither side says *equal*.
+    /// Over the items on which neither side is *equal*.
     pub without_ties: Option<WeightedEstimate>,
-    /// By votes instead of what most people say; none without people.
+    /// By single votes instead of the majority; `None` if annotators are not one of the sides.
     pub by_vote: Option<WeightedEstimate>,
 }
 
-/// A share of the frame, estimated.
+/// An estimated share of the sampling frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWeighted))]
 pub struct WeightedEstimate {
-    /// 0 to 1; its interval is that of other samples.
+    /// The share, from 0 to 1, with its interval over other samples.
     pub estimate: Estimate,
-    /// The interval of other samples and other people; none with fewer than two people.
+    /// The interval over other samples and other annotators; `None` with fewer than two annotators.
     pub interval_over_annotators: Option<[f64; 2]>,
-    /// Items on which both sides say something.
+    /// The number of items on which both sides have a preference.
     pub n_items: u64,
-    /// Their queries.
+    /// The number of queries of these items.
     pub n_queries: u64,
-    /// How many items of equal weight would tell as much, `(Σ 1/π)² / Σ (1/π)²` (Kish, Survey
-    /// Sampling, 1965).
+    /// The effective sample size: the number of equally weighted items with the same information,
+    /// `(Σ 1/π)² / Σ (1/π)²` (Kish, Survey Sampling, 1965).
     pub n_effective: f64,
 }
 
-/// The drawn items of a task with all that is said of them.
+/// Returns the sampled items of a task with the preferences of all sides.
 pub fn load_annotated_items(
     study: &Study,
     dials: &StudyControls,
@@ -177,7 +180,7 @@ pub fn load_annotated_items(
     Ok(found)
 }
 
-/// Everything that is estimated from reviewed items.
+/// Computes all estimates from annotated items.
 pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
@@ -227,7 +230,8 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
     }
 }
 
-/// Whether the judgments are with the claim.
+/// Returns 1 if the preference by relevance judgments satisfies the claim and 0 if not; `None` if
+/// there is none or `wanted` rejects it.
 fn graded(item: &AnnotatedItem, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
     let preference = item.qrels_preference.filter(|it| wanted(*it))?;
     Some(indicator(preference.satisfies(item.claim)))
@@ -249,7 +253,7 @@ fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {
 }
 
 impl AgreementShare {
-    /// Where people have no say, other people change nothing.
+    /// Removes the intervals over annotators, for agreement that does not involve annotators.
     fn without_people(self) -> AgreementShare {
         let bare = |it: Option<WeightedEstimate>| {
             it.map(|it| WeightedEstimate {

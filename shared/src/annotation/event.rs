@@ -1,4 +1,4 @@
-//! What people do: events, as they are made in the browser and as they stand in the log.
+//! Events: the actions of annotators and curators, as created in the browser and stored in the log.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,19 @@ use super::{AnnotatorAnswer, DisplayOrder, EventKey, ItemNo, PersonId, ReasonRat
 use crate::error::{Error, FieldError};
 use crate::user_text::{check_note, check_tags};
 
-/// More time than this nobody spends on one item without a pause; what is above is cut.
+/// The longest time that is counted for one item, in milliseconds; longer times are cut.
 pub const MAX_DECISION_MS: u64 = 3_600_000;
 
-/// An event names at most so many others that it replaces.
+/// The most events that one event can replace.
 pub const MAX_REPLACED_EVENTS: usize = 16;
 
-/// Something that was done, as the one who did it says.
+/// An event as its author sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEvent))]
 pub struct AnnotationEvent {
-    /// Made with it; the same event sent twice has the same key.
+    /// Created with the event; the same event sent twice has the same key.
     pub key: EventKey,
-    /// When, by the clock of the browser, in milliseconds since 1970.
+    /// The time of the browser's clock, in milliseconds since 1970.
     #[serde(alias = "made_ms")]
     pub created_ms: u64,
     /// What was done.
@@ -30,12 +30,12 @@ pub struct AnnotationEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEntry))]
 pub struct LogEntry {
-    /// Who did it.
+    /// The author of the event.
     pub person: PersonId,
-    /// When it came, by the clock of the server, in milliseconds since 1970.
+    /// The time at which the server received it, in milliseconds since 1970.
     #[serde(alias = "at_ms")]
     pub received_ms: u64,
-    /// What was done.
+    /// The event.
     pub event: AnnotationEvent,
 }
 
@@ -46,58 +46,58 @@ pub struct LogEntry {
 pub enum AnnotationAction {
     /// An answer was given.
     Decided(Decision),
-    /// An item was passed over; somebody else may take it.
+    /// An item was skipped; another annotator can take it.
     Skipped(SkippedItem),
-    /// Something is wrong with an item.
+    /// A problem with an item was reported.
     Reported(ProblemReport),
-    /// One of the person's own events is taken back. It stays in the log.
+    /// One of the person's own events was undone. It stays in the log.
     Undone {
-        /// Its key.
+        /// The key of that event.
         of: EventKey,
     },
-    /// A curator settled what people say of an item. Their decisions stay what they are.
+    /// A curator settled the answer of an item. The annotators' decisions are not changed.
     Adjudicated(Adjudication),
-    /// A curator took a person's work out of all estimates. It stays in the log.
+    /// A curator excluded a person's work from all estimates. It stays in the log.
     Excluded(ExclusionChange),
-    /// A curator took it in again.
+    /// A curator included a person's work again.
     Included(ExclusionChange),
 }
 
-/// An answer with what was said beside it.
+/// An answer to an item, with comment, display order and duration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDecision))]
 pub struct Decision {
-    /// On which item.
+    /// The item.
     pub item: ItemNo,
-    /// About the texts in the order of the claim.
+    /// The answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
-    /// What the person said beside the answer.
+    /// The person's comment on the answer.
     #[serde(flatten)]
     pub comment: AnswerComment,
-    /// How the texts stood on the screen.
+    /// The order in which the documents were shown.
     #[serde(alias = "sides")]
     pub display_order: DisplayOrder,
-    /// How long the item was looked at, pauses left out.
+    /// The time that the person looked at the item, in milliseconds, without pauses.
     #[serde(alias = "took_ms")]
     pub duration_ms: u64,
-    /// Decisions of the same person on the same item that the person saw and replaces. Another
-    /// decision that is not among them was not known: both are kept, in conflict.
+    /// Decisions of the same person on the same item that the person saw and replaces. A decision
+    /// that is not listed was not known to the person: both are kept, as a conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<EventKey>,
 }
 
-/// What a person says beside an answer.
+/// A rating of the axiom's reason, tags and a note that accompany an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswerComment))]
 pub struct AnswerComment {
-    /// Whether the axiom's reason matters here, if the person said so.
+    /// Whether the axiom's reason matters here, if the person rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "matters")]
     pub reason_rating: Option<ReasonRating>,
-    /// At most [`crate::user_text::MAX_TAGS`].
+    /// The tags; at most [`crate::user_text::MAX_TAGS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// At most [`crate::user_text::MAX_NOTE_CHARS`] characters.
+    /// The note; at most [`crate::user_text::MAX_NOTE_CHARS`] characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -106,38 +106,38 @@ pub struct AnswerComment {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSkip))]
 pub struct SkippedItem {
-    /// Which item.
+    /// The item.
     pub item: ItemNo,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
-    /// In the person's words.
+    /// A note of the person; required for [`SkipReason::Other`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// Why an item is passed over.
+/// The reason for skipping an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
-    /// The query or a text is not understood.
+    /// The query or a document cannot be understood.
     #[serde(alias = "not-understood")]
     NotUnderstandable,
-    /// A text is broken, cut or empty.
+    /// A document is broken, cut or empty.
     #[serde(alias = "broken")]
     BrokenDocument,
-    /// It is something that the person does not want to read.
+    /// The person does not want to read the content.
     #[serde(alias = "disturbing")]
     DistressingContent,
-    /// The person wrote one of the texts, or has another stake in it.
+    /// The person wrote one of the documents, or has another interest in it.
     #[serde(alias = "involved")]
     ConflictOfInterest,
-    /// See the note.
+    /// Another reason, given in the note.
     Other,
 }
 
 impl SkipReason {
-    /// Every reason, in the order of the list.
+    /// All reasons, in the order of the list.
     pub const ALL: &[SkipReason] = &[
         SkipReason::NotUnderstandable,
         SkipReason::BrokenDocument,
@@ -158,39 +158,39 @@ impl SkipReason {
     }
 }
 
-/// What is wrong with an item.
+/// A report of a problem with an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReport))]
 pub struct ProblemReport {
-    /// Which item.
+    /// The item.
     pub item: ItemNo,
-    /// In the person's words.
+    /// What is wrong, in the person's words.
     pub note: String,
 }
 
-/// What a curator makes of an item.
+/// A curator's decision on an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAdjudication))]
 pub struct Adjudication {
-    /// Which item.
+    /// The item.
     pub item: ItemNo,
-    /// About the texts in the order of the claim.
+    /// The answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
-    /// Why.
+    /// The curator's reason.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// Adjudications of the same item, of whichever curator, that this one replaces.
+    /// Adjudications of the same item, by any curator, that this one replaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<EventKey>,
 }
 
-/// Whose work counts, or no longer does.
+/// An exclusion of a person, or its reversal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
 pub struct ExclusionChange {
-    /// Whose.
+    /// The person.
     pub person: PersonId,
-    /// Why.
+    /// The curator's reason.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -198,14 +198,14 @@ pub struct ExclusionChange {
 /// The role that an action requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActorRole {
-    /// Anybody who takes part.
+    /// Anyone who takes part in the task.
     Annotator,
-    /// Only who runs the task.
+    /// Only a curator of the task.
     Curator,
 }
 
 impl AnnotationAction {
-    /// Who may do it. That somebody takes back only what is their own, the log sees to.
+    /// Returns the role that may do it. The log ensures that people undo only their own events.
     pub fn required_role(&self) -> ActorRole {
         match self {
             AnnotationAction::Decided(_)
@@ -218,7 +218,7 @@ impl AnnotationAction {
         }
     }
 
-    /// The item that it is about; none for what is about another event or a person.
+    /// Returns the item of the action; `None` if it is about another event or a person.
     pub fn item(&self) -> Option<ItemNo> {
         match self {
             AnnotationAction::Decided(it) => Some(it.item),
@@ -231,7 +231,7 @@ impl AnnotationAction {
         }
     }
 
-    /// The answer of a decision or an adjudication.
+    /// Returns the answer of a decision or an adjudication.
     pub fn answer(&self) -> Option<AnnotatorAnswer> {
         match self {
             AnnotationAction::Decided(it) => Some(it.answer),
@@ -244,7 +244,7 @@ impl AnnotationAction {
         }
     }
 
-    /// Events that it says it replaces.
+    /// Returns the keys of the events that the action replaces.
     pub fn replaces(&self) -> &[EventKey] {
         match self {
             AnnotationAction::Decided(it) => &it.replaces,
@@ -272,10 +272,10 @@ impl AnnotationAction {
 }
 
 impl AnnotationEvent {
-    /// The event as it is kept: words by the rules of [`crate::user_text`], time cut at
-    /// [`MAX_DECISION_MS`]. Refused is one about an item that the task does not have, with words
-    /// that are too long, or without words where there must be some. A browser asks this before
-    /// it keeps an event, so that no event is kept that a server will not take.
+    /// Returns the event as it is stored: texts normalized as in [`crate::user_text`] and the time
+    /// cut at [`MAX_DECISION_MS`]. It is an error if the task does not have the item, or if a text
+    /// is too long or a required text is missing. The browser calls this before it stores an event,
+    /// so that it never stores one that the server would reject.
     pub fn validated(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
         if let Some(item) = self.action.item().filter(|it| it.0 >= n_items) {
             return Err(Error::not_found("item of this task", item.0));
@@ -400,7 +400,7 @@ mod tests {
             serde_json::from_str::<AnnotationEvent>(&json).unwrap(),
             event
         );
-        // As versions before 0.2 stored it.
+        // In the format of versions before 0.2.
         let old = "{\"key\":\"00000000000000000000000000000001\",\"made_ms\":5,\"what\":{\
              \"kind\":\"decided\",\"item\":2,\"answer\":\"cannot-say\",\"sides\":\"as-claimed\",\
              \"took_ms\":4000,\"replaces\":[\"00000000000000000000000000000003\"]}}";

@@ -1,5 +1,5 @@
-//! The key of an event: 128 random bits, made where the event is made, so that the same event
-//! sent twice is one.
+//! Event keys: 128 random bits that the author's browser creates, so that an event that is sent
+//! twice is stored once.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, serialize_as_text};
 
-/// 128 bits, written as 32 lower-case hexadecimal digits.
+/// The key of an event: 128 bits, written as 32 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EventKey(u128);

@@ -1,11 +1,11 @@
-//! What leaves a task: every event as JSON lines or CSV, and preferences as trec_eval reads them.
+//! Exports of a task: all events as JSON lines or CSV, and preferences in the format of trec_eval.
 //!
-//! The rows hold the whole history: also what was replaced, taken back, in conflict or excluded,
-//! each with its [`EventStatus`]. With each stand π and the weight 1/π of its item, so that every
-//! estimate can be made again from the file.
+//! The rows contain the whole history, including what was replaced, undone, in conflict or
+//! excluded, each with its [`EventStatus`]. Each row has π and the weight 1/π of its item, so that
+//! every estimate can be recomputed from the file.
 //!
-//! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`), two lines for a
-//! decision, fields parted by a space:
+//! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`): two lines for each
+//! decision, with fields separated by a space:
 //!
 //! ```text
 //! query  judgment-group  sub-group  document  level
@@ -13,12 +13,11 @@
 //! q7     3.p2             1          17        1
 //! ```
 //!
-//! The document with the higher level is preferred; both have level 1 where neither is. A
-//! judgment group must not contradict itself, and one person's answers may run in a circle, so
-//! each person and item is a group of its own, `ITEM.pPERSON`; what people say together is
-//! `ITEM.people`. Level 0 would call a document not relevant, which nobody was asked. The format
-//! has no place for weights and none for three texts: such items are left out, as is who cannot
-//! tell.
+//! The document with the higher level is preferred; both have level 1 if neither is. A judgment
+//! group must not contradict itself, and the answers of one person can form a cycle, so each person
+//! and item is a group of its own, `ITEM.pPERSON`; the consensus is `ITEM.people`. Level 0 would
+//! mean *not relevant*, which annotators were not asked. The format has no weights and cannot
+//! express three documents: such items are left out, and so are answers of *cannot tell*.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,62 +31,62 @@ use super::task::AnnotationItem;
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId, Preference, ReasonRating};
 use crate::report::{ReportTable, TableValue};
 
-/// What is written of the query and the texts of an item.
+/// The ids of the query and the documents of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemIds {
-    /// Id of the query.
+    /// The id of the query.
     pub query: String,
-    /// Ids of the texts, in the order of the claim.
+    /// The ids of the documents, in the order of the claim.
     #[serde(alias = "texts")]
     pub documents: Vec<String>,
 }
 
-/// A task with what is needed to write it.
+/// The data that an export is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct ExportSource<'a> {
-    /// What the files say they are of.
+    /// The title of the task, used as the title of the table.
     pub title: &'a str,
-    /// By their numbers.
+    /// The items, by number.
     pub items: &'a [AnnotationItem],
-    /// One for each item.
+    /// The ids of the query and documents of each item.
     pub ids: &'a [ItemIds],
-    /// Names that may be told; the others stay numbers.
+    /// The names that may be disclosed; other people are identified by number.
     pub people: &'a BTreeMap<PersonId, String>,
-    /// Everything that was done.
+    /// All events.
     pub log: &'a AnnotationLog,
 }
 
-/// One event of the log.
+/// One event of the log, as exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportRow {
-    /// Who.
+    /// The author of the event.
     pub person: PersonId,
-    /// Their name, if it may be told.
+    /// The name of the author, if it may be disclosed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// When it came, in milliseconds since 1970.
+    /// The time at which the server received it, in milliseconds since 1970.
     #[serde(alias = "at_ms")]
     pub received_ms: u64,
-    /// What was done.
+    /// The event.
     pub event: AnnotationEvent,
-    /// What has become of it.
+    /// The status of the event.
     #[serde(alias = "fate")]
     pub status: EventStatus,
-    /// What it is about, if it is about an item.
+    /// The item of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "about")]
     pub item: Option<ExportItem>,
 }
 
-/// An item in a file.
+/// An item of a task, as exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportItem {
-    /// Which instance, and what it is there for.
+    /// The item: its instance and role.
     pub item: AnnotationItem,
-    /// Its query and texts.
+    /// The ids of its query and documents.
     #[serde(alias = "named")]
     pub ids: ItemIds,
-    /// 1/π; none for an item that was not drawn.
+    /// The weight 1/π; `None` for an item that was not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
 }
@@ -97,19 +96,19 @@ pub struct ExportItem {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhose))]
 #[serde(rename_all = "kebab-case")]
 pub enum PreferenceSource {
-    /// Each person's, of those who count.
+    /// Each annotator's own preferences; excluded annotators and conflicts are left out.
     EachAnnotator,
-    /// What people say together, or a curator for them.
+    /// The consensus of the annotators, or the adjudication.
     Consensus,
 }
 
-/// Every event, in the order in which they came.
+/// Returns all events in the order in which the server received them.
 pub fn export_rows(source: &ExportSource<'_>) -> Vec<ExportRow> {
     let entries = source.log.entries().into_iter();
     entries.map(|it| row(source, it)).collect()
 }
 
-/// Rows as JSON, one a line.
+/// Returns the rows as JSON, one per line.
 pub fn to_jsonl(rows: &[ExportRow]) -> String {
     rows.iter().fold(String::new(), |mut out, row| {
         let line = serde_json::to_string(row).expect("a row has no map");
@@ -119,7 +118,8 @@ pub fn to_jsonl(rows: &[ExportRow]) -> String {
     })
 }
 
-/// Rows as a table, for CSV among others. An event that is about another names it in `of`.
+/// Returns the rows as a table, for example for CSV. For an event about another event or a person,
+/// column `of` names it.
 pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
     let table = ReportTable::new("review", source.title)
         .with_text_columns("key")
@@ -144,7 +144,7 @@ pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
     }
 }
 
-/// Preferences on drawn items for trec_eval; the module says in which format.
+/// Returns the preferences on sampled items for trec_eval, in the format that the module describes.
 pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> String {
     let mut out = String::new();
     let items = source.items.iter().zip(source.ids);
@@ -258,7 +258,7 @@ fn cells(row: &ExportRow) -> Vec<TableValue> {
     ]
 }
 
-/// What somebody wrote beside it; of a skip the reason too.
+/// Returns the note of an action; for a skip also the reason.
 fn note(what: &AnnotationAction) -> String {
     match what {
         AnnotationAction::Decided(it) => it.comment.note.clone(),
@@ -271,7 +271,8 @@ fn note(what: &AnnotationAction) -> String {
     }
 }
 
-/// Keys of what it replaces or takes back, or the person that it is about.
+/// Returns the keys of the events that an action replaces or undoes, or the person that it is
+/// about.
 fn of(what: &AnnotationAction) -> String {
     match what {
         AnnotationAction::Undone { of } => of.to_string(),

@@ -8,7 +8,7 @@ use super::{AnnotatorAnswer, DisplayOrder, EventKey, ItemNo, PersonId};
 use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::study::Study;
 
-/// Five texts, and two queries with instances of TFC1 among them.
+/// Five documents and two queries, with instances of TFC1 among them.
 pub(crate) fn study() -> Study {
     crate::study::fixture::study_of(&["river", "sea bank"], &TEXTS, 10)
 }
@@ -25,7 +25,7 @@ pub(crate) fn key(number: u64) -> EventKey {
     EventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
-/// An answer to an item, after four seconds, in place of the decisions with these keys.
+/// A decision on an item that took four seconds and replaces the decisions with these keys.
 pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationAction {
     AnnotationAction::Decided(Decision {
         item: ItemNo(item),
@@ -37,7 +37,7 @@ pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> A
     })
 }
 
-/// An event with a key, made and come in the second of the same number.
+/// An event whose key is `number`, created and received at second `number`.
 pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntry {
     LogEntry {
         person: PersonId(person),
@@ -50,7 +50,7 @@ pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntr
     }
 }
 
-/// Answers in rows: person, item, answer; the keys count from 1.
+/// The entries for rows of person, item and answer; the keys count from 1.
 pub(crate) fn entries(answers: &[(u32, u32, AnnotatorAnswer)]) -> Vec<LogEntry> {
     let answers = answers.iter().zip(1..);
     answers
@@ -58,7 +58,7 @@ pub(crate) fn entries(answers: &[(u32, u32, AnnotatorAnswer)]) -> Vec<LogEntry> 
         .collect()
 }
 
-/// An item of TFC1, number and query given.
+/// An item of TFC1 with this number and query.
 pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
     AnnotationItem {
         instance: InstanceRef {
@@ -71,7 +71,7 @@ pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
     }
 }
 
-/// All of TFC1, ten items for two people each, one gold in five.
+/// A task on TFC1 with ten items, two annotators per item and one gold item in five.
 pub(crate) fn task() -> AnnotationTask {
     AnnotationTask {
         title: "Rivers".to_owned(),

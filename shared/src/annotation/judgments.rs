@@ -1,9 +1,9 @@
-//! What people say of an item, and which items a curator should look at.
+//! The consensus on each item, and the items that a curator should look at.
 //!
-//! Each person has one vote; who is excluded or in conflict with themselves has none. Who cannot
-//! tell has given an answer, but no vote. The preference with the most votes is what people say;
-//! if two have the same number, people are *split*, and say nothing until a curator does. An
-//! adjudication stands above all votes, and erases none.
+//! Each annotator has one vote per item; an excluded annotator, or one with conflicting answers,
+//! has none. *Cannot say* is an answer, but not a vote. The preference with the most votes is the
+//! consensus. If two have the same number of votes, the item is *split* and has no consensus until
+//! a curator adjudicates it. An adjudication overrides all votes and deletes none.
 
 use std::cmp::Reverse;
 
@@ -12,27 +12,27 @@ use serde::{Deserialize, Serialize};
 use super::event::{AnnotationAction, Decision};
 use super::{AnnotationLog, AnnotatorAnswer, ItemNo, PersonId, Preference, ReasonRating};
 
-/// What was answered about an item, by those who count.
+/// The answers to an item, without those of excluded annotators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSaid))]
 pub struct ItemAnswers {
-    /// One for each person, by their numbers.
+    /// One vote per annotator, in the order of their numbers.
     pub votes: Vec<Vote>,
-    /// Who has given answers that contradict each other.
+    /// The annotators whose answers contradict each other.
     pub conflicting_people: Vec<PersonId>,
-    /// What curators made of it, each answer once. More than one is no adjudication yet.
+    /// The distinct answers of adjudications. With more than one, the item is not adjudicated yet.
     pub adjudications: Vec<AnnotatorAnswer>,
 }
 
-/// The answer of one person on one item.
+/// The answer of one annotator to one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewVote))]
 pub struct Vote {
-    /// Who.
+    /// The annotator.
     pub person: PersonId,
-    /// What.
+    /// The answer.
     pub answer: AnnotatorAnswer,
-    /// Whether the axiom's reason matters here, if the person said so.
+    /// Whether the axiom's reason matters here, if the annotator rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason_rating: Option<ReasonRating>,
 }
@@ -42,7 +42,7 @@ pub struct Vote {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSettled))]
 #[serde(rename_all = "kebab-case")]
 pub enum Consensus {
-    /// This.
+    /// Annotators, or a curator, prefer this.
     Prefers(Preference),
     /// Everybody who answered, or a curator, cannot tell.
     CannotSay,
@@ -53,7 +53,7 @@ pub enum Consensus {
 }
 
 impl ItemAnswers {
-    /// Of an item, as the log has it.
+    /// Returns the answers to an item, from the log.
     pub fn from_log(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
         let mut said = ItemAnswers::default();
         for (person, entries) in log.decisions(item) {
@@ -85,7 +85,7 @@ impl ItemAnswers {
         said
     }
 
-    /// What people say together, or a curator for them.
+    /// Returns the adjudication if there is exactly one answer, else the majority of the votes.
     pub fn consensus(&self) -> Consensus {
         match self.adjudications[..] {
             [answer] => answer
@@ -95,7 +95,8 @@ impl ItemAnswers {
         }
     }
 
-    /// The share of votes that are not for the preference with the most, 0 to 1; 0 without votes.
+    /// Returns the share of votes that are not for the most frequent preference, from 0 to 1; 0
+    /// without votes.
     pub fn disagreement(&self) -> f64 {
         let votes = tally(self.votes.iter().map(|it| (it.answer, 1)));
         let all: u32 = votes.iter().sum();
@@ -107,7 +108,7 @@ impl ItemAnswers {
     }
 }
 
-/// What answers come to that count so many times each.
+/// Returns the majority of answers, each with the number of times that it counts.
 pub(super) fn majority(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone) -> Consensus {
     let votes = tally(answers.clone());
     let most = votes.iter().max().copied().unwrap_or_default();
@@ -120,7 +121,7 @@ pub(super) fn majority(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + C
     }
 }
 
-/// Votes for each of [`Preference::ALL`].
+/// Returns the number of votes for each of [`Preference::ALL`].
 fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
     let mut votes = [0; 3];
     for (answer, times) in answers {
@@ -137,35 +138,35 @@ fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
 pub struct Dispute {
     /// The item.
     pub item: ItemNo,
-    /// The first reason of [`DisputeReason`] that there is.
+    /// The first reason in the order of [`DisputeReason`].
     pub reason: DisputeReason,
-    /// [`ItemAnswers::disagreement`].
+    /// The value of [`ItemAnswers::disagreement`].
     pub disagreement: f64,
-    /// Votes that it has.
+    /// The number of votes on the item.
     pub n_votes: u32,
 }
 
-/// Why a curator should look at an item, the most pressing first.
+/// The reason why a curator should look at an item, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReason))]
 #[serde(rename_all = "kebab-case")]
 pub enum DisputeReason {
-    /// Two adjudications that did not know of each other say different things.
+    /// Two adjudications that were made independently have different answers.
     ConflictingAdjudications,
-    /// Somebody has given two answers that did not know of each other.
+    /// An annotator gave two different answers independently, for example on two devices.
     SelfConflict,
     /// Two preferences have the most votes.
     Split,
-    /// Somebody was outvoted.
+    /// An annotator was outvoted.
     Outvoted,
-    /// Everybody who answered, at least two, cannot tell.
+    /// At least two annotators answered, and all of them cannot tell.
     CannotSay,
-    /// Somebody reported it.
+    /// An annotator reported a problem.
     Reported,
 }
 
-/// The adjudication queue: disagreements first, the most divided first, then by place. An item
-/// that is adjudicated is out of it.
+/// Returns the adjudication queue: by reason, then by disagreement, highest first, then by item.
+/// Adjudicated items are not in it.
 pub fn adjudication_queue(
     log: &AnnotationLog,
     items: impl IntoIterator<Item = ItemNo>,
@@ -180,7 +181,7 @@ pub fn adjudication_queue(
         })
     });
     let mut found: Vec<Dispute> = found.collect();
-    // Shares compare as their bits do, since none is negative.
+    // Shares are never negative, so their bits have the same order.
     found.sort_by_key(|it| (it.reason, Reverse(it.disagreement.to_bits()), it.item));
     found
 }
@@ -255,7 +256,7 @@ mod tests {
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(said.consensus(), Consensus::Prefers(Preference::Equal));
         assert_eq!(said.votes.len(), 3);
-        // Two that contradict each other settle nothing.
+        // Two contradicting adjudications settle nothing.
         all.push(adjudicated(11, First));
         let log = AnnotationLog::from_entries(all);
         let said = ItemAnswers::from_log(&log, ItemNo(0));
@@ -285,7 +286,7 @@ mod tests {
             said.votes.iter().map(|it| it.person).collect::<Vec<_>>(),
             [PersonId(3)]
         );
-        // The same answer twice is one vote.
+        // The same answer given twice is one vote.
         let twice = [
             entry(1, 1, decided(0, First, &[])),
             entry(2, 1, decided(0, First, &[])),

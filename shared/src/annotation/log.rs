@@ -1,18 +1,19 @@
-//! The log of a task, and what stands of it.
+//! The event log of a task, and its current state.
 //!
-//! The log only grows, and what stands is a function of the set of its events: they may come in
-//! any order, late or twice. Only whether a person is excluded goes by the last that came.
+//! The log is append-only, and its state is a function of the set of its events: they can arrive in
+//! any order, late or twice. Only whether a person is excluded depends on the event that arrived
+//! last.
 //!
-//! - A decision *stands* if it was not taken back, and no other that was not taken back replaces
-//!   it, directly or by way of others. So if B replaced A and is taken back, A stands again.
-//! - Two decisions of a person on an item that both stand did not know of each other, as on two
-//!   devices without a network. Both are kept. If their answers are the same that is no matter;
-//!   else the person is in *conflict*, and has no vote until one decision replaces both.
-//! - Adjudications stand by the same rules, over all curators.
-//! - A skip stands while it is not taken back and its person has no decision on the item.
+//! - A decision is *active* if it was not undone, and no other decision that was not undone
+//!   replaces it, directly or through others. So if B replaced A and is undone, A is active again.
+//! - Two active decisions of a person on one item were made independently, for example on two
+//!   devices without a network. Both are kept. If their answers differ, the person is in *conflict*
+//!   and has no vote until one decision replaces both.
+//! - The same rules hold for adjudications, across all curators.
+//! - A skip is active while it is not undone and its person has no decision on the item.
 //!
-//! An event that names others of another person or item, or none that there are, is kept, and
-//! changes nothing else.
+//! An event that refers to events of another person or item, or to unknown ones, is kept and has no
+//! other effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,38 +27,39 @@ use super::{EventKey, ItemNo, PersonId};
 pub struct AnnotationLog {
     entries: BTreeMap<EventKey, LogEntry>,
     of_item: BTreeMap<ItemNo, BTreeSet<EventKey>>,
-    /// Who took back what.
+    /// The keys of undone events, with the person who undid them.
     undone: BTreeSet<(PersonId, EventKey)>,
     /// The event by which a person was last excluded or included.
     standing: BTreeMap<PersonId, EventKey>,
 }
 
-/// What became of an event that came.
+/// The result of appending an event to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppendOutcome {
-    /// It stands in the log now.
+    /// The event was added.
     Appended,
-    /// It stood there before: it was sent twice.
+    /// The log already has the event: it was sent twice.
     Duplicate,
-    /// Another one with its key stands there. It was not taken.
+    /// The log has a different event with the same key. The new one was not added.
     KeyConflict,
 }
 
-/// What has become of an event.
+/// The current status of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFate))]
 #[serde(rename_all = "kebab-case")]
 pub enum EventStatus {
-    /// It stands.
+    /// The event is active.
     #[serde(alias = "stands")]
     Active,
-    /// It stands against another of the same person, or of another curator, that says otherwise.
+    /// It is active, and another event of the same person, or of another curator, has a different
+    /// answer.
     Conflict,
-    /// Another replaced it.
+    /// Another event replaced it.
     Replaced,
-    /// It was taken back.
+    /// It was undone.
     Undone,
-    /// It stands, and its person is excluded.
+    /// It is active, but its person is excluded.
     Excluded,
 }
 
@@ -75,7 +77,7 @@ impl EventStatus {
 }
 
 impl AnnotationLog {
-    /// Of entries in the order in which they came.
+    /// Creates a log from entries in the order in which they were received.
     pub fn from_entries(entries: impl IntoIterator<Item = LogEntry>) -> AnnotationLog {
         let mut log = AnnotationLog::default();
         for entry in entries {
@@ -84,11 +86,11 @@ impl AnnotationLog {
         log
     }
 
-    /// Takes an entry, unless its key is there.
+    /// Adds an entry, unless the log already has its key.
     pub fn append(&mut self, entry: LogEntry) -> AppendOutcome {
         let key = entry.event.key;
         if let Some(known) = self.entries.get(&key) {
-            // When it came does not tell two events apart.
+            // The time of receipt does not distinguish events.
             let same = (known.person, &known.event) == (entry.person, &entry.event);
             return if same {
                 AppendOutcome::Duplicate
@@ -115,44 +117,44 @@ impl AnnotationLog {
         AppendOutcome::Appended
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was done yet.
+    /// Returns whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The event with a key.
+    /// Returns the event with a key.
     pub fn entry(&self, key: EventKey) -> Option<&LogEntry> {
         self.entries.get(&key)
     }
 
-    /// Every event by when it came, those of the same moment by key.
+    /// Returns all events by time of receipt, those of the same time by key.
     pub fn entries(&self) -> Vec<&LogEntry> {
         in_order(self.entries.values())
     }
 
-    /// Every event about an item, in the same order; what takes one back is not among them.
+    /// Returns all events about an item, in the same order; undo events are not among them.
     pub fn item_history(&self, item: ItemNo) -> Vec<&LogEntry> {
         in_order(self.about(item))
     }
 
-    /// Whether a person's work is out of all estimates.
+    /// Returns whether a person is excluded from all estimates.
     pub fn is_excluded(&self, person: PersonId) -> bool {
         let last = self.standing.get(&person).map(|it| &self.entries[it]);
         last.is_some_and(|it| matches!(it.event.action, AnnotationAction::Excluded(_)))
     }
 
-    /// Whether the one who did it took it back.
+    /// Returns whether the author of the event undid it.
     pub fn is_undone(&self, entry: &LogEntry) -> bool {
         self.undone.contains(&(entry.person, entry.event.key))
     }
 
-    /// The decisions on an item that stand, of each person, excluded ones too. More than one of a
-    /// person did not know of each other.
+    /// Returns the active decisions on an item by person, including excluded people. Several
+    /// decisions of one person were made independently.
     pub fn decisions(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
         let mut made: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
         for entry in self.about(item) {
@@ -164,14 +166,14 @@ impl AnnotationLog {
         standing.filter(|it| !it.1.is_empty()).collect()
     }
 
-    /// The adjudications of an item that stand, those of excluded people left out.
+    /// Returns the active adjudications of an item, except those of excluded people.
     pub fn adjudications(&self, item: ItemNo) -> Vec<&LogEntry> {
         let mut standing = self.adjudged(item);
         standing.retain(|it| !self.is_excluded(it.person));
         standing
     }
 
-    /// Who passed over an item, with the skips that stand.
+    /// Returns the active skips of an item by person.
     pub fn skips(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
         let decided = self.decisions(item);
         let mut skips: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
@@ -186,7 +188,7 @@ impl AnnotationLog {
         skips
     }
 
-    /// What was reported of an item and not taken back.
+    /// Returns the reports on an item that were not undone.
     pub fn reports(&self, item: ItemNo) -> Vec<&LogEntry> {
         let mut reports = in_order(self.about(item));
         reports.retain(|it| {
@@ -195,7 +197,7 @@ impl AnnotationLog {
         reports
     }
 
-    /// Whether a person is done with an item: decided, or passed over.
+    /// Returns whether a person decided or skipped an item.
     pub fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
         let of_person = self.about(item).filter(|it| it.person == person);
         of_person
@@ -208,7 +210,7 @@ impl AnnotationLog {
             .any(|it| !self.is_undone(it))
     }
 
-    /// What has become of an event.
+    /// Returns the current status of an event.
     pub fn status(&self, entry: &LogEntry) -> EventStatus {
         let standing = match &entry.event.action {
             _ if self.is_undone(entry) => return EventStatus::Undone,
@@ -245,7 +247,7 @@ impl AnnotationLog {
         keys.map(|it| &self.entries[it])
     }
 
-    /// Those of `made` that stand, by when they came.
+    /// Returns the active events among `made`, by time of receipt.
     fn standing_of<'a>(&self, made: &[&'a LogEntry]) -> Vec<&'a LogEntry> {
         let kept: Vec<&LogEntry> = made
             .iter()
@@ -256,7 +258,7 @@ impl AnnotationLog {
             kept.iter().flat_map(|it| replaced_by(it, made)).collect();
         let stands = |it: &&&LogEntry| !replaced.contains(&it.event.key);
         let standing = in_order(kept.iter().filter(stands).copied());
-        // Only events that replace each other in a circle leave none: then all are shown.
+        // Only events that replace each other in a cycle leave none; then all of them are returned.
         if standing.is_empty() {
             return in_order(kept.into_iter());
         }
@@ -264,7 +266,7 @@ impl AnnotationLog {
     }
 }
 
-/// Keys of what an event replaces, directly or by way of others of `made`.
+/// Returns the keys that an event replaces, directly or through other events of `made`.
 fn replaced_by(entry: &LogEntry, made: &[&LogEntry]) -> BTreeSet<EventKey> {
     let mut replaced = BTreeSet::new();
     let mut named: Vec<EventKey> = entry.event.action.replaces().to_vec();

@@ -1,4 +1,4 @@
-//! How far a task is, how fast people are, how right, and whether they change.
+//! The progress of a task, and the speed, accuracy and drift of its annotators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,78 +15,78 @@ use crate::stats::quantile::median;
 const MS_AN_HOUR: f64 = 3_600_000.0;
 const MS_A_DAY: u64 = 86_400_000;
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgress))]
 pub struct TaskProgress {
-    /// Drawn items.
+    /// The number of sampled items.
     pub n_items: u64,
-    /// Those with at least one decision that counts.
+    /// Items with at least one decision that counts.
     pub n_started: u64,
-    /// Those with as many as the overlap asks for.
+    /// Items with as many decisions as requested.
     pub n_complete: u64,
-    /// Decisions that are asked for: drawn items times overlap.
+    /// The number of requested decisions: sampled items times annotators per item.
     pub n_decisions_required: u64,
-    /// Those of them that are there.
+    /// The number of these decisions that have been made.
     pub n_decisions: u64,
-    /// Drawn items that a curator settled.
+    /// Sampled items that a curator adjudicated.
     pub n_adjudicated: u64,
-    /// Items, of any role, with a report that was not taken back.
+    /// Items of any role with a report that was not undone.
     pub n_reported: u64,
-    /// Decisions of everybody on each day with any, as days since 1970 in UTC.
+    /// The number of decisions of all annotators on each day that has any; days since 1970, UTC.
     pub decisions_by_day: Vec<(u64, u64)>,
-    /// Who has done anything, ascending.
+    /// Everyone with an event, ascending.
     pub by_annotator: Vec<AnnotatorProgress>,
 }
 
-/// What one person did. Decisions are those that stand, on items of any role but training.
+/// The work of one annotator. It includes active decisions on items of all roles except training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressOfPerson))]
 pub struct AnnotatorProgress {
-    /// Who.
+    /// The annotator.
     pub person: PersonId,
-    /// Whether their work is out of all estimates.
+    /// Whether they are excluded from all estimates.
     pub is_excluded: bool,
-    /// Items decided on.
+    /// The number of items decided on.
     pub n_decided: u64,
-    /// Items passed over.
+    /// The number of items skipped.
     pub n_skipped: u64,
-    /// Events taken back.
+    /// The number of events undone.
     pub n_undone: u64,
-    /// Items on which they contradict themselves.
+    /// The number of items on which they contradict themselves.
     pub n_conflicts: u64,
-    /// Time spent on the items decided on, pauses left out.
+    /// The time spent on the decided items, in milliseconds, without pauses.
     pub active_ms: u64,
-    /// The middle of the times for one item.
+    /// The median time per decision, in milliseconds.
     pub median_decision_ms: Option<f64>,
-    /// Items decided on in an hour of active time.
+    /// Items decided on per hour of active time.
     pub decisions_per_hour: Option<f64>,
-    /// When their last event came, in milliseconds since 1970.
+    /// The time at which their last event was received, in milliseconds since 1970.
     pub last_event_ms: u64,
-    /// How often they are right on gold; none without any.
+    /// The share of gold items that they answer correctly; `None` without any.
     pub gold_accuracy: Option<Estimate>,
-    /// Gold items decided on.
+    /// The number of decisions on gold items.
     pub n_gold: u64,
-    /// Whether they are right on gold more often at the end than at the beginning.
+    /// The change in their accuracy on gold items over time.
     pub gold_accuracy_drift: Option<Drift>,
-    /// Whether they agree with the others more often at the end than at the beginning.
+    /// The change in their agreement with the other annotators over time.
     pub agreement_drift: Option<Drift>,
 }
 
-/// How a share changed from the first third of somebody's decisions to the last, by the clock of
-/// their browser. There is none with fewer than three decisions.
+/// The change of a share from the first third of an annotator's decisions to the last third,
+/// ordered by the browser's clock. Undefined for fewer than three decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDrift))]
 pub struct Drift {
-    /// Of the first third, rounded down.
+    /// The share in the first third, rounded down.
     pub first: Proportion,
-    /// Of as many at the end.
+    /// The share in as many decisions at the end.
     pub last: Proportion,
-    /// The last less the first, −1 to 1; by Newcombe's interval.
+    /// The last share minus the first, from −1 to 1, with Newcombe's interval.
     pub difference: Estimate,
 }
 
-/// How far a task is, from its items, the overlap it asks for and its log.
+/// Computes the progress of a task from its items, the number of annotators per item and its log.
 pub fn measure_progress(
     items: &[AnnotationItem],
     overlap: u32,
@@ -97,7 +97,7 @@ pub fn measure_progress(
     let drawn = items.iter().zip(&said);
     let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Sampled { .. }));
     let drawn: Vec<&ItemAnswers> = drawn.map(|it| it.1).collect();
-    // Who contradicts themselves has decided, if not said what.
+    // An annotator with conflicting answers counts as having decided.
     let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicting_people.len()) as u64;
     let overlap = u64::from(overlap);
     let count =
@@ -117,7 +117,7 @@ pub fn measure_progress(
     }
 }
 
-/// What was decided, by person.
+/// The decisions of each person.
 struct Works<'a> {
     items: &'a [AnnotationItem],
     said: &'a [ItemAnswers],
@@ -141,7 +141,7 @@ impl<'a> Works<'a> {
                     AnnotationAction::Decided(decision) => Some((it, decision)),
                     _ => None,
                 });
-                // Of two that contradict each other, time was spent on both.
+                // If two decisions contradict each other, the time of both counts.
                 decided.entry(person).or_default().extend(made);
             }
         }
@@ -204,7 +204,7 @@ impl<'a> Works<'a> {
         }
     }
 
-    /// Whether two answers of a person stand; of excluded people too.
+    /// Returns whether a person has two different active answers, also for excluded people.
     fn is_conflict(&self, person: PersonId, item: ItemNo) -> bool {
         let standing = self.log.decisions(item).remove(&person).unwrap_or_default();
         let mut answers = standing.iter().map(|it| it.event.action.answer());
@@ -212,7 +212,7 @@ impl<'a> Works<'a> {
         answers.any(|it| Some(it) != first)
     }
 
-    /// On gold, whether the answer is the right one.
+    /// For gold items, returns whether the answer is right.
     fn is_right(&self, decision: &Decision) -> Option<bool> {
         match self.items[decision.item.0 as usize].role {
             ItemRole::Gold { answer } => Some(decision.answer == answer),
@@ -220,7 +220,8 @@ impl<'a> Works<'a> {
         }
     }
 
-    /// On drawn items, whether the answer is what the others say; none where either says nothing.
+    /// For sampled items, returns whether the answer agrees with the majority of the others; `None`
+    /// if either has no preference.
     fn is_with_others(&self, entry: &LogEntry, decision: &Decision) -> Option<bool> {
         let at = decision.item.0 as usize;
         let own = decision.answer.preference()?;
@@ -262,7 +263,7 @@ mod tests {
     use super::super::fixture::{decided, entries, entry, item, key};
     use super::*;
 
-    /// Three drawn items, six gold ones whose right answer is the first, a training item.
+    /// Three sampled items, six gold items whose right answer is the first, and a training item.
     fn items() -> Vec<AnnotationItem> {
         let role = |number| match number {
             0..3 => ItemRole::Sampled {
@@ -309,7 +310,8 @@ mod tests {
         );
         assert_eq!((found.n_decisions_required, found.n_decisions), (6, 5));
         assert_eq!((found.n_adjudicated, found.n_reported), (0, 1));
-        // Six stood on the first day, training left out; on the second, two in conflict.
+        // Training left out, five active decisions on the first day; on the second day, two in
+        // conflict.
         assert_eq!(found.decisions_by_day, [(0, 5), (1, 2)]);
         let [one, two, _] = &found.by_annotator[..] else {
             panic!("{:?}", found.by_annotator)
@@ -348,7 +350,8 @@ mod tests {
         assert_eq!(found.n_started, 0);
     }
 
-    /// Of the decisions of 1 the others have an opinion on three: with, with, against.
+    /// Of the sampled decisions of person 1, the others have a preference on three: two agree, one
+    /// does not.
     #[test]
     fn drift_is_against_what_the_others_say() {
         let found = measure_progress(

@@ -1,19 +1,21 @@
-//! Which instances become items, each with its probability.
+//! Sampling of the items of a task, each with its inclusion probability.
 //!
 //! A sample of `n` is drawn by systematic sampling with unequal probabilities over a random order
 //! (Madow, Annals of Mathematical Statistics 20, 1949; Särndal, Swensson and Wretman, Model
-//! Assisted Survey Sampling, 1992, section 3.6.2). With the size `x` of each of `N` candidates
-//! and `X = Σ x`, candidate `i` has the inclusion probability `π = n x / X`; one for which that is
-//! above 1 is taken for certain and the others share what is left, again until none is. Their
-//! cumulated `n x`, in random order, are hit by the `n` points `u, u + X, u + 2X, …` with one
-//! random `u < X`. Sizes are whole numbers, so that π is exact, `Σ π = n`, and exactly `n` are
-//! drawn. With equal sizes this is a simple random sample without replacement.
+//! Assisted Survey Sampling, 1992, section 3.6.2). With the size `x` of each of `N` candidates and
+//! `X = Σ x`, candidate `i` has the inclusion probability `π = n x / X`. A candidate for which this
+//! is above 1 is selected with certainty, and the rest of the sample is drawn from the others,
+//! repeatedly until no such candidate is left. The cumulated `n x` of the others, in random order,
+//! are hit by the `n` points `u, u + X, u + 2X, …` with one random `u < X`. Sizes are integers, so
+//! that π is exact, `Σ π = n`, and exactly `n` candidates are drawn. With equal sizes this is
+//! simple random sampling without replacement.
 //!
-//! A design with strata draws from each on its own, at least one. Each stratum, the first seat
-//! given, gets its seats by the method of Sainte-Laguë: the next to the one with the largest
-//! `share / (2 seats + 1)` that has candidates left. So π is known exactly here too.
+//! A stratified design draws from each stratum separately, at least one item. After one item for
+//! each stratum, further items are allocated by the Sainte-Laguë method: each goes to the stratum
+//! with the largest `share / (2 seats + 1)` that has candidates left. So π is known exactly here
+//! too.
 //!
-//! An estimate over all candidates is that of Hájek: `Σ (y / π) / Σ (1 / π)` over those drawn.
+//! Estimates over all candidates use the Hájek estimator: `Σ (y / π) / Σ (1 / π)` over the sample.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,17 +32,17 @@ use crate::probe::Probe;
 use crate::stats::quantile::median;
 use crate::study::Study;
 
-/// The items of a task, with what they are drawn from.
+/// The items of a task, with the size of the sampling frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskSample {
-    /// Training, then gold, then what was drawn, each in its order.
+    /// Training items, then gold items, then sampled items, each group in its order.
     pub items: Vec<AnnotationItem>,
-    /// Instances that could have been drawn: what estimates are about.
+    /// The number of instances that could have been drawn, which estimates describe.
     pub n_candidates: u64,
 }
 
-/// Makes the items of a task. An instance of training or gold is not drawn as well, so that
-/// nobody gets it twice and estimates are about the others.
+/// Creates the items of a task. Instances of training and gold items are not sampled, so that
+/// nobody gets them twice; estimates describe the other instances.
 pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> {
     let mut known: BTreeSet<InstanceRef> = BTreeSet::new();
     let mut items = Vec::new();
@@ -99,17 +101,18 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
 /// A candidate that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampledCandidate {
-    /// Its place in the frame.
+    /// The index of the candidate in the sampling frame.
     pub index: usize,
     /// π, above 0 and at most 1.
     pub inclusion_probability: f64,
 }
 
-/// Sizes are counted in this part of 1.
+/// The size that stands for 1.
 const UNIT: f64 = 65_536.0;
 
-/// Draws `n` of a frame, or all if there are fewer, in the order of the frame. Refused is an
-/// empty frame, and fewer items than strata, since one of these would then have no chance.
+/// Draws `n` candidates from a sampling frame, or all if there are fewer, in the order of the
+/// frame. It is an error if the frame is empty, or if there are fewer items than strata, since one
+/// stratum would then have no chance.
 pub fn draw_sample(
     frame: &[SamplingCandidate],
     design: &SamplingDesign,
@@ -139,13 +142,13 @@ pub fn draw_sample(
     Ok(drawn)
 }
 
-/// Candidates that are drawn from on their own.
+/// A stratum: candidates that are sampled separately.
 struct Stratum {
     members: Vec<usize>,
     share: f64,
 }
 
-/// None of them empty.
+/// Returns the strata of the frame; none of them is empty.
 fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> {
     let all = frame.iter().enumerate();
     match *design {
@@ -188,13 +191,13 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
     }
 }
 
-/// How many of each stratum are drawn; together `n`, or all there are.
+/// Returns how many items each stratum gets; in total `n`, or all candidates.
 fn seats(strata: &[Stratum], n: usize) -> Vec<usize> {
     let mut seats = vec![1; strata.len()];
     for _ in strata.len()..n {
         let claim = |at: usize| strata[at].share / (2 * seats[at] + 1) as f64;
         let open = (0..strata.len()).filter(|&at| seats[at] < strata[at].members.len());
-        // The first of equals.
+        // The first one of equal claims.
         let Some(next) = open.reduce(|a, b| if claim(b) > claim(a) { b } else { a }) else {
             break;
         };
@@ -203,7 +206,7 @@ fn seats(strata: &[Stratum], n: usize) -> Vec<usize> {
     seats
 }
 
-/// The size of every candidate, at least 1.
+/// Returns the size of every candidate, at least 1.
 fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
     let SamplingDesign::WeightedByMargin {
         weighting: favour, ..
@@ -225,7 +228,7 @@ fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
     margins.map(size).collect()
 }
 
-/// Draws `n` of `members` with probabilities in proportion to their sizes.
+/// Draws `n` of `members` with probabilities proportional to their sizes.
 fn systematic(
     mut members: Vec<usize>,
     sizes: &[u64],
@@ -241,7 +244,7 @@ fn systematic(
         }));
         return;
     }
-    // Largest first; the order of the others is that of the shuffle.
+    // Largest first; equal sizes stay in shuffled order.
     let mut largest = members.clone();
     largest.sort_by_key(|&at| std::cmp::Reverse(sizes[at]));
     let mut whole: u64 = members.iter().map(|&at| sizes[at]).sum();

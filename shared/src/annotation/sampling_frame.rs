@@ -1,4 +1,4 @@
-//! What could be drawn: the instances of a study that a task asks for.
+//! The sampling frame: the instances of a study that a task selects.
 
 use super::Preference;
 use super::task::{AnnotationTask, DisagreementPair, InstanceRef, SamplingDesign};
@@ -14,18 +14,18 @@ use crate::verdict::Verdict;
 pub struct SamplingCandidate {
     /// The instance.
     pub instance: InstanceRef,
-    /// Place of its query in the study.
+    /// The index of its query in the study.
     pub query: u32,
-    /// Of the ranker that [`SamplingDesign::WeightedByMargin`] names; none elsewhere, and without
-    /// all scores.
+    /// The margin for the ranker that [`SamplingDesign::WeightedByMargin`] names; `None` for other
+    /// designs, or unless all documents have a score.
     pub margin: Option<f64>,
-    /// Whether those that [`SamplingDesign::DisagreementFirst`] names do not agree; none elsewhere,
-    /// and without all scores.
+    /// Whether the two sides of [`SamplingDesign::DisagreementFirst`] disagree; `None` for other
+    /// designs, or unless all documents have a score.
     pub is_disagreement: Option<bool>,
 }
 
-/// The instances that a task draws from, by probe in the task's order, then as mined. An instance
-/// that is one of two probes is there twice.
+/// Returns the instances that a task draws from, by probe in the task's order, then as mined. An
+/// instance of two probes is listed twice.
 pub fn build_sampling_frame(
     study: &Study,
     task: &AnnotationTask,
@@ -110,7 +110,7 @@ pub fn build_sampling_frame(
     Ok(found)
 }
 
-/// What of a candidate its chances depend on.
+/// The property of a candidate that its inclusion probability depends on.
 enum CandidateMeasure<'a> {
     Nothing,
     Margin(&'a Scores),
@@ -118,7 +118,7 @@ enum CandidateMeasure<'a> {
     Both(&'a Scores, &'a Scores),
 }
 
-/// The claim over the scores of a ranker; none if one is missing.
+/// Returns the claim with the scores of a ranker; `None` if a score is missing.
 pub(super) fn claim_scores(
     study: &Study,
     scores: &Scores,

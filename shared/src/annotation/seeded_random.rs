@@ -1,20 +1,21 @@
-//! Random numbers that anybody can draw again: from a seed and what is drawn for.
+//! Reproducible random numbers, from a seed and a purpose.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
-/// PCG64 from the SHA-256 of the seed and of what is drawn for, parted by a line break.
+/// Returns PCG64 seeded with the SHA-256 of the seed, a line feed and `what`, the purpose.
 pub(super) fn generator(seed: u64, what: &str) -> Pcg64 {
     Pcg64::from_seed(Sha256::digest(format!("{seed}\n{what}")).into())
 }
 
-/// A number below `n`, off its fair share by less than `n / 2^64`; 0 if `n` is.
+/// Returns a random number below `n`, whose probabilities differ by less than `n / 2^64`; 0 if `n`
+/// is 0.
 pub(super) fn below(random: &mut Pcg64, n: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
-/// Puts things into an order each of which is as likely as any other (Fisher and Yates).
+/// Shuffles a slice so that every order is equally likely (Fisher and Yates).
 pub(super) fn shuffle<T>(random: &mut Pcg64, things: &mut [T]) {
     for at in (1..things.len()).rev() {
         let other = below(random, at as u64 + 1) as usize;
@@ -35,7 +36,7 @@ mod tests {
             *counts.entry(things).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 6);
-        // 1,000 each, ± 29 (√(6,000 · 1/6 · 5/6)).
+        // The expected count is 1,000 each, ± 29 (√(6,000 · 1/6 · 5/6)).
         assert!(
             counts.values().all(|it| (900..1_100).contains(it)),
             "{counts:?}"

@@ -1,4 +1,4 @@
-//! What curators see and what a study shows, as tables: progress, agreement, estimates.
+//! Tables of progress, agreement and estimates, for curators and for the study page.
 
 use super::PersonId;
 use super::agreement::{AgreementCoefficients, AgreementReport, PairAgreement};
@@ -10,38 +10,39 @@ use crate::report::{ColumnKind, ReportTable, TableValue, format};
 use crate::stats::Estimate;
 use crate::stats::agreement::AgreementCoefficient;
 
-/// The first row of a table that goes by probe.
+/// The first row of tables by probe.
 pub const ALL_PROBES: &str = "all";
 
-/// What stands above numbers of people that are not weighted.
+/// The note above unweighted values.
 const UNWEIGHTED: &str = "Over the sampled items that annotators saw, not weighted by 1/π. 95 % \
      intervals in brackets: percentile bootstrap over queries.";
 
-/// Who a person is, in the words of the page.
+/// A function that returns the name of a person, as shown on the page.
 pub type PersonNameFn<'a> = &'a dyn Fn(PersonId) -> String;
 
-/// In the order of the page:
+/// Returns the agreement tables, in the order of the page:
 ///
 /// - `agreement`: the coefficients over all items and over those of each probe,
-/// - `pairs`: Cohen's κ of each two people,
-/// - `people`: each person and all others.
+/// - `pairs`: Cohen's κ of each pair of annotators,
+/// - `people`: the agreement of each annotator with all others.
 pub fn agreement_tables(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<ReportTable> {
     vec![by_probe(found), pairs(found, called), people(found, called)]
 }
 
-/// In the order of the page:
+/// Returns the progress tables, in the order of the page:
 ///
-/// - `progress`: what each person did,
-/// - `days`: decisions on each day.
+/// - `progress`: the work of each annotator,
+/// - `days`: the decisions on each day.
 pub fn progress_tables(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<ReportTable> {
     vec![work(found, called), days(found)]
 }
 
-/// In the order of the page; `rankers` are the names of those of the study:
+/// Returns the tables of estimates, in the order of the page; `rankers` are the names of the
+/// study's rankers:
 ///
-/// - `results`: who agrees with whom, over all items and over those of each probe,
-/// - `said`: what people say of how many items,
-/// - `details`: each of these numbers in each of the ways in which it is counted.
+/// - `results`: the agreement of each two sides, over all items and for each probe,
+/// - `said`: the numbers of items by outcome of the annotation,
+/// - `details`: each of these values with and without ties and by vote.
 pub fn estimate_tables(found: &AgreementEstimates, rankers: &[String]) -> Vec<ReportTable> {
     vec![
         results(found, rankers),
@@ -50,7 +51,7 @@ pub fn estimate_tables(found: &AgreementEstimates, rankers: &[String]) -> Vec<Re
     ]
 }
 
-/// Each line of the estimates with the name of its probe, all items first.
+/// Returns each row of estimates with the name of its probe, all items first.
 pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
@@ -58,7 +59,7 @@ pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> 
     std::iter::once(all).chain(probes).collect()
 }
 
-/// What is compared in a line, each with its name, in the order of the page.
+/// Returns the compared sides of a row with their names, in the order of the page.
 pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
     let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
@@ -70,7 +71,7 @@ pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, Ag
     found
 }
 
-/// The coefficients of agreement with their names, in the order of the page.
+/// Returns the coefficients of agreement with their names, in the order of the page.
 pub fn coefficient_rows(
     of: &AgreementCoefficients,
 ) -> [(&'static str, Option<AgreementCoefficient>); 4] {
@@ -82,8 +83,8 @@ pub fn coefficient_rows(
     ]
 }
 
-/// A day since 1970 as it is written: `2026-11-20`. By the calendar of Gregory, after Richards
-/// (in Explanatory Supplement to the Astronomical Almanac, 2013, section 15.11).
+/// Formats a day since 1970 in the Gregorian calendar, as in `2026-11-20`, after Richards (in
+/// Explanatory Supplement to the Astronomical Almanac, 2013, section 15.11).
 pub fn format_iso_date(days: u64) -> String {
     let julian = days as i64 + 2_440_588;
     let f = julian + 1401 + (4 * julian + 274_277) / 146_097 * 3 / 4 - 38;
@@ -228,7 +229,7 @@ fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
     }
 }
 
-/// The difference and its bounds, which may be below 0.
+/// Returns the difference and its bounds, which can be below 0.
 fn drift(it: Option<Drift>) -> [TableValue; 2] {
     match it {
         Some(Drift { difference, .. }) => {

@@ -1,4 +1,5 @@
-//! A review task: what is drawn from a study, how, and how people are led through it.
+//! The definition of an annotation task: what is sampled from a study, and how annotators work on
+//! it.
 
 use std::ops::RangeInclusive;
 
@@ -11,58 +12,58 @@ use crate::study::controls::StudyControls;
 use crate::user_text::{check_guidelines, check_note, check_tags, check_title};
 use crate::verdict::Outcome;
 
-/// A task has at most so many items: what one page can list, and more than people review.
+/// The most items of a task: as many as one page can list, and more than people annotate.
 pub const MAX_ITEMS: u32 = 20_000;
 
-/// An item is shown to at most so many people.
+/// The most annotators of one item.
 pub const MAX_ANNOTATORS_PER_ITEM: u32 = 20;
 
-/// A review task as a curator writes it.
+/// An annotation task, as a curator defines it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTask))]
 #[serde(deny_unknown_fields)]
 pub struct AnnotationTask {
-    /// What people read above the queue.
+    /// The title, shown above the queue.
     pub title: String,
     /// The name of the study.
     pub study: String,
-    /// Probes whose instances are drawn from.
+    /// The probes whose instances are sampled.
     pub probes: Vec<Probe>,
-    /// Which of their instances.
+    /// Which of their instances are sampled.
     #[serde(default)]
     #[serde(alias = "wanted")]
     pub filter: TaskFilter,
-    /// How many are drawn; all there are, if there are fewer.
+    /// The number of items to sample; all instances if there are fewer.
     pub n_items: u32,
-    /// With which chances.
+    /// The sampling design.
     #[serde(alias = "design")]
     pub sampling: SamplingDesign,
-    /// How many people decide on each item.
+    /// The number of annotators who decide on each item.
     #[serde(alias = "overlap")]
     pub annotators_per_item: u32,
-    /// Everything random in the task comes from this.
+    /// The seed of all random choices in the task.
     pub seed: u64,
-    /// Of so many items that a person gets, one is gold, while there are any; 0 for no gold.
+    /// One of this many items is gold, as long as there are gold items; 0 for no gold.
     #[serde(alias = "gold_every")]
     pub gold_interval: u32,
-    /// Whether people see what rankers make of an item only after the task: no scores, no verdict.
+    /// Whether the scores and verdicts of rankers are hidden during the task.
     #[serde(default = "yes")]
     #[serde(alias = "blind")]
     pub is_blind: bool,
-    /// Whether query terms are marked in the texts.
+    /// Whether query terms are highlighted in the documents.
     #[serde(default = "yes")]
     #[serde(alias = "mark_terms")]
     pub highlights_query_terms: bool,
-    /// Tags that people can put on a decision by one click; they may write others.
+    /// Tags that annotators can add to a decision with one click; they can also write others.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// How to decide, in Markdown. It is untrusted: no HTML of it is ever shown.
+    /// The annotation guidelines, in Markdown. They are untrusted: HTML in them is never rendered.
     #[serde(default)]
     pub guidelines: String,
-    /// What everybody does first, in this order.
+    /// The training items that every annotator does first, in this order.
     #[serde(default)]
     pub training: Vec<ReferenceAnswer>,
-    /// What is strewn in.
+    /// The gold items, mixed into the queue.
     #[serde(default)]
     pub gold: Vec<ReferenceAnswer>,
 }
@@ -71,88 +72,88 @@ fn yes() -> bool {
     true
 }
 
-/// Which instances are drawn from.
+/// The instances that are sampled from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWanted))]
 #[serde(deny_unknown_fields)]
 pub struct TaskFilter {
-    /// The state of the Study page: reading, δ, width of a tie, which instances count.
+    /// The controls of the study page: variant, δ, tie threshold, subset of instances.
     #[serde(default)]
     #[serde(alias = "dials")]
     pub controls: StudyControls,
-    /// The ranker that outcome, margins and what it saw whole are those of.
+    /// The ranker that outcome, margin and truncation refer to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranker: Option<usize>,
-    /// Only this outcome.
+    /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Only margins from here on.
+    /// Only instances with at least this margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "margin_from")]
     pub min_margin: Option<f64>,
-    /// Only margins up to here.
+    /// Only instances with at most this margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "margin_to")]
     pub max_margin: Option<f64>,
 }
 
-/// With which chances instances are drawn. No instance has none, so that estimates over what was
-/// drawn are estimates over all.
+/// The sampling design. Every instance has a probability above 0, so that estimates from the sample
+/// hold for all instances.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDesign))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum SamplingDesign {
-    /// Every instance with the same.
+    /// The same probability for every instance.
     Uniform,
-    /// Within each probe every instance with the same.
+    /// The same probability for every instance of a probe.
     #[serde(alias = "by-probe")]
     StratifiedByProbe {
-        /// How many of each probe.
+        /// How many items each probe gets.
         #[serde(alias = "share")]
         allocation: Allocation,
     },
-    /// By the size of the margin of a ranker.
+    /// Probabilities that depend on the margin of a ranker.
     #[serde(alias = "by-margin")]
     WeightedByMargin {
-        /// Its place in the study.
+        /// The index of the ranker in the study.
         ranker: usize,
-        /// Which margins.
+        /// Which margins are sampled more often.
         #[serde(alias = "favour")]
         weighting: MarginWeighting,
     },
-    /// Those where two do not agree more often than the others.
+    /// Higher probabilities for instances on which two sides disagree.
     DisagreementFirst {
-        /// Who.
+        /// The two sides.
         #[serde(alias = "between")]
         pair: DisagreementPair,
-        /// The share of the items that is drawn from them, above 0 and below 1.
+        /// The share of the items that are disagreements, above 0 and below 1.
         #[serde(alias = "share")]
         allocation: f64,
     },
 }
 
-/// How many items each probe gets, at least one.
+/// How many items each probe gets; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewShare))]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
-    /// In proportion to its instances.
+    /// In proportion to the number of its instances.
     Proportional,
-    /// As many as any other, while it has them.
+    /// The same number for each probe, as long as it has instances.
     Equal,
 }
 
-/// Which margins are drawn more often. With `r = |margin|` over its median, the chances of an
-/// instance are in proportion to `1/8 + f(r)`, so that none has more than nine times those of
-/// another, and weights do not run away. Without a margin, `r = 1`.
+/// The margins that are sampled more often. With `r` as `|margin|` over its median, the probability
+/// of an instance is proportional to `1/8 + f(r)`, so that none is more than nine times as probable
+/// as another and weights stay bounded. Without a margin, `r = 1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFavour))]
 #[serde(rename_all = "kebab-case")]
 pub enum MarginWeighting {
-    /// Close calls: `f(r) = 1 / (1 + r)`.
+    /// Small margins: `f(r) = 1 / (1 + r)`.
     #[serde(alias = "close")]
     SmallMargins,
-    /// Clear ones: `f(r) = r / (1 + r)`.
+    /// Large margins: `f(r) = r / (1 + r)`.
     #[serde(alias = "clear")]
     LargeMargins,
 }
@@ -164,29 +165,29 @@ pub enum MarginWeighting {
 pub enum DisagreementPair {
     /// The claim and the scores of a ranker.
     AxiomAndRanker {
-        /// Its place in the study.
+        /// The index of the ranker in the study.
         ranker: usize,
     },
     /// The scores of two rankers.
     #[serde(alias = "rankers")]
     TwoRankers {
-        /// Place of the one.
+        /// The index of the first ranker in the study.
         first: usize,
-        /// Place of the other.
+        /// The index of the second ranker in the study.
         second: usize,
     },
 }
 
-/// An instance of a study.
+/// A reference to an instance of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPlace))]
 pub struct InstanceRef {
-    /// Of which probe.
+    /// The probe of the instance.
     pub probe: Probe,
     /// The variant of the axiom.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// Its place among the instances of both.
+    /// The index among the instances of that probe and variant.
     #[serde(alias = "number")]
     pub index: u64,
 }
@@ -198,16 +199,16 @@ impl InstanceRef {
     }
 }
 
-/// An instance of which the answer is known.
+/// An instance with a known right answer, for training or gold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewKnown))]
 pub struct ReferenceAnswer {
     /// The instance.
     #[serde(alias = "place")]
     pub instance: InstanceRef,
-    /// The right answer, about the texts in the order of the claim.
+    /// The right answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
-    /// Why; in training it is shown after the decision.
+    /// The reason; in training it is shown after the decision.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[serde(alias = "why")]
     pub explanation: String,
@@ -217,34 +218,34 @@ pub struct ReferenceAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItem))]
 pub struct AnnotationItem {
-    /// Which instance.
+    /// The instance.
     #[serde(alias = "place")]
     pub instance: InstanceRef,
-    /// Place of its query in the study.
+    /// The index of its query in the study.
     pub query: u32,
-    /// What it is there for.
+    /// The role of the item.
     pub role: ItemRole,
 }
 
-/// What an item is there for.
+/// The role of an item in its task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRole))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ItemRole {
-    /// To learn by. It counts for nothing.
+    /// A training item. It is not counted.
     Training {
         /// The right answer.
         answer: AnnotatorAnswer,
-        /// Shown after the decision.
+        /// The reason, shown after the decision.
         #[serde(alias = "why")]
         explanation: String,
     },
-    /// To see how right a person is. It is in no estimate.
+    /// An item that measures an annotator's accuracy. It enters no estimate.
     Gold {
         /// The right answer.
         answer: AnnotatorAnswer,
     },
-    /// To learn from people.
+    /// An item that was sampled for the estimates.
     #[serde(alias = "drawn")]
     Sampled {
         /// π, above 0 and at most 1.
@@ -263,7 +264,7 @@ impl ItemRole {
         }
     }
 
-    /// π; none for an item that was not drawn.
+    /// Returns π; `None` for an item that was not sampled.
     pub fn probability(&self) -> Option<f64> {
         match self {
             ItemRole::Sampled {
@@ -274,18 +275,18 @@ impl ItemRole {
     }
 }
 
-/// What a person is told who has decided on a training item.
+/// The feedback after a decision on a training item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFeedback))]
 pub struct TrainingFeedback {
-    /// The right answer, about the texts in the order of the claim.
+    /// The right answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
-    /// Why.
+    /// The reason.
     pub explanation: String,
 }
 
 impl AnnotationItem {
-    /// What is told after a decision: of training the right answer, of all else nothing.
+    /// Returns the feedback of a training item; `None` for other items.
     pub fn feedback(&self) -> Option<TrainingFeedback> {
         match &self.role {
             ItemRole::Training {
@@ -301,8 +302,8 @@ impl AnnotationItem {
 }
 
 impl AnnotationTask {
-    /// The task as it is kept, words by the rules of [`crate::user_text`]. Refused is what no task
-    /// can be made of, whatever the study.
+    /// Returns the task as it is stored, with texts normalized as in [`crate::user_text`]. It is an
+    /// error if the task is invalid for every study.
     pub fn validated(mut self) -> Result<AnnotationTask, Error> {
         let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
             if range.contains(&value) {

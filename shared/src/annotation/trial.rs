@@ -1,4 +1,4 @@
-//! Five instances of a study for somebody who wants to try what reviewing is. Nothing is kept.
+//! A trial of annotation: five instances of a study. Nothing is stored.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,23 @@ use crate::error::Error;
 use crate::study::Study;
 use crate::study::controls::StudyControls;
 
-/// Sets the maximum number of instances that a trial draws from a study.
+/// The maximum number of instances that a trial draws from a study.
 pub const N_TRIAL_ITEMS: usize = 5;
 
-/// An item to try, with what comes after the decision.
+/// An item of a trial, with what is shown after the decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTried))]
 pub struct TrialItem {
-    /// Which instance it is, to look at afterwards.
+    /// The instance, so that it can be opened afterwards.
     pub instance: InstanceRef,
-    /// As in a task.
+    /// The assignment, as in a task.
     pub assignment: Assignment,
-    /// With what rankers prefer, to be shown after the decision.
+    /// The content with the preferences of rankers, which are shown after the decision.
     pub content: ItemContent,
 }
 
-/// Draws [`N_TRIAL_ITEMS`] by a seed, fewer if there are fewer: one probe after the other in random
-/// order, from the beginning when all had their turn, and of each a random instance.
+/// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The probes take turns
+/// in random order, and each gives a random instance.
 pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
     let dials = StudyControls::default();
     let mode = dials.variant_of(study)?;

@@ -9,7 +9,7 @@ use crate::score::RankerInfo;
 
 endpoints! {
     Get "/api/models" ListModelsRequest => Vec<ModelStatus>;
-    Post "/api/models/{model}/load" LoadModelRequest => ModelStatus;
+    Post "/api/model/load" LoadModelRequest => ModelStatus;
     Get "/health" GetHealthRequest => HealthResponse;
     Get "/info" GetModelInfoRequest => ModelInfoResponse;
     Get "/v1/models" ListServedModelsRequest => ServedModelList;
@@ -147,7 +147,7 @@ pub enum ServedModelType {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListServedModelsRequest {}
 
-/// The response to [`ListServedModelsRequest`].
+/// The response to [`ListServedModelsRequest`], a list object of OpenAI's API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServedModelList {
@@ -157,7 +157,7 @@ pub struct ServedModelList {
     pub data: Vec<ServedModel>,
 }
 
-/// A model of [`ServedModelList`].
+/// A model of [`ServedModelList`], as requests name it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServedModel {

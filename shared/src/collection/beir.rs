@@ -1,8 +1,8 @@
-//! The files of BEIR: one JSON object a line.
+//! The file formats of BEIR: one JSON object per line.
 //!
-//! `corpus.jsonl` holds `{"_id", "title", "text"}`, `queries.jsonl` holds `{"_id", "text"}`
-//! (Thakur et al., NeurIPS 2021, arXiv:2104.08663). Ours may carry `doc_group` as well, for
-//! the pool `group`, and a query its `split`. Other fields are passed over. BEIR's qrels are read
+//! `corpus.jsonl` has `{"_id", "title", "text"}`, `queries.jsonl` has `{"_id", "text"}` (Thakur et
+//! al., NeurIPS 2021, arXiv:2104.08663). As an extension, both may have `doc_group`, for the
+//! candidate pool `group`, and queries a `split`. Other fields are ignored. BEIR's qrels are read
 //! by [`super::trec::read_qrels`].
 
 #[cfg(test)]
@@ -20,8 +20,8 @@ use super::lines::rows::{
 use super::{Document, Query};
 use crate::collection::{ByteProgress, ReadRows};
 
-/// Reads documents. An empty one is kept, and warned about; of two with the same id the
-/// first is kept. `progress` hears how many bytes of the file have been read.
+/// Reads documents. Empty documents are kept with a warning; of two with the same id the first is
+/// kept. `progress` receives the number of bytes of the file that have been read.
 pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
     read(name, bytes, progress, |id, row, warnings| {
         let title = row.title.text_or_none("title")?.unwrap_or_default();
@@ -37,8 +37,8 @@ pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
     })
 }
 
-/// Reads queries. An empty one is refused, since no document can match it; of two with the
-/// same id the first is kept. `progress` hears how many bytes of the file have been read.
+/// Reads queries. An empty query is rejected, since no document can match it; of two with the same
+/// id the first is kept. `progress` receives the number of bytes of the file that have been read.
 pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
     read(name, bytes, progress, |id, row, warnings| {
         let text = row.text.text("text")?;
@@ -55,7 +55,7 @@ pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) ->
     })
 }
 
-/// Reads rows, each of which `make` makes of an id and the other fields. Of two rows with the same
+/// Reads rows; `make` creates each one from an id and the other fields. Of two rows with the same
 /// id the first is kept.
 fn read<T>(
     name: &str,
@@ -76,7 +76,7 @@ fn read<T>(
     Ok((found, reading))
 }
 
-/// What we look at in a row. Every field takes any value, so that we can say which is wrong.
+/// The fields of a row that are used. Every field accepts any value, so that errors can name it.
 #[derive(Deserialize)]
 struct Row<'a> {
     #[serde(rename = "_id", borrow, default)]
@@ -94,7 +94,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn parse(text: &'a str) -> Result<Row<'a>, String> {
         const EXPECTED: &str = r#"a row is one JSON object, as in {"_id": "7", "text": "a text"}"#;
-        // serde would take an array for an object without names.
+        // serde would accept an array in place of an object.
         if !text.trim_ascii_start().starts_with('{') {
             return Err(format!("not a JSON object: {EXPECTED}"));
         }
@@ -112,9 +112,9 @@ enum Field<'a> {
     Missing,
     Null,
     Text(Cow<'a, str>),
-    /// A number that its digits give back.
+    /// A number that can be written as its digits.
     Whole(String),
-    /// The name of its kind.
+    /// A value of another type, by the name of the type.
     Other(&'static str),
 }
 
@@ -124,7 +124,7 @@ impl<'a> Field<'a> {
             .ok_or_else(|| format!("`{name}` is missing"))
     }
 
-    /// None where the field is missing or null.
+    /// Returns the text of a field; `None` if it is missing or null.
     fn text_or_none(self, name: &str) -> Result<Option<Cow<'a, str>>, String> {
         match self {
             Field::Missing | Field::Null => Ok(None),
@@ -140,13 +140,14 @@ impl<'a> Field<'a> {
         self.digits("_id", warnings).text("_id")
     }
 
-    /// An empty group is none: its documents have nothing in common.
+    /// Returns the group of a field; an empty one is `None`, since its documents have nothing in
+    /// common.
     fn group(self, name: &str, warnings: &mut RowWarnings) -> Result<Option<String>, String> {
         let group = self.digits(name, warnings).text_or_none(name)?;
         Ok(group.filter(|it| !it.is_empty()).map(Cow::into_owned))
     }
 
-    /// Takes a whole number as the text of its digits.
+    /// Converts an integer to the text of its digits, with a warning.
     fn digits(self, name: &str, warnings: &mut RowWarnings) -> Field<'a> {
         match self {
             Field::Whole(digits) => {

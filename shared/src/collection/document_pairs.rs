@@ -1,17 +1,16 @@
-//! Pairs of texts, one JSON object a line.
+//! Pairs of documents, one JSON object per line.
 //!
-//! Three kinds of rows are told apart by their fields:
+//! Rows are distinguished by their fields:
 //!
-//! - `{"_id", "a", "b"}`, with a `query` if there is one: `a` is the preferred text, if one is. A
-//!   row of a paraphrase corpus has `paraphrase`, 1 or 0; those with 0 are passed over.
-//! - `{"_id", "src", "refs": ["…", …]}`: a sentence and its corrections, as JFLEG has them
-//!   (Napoles, Sakaguchi and Tetreault, EACL 2017). Each correction is a pair, and preferred.
+//! - `{"_id", "a", "b"}`, optionally with a `query`: `a` is the preferred text, if one is
+//!   preferred. A row of a paraphrase corpus has `paraphrase`, 1 or 0; rows with 0 are ignored.
+//! - `{"_id", "src", "refs": ["…", …]}`: a sentence and its corrections, as in JFLEG (Napoles,
+//!   Sakaguchi and Tetreault, EACL 2017). Each correction gives a pair in which it is preferred.
 //!
-//! Either may have a `group`: pairs of one group are one unit of the bootstrap, and the
-//! corrections of one sentence are a group of themselves. Other fields are passed over, as in the
-//! files of a collection; `doc_group`, which only a collection has, with a warning.
-//! `expansions.jsonl`, as `axioscope
-//! expand` writes it, is read here too; how data sets are turned into such rows stands in
+//! Both may have a `group`: pairs of one group are one unit of the bootstrap, and the corrections
+//! of one sentence are a group. Other fields are ignored, as in the files of a collection;
+//! `doc_group`, which only collections have, is ignored with a warning. `expansions.jsonl`, which
+//! `axioscope expand` writes, is read here too. The conversion of data sets into such rows is in
 //! [`layouts`].
 
 pub mod layouts;
@@ -25,27 +24,28 @@ use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quote_text, re
 use crate::collection::{ByteProgress, ReadRows};
 use crate::error::Error;
 
-/// A pair of documents of a dataset-transfer test, the preferred one first. json: rows of
-/// `transfer` files, keys _id,query,a,b,group stay.
+/// A pair of texts of a dataset-transfer test, the preferred one first. It is also a row of
+/// `transfer` files, with the keys `_id`, `query`, `a`, `b` and `group`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DocumentPair {
-    /// Unique in its file.
+    /// The id, unique in its file.
     #[serde(rename = "_id")]
     pub id: String,
-    /// A query, a question or a title, if one is written with the pair.
+    /// A query, question or title that belongs to the pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// The preferred text, if one is.
+    /// The preferred text, if one is preferred.
     pub a: String,
-    /// The other.
+    /// The other text.
     pub b: String,
-    /// Rows of one group are one unit of the bootstrap, as several corrections of one sentence are.
+    /// The group; rows of one group, such as several corrections of one sentence, are one unit of
+    /// the bootstrap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
 
-/// A row of any kind.
+/// A row of any of these kinds.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "_id")]
@@ -60,8 +60,8 @@ struct Row {
     refs: Option<Vec<String>>,
 }
 
-/// Reads pairs. Of two rows with the same id the first is kept; `progress` hears how many bytes of
-/// the file have been read.
+/// Reads pairs. Of two rows with the same id the first is kept; `progress` receives the number of
+/// bytes of the file that have been read.
 pub fn read_pairs(
     name: &str,
     bytes: impl Read,
@@ -128,7 +128,7 @@ pub fn read_pairs(
     Ok((pairs, reading))
 }
 
-/// Queries that a model has written for documents, by their ids.
+/// Reads generated queries, with the id of the document that they were generated for.
 pub fn read_expansions(name: &str, text: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
     #[derive(Deserialize)]
     struct Row {

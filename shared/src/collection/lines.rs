@@ -1,9 +1,9 @@
-//! A file of any kind as numbered lines of text, one at a time.
+//! Reads a file of any kind as numbered lines of text, one at a time.
 //!
-//! A damaged row never costs the rest of its file: what is wrong with a line is said of that
-//! line, and reading goes on. Only a file that cannot be read to its end is an [`Error`].
-//! gzip and Zstandard are unpacked on the way, told by their first bytes. Memory is bounded
-//! by [`FileSizeLimits`] whatever the file holds.
+//! An invalid row never loses the rest of its file: the problem is reported with the line number,
+//! and reading goes on. Only a file that cannot be read to its end is an [`Error`]. gzip and
+//! Zstandard files are recognized by their first bytes and decompressed. Memory is bounded by
+//! [`FileSizeLimits`] whatever the file contains.
 
 mod decompression;
 pub(super) mod rows;
@@ -16,27 +16,29 @@ use decompression::DecompressedStream;
 
 use crate::error::Error;
 
-/// How much a file may hold.
+/// Limits on the size of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileSizeLimits {
-    /// Longest line, in bytes.
+    /// The longest line, in bytes.
     pub line_bytes: u64,
-    /// Longest file once unpacked, in bytes.
+    /// The largest file after decompression, in bytes.
     pub total_bytes: u64,
-    /// An archive may unpack to this many bytes at any ratio.
+    /// Up to this size after decompression, in bytes, any compression ratio is allowed.
     pub free_bytes: u64,
-    /// An archive that unpacks to more than `free_bytes` may do so to this many times its size.
+    /// The maximum compression ratio of a file that is larger than `free_bytes` after
+    /// decompression.
     pub expansion: u64,
 }
 
 impl FileSizeLimits {
-    /// For every file that people bring.
+    /// The limits for every file that users provide.
     ///
-    /// - A line is one document. The longest of MS MARCO's documents have about 1.5 MB.
-    /// - The unpacked passages of MS MARCO v2, the largest public collection of this kind,
-    ///   are about 60 GB.
-    /// - Prose packs to a third or a tenth. gzip cannot do more than 1032 times, and does so
-    ///   only for one repeated byte: 200 times is no text. Small repetitive files stay allowed.
+    /// - A line is one document. The longest documents of MS MARCO have about 1.5 MB.
+    /// - The passages of MS MARCO v2, the largest public collection of this kind, are about 60 GB
+    ///   after decompression.
+    /// - Prose is compressed to between a third and a tenth. gzip reaches at most 1032 times, and
+    ///   only for one repeated byte; a ratio of 200 is not text. Small repetitive files are
+    ///   allowed.
     pub const FILES: FileSizeLimits = FileSizeLimits {
         line_bytes: 16 << 20,
         total_bytes: 64 << 30,
@@ -45,7 +47,7 @@ impl FileSizeLimits {
     };
 }
 
-/// The lines of a file, each read into the same buffer.
+/// Reads the lines of a file, each into the same buffer.
 pub struct LineReader<'a> {
     name: &'a str,
     bytes: BufReader<DecompressedStream<'a>>,
@@ -54,11 +56,11 @@ pub struct LineReader<'a> {
     buffer: Vec<u8>,
 }
 
-/// The bytes of a file, unpacked and within bounds.
+/// The decompressed bytes of a file, within limits.
 pub(crate) struct DecompressedReader<'a>(BufReader<DecompressedStream<'a>>);
 
 impl<'a> DecompressedReader<'a> {
-    /// As [`LineReader::open`], for a file that is not made of lines.
+    /// Opens a file that does not consist of lines, as [`LineReader::open`].
     pub(crate) fn open(
         name: &str,
         bytes: impl Read + 'a,
@@ -93,17 +95,17 @@ impl BufRead for DecompressedReader<'_> {
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextLine<'a> {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub number: u64,
-    /// Without its line break (LF or CRLF) and without a byte order mark; or why it cannot be
-    /// used.
+    /// The text without its line break (LF or CRLF) and without a byte order mark, or the reason
+    /// why it cannot be used.
     pub text: Result<&'a str, String>,
 }
 
 impl<'a> LineReader<'a> {
-    /// Looks at the first bytes and gets ready to unpack. `name` stands in every message;
-    /// `progress` hears how many bytes of the file (packed, if it is) have been read, whenever
-    /// that changes. To stop early, let `bytes` return an error.
+    /// Reads the first bytes of a file and prepares decompression. `name` is used in error
+    /// messages; `progress` receives the number of bytes of the file (before decompression) that
+    /// have been read, whenever it changes. To stop early, let `bytes` return an error.
     pub fn open(
         name: &'a str,
         bytes: impl Read + 'a,
@@ -120,7 +122,7 @@ impl<'a> LineReader<'a> {
         })
     }
 
-    /// The next line, none at the end of the file.
+    /// Returns the next line; `None` at the end of the file.
     pub fn next_line(&mut self) -> Result<Option<TextLine<'_>>, Error> {
         self.buffer.clear();
         self.line += 1;
@@ -162,7 +164,8 @@ impl<'a> LineReader<'a> {
     }
 }
 
-/// Returns the text of a file, unpacked, in which every line is needed and ends with a line feed.
+/// Returns the decompressed text of a file, with a line feed after every line. A line that cannot
+/// be used is an error.
 pub fn read_text(
     name: &str,
     bytes: impl Read,
@@ -181,7 +184,7 @@ pub fn read_text(
     Ok(all)
 }
 
-/// A line without its break, the first without a byte order mark.
+/// Returns a line without its line break, and the first line without a byte order mark.
 fn content(bytes: &[u8], line: u64) -> &[u8] {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
@@ -200,7 +203,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     })
 }
 
-/// A number of bytes for people: `50 MB`.
+/// Formats a number of bytes for people: `50 MB`.
 fn size(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),

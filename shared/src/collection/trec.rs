@@ -1,7 +1,7 @@
-//! The files of TREC: topics, relevance judgments (qrels), runs, and files of scores.
+//! The file formats of TREC: topics, relevance judgments (qrels), runs and score files.
 //!
-//! The formats are those of NIST's `trec_eval` (<https://github.com/usnistgov/trec_eval>):
-//! columns with white space between.
+//! The formats are those of NIST's `trec_eval` (<https://github.com/usnistgov/trec_eval>): columns
+//! separated by white space.
 
 pub mod topics;
 #[cfg(test)]
@@ -19,9 +19,9 @@ use super::{Collection, Qrels, QuerySplits, Run, RunEntry};
 use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, ReadReport};
 
-/// Reads judgments: `qid 0 docid grade`, or the three columns of BEIR below their header
-/// `query-id corpus-id score`. Of two grades for the same pair the first is kept. `progress`
-/// hears how many bytes of the file have been read.
+/// Reads qrels: `qid 0 docid grade`, or the three columns of BEIR below their header `query-id
+/// corpus-id score`. Of two grades for the same pair the first is kept. `progress` receives the
+/// number of bytes of the file that have been read.
 pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Qrels> {
     let (mut qrels, mut layout) = (Qrels::default(), None);
     let mut reading = read_rows(name, bytes, progress, |_, row| {
@@ -52,16 +52,17 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
         judge(&mut qrels, query, doc, whole(grade, "grade")?)?;
         Ok(RowWarnings::new())
     })?;
-    reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is no row
+    reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is not a row
     Ok((qrels, reading))
 }
 
-/// First line of what a run says of itself: Breuer, Keller & Schaer, SIGIR 2022.
+/// The first line of the `ir_metadata` block at the beginning of a run (Breuer, Keller & Schaer,
+/// SIGIR 2022).
 pub const METADATA_START: &str = "# ir_metadata.start";
 /// Marks the last line of the `ir_metadata` block at the beginning of a run.
 pub const METADATA_END: &str = "# ir_metadata.end";
 
-/// The lines of `ir_metadata`, if a file begins with them.
+/// Whether a file starts with lines of `ir_metadata`, and whether the reader is inside of them.
 #[derive(Default)]
 struct Metadata {
     inside: bool,
@@ -83,10 +84,9 @@ impl Metadata {
     }
 }
 
-/// Reads a run: `qid Q0 docid rank score tag`; whatever follows is part of the tag. It may begin
-/// with `ir_metadata`. Of two lines for the same pair the first is kept. `progress` hears how many
-/// bytes of the file have
-/// been read.
+/// Reads a run: `qid Q0 docid rank score tag`; everything after the score is part of the tag. The
+/// file may start with `ir_metadata`. Of two lines for the same pair the first is kept. `progress`
+/// receives the number of bytes of the file that have been read.
 pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Run> {
     let (mut run, mut seen) = (Run::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
@@ -101,8 +101,9 @@ pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Rea
     Ok((run, reading))
 }
 
-/// Reads a run whose seventh column is the document's grade, as MatchZoo writes them: the run
-/// and its own judgments. `progress` hears how many bytes of the file have been read.
+/// Reads a run whose seventh column is the document's grade, as MatchZoo writes them, and returns
+/// the run and its relevance judgments. `progress` receives the number of bytes of the file that
+/// have been read.
 pub fn read_labelled_run(
     name: &str,
     bytes: impl Read,
@@ -127,12 +128,12 @@ pub fn read_labelled_run(
     Ok((run, qrels, reading))
 }
 
-/// Scores that somebody brought: query id, then text id, to a finite number.
+/// Imported scores: query id, then document id, to a finite number.
 pub type ImportedScores = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// Reads scores: `qid docid score`, with or without a header, or a run of six columns. Every
-/// row is needed, for a row that is left out would be a pair that looks unscored: the first
-/// that is wrong is the error. `progress` hears how many bytes of the file have been read.
+/// Reads scores: `qid docid score`, with or without a header, or a run of six columns. The first
+/// invalid row is an error, since a pair whose row is left out would look unscored. `progress`
+/// receives the number of bytes of the file that have been read.
 pub fn read_scores(
     name: &str,
     bytes: impl Read,
@@ -155,25 +156,25 @@ pub fn read_scores(
     Ok(scores)
 }
 
-/// What a file names and the collection does not have.
+/// Ids that a file uses and the collection does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnknownIds {
-    /// How many different queries.
+    /// The number of different unknown queries.
     pub n_queries: u64,
-    /// How many different documents.
+    /// The number of different unknown documents.
     pub n_docs: u64,
-    /// The ids of the first few such queries.
+    /// The ids of the first few unknown queries.
     pub queries: Vec<String>,
-    /// The ids of the first few such documents.
+    /// The ids of the first few unknown documents.
     pub docs: Vec<String>,
 }
 
 impl UnknownIds {
-    /// How many ids of each kind are kept as examples.
+    /// The number of ids of each kind that are kept as examples.
     pub const MAX_EXAMPLES: usize = 5;
 
-    /// What the judgments name and the collection does not have.
+    /// Returns the ids in relevance judgments that the collection does not have.
     pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> UnknownIds {
         let queries = qrels.0.keys().map(String::as_str);
         let docs = qrels
@@ -184,20 +185,20 @@ impl UnknownIds {
         UnknownIds::among(queries, docs, collection)
     }
 
-    /// What the run names and the collection does not have.
+    /// Returns the ids in a run that the collection does not have.
     pub fn in_run(run: &Run, collection: &Collection) -> UnknownIds {
         let queries = run.0.keys().map(String::as_str);
         let docs = run.0.values().flatten().map(|it| it.doc.as_str());
         UnknownIds::among(queries, docs, collection)
     }
 
-    /// What splits name and the collection does not have.
+    /// Returns the ids in splits that the collection does not have.
     pub fn in_splits(splits: &QuerySplits, collection: &Collection) -> UnknownIds {
         let queries = splits.keys().map(String::as_str);
         UnknownIds::among(queries, std::iter::empty(), collection)
     }
 
-    /// Whether the collection has everything.
+    /// Returns whether no id is unknown.
     pub fn is_empty(&self) -> bool {
         self.n_queries == 0 && self.n_docs == 0
     }
@@ -225,7 +226,8 @@ impl UnknownIds {
 }
 
 impl fmt::Display for UnknownIds {
-    /// `not in the collection: 2 queries (q7, q9), 140 documents (d1, d2, d3, d4, d5, …)`
+    /// Writes, for example, `not in the collection: 2 queries (q7, q9), 140 documents (d1, d2, d3,
+    /// d4, d5, …)`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |n: u64, one: &str, many: &str, ids: &[String]| {
             let what = if n == 1 { one } else { many };
@@ -242,7 +244,7 @@ impl fmt::Display for UnknownIds {
     }
 }
 
-/// Those of `named` that are not among `known`, each once, in order of their ids.
+/// Returns the distinct elements of `named` that are not in `known`, sorted.
 fn missing<'a>(
     named: impl Iterator<Item = &'a str>,
     known: impl Iterator<Item = &'a str>,
@@ -254,7 +256,7 @@ fn missing<'a>(
     missing.into_iter().collect()
 }
 
-/// How the judgments stand in their file.
+/// The layout of a qrels file.
 enum Layout {
     Trec,
     Beir,

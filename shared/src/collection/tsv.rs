@@ -1,4 +1,4 @@
-//! Collections as tables: the tab-separated files of MS MARCO, and plain text.
+//! Collections in tables: the tab-separated files of MS MARCO, and plain text.
 
 #[cfg(test)]
 mod tests;
@@ -10,8 +10,8 @@ use super::{Document, QuerySplits};
 use crate::collection::{ByteProgress, ReadResult, ReadRows};
 use crate::error::{Error, ReadReport};
 
-/// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept, and
-/// warned about. `progress` hears how many bytes of the file have been read.
+/// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept with a
+/// warning. `progress` receives the number of bytes of the file that have been read.
 pub fn read_passages(
     name: &str,
     bytes: impl Read,
@@ -25,9 +25,9 @@ pub fn read_passages(
     })
 }
 
-/// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the address
-/// is passed over. Empty documents are kept, and warned about. `progress` hears how many
-/// bytes of the file have been read.
+/// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the URL is
+/// ignored. Empty documents are kept with a warning. `progress` receives the number of bytes of the
+/// file that have been read.
 pub fn read_documents(
     name: &str,
     bytes: impl Read,
@@ -46,8 +46,8 @@ pub fn read_documents(
     })
 }
 
-/// Reads plain text: every line that is not blank is a passage, and its number its id.
-/// `progress` hears how many bytes of the file have been read.
+/// Reads plain text: every line that is not blank is a passage, with the line number as its id.
+/// `progress` receives the number of bytes of the file that have been read.
 pub fn read_plain_text(
     name: &str,
     bytes: impl Read,
@@ -58,8 +58,8 @@ pub fn read_plain_text(
     })
 }
 
-/// Reads `qid<TAB>split`: `train`, `dev`, `test` or any other word. Of two rows of one query
-/// the first is kept. `progress` hears how many bytes of the file have been read.
+/// Reads `qid<TAB>split`: `train`, `dev`, `test` or any other word. Of two rows for the same query
+/// the first is kept. `progress` receives the number of bytes of the file that have been read.
 pub fn read_splits(
     name: &str,
     bytes: impl Read,

@@ -1,10 +1,10 @@
 //! The files of WikiPassageQA as they are distributed (Cohen, Yang & Croft, SIGIR 2018).
 //!
-//! `document_passages.json` is one object of articles, each an object of passages:
-//! `{"0": {"0": "…", "1": "…"}}`; passage 1 of article 0 is document `0-1` here, in group `0`.
-//! `train.tsv`, `dev.tsv` and `test.tsv` begin with the line
-//! `QID<TAB>Question<TAB>DocumentID<TAB>DocumentName<TAB>RelevantPassages`, the last column
-//! with numbers of passages between commas.
+//! `document_passages.json` is one object of articles, each an object of passages: `{"0": {"0":
+//! "…", "1": "…"}}`; passage 1 of article 0 becomes document `0-1` in group `0`. `train.tsv`,
+//! `dev.tsv` and `test.tsv` start with the header
+//! `QID<TAB>Question<TAB>DocumentID<TAB>DocumentName<TAB>RelevantPassages`; the last column has
+//! passage numbers separated by commas.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,9 +20,9 @@ use super::{Document, Qrels, Query};
 use crate::collection::{ByteProgress, ReadRows};
 use crate::error::{Error, ReadReport};
 
-/// Reads `document_passages.json`; passages in the order of the file. An id that cannot be one
-/// is an error of the whole file.
-/// `progress` hears how many bytes of the file have been read.
+/// Reads `document_passages.json`, with passages in the order of the file. An invalid id is an
+/// error for the whole file. `progress` receives the number of bytes of the file that have been
+/// read.
 pub fn read_passages(
     name: &str,
     bytes: impl Read,
@@ -48,8 +48,8 @@ pub fn read_passages(
     Ok((articles.docs, articles.reading))
 }
 
-/// Reads the questions of one split from the file of a name. `progress` hears how many bytes of
-/// the file have been read.
+/// Reads the questions of one split. `progress` receives the number of bytes of the file that have
+/// been read.
 pub fn read_questions(
     name: &str,
     split: &str,
@@ -98,7 +98,7 @@ pub fn read_questions(
         qrels.0.insert(id.to_owned(), relevant);
         Ok(warnings)
     })?;
-    // The row of names is no question.
+    // The header is not a question.
     reading.n_rows = queries.len() as u64;
     Ok((queries, qrels, reading))
 }
@@ -166,7 +166,7 @@ impl<'de> Visitor<'de> for Passages<'_, '_> {
         } = self.of;
         while let Some((passage, text)) = map.next_entry::<String, String>()? {
             let id = format!("{}-{passage}", self.article);
-            // A file without lines has none to name; the place in the order stands for it.
+            // The file has no lines to report, so the index of the passage is used instead.
             let place = docs.len() as u64 + 1;
             seen.insert_checked(&id, place).map_err(A::Error::custom)?;
             let mut warnings = RowWarnings::new();

@@ -1,6 +1,6 @@
-//! Names of measures, in the grammar of `ir_measures` (MacAvaney, Macdonald and Ounis, ECIR
-//! 2022): a name, in brackets the grade from which a document is relevant, after `@` the
-//! rank at which the list is cut. The names of `trec_eval` are read too: `ndcg_cut_10`, `P.5`.
+//! Names of measures, in the grammar of `ir_measures` (MacAvaney, Macdonald and Ounis, ECIR 2022):
+//! a name, the minimum relevant grade in parentheses, and the cutoff after `@`. The names of
+//! `trec_eval` are accepted too: `ndcg_cut_10`, `P.5`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,41 +9,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, InvalidField, serialize_as_text};
 
-/// A measure of one ranked list. Written `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5`, `R@100`.
+/// A measure of one ranked list, as in `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5` or `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Measure {
     /// Normalized discounted cumulative gain; grades are gains.
     Ndcg {
-        /// The number of ranks that count; `None` takes all.
+        /// The number of ranks that count; `None` means all.
         cutoff: Option<u32>,
     },
     /// Average precision; its mean is MAP.
     Ap {
         /// The lowest grade that counts as relevant.
         rel: i32,
-        /// The number of ranks that count; `None` takes all.
+        /// The number of ranks that count; `None` means all.
         cutoff: Option<u32>,
     },
     /// One over the rank of the first relevant document; its mean is MRR.
     Rr {
         /// The lowest grade that counts as relevant.
         rel: i32,
-        /// The number of ranks that count; `None` takes all.
+        /// The number of ranks that count; `None` means all.
         cutoff: Option<u32>,
     },
-    /// Precision: the share of the first ranks with a relevant document.
+    /// Precision: the share of the first ranks that have a relevant document.
     Precision {
         /// The lowest grade that counts as relevant.
         rel: i32,
-        /// Ranks that count.
+        /// The number of ranks that count.
         cutoff: u32,
     },
     /// Recall: the share of relevant documents among the first ranks.
     Recall {
         /// The lowest grade that counts as relevant.
         rel: i32,
-        /// Ranks that count.
+        /// The number of ranks that count.
         cutoff: u32,
     },
 }
@@ -51,7 +51,7 @@ pub enum Measure {
 impl FromStr for Measure {
     type Err = Error;
 
-    /// Reads a name of `ir_measures` or of `trec_eval`, in any case.
+    /// Parses a name of `ir_measures` or of `trec_eval`, in any case.
     fn from_str(text: &str) -> Result<Measure, Error> {
         let refuse = |reason: &str| {
             Error::malformed(
@@ -121,8 +121,8 @@ impl FromStr for Measure {
     }
 }
 
-/// Returns a name of `trec_eval` in the grammar of `ir_measures`, nothing for any other name. The
-/// rank stands behind `_` as in the output of `trec_eval`, or behind `.` as in its option `-m`.
+/// Converts a name of `trec_eval` to the grammar of `ir_measures`; `None` for any other name. The
+/// cutoff follows `_` as in the output of `trec_eval`, or `.` as in its option `-m`.
 fn of_trec_eval(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     if lower == "recip_rank" {
@@ -139,7 +139,7 @@ fn of_trec_eval(text: &str) -> Option<String> {
     Some(format!("{name}@{cut}"))
 }
 
-/// Digits alone, at least 1.
+/// Returns a cutoff if it consists of digits and is at least 1.
 fn whole(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|it| it.is_ascii_digit());
     text.parse().ok().filter(|&it| digits && it >= 1)

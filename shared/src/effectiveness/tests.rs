@@ -10,8 +10,8 @@ fn measures(list: &str) -> Vec<Measure> {
     list.split(' ').map(|it| it.parse().unwrap()).collect()
 }
 
-/// Evaluates lines `query document score grade`, `-` for a document that nobody judged or
-/// nobody retrieved.
+/// Evaluates lines `query document score grade`; `-` stands for a document without a judgment or
+/// without a score.
 fn check(rows: &str, list: &str, expect: Expect) {
     let (mut qrels, mut run) = (Qrels::default(), Run::default());
     for row in rows.lines().map(str::trim).filter(|it| !it.is_empty()) {
@@ -52,10 +52,10 @@ fn check(rows: &str, list: &str, expect: Expect) {
     expect.assert_eq(&table);
 }
 
-/// d9 and d1 tie, so d9 stands first; the order is c, d9, d1, a, b with grades 0, 1, 3, -, -1.
-/// DCG = 1 / log2(3) + 3 / log2(4) = 2.1309; the best order 3, 2 (not retrieved), 1 has
-/// 3 + 2 / log2(3) + 1 / log2(4) = 4.7619: nDCG .4475. AP = (1/2 + 2/3) / 3 = .3889;
-/// AP(rel=2) = (1/3) / 2 = .1667; RR 1/2 and 1/3; P@5 = 2/5; R@3 = 2/3.
+/// d9 and d1 tie, so d9 is first; the order is c, d9, d1, a, b with grades 0, 1, 3, -, -1. DCG = 1
+/// / log2(3) + 3 / log2(4) = 2.1309; the best order 3, 2 (not retrieved), 1 has 3 + 2 / log2(3) + 1
+/// / log2(4) = 4.7619: nDCG .4475. AP = (1/2 + 2/3) / 3 = .3889; AP(rel=2) = (1/3) / 2 = .1667; RR
+/// 1/2 and 1/3; P@5 = 2/5; R@3 = 2/3.
 #[test]
 fn equal_scores_stand_in_reverse_order_of_their_ids() {
     check(
@@ -76,7 +76,7 @@ fn equal_scores_stand_in_reverse_order_of_their_ids() {
     );
 }
 
-/// 16777217 is not a 32-bit float and falls on 16777216; -0 equals 0.
+/// 16777217 is not a 32-bit float and is rounded to 16777216; -0 equals 0.
 #[test]
 fn scores_are_compared_as_32_bit_floats() {
     check(
@@ -117,8 +117,8 @@ fn only_queries_with_judgements_and_documents_count() {
     check("q a 1.0 -", "AP", expect!["nothing to evaluate"]);
 }
 
-/// `trec_eval`'s own tests: every measure that both have, of every query and the mean, equals
-/// the printed four digits. `results.test` holds nine ties.
+/// `trec_eval`'s own tests: every measure that both have, for every query and the mean, equals the
+/// printed four digits. `results.test` has nine ties.
 #[test]
 fn numbers_are_those_of_trec_eval() {
     let Some(data) = data("trec_eval-fixtures") else {
@@ -149,7 +149,8 @@ fn numbers_are_those_of_trec_eval() {
             let found = evaluate(&qrels, &run, &[measure]).unwrap();
             let n_queries = found.per_query.len() as f64;
             let ours = match (query, found.per_query.get(query)) {
-                // Option -c of out.test.aqc divides by the three judged queries; two are ranked.
+                // The option -c of out.test.aqc divides by all three queries with judgments; two
+                // are ranked.
                 ("all", _) => found.mean[0] * n_queries / 3.0,
                 (_, Some(values)) => values[0],
                 (_, None) => 0.0,
@@ -165,7 +166,7 @@ fn numbers_are_those_of_trec_eval() {
     }
 }
 
-/// `trec_eval`'s name of one of our measures.
+/// Returns the measure for a name of `trec_eval`.
 fn measure_of(name: &str, rel: i32) -> Option<Measure> {
     let cut = name.rsplit_once('_').and_then(|(_, cut)| cut.parse().ok());
     match (name, cut) {
@@ -213,8 +214,8 @@ fn trec_dl_2019_runs_have_their_published_figures() {
     .assert_eq(&found);
 }
 
-/// MAP, MRR and P@5 of the runs of Rennings, Moraes and Hauff (ECIR 2019), whose seventh column
-/// is the label.
+/// MAP, MRR and P@5 of the runs of Rennings, Moraes and Hauff (ECIR 2019), whose seventh column is
+/// the grade.
 #[test]
 fn wikipassageqa_runs_have_their_published_figures() {
     let Some(data) = data("wikipassageqa-questions") else {
@@ -237,8 +238,8 @@ fn wikipassageqa_runs_have_their_published_figures() {
     .assert_eq(&found);
 }
 
-/// A reader of the files in one folder of the research data, which is not part of the project:
-/// `AXIOSCOPE_DATA`, else `../shared/data` beside the checkout.
+/// Returns a reader of the files in one folder of the research data, which is not part of the
+/// project: `AXIOSCOPE_DATA`, else `../shared/data` beside the checkout.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test may look beside the checkout"

@@ -1,4 +1,4 @@
-//! What a ranking formula needs to know of a collection and of a query's terms in it.
+//! Statistics of a collection and of query terms, as lexical rankers need them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,18 @@ use super::Index;
 use crate::text::vocabulary::TermNo;
 use crate::text::{Analyzer, Vocabulary};
 
-/// The number of documents and of term occurrences of a collection. Stored studies and HTTP
-/// responses contain it as JSON.
+/// The numbers of documents and term occurrences of a collection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectionTotals {
-    /// N, documents, empty ones included.
+    /// N, the number of documents, including empty ones.
     pub n_docs: u64,
-    /// T, occurrences of all terms.
+    /// T, the number of occurrences of all terms.
     pub n_terms: u64,
 }
 
 impl CollectionTotals {
-    /// Average length of a document, in terms; 0 for no documents.
+    /// Returns the average document length, in terms; 0 without documents.
     pub fn average_length(&self) -> f64 {
         if self.n_docs == 0 {
             0.0
@@ -31,24 +30,25 @@ impl CollectionTotals {
 /// One distinct term of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryTerm {
-    /// After analysis.
+    /// The term, after analysis.
     pub term: String,
-    /// In the vocabulary that texts are counted with; none if no text can hold it.
+    /// The number of the term in the vocabulary of the index; `None` if no document can contain it.
     pub term_no: Option<TermNo>,
-    /// c(w, Q), occurrences in the query.
+    /// c(w, Q), the number of occurrences in the query.
     pub count: u32,
-    /// Where it stands among the terms of the query.
+    /// The positions of the term among the terms of the query.
     pub positions: Vec<u32>,
-    /// n, documents of the collection that hold it.
+    /// df, the number of documents of the collection that contain the term.
     pub df: u32,
-    /// cf, occurrences in the collection.
+    /// cf, the number of occurrences in the collection.
     pub cf: u64,
 }
 
 /// The distinct terms of a query, in order of first appearance.
 pub type QueryTerms = Vec<QueryTerm>;
 
-/// Distinct terms with their counts in the query; statistics come from `look_up`.
+/// Returns the distinct terms of a query with their counts; `look_up` returns the statistics of a
+/// term.
 pub fn query_terms(
     analyzer: &Analyzer,
     query: &str,
@@ -75,7 +75,7 @@ pub fn query_terms(
 }
 
 impl Index {
-    /// The distinct terms of a query with their statistics in this collection.
+    /// Returns the distinct terms of a query with their statistics in this collection.
     pub fn query_terms(&self, query: &str) -> QueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
         query_terms(vocabulary.analyzer(), query, |term| {

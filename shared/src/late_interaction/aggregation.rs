@@ -1,4 +1,4 @@
-//! What all queries together say of words and tokens.
+//! Aggregates the match statistics of all queries by word and by token.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use super::{
 };
 use crate::stats::correlation::{Correlation, pearson};
 
-/// What is known of the collection and of the vectors.
+/// The statistics of the collection and of the vectors.
 pub struct LateInteractionContext<'a> {
-    /// Documents.
+    /// The number of documents.
     pub n_docs: u64,
-    /// Documents that have a word, in lower case.
+    /// Returns the number of documents that contain a word, given in lower case.
     pub df: &'a dyn Fn(&str) -> u64,
-    /// Documents that have a token.
+    /// Returns the number of documents that contain a token.
     pub token_df: &'a dyn Fn(u32) -> u64,
-    /// A token as in the vocabulary.
+    /// Returns the token as in the vocabulary.
     pub token: &'a dyn Fn(u32) -> String,
-    /// How many vectors a token has in the texts, and their spectral ratio.
+    /// Returns the number of document vectors of a token, and their spectral ratio.
     pub spectrum: &'a dyn Fn(u32) -> (u64, Option<f64>),
-    /// The ratio before fine-tuning.
+    /// Returns the spectral ratio of a token before fine-tuning.
     pub pretrained_spectral_ratio: &'a dyn Fn(u32) -> Option<f64>,
 }
 
-/// What is summed over the places of a word.
+/// Sums over the occurrences of a word in queries.
 #[derive(Default)]
 struct WordAccumulator {
     queries: Vec<u32>,
@@ -37,14 +37,14 @@ struct WordAccumulator {
     found: BTreeMap<u32, u64>,
 }
 
-/// Mean ΔES over the places of a token.
+/// The sum and the number of the ΔES values of a token over its query positions.
 #[derive(Default)]
 struct TokenAccumulator {
     sum: f64,
     n: u64,
 }
 
-/// Puts the shards of all queries together, in their order.
+/// Aggregates the statistics of all queries, in their order, into the analysis.
 pub fn aggregate_queries(
     head: LateInteractionHeader,
     each: &[(QueryMatches, QueryMatchStatistics)],
@@ -63,7 +63,7 @@ pub fn aggregate_queries(
                     continue;
                 }
                 own.add(place);
-                // A word that a query has twice has its tokens once.
+                // A word that occurs twice in a query lists its tokens once.
                 if first && !own.pieces.contains(&piece.id) {
                     own.pieces.push(piece.id);
                 }
@@ -137,7 +137,7 @@ pub fn aggregate_queries(
     }
 }
 
-/// Over those that have both numbers.
+/// Computes the correlation over the points that have both values.
 fn correlation(points: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Option<Correlation> {
     let both = points.filter_map(|(a, b)| Some([a?, b?]));
     pearson(&both.collect::<Vec<_>>())
@@ -161,7 +161,7 @@ impl WordAccumulator {
         }
     }
 
-    /// The most frequent first; of two as frequent, the first in the vocabulary.
+    /// Returns the most frequent soft matches; ties are in the order of the vocabulary.
     fn soft(&self, known: &LateInteractionContext<'_>) -> Vec<SoftMatch> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));

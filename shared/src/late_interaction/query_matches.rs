@@ -1,35 +1,36 @@
-//! What one query says of its words: a shard.
+//! Match statistics of the words and tokens of one query, computed in parallel over queries.
 
 use std::collections::BTreeMap;
 
 use super::QueryMatches;
 use crate::stats::tau_ap::tau_ap;
 
-/// Sums over the texts of a query's pool.
+/// The match statistics of a query over the documents of its pool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueryMatchStatistics {
-    /// For each word of the query τ_AP without it: as in the paper, and with the masked ranking as
-    /// the reference; none where the masked ranking puts all texts in one place.
+    /// For each word of the query, τ_AP without it: as in the paper, and with the masked ranking as
+    /// the reference. `None` if all masked scores are equal.
     pub(super) importance: Vec<Option<[f64; 2]>>,
-    /// For each piece of the query.
+    /// For each token of the query.
     pub(super) tokens: Vec<TokenMatchSums>,
 }
 
-/// What a piece of a query finds.
+/// The sums and counts of the matches of one query token.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TokenMatchSums {
-    /// Of the greatest cosines, where it finds itself and where it does not.
+    /// Sums of the cosines of exact matches and of soft matches.
     pub(super) sums: [f64; 2],
-    /// How often.
+    /// Numbers of exact matches and of soft matches.
     pub(super) counts: [u64; 2],
-    /// How often it finds another piece of the query.
+    /// The number of matches with another token of the query.
     pub(super) n_others: u64,
-    /// How often it finds which other token.
+    /// The number of matches with each other token, by token id.
     pub(super) soft_match_counts: BTreeMap<u32, u64>,
 }
 
 impl TokenMatchSums {
-    /// The mean where it finds itself less the mean where it does not.
+    /// Returns the mean cosine of exact matches minus that of soft matches; `None` without one of
+    /// them.
     pub(super) fn delta_es(&self) -> Option<f64> {
         let [exact, soft] = self.counts;
         let mean = |at: usize| self.sums[at] / self.counts[at] as f64;

@@ -1,4 +1,4 @@
-//! Three queries by hand.
+//! Three queries computed by hand.
 
 use super::*;
 use crate::score::{RankerInfo, RankerKind};
@@ -32,8 +32,8 @@ fn matched(
     }
 }
 
-/// "river ferries" over three texts, `ferries` in two tokens; "river" over two; "mud river" over
-/// two texts that mud always finds itself in.
+/// "river ferries" over three documents, with `ferries` in two tokens; "river" over two; "mud
+/// river" over two documents in which "mud" always matches itself.
 fn queries() -> Vec<QueryMatches> {
     vec![
         matched(
@@ -129,14 +129,16 @@ fn importance_is_tau_ap_of_the_masked_ranking() {
     let [ferries, mud, river] = &found.words[..] else {
         unreachable!()
     };
-    // Ranked 1, 2, 3. Without ferries 1, 3, 2: C = 1 of 1 above, then 1 of 2; τ_AP = 2/2 · 1.5 − 1.
+    // Ranked 1, 2, 3. Without "ferries" 1, 3, 2: C = 1 of 1 above, then 1 of 2; τ_AP = 2/2 · 1.5 −
+    // 1.
     near(ferries.importance, 0.5);
-    // The other way round it is the same two that changed places.
+    // With the references exchanged, the same two documents change places.
     near(ferries.importance_reversed, 0.5);
-    // Without river 2, 1, 3 in the first query: 0 of 1, then 2 of 2: 0. Its own query has one
-    // word and none. In the third the texts 1.25 and 1.5 without river are 1.0 and .5: turned: −1.
+    // Without "river", the first query ranks 2, 1, 3: 0 of 1, then 2 of 2, so 0. The second query
+    // has a single word and so no value. In the third, the scores 1.25 and 1.5 become 1.0 and .5
+    // without "river": the order is reversed, so −1.
     near(river.importance, (0.0 - 1.0) / 2.0);
-    // Without mud .25 and 1.0: as before.
+    // Without "mud" the scores are .25 and 1.0: the same order as before.
     near(mud.importance, 1.0);
     assert_eq!(river.query_nos, [0, 1, 2]);
 }
@@ -145,14 +147,13 @@ fn importance_is_tau_ap_of_the_masked_ranking() {
 fn exact_matches_are_worth_what_others_are_not() {
     let found = found();
     let piece = |name: &str| found.tokens.iter().find(|it| it.token == name).unwrap();
-    // First query: 1.0 against the mean of .25 and .5; second: .75 against .5; third: 1.0 against
-    // .25.
+    // First query: 1.0 minus the mean of .25 and .5; second: .75 minus .5; third: 1.0 minus .25.
     let river = (0.625 + 0.25 + 0.75) / 3.0;
     near(piece("p1").delta_es, river);
     assert_eq!(piece("p1").n_query_positions, 3);
     near(piece("p2").delta_es, 0.875 - 0.25);
     near(piece("p3").delta_es, 0.625 - 0.5);
-    // Mud always finds itself.
+    // "mud" always matches itself.
     assert_eq!(piece("p4").delta_es, None);
     let [ferries, mud, of_river] = &found.words[..] else {
         unreachable!()
@@ -162,7 +163,7 @@ fn exact_matches_are_worth_what_others_are_not() {
     near(of_river.delta_es, river);
     assert_eq!(ferries.tokens, ["p2", "p3"]);
 
-    // Seven matches of river: three itself, `p2` and `p4` of the query, `p9` twice.
+    // Seven matches of "river": itself three times, `p2` and `p4` of the query, and `p9` twice.
     assert_eq!(of_river.exact_share, 3.0 / 7.0);
     assert_eq!(of_river.other_query_token_share, 2.0 / 7.0);
     let soft: Vec<(&str, f64)> = of_river
@@ -184,7 +185,7 @@ fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
     assert_eq!(found.words[1].idf, None);
     near(found.tokens[1].idf, 2.0 * std::f64::consts::LN_2);
     assert_eq!(found.tokens[0].spectral_ratio, None);
-    // Three points bound nothing.
+    // Three points are too few for a correlation.
     assert_eq!(found.idf_spectral_correlation, None);
     assert_eq!(found.idf_importance_correlation, None);
 }

@@ -1,4 +1,4 @@
-//! What people say: estimates as dots with their intervals, and decisions by day as bars.
+//! Figures of annotations: estimates as dots with their intervals, and decisions per day as bars.
 
 use super::scale::LinearScale;
 use super::{
@@ -12,14 +12,14 @@ use crate::annotation::tables;
 use crate::report::format;
 use crate::stats::Estimate;
 
-/// Where the scale begins and ends.
+/// The left and right end of the scale.
 const SCALE: [f64; 2] = [172.0, 428.0];
 const TOP: f64 = 24.0;
 const STEP: f64 = 18.0;
-/// Between groups.
+/// The space between groups.
 const GAP: f64 = 26.0;
 
-/// Some estimates under one name.
+/// A named group of estimates.
 struct Group {
     name: String,
     dots: Vec<Dot>,
@@ -28,12 +28,12 @@ struct Group {
 struct Dot {
     name: String,
     estimate: Option<Estimate>,
-    /// A wider interval, drawn thinner.
+    /// The wider interval, drawn thinner.
     wider: Option<[f64; 2]>,
     n_items: u64,
 }
 
-/// The coefficients of agreement, over all items and over those of each probe.
+/// Draws the coefficients of agreement, over all items and for each probe.
 pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
     let all = (tables::ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
@@ -55,8 +55,8 @@ pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
     draw("Inter-annotator agreement", detail, &groups)
 }
 
-/// Axiom, rankers and judgments against each other and people, over all items and over those of
-/// each probe.
+/// Draws the agreement of axiom, rankers, relevance judgments and annotators, over all items and
+/// for each probe.
 pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
     let groups = tables::estimate_rows(found)
         .into_iter()
@@ -114,14 +114,14 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     }
 }
 
-/// What is drawn of all items, as a sentence.
+/// Describes the estimates over all items in a sentence.
 fn found(label: &str, groups: &[Group]) -> String {
     let all = groups.first().into_iter().flat_map(|it| &it.dots);
     let all: Vec<String> = all.map(|it| format!("{} {}", it.name, said(it))).collect();
     format!("{label}: {}", all.join("; "))
 }
 
-/// `.71 [.65, .77] (120)`.
+/// Formats an estimate as `.71 [.65, .77] (120)`.
 fn said(dot: &Dot) -> String {
     match &dot.estimate {
         Some(it) => format!("{} ({})", format::estimate(it), format::count(dot.n_items)),
@@ -129,7 +129,7 @@ fn said(dot: &Dot) -> String {
     }
 }
 
-/// From 0, or as far below as an interval goes, to 1.
+/// Returns a scale to 1 from 0, or from below 0 if an interval extends there.
 fn scale(groups: &[Group]) -> LinearScale {
     let dots = groups.iter().flat_map(|it| &it.dots);
     let intervals = dots.flat_map(|it| {
@@ -139,7 +139,7 @@ fn scale(groups: &[Group]) -> LinearScale {
             .chain(it.wider)
     });
     let least = intervals.map(|it| it[0]).fold(0.0, f64::min);
-    // Halves make round ticks.
+    // A multiple of one half gives round ticks.
     let from = (libm::floor(least * 2.0) / 2.0).max(-1.0);
     LinearScale {
         domain: [from, 1.0],
@@ -189,7 +189,7 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
 const HIGHEST: f64 = 120.0;
 const FLOOR: f64 = 148.0;
 
-/// Decisions of everybody by day, from the first day with one to the last.
+/// Draws the number of decisions of all annotators by day, from the first to the last day with any.
 pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
     let first = found.decisions_by_day.first().map_or(0, |it| it.0);
     let last = found.decisions_by_day.last().map_or(first, |it| it.0);

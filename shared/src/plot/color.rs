@@ -1,31 +1,32 @@
 //! The colors of figures, in light and dark.
 //!
-//! A diverging scale of eleven steps around chance, blue with the axiom and rust against it.
-//! Equal steps of both arms have equal lightness in OKLCH, so gray print keeps their strength,
-//! and their hues (48° and 238°) lie on the axis that red-green blind readers keep.
+//! A diverging scale of eleven steps around chance: blue for agreement with the axiom, rust for the
+//! opposite. Equal steps on both sides have equal lightness in OKLCH, so that they remain
+//! comparable in gray print, and their hues (48° and 238°) are distinguishable with red-green color
+//! blindness.
 
-/// What a mark is drawn with.
+/// The color of a mark, independent of the theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureColor {
     /// The background.
     Background,
-    /// Words and lines that matter.
+    /// Main text and lines.
     Foreground,
-    /// Secondary texts.
+    /// Secondary text.
     Secondary,
     /// Missing values.
     Missing,
-    /// Lines with a meaning.
+    /// Axes and other lines with a meaning.
     Axis,
     /// Lines that only separate.
     Separator,
-    /// A step of the scale, −5 to 5: [`crate::plot::color_step_of_fraction`].
+    /// A step of the scale, from −5 to 5: [`crate::plot::color_step_of_fraction`].
     Step(i8),
-    /// Words and lines on that step; at least 4.5 : 1 against it.
+    /// Text and lines on that step, with a contrast of at least 4.5 : 1.
     OnStep(i8),
 }
 
-/// On which ground a figure stands.
+/// The background that a figure is drawn on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureTheme {
     /// Dark on white.
@@ -35,7 +36,7 @@ pub enum FigureTheme {
 }
 
 impl FigureColor {
-    /// As a hexadecimal color: `#1b1c1e`.
+    /// Returns the hexadecimal color, as in `#1b1c1e`.
     pub fn hex(self, theme: FigureTheme) -> &'static str {
         let [light, dark] = match self {
             FigureColor::Background => ["#ffffff", "#16171a"],

@@ -1,5 +1,5 @@
-//! Funnels: how many candidates are left, one row for each reading of an axiom, on a scale of
-//! powers of ten; and means in thirds, one panel for each ranker.
+//! Funnels: how many candidates are left after each step, for each axiom, on a logarithmic scale;
+//! and means by thirds of overlap, one panel for each ranker.
 
 use super::{
     FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect, text,
@@ -9,13 +9,13 @@ use crate::study::figures::funnel::AxiomFunnel;
 use crate::study::figures::query_overlap::OverlapThirds;
 
 const WIDTH: f64 = 720.0;
-/// Where bars begin and the longest ends.
+/// The left end of bars, and the right end of the longest one.
 const LEFT: f64 = 250.0;
 const RIGHT: f64 = 630.0;
 const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 
-/// One bar for each step of each axiom; the length is the logarithm of the count.
+/// Draws one bar for each step of each axiom; its length is the logarithm of the count.
 pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     let counts = funnels
         .iter()
@@ -71,13 +71,13 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     }
 }
 
-/// Height of a panel's bars.
+/// The height of a panel's bars.
 const HIGH: f64 = 110.0;
 const BAR: f64 = 50.0;
 const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
-/// Three bars with their intervals for each ranker: little, medium, much.
+/// Draws three bars with their intervals for each ranker: little, medium and high overlap.
 pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThirds) -> PlotFigure {
     let tops = thirds.rows.iter().flatten().flatten();
     let most = tops.map(|it| it.interval[1]).fold(0.1, f64::max);

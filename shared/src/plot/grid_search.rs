@@ -1,4 +1,5 @@
-//! How good each point of a grid is: rows from above, the darkest cell the best.
+//! Grid search: the value of each point of a parameter grid as a heat map; the darkest cell is the
+//! best.
 
 use super::{
     FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, rect, text,
@@ -10,7 +11,7 @@ const LEFT: f64 = 56.0;
 const TOP: f64 = 46.0;
 const CELL: [f64; 2] = [46.0, 22.0];
 
-/// A cell for each point; the best has a frame.
+/// Draws a cell for each point; the best one has a frame.
 pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
     let least = found.values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = found.values[found.best_index];

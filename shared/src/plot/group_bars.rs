@@ -1,8 +1,8 @@
-//! Means of two rankers over groups of queries: two bars for each group, solid for the first
-//! ranker and hollow for the second, with their intervals.
+//! Means of two rankers over groups of queries: two bars for each group, solid for the first ranker
+//! and hollow for the second, with their intervals.
 //!
-//! What can be pointed at is a [`FigureMark::Group`]; its place among the groups of the figure says
-//! what it is.
+//! Every element with a tooltip is a [`FigureMark::Group`]; its index among the groups of the
+//! figure identifies it.
 
 use super::{
     COLUMN, FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
@@ -14,34 +14,35 @@ use crate::report::comparison::{answer_type_label, bucket_label, length_label};
 use crate::report::format;
 use crate::stats::Estimate;
 
-/// Where bars begin, and where a mean of the scale's end would end.
+/// The left end of bars, and the right end of a bar for the maximum of the scale.
 const LEFT: f64 = 128.0;
 const RIGHT: f64 = 440.0;
 const TOP: f64 = 34.0;
 const BAR: f64 = 12.0;
 const GAP: f64 = 12.0;
 
-/// What one group of the figure shows: both rankers by the same queries, or each by its own.
+/// One group of bars: both rankers over the same queries, or each over its own.
 enum Row {
     Together(MrrComparison),
     Apart([RankerMrr; 2]),
 }
 
-/// RR by FQT; a group for each bar, the first ranker's of the first bucket, then the second's.
+/// Draws RR by FQT, with one tooltip group for each bar: the first ranker's bar of the first
+/// bucket, then the second ranker's, and so on.
 pub fn draw_rr_by_fqt(found: &RankerComparison) -> PlotFigure {
     let rows = found.fqt_buckets.iter();
     let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.rankers.clone())));
     draw(found, "by FQT", rows.collect())
 }
 
-/// RR by the length of queries; a group for each length.
+/// Draws RR by query length, with one group for each length.
 pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
     let rows = found.query_lengths.iter();
     let rows = rows.map(|it| (length_label(it), Row::Together(it.mrr.clone())));
     draw(found, "by query length", rows.collect())
 }
 
-/// RR by what is asked for; a group for each type.
+/// Draws RR by answer type, with one group for each type.
 pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
     let rows = found.answer_types.iter();
     let rows = rows.map(|it| {
@@ -51,7 +52,7 @@ pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
     draw(found, "by answer type", rows.collect())
 }
 
-/// RR by how queries begin; a group for each bigram.
+/// Draws RR by the first two words of the query, with one group for each bigram.
 pub fn draw_rr_by_first_bigram(found: &RankerComparison) -> PlotFigure {
     let rows = found.bigrams.iter();
     let rows = rows.map(|it| (it.bigram.clone(), Row::Together(it.mrr.clone())));
@@ -126,7 +127,7 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
     }
 }
 
-/// Which bar is whose.
+/// Returns a legend of the bars.
 fn legend(names: [&str; 2]) -> Vec<FigureMark> {
     let mut marks = Vec::new();
     for (side, name) in names.iter().enumerate() {
@@ -143,7 +144,7 @@ fn legend(names: [&str; 2]) -> Vec<FigureMark> {
     marks
 }
 
-/// The ground of a bar: solid for the first ranker, hollow for the second.
+/// Returns the shape of a bar: solid for the first ranker, hollow for the second.
 fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
     let size = [width, BAR - 2.0];
     let mut marks = vec![rect(at, size, 1.0, FigureColor::Axis)];

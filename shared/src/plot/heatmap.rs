@@ -1,5 +1,5 @@
-//! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with relevance
-//! and counts below.
+//! The heat map of a study: rankers × axioms, with effectiveness to the right, and agreement with
+//! relevance and counts below.
 
 use super::heatmap_rows::{HeatmapCount, HeatmapRow, heatmap_rows};
 use super::{
@@ -12,29 +12,29 @@ use crate::stats::Estimate;
 use crate::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
 use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 
-/// Ground around the whole.
+/// The margin around the figure.
 const MARGIN: f64 = 16.0;
-/// Width of the names at the left.
+/// The width of the names at the left.
 const NAMES: f64 = 176.0;
-/// Height of the names of axioms at the top.
+/// The height of the names of axioms at the top.
 const HEAD: f64 = 58.0;
-/// Width and height of a cell, and the space after it.
+/// The width and height of a cell, and the space after it.
 const CELL: [f64; 2] = [68.0, 44.0];
 const GAP: f64 = 2.0;
-/// Space before the measures, and the width of one.
+/// The space before the measures, and the width of one.
 const BEFORE_MEASURES: f64 = 22.0;
 const MEASURE: f64 = 58.0;
-/// Height of the name of a group of rows, and of a row of counts.
+/// The height of the name of a group of rows, and of a row of counts.
 const GROUP: f64 = 30.0;
 const COUNT: f64 = 26.0;
-/// Height of the legend, and the least width that it needs.
+/// The height of the legend, and the minimum width that it needs.
 const LEGEND: f64 = 58.0;
 const LEAST: f64 = 640.0;
-/// Names of rows and measures.
+/// The style of the names of rows and measures.
 const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Foreground);
 
-/// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
-/// a dot that is hollow where the corrected test cannot tell it from chance.
+/// Draws every cell with its number and a line from 0 to 1 with a tick at .5, the interval and a
+/// dot, which is hollow if the corrected test cannot distinguish it from chance.
 pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
     let n_axioms = overview.columns.len() as f64;
     let right = measure_at(overview, overview.measures.len());
@@ -109,7 +109,7 @@ fn measure_at(overview: &StudyOverview, n: usize) -> f64 {
 struct Drawing<'a> {
     overview: &'a StudyOverview,
     marks: Vec<FigureMark>,
-    /// Where the next row begins.
+    /// The top of the next row.
     y: f64,
 }
 
@@ -118,7 +118,7 @@ impl Drawing<'_> {
         for (n, column) in self.overview.columns.iter().enumerate() {
             let about = column.probe.description();
             let x = column_at(n) + 2.0;
-            // What is longer would stand in the next column.
+            // A longer name would overlap the next column.
             let name = fit(&column.probe.name(), 8);
             self.marks.push(text(
                 [x, 16.0],
@@ -261,7 +261,7 @@ impl Drawing<'_> {
     }
 }
 
-/// A cell with what it says in a sentence.
+/// Draws a cell, with its tooltip.
 fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMark {
     let number = [x + CELL[0] / 2.0, y + 21.0];
     let Some(cell) = cell else {
@@ -321,7 +321,7 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
     ]
 }
 
-/// A line from 0 to 1 with a tick at .5, the interval and a dot filled with `fill`.
+/// Draws a line from 0 to 1 with a tick at .5, the interval and a dot filled with `fill`.
 fn whisker(
     [x, y]: [f64; 2],
     estimate: &Estimate,
@@ -350,7 +350,7 @@ fn whisker(
     ]
 }
 
-/// What a cell says in a sentence.
+/// Describes a cell in a sentence.
 fn said(name: &str, cell: &OverviewCell) -> String {
     let mut said = format!(
         "{name}: {}, {} instances of {} queries, p {} after Holm",
@@ -365,7 +365,7 @@ fn said(name: &str, cell: &OverviewCell) -> String {
     said
 }
 
-/// Words on at most two lines of a column.
+/// Splits a text into at most two lines of a column.
 fn two_lines(text: &str) -> [String; 2] {
     const N: usize = 9; // 12-pixel letters in a column of 68
     let (mut first, mut second) = (String::new(), String::new());

@@ -1,4 +1,4 @@
-//! The rows of a heat map from the top, the same in every drawing of it.
+//! The rows of a heat map from the top, the same wherever it is drawn.
 
 use crate::report::format;
 use crate::score::RankerKind;
@@ -7,26 +7,26 @@ use crate::study::overview::{OverviewColumn, StudyOverview};
 /// A row of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeatmapRow {
-    /// The name of the rows below it.
+    /// A heading: the name of the rows below it.
     Group(&'static str),
-    /// The cells of a ranker, by its place in the study.
+    /// The cells of a ranker, by its index in the study.
     Ranker(usize),
-    /// Agreement of the axioms with the judgments.
+    /// Agreement of the axioms with relevance judgments.
     Relevance,
-    /// A count of each column.
+    /// A count for each column.
     Count(HeatmapCount),
 }
 
-/// What a row of counts counts.
+/// The quantity in a row of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeatmapCount {
     /// Instances.
     Instances,
     /// Instances with a relevant document.
     WithRelevant,
-    /// Instances whose texts stand in both orders.
+    /// Instances whose documents occur in both orders.
     BothOrders,
-    /// The share of instances that a cap kept.
+    /// The share of instances that was kept by the cap on instances.
     SampledShare,
 }
 

@@ -1,37 +1,38 @@
-//! Margins of one ranker on one axiom: against the axiom left of 0, with it right of 0, ties
-//! apart; and differences of one ranker on one behavioral test, with δ around 0.
+//! Histograms: the margins of one ranker on one axiom, with violations left of 0, satisfied
+//! instances right of 0 and ties in a separate bar; and the score differences of one ranker on one
+//! behavioral test, with the band of ±ε around 0.
 
 use super::scale::LinearScale;
 use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, line, rect, text};
 use crate::report::format;
 use crate::study::instance_list::MarginHistogram;
 
-/// Width and height of the figure.
+/// The width and height of the figure.
 const SIZE: [f64; 2] = [344.0, 122.0];
-/// Left end of the first bar, and the line on which the bars stand.
+/// The left end of the first bar, and the baseline of the bars.
 const LEFT: f64 = 4.0;
 const FLOOR: f64 = 98.0;
-/// Height of the highest bar.
+/// The height of the highest bar.
 const HIGHEST: f64 = 76.0;
-/// Upper end of the band.
+/// The upper end of the band.
 const BAND_TOP: f64 = 16.0;
-/// Where ties stand, if there are any.
+/// The left and right end of the bar of ties, if there are any.
 const TIES: [f64; 2] = [318.0, 334.0];
 
-/// What is said of the sides of 0, and how wide it is.
+/// The labels of both sides of 0, and the width of the band between them.
 struct Sides {
     below: &'static str,
     above: &'static str,
-    /// What lies on 0, below a bar of its own.
+    /// The label of the separate bar for values at 0.
     on: &'static str,
-    /// What is drawn.
+    /// The name of the values.
     of: &'static str,
     detail: &'static str,
-    /// Half of the band around 0 that counts as neither side.
+    /// Half of the width of the band around 0 that counts as neither side.
     band: f64,
 }
 
-/// Draws a bar for each bin, rust below 0 and blue above, and one of its own for ties.
+/// Draws a bar for each bin, rust below 0 and blue above, and a separate bar for ties.
 pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
     let sides = Sides {
         below: "violated",
@@ -46,7 +47,7 @@ pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
 }
 
 /// Draws a histogram of the score differences of a behavioral test. Differences of at most `delta`
-/// are neutral; if it is 0, neutral samples are drawn apart from the bins.
+/// are neutral; if it is 0, neutral samples have a separate bar.
 pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
     let sides = Sides {
         below: "negative",
@@ -89,7 +90,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         domain: [0.0, most as f64],
         range: [0.0, HIGHEST],
     };
-    // A bin lies on the side of its middle, since its edge at 0 may be off by a last digit.
+    // A bin belongs to the side of its center, since its edge at 0 can have a rounding error.
     let is_below = |n: usize| edge(n) + width / 2.0 < 0.0;
     let bar = |left: f64, right: f64, count: u64, fill: FigureColor| {
         let height = y.position(count as f64);
@@ -102,7 +103,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         let size = [band[1] - band[0], FLOOR - BAND_TOP];
         marks.push(rect([band[0], BAND_TOP], size, 0.0, FigureColor::Step(0)));
     }
-    // Nearly, since edges may be off by a last digit.
+    // With a tolerance, since edges can have a rounding error.
     let is_neutral = |n: usize| edge(n).abs().max(edge(n + 1).abs()) <= sides.band * (1.0 + 1e-9);
     for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
         let fill = match is_below(n) {
@@ -132,7 +133,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         [zero, FLOOR + 6.0],
         FigureColor::Foreground,
     ));
-    // The words need some 54 pixels beside the line.
+    // The label needs about 54 pixels left of the line.
     if zero - LEFT > 54.0 {
         marks.push(text(
             [zero - 6.0, 11.0],
@@ -150,7 +151,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         ));
     }
     let (ticks, digits) = x.ticks(5);
-    // A word in the middle of an edge would be cut off.
+    // A label centered at the edge of the figure would be cut off.
     let inside = |it: &f64| (LEFT + 8.0..=right - 8.0).contains(it);
     for (tick, at) in ticks
         .iter()

@@ -1,5 +1,5 @@
-//! Many dots: one number from left to right, another from below. Of a ranker looked into, words
-//! and tokens by idf and what was found of them.
+//! Scatter plots of many labeled points, for example words and tokens of a late-interaction ranker
+//! by idf and a statistic.
 
 use super::scale::LinearScale;
 use super::{
@@ -15,44 +15,44 @@ const LEFT: f64 = 46.0;
 const FLOOR: f64 = 258.0;
 const TOP: f64 = 22.0;
 
-/// About as wide and as high as a short name.
+/// The approximate width and height of a short name, in pixels.
 const NAME: [f64; 2] = [64.0, 15.0];
 
 /// The data of a scatter plot with labeled points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointPlot {
-    /// What a point stands for: `word`, `token`.
+    /// The unit that a point stands for: `term` or `token`.
     pub unit: String,
-    /// From left to right.
+    /// The label of the horizontal axis.
     pub x_label: String,
-    /// From below.
+    /// The label of the vertical axis.
     pub y_label: String,
-    /// Name and both numbers.
+    /// The name and both coordinates of each point.
     pub points: Vec<(String, [f64; 2])>,
-    /// Of both numbers.
+    /// The correlation of the coordinates.
     pub correlation: Option<Correlation>,
 }
 
 impl PointPlot {
-    /// Idf and importance of words.
+    /// Returns idf and importance of words.
     pub fn importance_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         let value = |it: &WordStatistics| it.importance;
         PointPlot::of_words(found, "importance (low = important)", value)
             .with(found.idf_importance_correlation)
     }
 
-    /// Idf and ΔES of words.
+    /// Returns idf and ΔES of words.
     pub fn delta_es_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.idf_delta_es_correlation)
     }
 
-    /// Idf and spectral ratio of tokens.
+    /// Returns idf and spectral ratio of tokens.
     pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
         PointPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
             .with(found.idf_spectral_correlation)
     }
 
-    /// The same of the encoder before fine-tuning; none where there is none.
+    /// Returns the same for the encoder before fine-tuning; `None` without its values.
     pub fn base_spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> Option<PointPlot> {
         let up = "spectral ratio before fine-tuning";
         let points = PointPlot::of_pieces(found, up, |it| it.pretrained_spectral_ratio);
@@ -115,16 +115,17 @@ impl PointPlot {
         [axis(0, [LEFT, WIDTH - 10.0]), axis(1, [FLOOR, TOP + 8.0])]
     }
 
-    /// Where each dot is in [`draw_point_plot`].
+    /// Returns the position of each dot in [`draw_point_plot`].
     fn places(&self) -> Vec<[f64; 2]> {
         let [x, y] = self.axes();
         let place = |it: &(String, [f64; 2])| [x.position(it.1[0]), y.position(it.1[1])];
         self.points.iter().map(place).collect()
     }
 
-    /// The name of the dot that is nearest to a place in [`draw_point_plot`], if one is near.
+    /// Returns the name of the dot that is nearest to a position in [`draw_point_plot`], if one is
+    /// near.
     pub fn nearest(&self, to: [f64; 2]) -> Option<&str> {
-        /// How far from a dot somebody may point, in pixels of the figure.
+        /// The largest distance from a dot at which it is selected, in pixels of the figure.
         const NEAR: f64 = 14.0;
         let far = |[x, y]: [f64; 2]| libm::hypot(x - to[0], y - to[1]);
         let each = self.places().into_iter().map(far).zip(&self.points);
@@ -132,7 +133,7 @@ impl PointPlot {
         (distance <= NEAR).then_some(nearest.0.as_str())
     }
 
-    /// What is drawn, the least from below first.
+    /// Returns the points as a table, by ascending vertical coordinate.
     pub fn table(&self, name: &str) -> ReportTable {
         let number = |value: f64| TableValue::Score { value, digits: 3 };
         let mut points: Vec<_> = self.points.iter().collect();
@@ -151,7 +152,7 @@ impl PointPlot {
         }
     }
 
-    /// `r = −.40 [−.52, −.27], n = 214`.
+    /// Formats the correlation, as in `r = −.40 [−.52, −.27], n = 214`.
     pub fn correlation_text(&self) -> String {
         self.correlation.as_ref().map_or_else(
             || "too few points for a correlation".to_owned(),
@@ -167,7 +168,7 @@ impl PointPlot {
     }
 }
 
-/// Draws every dot, those of some names named and on top.
+/// Draws every dot, those in `named` with their names and on top.
 pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     let [x, y] = of.axes();
     let mut marks = Vec::new();
@@ -244,13 +245,13 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
     }
 }
 
-/// `river: idf 2.30, importance 0.91`.
+/// Returns a tooltip, as in `river: idf 2.30, importance 0.91`.
 fn title(of: &PointPlot, name: &str, values: [f64; 2]) -> String {
     let [across, up] = values.map(|it| format::score(it, 2));
     format!("{name}: {} {across}, {} {up}", of.x_label, of.y_label)
 }
 
-/// A place for a name, below those that it would cover.
+/// Returns a position for a name, below the names that it would cover.
 fn apart(taken: &[[f64; 2]], mut at: [f64; 2]) -> [f64; 2] {
     let covers = |[x, y]: [f64; 2]| {
         let near = |it: &[f64; 2]| (it[0] - x).abs() < NAME[0] && (it[1] - y).abs() < NAME[1];

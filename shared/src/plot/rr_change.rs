@@ -1,5 +1,5 @@
-//! Two rankers query by query: the difference in RR@10, sorted (Padigela, Zamani and Croft 2019,
-//! figure 1), and how many documents they have in common among their first (their table 4).
+//! Comparison of two rankers by query: the difference in RR@10, sorted (Padigela, Zamani and Croft
+//! 2019, figure 1), and the number of documents that their top lists share (their table 4).
 
 use super::scale::LinearScale;
 use super::{
@@ -13,12 +13,12 @@ use crate::report::format;
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 548.0;
 
-/// Upper end of the bars, and the line of 0.
+/// The upper end of the bars, and the line of 0.
 const HIGHEST: f64 = 30.0;
 const ZERO: f64 = 110.0;
 
-/// A bar for each query, the highest difference first; for more queries than there are pixels, for
-/// as many evenly spaced ones. The groups are those of [`RrChangeKind::ALL`].
+/// Draws a bar for each query, the highest difference first. If there are more queries than pixels,
+/// only as many evenly spaced ones are drawn. The groups are those of [`RrChangeKind::ALL`].
 pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let it = &found.rr_changes;
@@ -102,7 +102,8 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
     }
 }
 
-/// As many values as there are pixels, evenly spaced, the first and the last among them.
+/// Returns at most as many values as there are pixels, evenly spaced, including the first and the
+/// last.
 fn sampled(series: &[f64]) -> Vec<f64> {
     let most = (RIGHT - LEFT) as usize;
     if series.len() <= most {
@@ -130,12 +131,12 @@ fn ink(turn: RrChangeKind) -> FigureColor {
     }
 }
 
-/// Upper end and floor of the second figure.
+/// The upper end and the floor of the second figure.
 const CEILING: f64 = 20.0;
 const FLOOR: f64 = 240.0;
 
-/// Mean MUR(i) for each i, a group each, with its interval and the fitted line; above all of it
-/// lies the line of two equal lists.
+/// Draws the mean MUR(i) for each i, one group each, with its interval and the fitted line; the
+/// line of two equal lists lies above.
 pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let overlap = &found.top_overlap;

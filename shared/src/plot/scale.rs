@@ -1,29 +1,29 @@
-//! From numbers to places and steps.
+//! Scales: from numbers to positions and color steps.
 
-/// The step of the diverging scale for a fraction: `round(10 (fraction − .5))`, −5 to 5, halves
-/// away from 0 so that both arms are alike.
+/// Returns the step of the diverging scale for a fraction: `round(10 (fraction − .5))`, from −5 to
+/// 5, with halves rounded away from 0 so that both sides are symmetric.
 pub fn color_step_of_fraction(fraction: f64) -> i8 {
-    // .45 less .5 is a little less than .05 in binary; nine digits are those that were meant.
+    // .45 less .5 is slightly less than .05 in binary; rounding to nine digits restores the value.
     let meant = ((fraction - 0.5) * 1e9).round() / 1e9;
     (10.0 * meant).round().clamp(-5.0, 5.0) as i8
 }
 
-/// The step of the same scale for an effect from −1 to 1: `round(5 effect)`.
+/// Returns the step of the same scale for an effect from −1 to 1: `round(5 effect)`.
 pub fn color_step_of_effect(effect: f64) -> i8 {
     color_step_of_fraction((effect + 1.0) / 2.0)
 }
 
-/// A straight line from numbers to pixels.
+/// A linear scale from numbers to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearScale {
-    /// Two numbers.
+    /// The two numbers at the ends.
     pub domain: [f64; 2],
-    /// The places of these.
+    /// The positions of the ends.
     pub range: [f64; 2],
 }
 
 impl LinearScale {
-    /// The place of a number.
+    /// Returns the position of a number.
     pub fn position(&self, value: f64) -> f64 {
         let ([from, to], [left, right]) = (self.domain, self.range);
         if from == to {
@@ -32,8 +32,8 @@ impl LinearScale {
         left + (value - from) / (to - from) * (right - left)
     }
 
-    /// Round numbers in the domain, some `n` of them, and the digits after the point that they
-    /// need. Steps are 1, 2 or 5 times a power of ten, whichever is nearest by its logarithm.
+    /// Returns about `n` round numbers in the domain, and the number of decimals that they need.
+    /// Steps are 1, 2 or 5 times a power of ten, whichever is nearest on a logarithmic scale.
     pub fn ticks(&self, n: usize) -> (Vec<f64>, u8) {
         let [from, to] = self.domain;
         let raw = (to - from) / n as f64;
@@ -42,7 +42,7 @@ impl LinearScale {
         }
         let exponent = libm::floor(libm::log10(raw));
         let unit = libm::pow(10.0, exponent);
-        // Squared, half-way between two of 1, 2, 5 and 10 is their product.
+        // The logarithmic midpoint of two of 1, 2, 5 and 10, squared, is their product.
         let (step, exponent) = match (raw / unit) * (raw / unit) {
             ..2.0 => (unit, exponent),
             ..10.0 => (2.0 * unit, exponent),

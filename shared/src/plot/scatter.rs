@@ -1,4 +1,5 @@
-//! One dot for each ranker: effectiveness from left to right, the axioms from below.
+//! Scatter plot of rankers: effectiveness from left to right, agreement with the axioms from bottom
+//! to top.
 
 use super::scale::LinearScale;
 use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text};
@@ -10,7 +11,7 @@ const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
-/// Draws the rankers that have both numbers.
+/// Draws the rankers that have both values.
 pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatter) -> PlotFigure {
     let points: Vec<(&String, [f64; 2])> = names
         .iter()

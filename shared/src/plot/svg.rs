@@ -1,5 +1,5 @@
-//! A figure as a file of SVG that needs nothing beside it (SVG 1.1, presentation attributes
-//! only, so that a page may forbid styles).
+//! Rendering of a figure as a self-contained SVG file (SVG 1.1, with presentation attributes only,
+//! so that pages can forbid inline styles).
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::report::markup::escape;
 
 const SANS: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif";
 
-/// Draws the figure on the ground of the theme.
+/// Renders the figure on the background of the theme.
 pub fn to_svg(figure: &PlotFigure, theme: FigureTheme) -> String {
     let mut out = String::new();
     write_figure(&mut out, figure, theme).expect("a String takes every write");
@@ -127,7 +127,7 @@ fn write_mark(out: &mut String, mark: &FigureMark, theme: FigureTheme) -> std::f
     }
 }
 
-/// A length with at most two digits after the point.
+/// Formats a length with at most two decimals.
 fn px(value: f64) -> String {
     let exact = format!("{:.2}", value + 0.0);
     let short = exact.trim_end_matches('0').trim_end_matches('.');

@@ -95,7 +95,7 @@ fn dark_is_the_same_figure_in_other_inks() {
     }
 }
 
-/// Chance is 0; every further tenth is a step, and halves count away from chance.
+/// Chance is step 0 and every further tenth is a step; halves are rounded away from chance.
 #[test]
 fn steps_part_at_odd_twentieths() {
     let fractions = [0.0, 0.04, 0.05, 0.051, 0.449, 0.45, 0.451, 0.5];
@@ -130,7 +130,7 @@ fn ticks_are_round_numbers() {
     assert_eq!(ticks(0.0, 0.0), [""; 0]);
 }
 
-/// The text marks of a figure with their places, since these are what one can check by eye.
+/// Returns the text marks of a figure with their positions, which can be checked by eye.
 fn words(marks: &[FigureMark]) -> String {
     let word = |it: &FigureMark| match it {
         FigureMark::Text {
@@ -246,7 +246,7 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
     );
 }
 
-/// The band lies over the two bins within δ of 0, whose bars are gray.
+/// The band covers the two bins within δ of 0, whose bars are gray.
 #[test]
 fn differences_within_delta_are_neutral() {
     let histogram = MarginHistogram {
@@ -328,7 +328,7 @@ fn a_card_has_a_small_map() {
     );
 }
 
-/// What can be pointed at stands in groups, in the order that the page knows.
+/// Elements with tooltips are groups, in the order that the page expects.
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
     let found = crate::compare::fixture::found();

@@ -1,4 +1,4 @@
-//! The heat map of a study in a hand's breadth, for its card.
+//! A small heat map of a study, for its card.
 
 use super::{
     FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, color_step_of_fraction, fit, rect, text,
@@ -16,7 +16,7 @@ pub fn draw_thumbnail(card: &StudySummary) -> PlotFigure {
     let column = (WIDTH - NAMES) / card.probes.len().max(1) as f64;
     let mut marks = Vec::new();
     let names: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
-    // Seven pixels a letter: narrower columns go without names.
+    // A letter is about seven pixels wide; narrower columns have no names.
     if names.iter().all(|it| 7.0 * it.len() as f64 <= column) {
         for (n, name) in names.iter().enumerate() {
             let at = [NAMES + (n as f64 + 0.5) * column, 12.0];

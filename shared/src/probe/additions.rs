@@ -1,8 +1,8 @@
-//! Texts and queries beside a collection: manipulated documents, and the pairs of transfer sets.
+//! Documents and queries added to a collection: manipulated documents, and the pairs of transfer
+//! sets.
 //!
-//! They are documents and queries like others, so everything that scores, stores and shows takes
-//! them as they come; but they stand behind those of the collection and enter none of its
-//! statistics.
+//! They are documents and queries like others, so that scoring, storing and displaying need no
+//! special cases; but they come after those of the collection and do not enter its statistics.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -17,56 +17,57 @@ use crate::collection::{Collection, Document, Query};
 use crate::index::{DocNo, Index};
 use crate::text::linguistics::{LinguisticAnalysis, analyze};
 
-/// How many documents and queries of a study are not its collection's; they are the last.
+/// The numbers of documents and queries that were added to the collection of a study; they are the
+/// last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AdditionCounts {
-    /// How many documents were added.
+    /// The number of added documents.
     pub n_docs: u32,
-    /// How many queries were added.
+    /// The number of added queries.
     pub n_queries: u32,
 }
 
-/// A document that a manipulation has made from another.
+/// A document that a manipulation made from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedDocument {
-    /// Place among the probes that are asked for.
+    /// The index of the probe among the requested ones.
     probe_index: u32,
-    /// The document as it is.
+    /// The original document.
     source_doc: DocNo,
     body: String,
 }
 
-/// Bodies of documents, each analyzed once.
+/// The bodies of documents with their linguistic analysis, each computed once when needed.
 #[derive(Debug, Default)]
 pub struct AnalyzedDocuments(Vec<OnceLock<(String, LinguisticAnalysis)>>);
 
 impl AnalyzedDocuments {
-    /// Of a collection, none analyzed yet.
+    /// Creates the cache for a collection, with no document analyzed yet.
     pub fn new(collection: &Collection) -> AnalyzedDocuments {
         AnalyzedDocuments(collection.docs.iter().map(|_| OnceLock::new()).collect())
     }
 }
 
-/// Makes the texts of one query after the other.
+/// Builds the derived documents of one query at a time.
 #[derive(Clone, Copy)]
 pub struct DerivedDocumentBuilder<'a> {
-    /// The collection, with the queries that count.
+    /// The collection, with the queries of the study.
     pub collection: &'a Collection,
     /// The index of the whole collection.
     pub index: &'a Index,
-    /// The bodies of the collection, as [`AnalyzedDocuments::new`] makes them.
+    /// The analyzed documents of the collection, from [`AnalyzedDocuments::new`].
     pub documents: &'a AnalyzedDocuments,
-    /// Which probes are asked for.
+    /// The requested probes.
     pub probes: &'a [(Probe, AxiomVariant)],
-    /// The lists that manipulations look words up in.
+    /// The word lists of manipulations.
     pub lookup_tables: &'a LookupTables,
     /// The limits of the study.
     pub limits: &'a Limits,
 }
 
 impl DerivedDocumentBuilder<'_> {
-    /// Places among the probes that are asked for.
+    /// Returns the requested manipulations with their indexes among the probes.
     fn manipulations(&self) -> Vec<(u32, Manipulation)> {
         let asked = self.probes.iter().zip(0..);
         let manipulations = asked.filter_map(|(it, at)| match it.0 {
@@ -84,7 +85,7 @@ impl DerivedDocumentBuilder<'_> {
         })
     }
 
-    /// The texts of a query: a shard.
+    /// Builds the derived documents of one query; queries can be processed in parallel.
     pub fn build_for_query(&self, query: usize, pool: &[DocNo]) -> Vec<DerivedDocument> {
         let manipulations = self.manipulations();
         if manipulations.is_empty() {
@@ -136,36 +137,36 @@ impl DerivedDocumentBuilder<'_> {
     }
 }
 
-/// Documents and queries that a collection does not have of its own.
+/// The documents and queries to add to a collection.
 pub struct CollectionAdditions<'a> {
     /// The derived documents of each query, in the order of queries.
     pub derived_docs: Vec<Vec<DerivedDocument>>,
-    /// The transfer sets that are asked for.
+    /// The requested transfer sets.
     pub transfer_sets: &'a [TransferSet],
-    /// Seed of the queries that are inferred.
+    /// The seed for the inferred queries.
     pub seed: u64,
 }
 
-/// What is mined of texts beside a collection: for each query its samples, each with the place of
-/// its probe among those that are asked for.
+/// The samples with added documents: for each query its samples, each with the index of its probe
+/// among the requested ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddedSamples {
-    /// For each query its samples: the place of the probe, and the two texts.
+    /// For each query its samples: the index of the probe, and the two documents.
     samples: Vec<Vec<(u32, [DocNo; 2])>>,
-    /// How much was added to the collection.
+    /// The numbers of added documents and queries.
     pub addition_counts: AdditionCounts,
-    /// What became of the pairs of each transfer set.
+    /// The numbers of used and skipped pairs of each transfer set.
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
 }
 
 impl AddedSamples {
-    /// Returns the samples of a query, with the place of the probe of each.
+    /// Returns the samples of a query, each with the index of its probe.
     pub fn of_query(&self, query: usize) -> &[(u32, [DocNo; 2])] {
         self.samples.get(query).map_or(&[], Vec::as_slice)
     }
 
-    /// Puts derived documents behind the documents of a collection and of its index, and the pairs
-    /// of transfer sets behind them.
+    /// Adds derived documents after the documents of a collection and of its index, and then the
+    /// pairs of transfer sets.
     pub fn add_to_collection(
         collection: &mut Collection,
         index: &mut Index,
@@ -187,7 +188,7 @@ impl AddedSamples {
             collection.docs.push(doc);
             (collection.docs.len() - 1) as DocNo
         };
-        // What does not depend on a query is there once.
+        // A document that does not depend on the query is added once.
         let mut known: BTreeMap<(u32, DocNo), DocNo> = BTreeMap::new();
         for (query, made) in made.into_iter().enumerate() {
             for DerivedDocument {
@@ -260,8 +261,8 @@ impl AddedSamples {
     }
 }
 
-/// Returns whether an id looks like one that [`AddedSamples::add_to_collection`] gives: that of a
-/// manipulated document, or that of a query or a document of a transfer set.
+/// Whether an id looks like one from [`AddedSamples::add_to_collection`]: that of a manipulated
+/// document, or of a query or a document of a transfer set.
 pub fn is_added_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {
         let slug = id[at + 1..].split('@').next().unwrap_or_default();

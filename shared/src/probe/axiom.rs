@@ -1,4 +1,4 @@
-//! The axioms: one file each with its words, preconditions, mining and tests.
+//! The axioms, one file each with descriptions, preconditions, mining and tests.
 
 pub mod tfc1;
 pub mod tfc2;
@@ -26,7 +26,7 @@ use crate::error::{Error, InvalidField};
 pub use formula::AxiomFormula;
 pub use ir_axioms::IrAxiomsAxiom;
 
-/// A heuristic that a good ranking function should follow. Written as its slug.
+/// A rule that a good ranker should follow. Serialized as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Probe", into = "Probe")]
 pub enum Axiom {
@@ -36,21 +36,21 @@ pub enum Axiom {
     Tfc2,
     /// Rarer query terms weigh more.
     Mtdc,
-    /// Further words that nobody asked for do not help.
+    /// Further words that are not in the query do not help.
     Lnc1,
-    /// A repeated text does not lose.
+    /// A repeated document does not score lower.
     Lnc2,
-    /// Query terms that stand closer together are better.
+    /// Query terms that are closer together are better.
     Tp,
     /// Words closer in meaning to the query are better.
     Stmc1,
-    /// Query terms count for more than words of like meaning.
+    /// Query terms count for more than words of similar meaning.
     Stmc2,
-    /// Repeated query terms do not make up for words farther in meaning.
+    /// Repeated query terms do not make up for words that are farther in meaning.
     Stmc3,
     /// Another axiom of the package `ir_axioms`.
     IrAxioms(IrAxiomsAxiom),
-    /// A formula over several axioms, which is an axiom itself.
+    /// A formula of several axioms, which is an axiom itself.
     Formula(AxiomFormula),
 }
 
@@ -68,7 +68,7 @@ impl TryFrom<Probe> for Axiom {
 }
 
 impl Axiom {
-    /// The axioms of Rennings et al. and Câmara & Hauff, in the order people meet them.
+    /// The axioms of Rennings et al. and Câmara & Hauff, in display order.
     pub const ALL: &[Axiom] = &[
         Axiom::Tfc1,
         Axiom::Tfc2,
@@ -81,12 +81,12 @@ impl Axiom {
         Axiom::Stmc3,
     ];
 
-    /// The other axioms of `ir_axioms`.
+    /// Iterates over the other axioms, those of `ir_axioms`.
     pub fn ir_axioms() -> impl Iterator<Item = Axiom> {
         IrAxiomsAxiom::ALL.iter().map(|&it| Axiom::IrAxioms(it))
     }
 
-    /// The axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
+    /// Returns the axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
     pub(super) fn from_name(word: &str) -> Option<Axiom> {
         let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_'], "");
         let word = plain(word.trim());
@@ -94,7 +94,7 @@ impl Axiom {
         all.find(|it| plain(&it.slug()) == word)
     }
 
-    /// The name in commands, addresses and files: `mtdc`.
+    /// Returns the name in commands, URLs and files, for example `mtdc`.
     pub fn slug(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Axiom::Tfc1 => "tfc1",
@@ -111,7 +111,7 @@ impl Axiom {
         })
     }
 
-    /// The name for people: `M-TDC`.
+    /// Returns the display name, for example `M-TDC`.
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Axiom::Formula(it) => Cow::Owned(it.to_string()),
@@ -119,7 +119,7 @@ impl Axiom {
         }
     }
 
-    /// What there is to say about the axiom before seeing any data.
+    /// Returns the name and the explanations of the axiom.
     pub fn description(self) -> &'static ProbeDescription {
         match self {
             Axiom::Tfc1 => &tfc1::DESCRIPTION,
@@ -136,7 +136,7 @@ impl Axiom {
         }
     }
 
-    /// What every instance of the axiom claims in a mode.
+    /// Returns the kind of claim that every instance of the axiom makes in a variant.
     pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
         match self {
             Axiom::Tfc1 => tfc1::claim(mode),
@@ -152,7 +152,7 @@ impl Axiom {
         }
     }
 
-    /// All instances of the axiom among the texts of one query, in no particular order.
+    /// Finds all instances of the axiom among the documents of one query, in no particular order.
     pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
         let mut found = QueryInstances::default();
         match self {
@@ -171,8 +171,8 @@ impl Axiom {
         found
     }
 
-    /// Calls `take` with the places of each preferred text and of the other, for an axiom about
-    /// two texts of the pool.
+    /// Calls `take` with the pool indexes of the preferred document and of the other, for an axiom
+    /// about two documents of the pool.
     fn each_preferred(
         self,
         mode: AxiomVariant,
@@ -210,7 +210,7 @@ impl Axiom {
         }
     }
 
-    /// What mining has to see of the texts.
+    /// Returns the features of documents that mining needs.
     pub(super) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
         match self {
             Axiom::Lnc1 => RequiredFeatures {
@@ -240,7 +240,7 @@ impl Axiom {
     }
 }
 
-/// What is said of every formula.
+/// The description of every formula.
 const COMBINED: ProbeDescription = ProbeDescription {
     name: "formula",
     short_title: "combined",
@@ -251,7 +251,7 @@ const COMBINED: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-/// | |text a| − |text b| | ≤ δ.
+/// Measures the difference in length: | |document a| − |document b| | ≤ δ.
 fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> MeasuredPrecondition {
     let len = |text: u8| texts[text as usize - 1].n_terms;
     MeasuredPrecondition {
@@ -262,7 +262,7 @@ fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> Meas
     }
 }
 
-/// Measures whether a text has enough occurrences of query terms: Σ(text) ≥ least.
+/// Measures whether a document has enough occurrences of query terms: Σ(document) ≥ least.
 fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrecondition {
     MeasuredPrecondition {
         quantity: MeasuredQuantity::QueryTermOccurrences { text },
@@ -272,7 +272,7 @@ fn occurrences(texts: &[DocumentFeatures], text: u8, least: u32) -> MeasuredPrec
     }
 }
 
-/// Σ(text b) − Σ(text a) against 0.
+/// Measures how many more query-term occurrences `b` has: Σ(document b) − Σ(document a) against 0.
 fn occurrence_lead(
     texts: &[DocumentFeatures],
     a: u8,
@@ -288,7 +288,7 @@ fn occurrence_lead(
     }
 }
 
-/// cos(text near − Q, Q) > cos(text far − Q, Q).
+/// Measures whether cos(document near − Q, Q) > cos(document far − Q, Q).
 fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPrecondition {
     let similarity = |text: u8| texts[text as usize - 1].query_similarity();
     let lead = similarity(near).zip(similarity(far));

@@ -1,9 +1,8 @@
-//! What an instance claims of the scores of its texts.
+//! Claims: what an instance expects of the scores of its documents.
 
 use serde::{Deserialize, Serialize};
 
-/// A statement about scores. Over texts it is a claim to test; over numbers it has a
-/// verdict.
+/// A statement about scores. Over documents it is a claim to test; over numbers it has a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -11,41 +10,41 @@ pub enum Claim<T> {
     /// The winner scores higher: `winner > loser`.
     #[serde(rename = "above")]
     Higher {
-        /// The text that should score higher.
+        /// The document that should score higher.
         winner: T,
-        /// The text that should score lower.
+        /// The document that should score lower.
         loser: T,
     },
-    /// `winner >= loser`; a tie is fine.
+    /// The winner does not score lower: `winner >= loser`; a tie satisfies it.
     #[serde(rename = "not-below")]
     NotLower {
-        /// The text that must not score lower.
+        /// The document that must not score lower.
         winner: T,
-        /// The text that must not score higher.
+        /// The document that must not score higher.
         loser: T,
     },
-    /// `a` and `b` differ, whichever is higher.
+    /// The scores of `a` and `b` differ, whichever is higher.
     #[serde(rename = "apart")]
     Different {
-        /// The first of the two texts, neither of which is the preferred one.
+        /// The first of the two documents, neither of which is preferred.
         a: T,
-        /// The second text, which should score otherwise than `a`.
+        /// The second document, whose score should differ from that of `a`.
         b: T,
     },
     /// `more - few > most - more`: each step up helps less than the one before.
     #[serde(rename = "shrinking-gain")]
     DiminishingGain {
-        /// The text with the fewest query terms.
+        /// The document with the fewest query terms.
         few: T,
-        /// The text that is one step up from `few`.
+        /// The document that is one step up from `few`.
         more: T,
-        /// The text that is the same step up from `more`.
+        /// The document that is the same step up from `more`.
         most: T,
     },
 }
 
 impl<T: Copy> Claim<T> {
-    /// The texts, the preferred one first; for [`Claim::DiminishingGain`] fewest first.
+    /// Returns the documents, the preferred one first; for [`Claim::DiminishingGain`] fewest first.
     pub fn docs(self) -> Vec<T> {
         match self {
             Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
@@ -56,7 +55,7 @@ impl<T: Copy> Claim<T> {
         }
     }
 
-    /// Calls `take` with each of the texts, in order.
+    /// Calls `take` with each document, in order.
     pub fn for_each_doc(self, mut take: impl FnMut(T)) {
         self.any_doc(|text| {
             take(text);
@@ -64,7 +63,7 @@ impl<T: Copy> Claim<T> {
         });
     }
 
-    /// Whether one of the texts, taken in order, is as `wanted` asks.
+    /// Whether `wanted` holds for one of the documents, checked in order.
     pub fn any_doc(self, mut wanted: impl FnMut(T) -> bool) -> bool {
         match self {
             Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
@@ -77,7 +76,7 @@ impl<T: Copy> Claim<T> {
         }
     }
 
-    /// Returns the kind of the claim, without its texts.
+    /// Returns the kind of the claim, without its documents.
     pub fn kind(self) -> ClaimKind {
         match self {
             Claim::Higher { .. } => ClaimKind::Higher,
@@ -87,7 +86,7 @@ impl<T: Copy> Claim<T> {
         }
     }
 
-    /// The same statement about what `score` gives for each text, or none if one has none.
+    /// Returns the same claim about the values of `score`, or `None` if a document has no value.
     pub fn map_scores<S>(self, mut score: impl FnMut(T) -> Option<S>) -> Option<Claim<S>> {
         Some(match self {
             Claim::Higher { winner, loser } => Claim::Higher {
@@ -111,7 +110,7 @@ impl<T: Copy> Claim<T> {
     }
 }
 
-/// The kind of a claim, without its texts.
+/// The kind of a claim, without its documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -131,7 +130,7 @@ pub enum ClaimKind {
 }
 
 impl ClaimKind {
-    /// How many texts a claim of this kind is about.
+    /// Returns the number of documents in a claim of this kind.
     pub fn arity(self) -> usize {
         match self {
             ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => 2,
@@ -139,7 +138,7 @@ impl ClaimKind {
         }
     }
 
-    /// The claim of this kind about `texts`.
+    /// Returns the claim of this kind about `texts`.
     pub fn claim_for<T: Copy>(self, texts: &[T]) -> Claim<T> {
         let (winner, loser) = (texts[0], texts[1]);
         match self {
@@ -157,7 +156,7 @@ impl ClaimKind {
         }
     }
 
-    /// Whether a tie is with the claim.
+    /// Returns whether a tie agrees with the claim.
     pub fn tie_policy(self) -> TiePolicy {
         match self {
             ClaimKind::NotLower => TiePolicy::Agrees,
@@ -167,7 +166,7 @@ impl ClaimKind {
         }
     }
 
-    /// Returns the name that the kind has in files.
+    /// Returns the name of the kind in files.
     pub fn name(self) -> &'static str {
         match self {
             ClaimKind::Higher => "above",
@@ -178,7 +177,7 @@ impl ClaimKind {
     }
 }
 
-/// Whether a tie is with the claim (`>=`) or not (`>`).
+/// Whether a tie agrees with the claim (`>=`) or not (`>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]

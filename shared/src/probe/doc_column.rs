@@ -1,5 +1,5 @@
-//! A column of texts: numbers that are held, or that somebody lends from elsewhere, as a server
-//! that maps a file and does not keep it in memory.
+//! A column of document numbers, either owned or borrowed from a source such as a memory-mapped
+//! file.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,13 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::StudyDocNo;
 
-/// Lends a column for as long as it is used; the numbers never change.
+/// Lends a column while it is in use; the numbers never change.
 pub trait DocColumnSource: Send + Sync {
     /// Returns the numbers of the column.
     fn docs(&self) -> &[StudyDocNo];
 }
 
-/// A column of numbers of texts, held in memory or lent by a file.
+/// A column of document numbers, in memory or in a file.
 #[derive(Clone)]
 pub(super) enum DocColumn {
     Owned(Vec<StudyDocNo>),
@@ -34,7 +34,7 @@ impl Deref for DocColumn {
 }
 
 impl Extend<StudyDocNo> for DocColumn {
-    /// What was lent is held from here on.
+    /// Copies a shared column into memory first.
     fn extend<T: IntoIterator<Item = StudyDocNo>>(&mut self, more: T) {
         if let DocColumn::Shared(lender) = self {
             *self = DocColumn::Owned(lender.docs().to_vec());

@@ -1,48 +1,48 @@
-//! What a probe sees of a text: its length and what it holds of the query.
+//! Features of a document that probes need: its length and its query terms.
 
 use crate::index::term_statistics::QueryTerms;
 use crate::index::{CollectionTotals, DocNo, Index};
 use crate::text::vocabulary::TermNo;
 use crate::word_vectors::{BagOfWords, IndexedWordVectors, WordSimilarities, WordVectorNo};
 
-/// A text, counted for one query.
+/// The features of a document for one query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentFeatures {
-    /// The length of the text in terms, |d|.
+    /// The length of the document in terms, |d|.
     pub n_terms: u32,
     /// c(w, d) for each distinct query term.
     pub term_counts: Vec<u32>,
-    /// Σ(d), occurrences of query terms.
+    /// Σ(d), the number of occurrences of query terms.
     pub n_occurrences: u32,
-    /// Distinct query terms in the text.
+    /// The number of distinct query terms in the document.
     pub coverage: u32,
-    /// Positions of the first two distinct query terms that stand nearest to each other.
+    /// The positions of the closest two distinct query terms.
     pub nearest_positions: Option<(u32, u32)>,
-    /// Terms outside of the query with their counts, ascending; filled by
-    /// [`DocumentFeatures::with_other_terms`] only, since one axiom in two modes needs it.
+    /// The terms outside of the query with their counts, ascending. Only
+    /// [`DocumentFeatures::with_other_terms`] fills it, since few axioms need it.
     pub other_terms: Vec<(TermNo, u32)>,
-    /// For each distinct query term where it stands, ascending; filled by
-    /// [`DocumentFeatures::record_positions`] only.
+    /// For each distinct query term its positions, ascending. Only
+    /// [`DocumentFeatures::record_positions`] fills it.
     pub positions: Vec<Vec<u32>>,
-    /// What its words outside of the query mean, if there are word vectors.
+    /// The features from word vectors, if there are any.
     pub semantics: Option<SemanticFeatures>,
-    /// Its grade for the query, if it is judged; axioms do not look at it.
+    /// The grade for the query, if it has a judgment; axioms ignore it.
     pub grade: Option<i32>,
 }
 
-/// The words of a text outside of the query, d − Q, by their word vectors.
+/// The word vectors of the document's words that are not in the query, d − Q.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SemanticFeatures {
-    /// The words of the text that are not in the query, d − Q.
+    /// The words of the document that are not in the query, d − Q.
     pub other_words: BagOfWords,
-    /// cos(d − Q, Q); none if one of them has no word with a vector.
+    /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub query_similarity: Option<f64>,
-    /// How like the query's its words are one by one, where that was asked for.
+    /// The similarities of single words to those of the query, if requested.
     pub word_similarities: Option<WordSimilarities>,
 }
 
 impl SemanticFeatures {
-    /// Of a text for a query.
+    /// Computes the features of a document for a query.
     pub fn new(rest: BagOfWords, query: &BagOfWords) -> SemanticFeatures {
         let to_query = rest.similarity(query);
         SemanticFeatures {
@@ -54,14 +54,14 @@ impl SemanticFeatures {
 }
 
 impl DocumentFeatures {
-    /// Counts the terms of a text, given in order.
+    /// Counts the terms of a document, given in order.
     pub fn new(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures {
             n_terms: terms.len() as u32,
             term_counts: vec![0; query.len()],
             ..DocumentFeatures::default()
         };
-        // Of the last query term met, and of the last one that differs from it.
+        // The last query term so far, and the last one that differs from it.
         let mut last: Option<(usize, u32)> = None;
         let mut other: Option<(usize, u32)> = None;
         for (position, &term) in terms.iter().enumerate() {
@@ -87,7 +87,7 @@ impl DocumentFeatures {
         counted
     }
 
-    /// Notes where the query terms stand in the terms of the text.
+    /// Records the positions of the query terms among the terms of the document.
     pub fn record_positions(&mut self, terms: &[TermNo], query: &QueryTerms) {
         self.positions = vec![Vec::new(); query.len()];
         for (position, &term) in terms.iter().enumerate() {
@@ -97,36 +97,37 @@ impl DocumentFeatures {
         }
     }
 
-    /// Terms before the first query term. Needs [`DocumentFeatures::positions`].
+    /// Returns the number of terms before the first query term. Needs
+    /// [`DocumentFeatures::positions`].
     pub fn first_position(&self) -> Option<u32> {
         let firsts = self.positions.iter().filter_map(|it| it.first());
         firsts.min().copied()
     }
 
-    /// Occurrences of terms outside of the query.
+    /// Returns the number of occurrences of terms outside of the query.
     pub fn n_other_terms(&self) -> u32 {
         self.n_terms - self.n_occurrences
     }
 
-    /// Returns how like the query the rest of the text is: cos(d − Q, Q).
+    /// Returns the similarity of the document's other words to the query: cos(d − Q, Q).
     pub fn query_similarity(&self) -> Option<f64> {
         self.semantics.as_ref()?.query_similarity
     }
 
-    /// cos(d − Q, d' − Q).
+    /// Returns the similarity of the other words of both documents: cos(d − Q, d' − Q).
     pub fn similarity(&self, other: &DocumentFeatures) -> Option<f64> {
         let (mine, theirs) = (self.semantics.as_ref()?, other.semantics.as_ref()?);
         mine.other_words.similarity(&theirs.other_words)
     }
 
-    /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
-    /// distance 1.
+    /// Returns Γ(d), the minimum distance of two distinct query terms, in terms; adjacent terms
+    /// have distance 1.
     pub fn term_distance(&self) -> Option<u32> {
         self.nearest_positions.map(|(first, second)| second - first)
     }
 
-    /// How often `once` has to be repeated to give this text's length and counts; none if no
-    /// number of times does. Needs [`DocumentFeatures::other_terms`] of both.
+    /// Returns how many times `once` has to be repeated to have this document's length and counts;
+    /// `None` if there is no such number. Needs [`DocumentFeatures::other_terms`] of both.
     pub fn count_repetitions(&self, once: &DocumentFeatures) -> Option<u32> {
         let times = self.n_terms.checked_div(once.n_terms)?;
         let same = self.n_terms == once.n_terms * times
@@ -144,7 +145,7 @@ impl DocumentFeatures {
         same.then_some(times)
     }
 
-    /// As [`DocumentFeatures::new`], with the terms outside of the query.
+    /// Counts like [`DocumentFeatures::new`], including the terms outside of the query.
     pub fn with_other_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures::new(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.term_no != Some(*term));
@@ -156,7 +157,8 @@ impl DocumentFeatures {
         counted
     }
 
-    /// Terms outside of the query that `more` holds exactly once more than this text.
+    /// Counts the terms outside of the query that occur in `more` exactly once more than in this
+    /// document.
     pub fn count_extra_terms(&self, more: &DocumentFeatures) -> ExtraTermCounts {
         let mut found = ExtraTermCounts::default();
         let mut mine = self.other_terms.iter().peekable();
@@ -172,26 +174,26 @@ impl DocumentFeatures {
     }
 }
 
-/// What axioms need to see of a text beside its counts.
+/// The features that axioms need in addition to the counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RequiredFeatures {
-    /// Whether [`DocumentFeatures::other_terms`] is to be filled.
+    /// Whether [`DocumentFeatures::other_terms`] is needed.
     pub(crate) other_terms: bool,
-    /// Whether [`DocumentFeatures::positions`] is to be filled.
+    /// Whether [`DocumentFeatures::positions`] is needed.
     pub(crate) positions: bool,
-    /// [`SemanticFeatures::word_similarities`], where there are word vectors.
+    /// Whether [`SemanticFeatures::word_similarities`] is needed, if there are word vectors.
     pub(crate) word_similarities: bool,
 }
 
 impl RequiredFeatures {
-    /// What any axiom could need.
+    /// All features that an axiom can need.
     pub(crate) const ALL: RequiredFeatures = RequiredFeatures {
         other_terms: true,
         positions: true,
         word_similarities: true,
     };
 
-    /// What any of several needs.
+    /// Returns the union of several requirements.
     pub(crate) fn union(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
         all.fold(RequiredFeatures::default(), |a, b| RequiredFeatures {
             other_terms: a.other_terms || b.other_terms,
@@ -201,12 +203,12 @@ impl RequiredFeatures {
     }
 }
 
-/// Counts the documents of an index for one query.
+/// Extracts the features of documents of an index for one query.
 pub(crate) struct FeatureExtractor<'a> {
     index: &'a Index,
     terms: &'a QueryTerms,
     needs: RequiredFeatures,
-    /// Word vectors, with the query's words together and one by one.
+    /// The word vectors, with the vectors of the query together and one by one.
     known: Option<(
         &'a IndexedWordVectors<'a>,
         BagOfWords,
@@ -215,7 +217,8 @@ pub(crate) struct FeatureExtractor<'a> {
 }
 
 impl<'a> FeatureExtractor<'a> {
-    /// `terms` are those of `query`; `known` are vectors beside the index.
+    /// Creates an extractor; `terms` are those of `query`, and `known` are word vectors for the
+    /// index.
     pub(crate) fn new(
         index: &'a Index,
         known: Option<&'a IndexedWordVectors<'a>>,
@@ -232,7 +235,7 @@ impl<'a> FeatureExtractor<'a> {
         }
     }
 
-    /// Counts a document of the index for the query.
+    /// Extracts the features of a document of the index.
     pub(crate) fn extract(&self, doc: DocNo) -> DocumentFeatures {
         let body = self.index.terms(doc);
         let mut counted = if self.needs.other_terms {
@@ -253,8 +256,8 @@ impl<'a> FeatureExtractor<'a> {
         counted
     }
 
-    /// Returns how like each query term is to each, as [`QueryContext::term_similarities`] holds
-    /// it.
+    /// Returns the similarity of each query term to each other one, in the layout of
+    /// [`QueryContext::term_similarities`].
     pub(crate) fn term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| {
@@ -263,32 +266,33 @@ impl<'a> FeatureExtractor<'a> {
     }
 }
 
-/// How many terms outside of the query a text holds exactly once more than another.
+/// The number of terms outside of the query that occur in a document exactly once more than in
+/// another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExtraTermCounts {
-    /// All terms outside of the query that occur once more.
+    /// The number of all such terms.
     pub n_terms: u32,
-    /// Those that occur in the other text.
+    /// The number of those that occur in the other document.
     pub n_shared: u32,
 }
 
-/// One query with the texts of its pool.
+/// One query with the documents of its pool.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryContext<'a> {
-    /// Distinct query terms with their statistics.
+    /// The distinct query terms with their statistics.
     pub query: &'a QueryTerms,
-    /// The texts, in the order of the pool.
+    /// The documents, in the order of the pool.
     pub pool: &'a [DocumentFeatures],
     /// The limits that preconditions are compared with.
     pub limits: &'a super::Limits,
     /// The totals of the whole collection.
     pub totals: CollectionTotals,
-    /// How like each query term is to each, row by row; empty without word vectors.
+    /// The similarity of each query term to each other one, row by row; empty without word vectors.
     pub term_similarities: &'a [f64],
 }
 
 impl<'a> QueryContext<'a> {
-    /// Returns a case of some texts of a query, without word vectors.
+    /// Creates a context of some documents of a query, without word vectors.
     pub fn new(
         query: &'a QueryTerms,
         pool: &'a [DocumentFeatures],
@@ -304,7 +308,7 @@ impl<'a> QueryContext<'a> {
         }
     }
 
-    /// Some texts of the same query.
+    /// Returns a context of other documents of the same query.
     pub fn with_pool<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryContext<'b>
     where
         'a: 'b,
@@ -312,7 +316,7 @@ impl<'a> QueryContext<'a> {
         QueryContext { pool, ..*self }
     }
 
-    /// ln(N / n) of a query term; 0 for one that no document holds.
+    /// Returns ln(N / df) of a query term; 0 for one that no document contains.
     pub(crate) fn idf(&self, term: usize) -> f64 {
         match self.query[term].df {
             0 => 0.0,
@@ -320,8 +324,8 @@ impl<'a> QueryContext<'a> {
         }
     }
 
-    /// Calls `take` with every unordered pair of texts that are equally long within δ. Texts
-    /// are walked by length, so that pairs too far apart are never met.
+    /// Calls `take` with every unordered pair of documents whose lengths differ by at most δ. The
+    /// documents are sorted by length, so that other pairs are not visited.
     pub(crate) fn for_each_equal_length_pair(&self, mut take: impl FnMut(usize, usize)) {
         let mut by_length: Vec<usize> = (0..self.pool.len()).collect();
         by_length.sort_by_key(|&at| self.pool[at].n_terms);
@@ -338,7 +342,7 @@ impl<'a> QueryContext<'a> {
         }
     }
 
-    /// Calls `take` with every unordered pair of texts with the same key, keys ascending.
+    /// Calls `take` with every unordered pair of documents with the same key, keys ascending.
     pub(crate) fn for_each_pair_with_equal_key<K: Ord>(
         &self,
         key: impl Fn(&DocumentFeatures) -> &K,
@@ -354,13 +358,12 @@ impl<'a> QueryContext<'a> {
     }
 }
 
-/// Instances of one axiom for one query.
+/// The instances of one axiom for one query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryInstances {
-    /// Places in the pool, in the order of the claim; a place past its end is a derived
-    /// text, counted on.
+    /// Indexes in the pool, in the order of the claim; indexes past its end are derived documents.
     pub positions: Vec<u32>,
-    /// Texts made from those of the pool: place and number of repetitions.
+    /// Documents derived from those of the pool: index in the pool and number of repetitions.
     pub derived: Vec<(u32, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! Instances in columns.
+//! Instances, stored in columns.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::doc_column::{DocColumn, DocColumnSource};
 use super::{AxiomVariant, Claim, ClaimKind, Probe, StudyDocNo};
 use crate::error::{Error, InvalidField};
 
-/// Whether `starts` say for each query where its rows begin, and at last their number.
+/// Whether `starts` has the offset of each query's rows, followed by the number of rows.
 pub(crate) fn are_valid_starts(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
     starts.len() == n_queries + 1
         && starts[0] == 0
@@ -16,48 +16,48 @@ pub(crate) fn are_valid_starts(starts: &[u32], n_queries: usize, n_rows: usize) 
         && starts[n_queries] as usize == n_rows
 }
 
-/// What [`Instances`] hold beside their texts.
+/// Everything in [`Instances`] except their documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstancesHeader {
     /// The probe that found them.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// The mode in which they were found.
+    /// The variant in which they were found.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// How many each query had before a cap, as in [`Instances::n_found`].
+    /// The number of each query before the maximum per query applies, as in [`Instances::n_found`].
     #[serde(alias = "found")]
     pub n_found: Vec<u32>,
-    /// For each query where its instances begin, and at last their number.
+    /// For each query the offset of its instances, followed by their number.
     pub starts: Vec<u32>,
 }
 
-/// All instances of one axiom in one mode: integers in columns, ordered by query and then by
-/// texts.
+/// All instances of one axiom in one variant, as columns of integers ordered by query and then by
+/// documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Instances {
     /// The probe that found them.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// The mode in which they were found.
+    /// The variant in which they were found.
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
-    /// Every instance of an axiom in a mode makes the same kind of claim.
+    /// The kind of claim, which is the same for all instances of an axiom in a variant.
     pub claim: ClaimKind,
-    /// How many each query had before a cap; equal to what is kept without one.
+    /// The number of instances of each query before the maximum per query applies.
     #[serde(alias = "found")]
     pub n_found: Vec<u32>,
-    /// For each query where its instances begin, and at last their number.
+    /// For each query the offset of its instances, followed by their number.
     starts: Vec<u32>,
-    /// `arity` texts for each instance.
+    /// `arity` documents for each instance.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
     #[serde(alias = "texts")]
     docs: DocColumn,
 }
 
 impl Instances {
-    /// Makes the instances of a probe in a mode, without any query yet.
+    /// Creates the instances of a probe in a variant, without any query yet.
     pub fn new(probe: Probe, mode: AxiomVariant) -> Instances {
         Instances {
             probe,
@@ -69,7 +69,8 @@ impl Instances {
         }
     }
 
-    /// The same instances with their texts from a lender, which has to have the same.
+    /// Creates instances whose documents come from a source. Returns an error if the column does
+    /// not fit the header.
     pub fn from_column_source(
         head: InstancesHeader,
         texts: Arc<dyn DocColumnSource>,
@@ -97,7 +98,7 @@ impl Instances {
         }
     }
 
-    /// Returns everything but the texts of the instances.
+    /// Returns everything but the documents of the instances.
     pub fn header(&self) -> InstancesHeader {
         InstancesHeader {
             probe: self.probe,
@@ -107,13 +108,13 @@ impl Instances {
         }
     }
 
-    /// The texts of all instances, one instance after the other.
+    /// Returns the documents of all instances, one instance after the other.
     pub fn docs(&self) -> &[StudyDocNo] {
         &self.docs
     }
 
-    /// Adds the next query: the texts of its instances one after the other, and how many
-    /// instances there were before a cap.
+    /// Adds the next query: the documents of its instances one after the other, and the number of
+    /// instances before the maximum per query applied.
     pub fn push_query(&mut self, texts: impl IntoIterator<Item = StudyDocNo>, n_found: u32) {
         self.docs.extend(texts);
         self.starts
@@ -121,7 +122,7 @@ impl Instances {
         self.n_found.push(n_found);
     }
 
-    /// Whether these are instances of so many queries: what was read may be anything.
+    /// Whether the instances, which may come from an untrusted file, fit this number of queries.
     pub(crate) fn is_valid(&self, n_queries: usize) -> bool {
         let arity = self.claim.arity();
         self.claim == self.probe.claim(self.variant)
@@ -130,7 +131,7 @@ impl Instances {
             && are_valid_starts(&self.starts, n_queries, self.docs.len() / arity)
     }
 
-    /// The same instances where text `t` is called `numbers[t]`, in the same order.
+    /// Returns the same instances, in the same order, with document `t` replaced by `numbers[t]`.
     pub fn renumbered(&self, numbers: &[StudyDocNo]) -> Instances {
         let texts = self.docs.iter().map(|&it| numbers[it as usize]);
         Instances {
@@ -141,7 +142,7 @@ impl Instances {
         }
     }
 
-    /// How many instances there are.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         self.docs.len() / self.claim.arity()
     }
@@ -151,52 +152,53 @@ impl Instances {
         self.docs.is_empty()
     }
 
-    /// How many queries were mined.
+    /// Returns the number of queries.
     pub fn n_queries(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many instances one query has.
+    /// Returns the number of instances of one query.
     pub fn len_of(&self, query: usize) -> usize {
         (self.starts[query + 1] - self.starts[query]) as usize
     }
 
-    /// The texts of one query's instances, one instance after the other.
+    /// Returns the documents of one query's instances, one instance after the other.
     pub fn docs_of(&self, query: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.docs[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
     }
 
-    /// The claims of one query.
+    /// Iterates over the claims of one query.
     pub fn claims_of(&self, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> + '_ {
         let each = self.docs_of(query).chunks_exact(self.claim.arity());
         each.map(|it| self.claim.claim_for(it))
     }
 
-    /// The claim at a place.
+    /// Returns the claim of the instance at an index.
     pub fn claim(&self, at: usize) -> Claim<StudyDocNo> {
         let arity = self.claim.arity();
         self.claim
             .claim_for(&self.docs[at * arity..(at + 1) * arity])
     }
 
-    /// The texts of the instance at a place.
+    /// Returns the documents of the instance at an index.
     pub fn docs_at(&self, at: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.docs[at * arity..(at + 1) * arity]
     }
 
-    /// Where the instances of a query begin.
+    /// Returns the index of the first instance of a query.
     pub fn first_of(&self, query: usize) -> usize {
         self.starts[query] as usize
     }
 
-    /// The query of the instance at a place.
+    /// Returns the query of the instance at an index.
     pub fn query(&self, at: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= at) - 1
     }
 
-    /// The share of what was found that a cap has kept; 1 without a cap.
+    /// Returns the share of the found instances that the maximum per query kept, from 0 to 1; 1
+    /// without a maximum.
     pub fn sampled_fraction(&self) -> f64 {
         let found: u64 = self.n_found.iter().map(|&it| u64::from(it)).sum();
         if found == 0 {

@@ -1,58 +1,58 @@
-//! Every threshold of a probe, with its unit and its source, and how a reading of an axiom
-//! is chosen.
+//! The thresholds of probes, with units and sources, and the variants of axioms.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// The numbers that decide what becomes an instance. Saved with every result.
+/// The thresholds that decide what becomes an instance. Stored with every result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// δ, the largest difference in length between two texts that count as equally long;
-    /// none means any difference.
+    /// δ, the largest difference in length, in terms, at which two documents count as equally long;
+    /// `None` means any difference.
     #[serde(rename = "length_gap_terms")]
     pub length_tolerance_terms: Option<u32>,
-    /// The least number of query-term occurrences that a text needs.
+    /// The minimum number of query-term occurrences in a document.
     #[serde(rename = "min_terms")]
     pub min_query_term_occurrences: u32,
-    /// LNC2: how often a text is repeated, at the least.
+    /// LNC2: the minimum number of repetitions of a document.
     #[serde(rename = "repeat_from")]
     pub min_repetitions: u32,
-    /// LNC2: how often a text is repeated, at the most.
+    /// LNC2: the maximum number of repetitions of a document.
     #[serde(rename = "repeat_to")]
     pub max_repetitions: u32,
-    /// LNC2: the length that a repeated text may have.
+    /// LNC2: the maximum length of a repeated document.
     #[serde(rename = "repeated_terms")]
     pub max_repeated_doc_terms: u32,
-    /// LNC2 as Câmara & Hauff read it: the length up to which a text is repeated.
+    /// LNC2 as printed by Câmara & Hauff: the length up to which a document is repeated.
     #[serde(rename = "filled_terms")]
     pub fill_length_terms: u32,
-    /// LNC2 as their code has it: the longest text that is repeated.
+    /// LNC2 in their code: the length of the longest document that is repeated.
     #[serde(rename = "fillable_terms")]
     pub max_fillable_doc_terms: u32,
-    /// STMC2: the least cosine of two texts that are about the same.
+    /// STMC2: the minimum cosine of two documents that are about the same.
     #[serde(default = "similar")]
     #[serde(rename = "similar")]
     pub min_similarity: f64,
-    /// The axioms of `ir_axioms`: two numbers are about equal whose difference is at most this
-    /// share of the larger.
+    /// Axioms of `ir_axioms`: two numbers are approximately equal if they differ by at most this
+    /// share of the larger one.
     #[serde(default = "share")]
     #[serde(rename = "share")]
     pub relative_tolerance: f64,
-    /// STMC2 of `ir_axioms`: as `share`, for two ratios.
+    /// STMC2 of `ir_axioms`: the same tolerance for two ratios.
     #[serde(default = "ratio_share")]
     #[serde(rename = "ratio_share")]
     pub ratio_tolerance: f64,
-    /// The most instances of one probe kept for one query; none keeps all.
+    /// The maximum number of instances of one probe per query; `None` keeps all.
     #[serde(rename = "per_query")]
     pub max_per_query: Option<u32>,
-    /// The most documents of a pool that are manipulated, drawn; none takes all.
+    /// The maximum number of documents of a pool that are manipulated, sampled at random; `None`
+    /// takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "manipulated")]
     pub max_manipulated_docs: Option<u32>,
-    /// The seed of everything that is drawn.
+    /// The seed of all random samples.
     pub seed: u64,
 }
 
@@ -61,19 +61,19 @@ const fn similar() -> f64 {
     0.8
 }
 
-/// 10 %, as `ir_axioms` has it after Hagen et al. (CIKM 2016).
+/// 10 %, as in `ir_axioms` after Hagen et al. (CIKM 2016).
 const fn share() -> f64 {
     0.1
 }
 
-/// 20 %, as `ir_axioms` has it.
+/// 20 %, as in `ir_axioms`.
 const fn ratio_share() -> f64 {
     0.2
 }
 
 impl Limits {
-    /// What a study starts from: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), and
-    /// the repetition of Rennings, Moraes & Hauff (ECIR 2019), section 3.4.
+    /// The defaults of a study: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), and the
+    /// repetition of Rennings, Moraes & Hauff (ECIR 2019), section 3.4.
     pub const STANDARD: Limits = Limits {
         length_tolerance_terms: Some(10),
         min_query_term_occurrences: 1,
@@ -90,7 +90,8 @@ impl Limits {
         seed: 42,
     };
 
-    /// Rennings, Moraes & Hauff (ECIR 2019): six-sentence passages, so any lengths compare.
+    /// Rennings, Moraes & Hauff (ECIR 2019): passages of six sentences, so any lengths are
+    /// compared.
     pub const RENNINGS_2019: Limits = Limits {
         length_tolerance_terms: None,
         min_query_term_occurrences: 0,
@@ -100,8 +101,8 @@ impl Limits {
     /// Câmara & Hauff (ECIR 2020), section 3.
     pub const CAMARA_2020: Limits = Limits::STANDARD;
 
-    /// The longest text that repetition makes, and so the most times a text is repeated: the
-    /// longest input of the rerankers of the day, with room.
+    /// The upper bound of the length of a repeated document, and so of the number of repetitions:
+    /// the longest input of current rerankers, with a margin.
     pub const MAX_REPEATED_DOC_TERMS: u32 = 4_096;
 
     /// Whether two lengths are within δ.
@@ -110,7 +111,7 @@ impl Limits {
             .is_none_or(|gap| a.abs_diff(b) <= gap)
     }
 
-    /// Refuses limits under which no probe means anything.
+    /// Returns an error for limits under which a probe is meaningless.
     pub fn check(&self) -> Result<(), Error> {
         if self.min_repetitions < 2 || self.max_repetitions < self.min_repetitions {
             return Err(Error::out_of_range(
@@ -163,7 +164,7 @@ impl Limits {
     }
 }
 
-/// Whose printed definitions mode `paper` takes.
+/// The paper whose printed definitions variant `paper` uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -174,12 +175,12 @@ pub enum DefinitionSource {
     Camara2020,
 }
 
-/// Which reading of an axiom.
+/// A variant of the definition of an axiom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AxiomVariant {
-    /// What the axiom says: our definitions.
+    /// The definitions of Axioscope.
     Fixed,
     /// As printed in Rennings, Moraes & Hauff (ECIR 2019).
     #[serde(rename = "paper-rennings2019")]
@@ -187,14 +188,14 @@ pub enum AxiomVariant {
     /// As printed in Câmara & Hauff (ECIR 2020).
     #[serde(rename = "paper")]
     PaperCamara2020,
-    /// As published code does it, defects included: that of Câmara & Hauff, and for its own
-    /// axioms that of `ir_axioms`, release 1.2.5.
+    /// As implemented in published code, including its defects: the code of Câmara & Hauff, and for
+    /// the axioms of `ir_axioms` its release 1.2.5.
     #[serde(rename = "code")]
     Code,
 }
 
 impl AxiomVariant {
-    /// Every mode, in the order in which they are listed.
+    /// All variants, in display order.
     pub const ALL: &[AxiomVariant] = &[
         AxiomVariant::Fixed,
         AxiomVariant::PaperRennings2019,
@@ -202,7 +203,7 @@ impl AxiomVariant {
         AxiomVariant::Code,
     ];
 
-    /// The name in commands, addresses and files.
+    /// Returns the name in commands, URLs and files.
     pub fn name(self) -> &'static str {
         match self {
             AxiomVariant::Fixed => "fixed",
@@ -212,7 +213,7 @@ impl AxiomVariant {
         }
     }
 
-    /// The mode that a word and the source of a preset stand for.
+    /// Returns the variant of a word, given the source of a preset.
     pub fn parse(word: &str, source: DefinitionSource) -> Result<AxiomVariant, Error> {
         match (word, source) {
             ("fixed", _) => Ok(AxiomVariant::Fixed),

@@ -1,14 +1,14 @@
-//! Manipulations: a document against the same document changed in one way.
+//! Manipulations: a document compared with the same document changed in one way.
 //!
-//! A sample is `(d1, d2)` with `d1` the manipulated text and `d2` the document as it is, so that a
-//! positive effect says that the manipulated text is preferred. A text that a manipulation leaves
-//! as it is, or of which it leaves nothing, is no sample. MacAvaney, Feldman, Goharian, Downey &
-//! Cohan, ABNIRML (TACL 2022), section 3.2, and its first version of 2020; theirs has the document
-//! first, and turns the sign in its tables. Theirs are tokens joined by single spaces; ours keep
-//! what stands between tokens, so nothing changes but what a manipulation is named for.
+//! A sample is `(d1, d2)`, where `d1` is the manipulated document and `d2` the original, so a
+//! positive effect means that the manipulated document is preferred. There is no sample if a
+//! manipulation leaves the text unchanged or empty. MacAvaney, Feldman, Goharian, Downey & Cohan,
+//! ABNIRML (TACL 2022), section 3.2, and its first version of 2020; the paper has the original
+//! first, and reverses the sign in its tables. The paper joins tokens by single spaces; Axioscope
+//! keeps the characters between tokens, so that nothing else changes.
 //!
-//! What is drawn is drawn from a generator seeded with the study's seed, the manipulation, the
-//! query and the text: the same wherever and in whatever order texts are made.
+//! Random choices come from a generator seeded with the study's seed, the manipulation, the query
+//! and the document, so they are the same in whatever order and place documents are made.
 
 mod descriptions;
 mod surface;
@@ -34,103 +34,104 @@ use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
 use crate::word_vectors::SynonymFinder;
 
-/// A way to change a text. Written as its slug: `shuffle-words`, `repeat:3`.
+/// A way to change a document. Serialized as its slug: `shuffle-words`, `repeat:3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Manipulation {
-    /// Words of the stop list go.
+    /// Removes stop words.
     RemoveStopWords,
-    /// Every ASCII punctuation character becomes a space.
+    /// Replaces every ASCII punctuation character by a space.
     RemovePunctuation,
-    /// First the one, then the other.
+    /// Removes stop words, then replaces every ASCII punctuation character by a space.
     RemoveStopWordsAndPunctuation,
-    /// Words become their base forms; stop words stay.
+    /// Replaces words by their lemmas; stop words stay.
     Lemmatize,
-    /// Every letter becomes its lower case.
+    /// Changes every letter to lower case.
     CaseFold,
-    /// Tokens in a drawn order.
+    /// Puts tokens in random order.
     ShuffleWords,
-    /// Sentences in a drawn order.
+    /// Puts sentences in random order.
     ShuffleSentences,
-    /// Tokens in a drawn order within each sentence, its last token in its place.
+    /// Puts the tokens of each sentence in random order, except the last token.
     ShuffleWordsInSentences,
-    /// Tokens in a drawn order, noun phrases as one.
+    /// Puts tokens in random order, with noun phrases kept together.
     ShuffleAroundPhrases,
-    /// Tokens in a drawn order within each sentence, noun phrases as one, the last in its place.
+    /// Puts the tokens of each sentence in random order, with noun phrases kept together, except
+    /// the last token.
     ShuffleAroundPhrasesInSentences,
-    /// Noun phrases in each other's places.
+    /// Swaps noun phrases at random.
     ShufflePhrases,
-    /// Prepositions in each other's places.
+    /// Swaps prepositions at random.
     ShufflePrepositions,
-    /// Tokens from the last to the first.
+    /// Reverses the order of tokens.
     ReverseWords,
-    /// Sentences from the last to the first.
+    /// Reverses the order of sentences.
     ReverseSentences,
-    /// Noun phrases from the last to the first, in each other's places.
+    /// Reverses the order of noun phrases, which take each other's places.
     ReversePhrases,
-    /// As many tokens as there are noun phrases in each other's places: a control for
+    /// Swaps as many random tokens as there are noun phrases: a control for
     /// [`Manipulation::ShufflePhrases`].
     SwapWords,
-    /// Words as they are often misspelt.
+    /// Replaces words by common misspellings.
     Typos,
-    /// The same of words that are not in the stop list.
+    /// Replaces words other than stop words by common misspellings.
     TyposOutsideStopWords,
-    /// The document without its first sentence.
+    /// Removes the first sentence.
     DeleteFirstSentence,
-    /// The document without its last sentence.
+    /// Removes the last sentence.
     DeleteLastSentence,
-    /// The document without one sentence, which is drawn.
+    /// Removes a random sentence.
     DeleteSentence,
-    /// A sentence of a document that is not relevant to the query before it.
+    /// Adds a sentence of a non-relevant document before the text.
     AddSentenceFirst,
-    /// A sentence of a document that is not relevant to the query after it.
+    /// Adds a sentence of a non-relevant document after the text.
     AddSentenceLast,
-    /// The query in its place.
+    /// Replaces the text by the query.
     ReplaceWithQuery,
-    /// The document with the query before it.
+    /// Adds the query before the text.
     PrependQuery,
-    /// The document with the query after it.
+    /// Adds the query after the text.
     AppendQuery,
-    /// Queries that a model has written for it after it.
+    /// Adds queries that a model generated for the document after the text.
     AppendExpansions,
-    /// So many times, joined by spaces.
+    /// Repeats the text this many times, joined by spaces.
     Repeat(u16),
-    /// So many words of the collection that nobody asked for, anywhere in it.
+    /// Inserts this many words of the collection that are not in the query, at random positions.
     InsertNoiseWords(u16),
-    /// So many words, outside of the query, as others that mean nearly the same.
+    /// Replaces this many words that are not in the query by words of nearly the same meaning.
     ReplaceSynonyms(u16),
-    /// Without the terms of the query.
+    /// Removes the query terms.
     DropQueryTerms,
-    /// The first so many tokens.
+    /// Keeps only the first tokens, this many.
     Truncate(u16),
-    /// Every number as another of as many digits.
+    /// Replaces every number by another with the same number of digits.
     ChangeNumbers,
-    /// `not` after the first auxiliary verb of each sentence that has no negation.
+    /// Inserts `not` after the first auxiliary verb of each sentence without a negation.
     Negate,
 }
 
-/// The lists that manipulations look words up in.
+/// The word lists of manipulations.
 #[derive(Debug, Clone, Default)]
 pub struct LookupTables {
-    /// Lower-case, sorted; [`EN_FUNCTION`] where there is none.
+    /// The stop words, lower case, sorted; `None` for [`EN_FUNCTION`].
     stop_words: Option<Vec<String>>,
-    /// For a word how it is misspelt; the rule of [`surface`] where there is none.
+    /// The misspellings of each word; `None` for the rule of [`surface`].
     misspellings: Option<BTreeMap<String, Vec<String>>>,
-    /// For a document's id the queries that a model has written for it.
+    /// The generated queries of each document, by document id.
     expansions: BTreeMap<String, Vec<String>>,
     synonyms: Option<SynonymFinder>,
 }
 
 impl LookupTables {
-    /// A stop list, one word a line.
+    /// Sets the stop list, given as one word per line.
     pub fn set_stop_words(&mut self, text: &str) {
         if let Stopwords::List(words) = stopwords::parse_stop_list(text) {
             self.stop_words = Some(words);
         }
     }
 
-    /// Misspellings, on each line the wrong word, a tab and the right one, or several with
-    /// commas between them; what is more than one word is passed over.
+    /// Sets the misspellings. Each line has the wrong word, a tab, and the right one, or several
+    /// separated by commas; entries of more than one word are skipped.
     pub fn set_misspellings(&mut self, file: &str, text: &str) -> Result<(), Error> {
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (line, row) in text.lines().enumerate() {
@@ -157,12 +158,12 @@ impl LookupTables {
         Ok(())
     }
 
-    /// Queries that a model has written for documents, by their ids.
+    /// Sets the queries that a model generated for documents, by document id.
     pub fn set_expansions(&mut self, expansions: BTreeMap<String, Vec<String>>) {
         self.expansions = expansions;
     }
 
-    /// Words that mean nearly the same.
+    /// Sets the finder of synonyms.
     pub fn set_synonyms(&mut self, synonyms: SynonymFinder) {
         self.synonyms = Some(synonyms);
     }
@@ -176,7 +177,7 @@ impl LookupTables {
     }
 }
 
-/// A document in the pool of a query, before it is changed.
+/// A document in the pool of a query, before the manipulation.
 #[derive(Clone, Copy)]
 pub struct ManipulationInput<'a> {
     /// The id of the document.
@@ -187,9 +188,9 @@ pub struct ManipulationInput<'a> {
     pub analysis: &'a LinguisticAnalysis,
     /// The text of the query, as written.
     pub query: &'a str,
-    /// Bodies of the documents that are not relevant to the query, in the order of the pool.
+    /// The bodies of the documents that are not relevant to the query, in the order of the pool.
     pub non_relevant_docs: &'a [(&'a str, &'a LinguisticAnalysis)],
-    /// The lists that the manipulation looks words up in.
+    /// The word lists of manipulations.
     pub lookup_tables: &'a LookupTables,
     /// The vocabulary of the collection.
     pub vocabulary: &'a Vocabulary,
@@ -198,7 +199,7 @@ pub struct ManipulationInput<'a> {
 }
 
 impl Manipulation {
-    /// Every manipulation that needs nothing but texts, with the usual numbers.
+    /// All manipulations that need only documents, with their usual parameters.
     pub const ALL: &[Manipulation] = &[
         Manipulation::RemoveStopWords,
         Manipulation::RemovePunctuation,
@@ -234,16 +235,16 @@ impl Manipulation {
         Manipulation::Negate,
     ];
 
-    /// Those that need more: queries that a model has written, word vectors.
+    /// The manipulations that need more: generated queries or word vectors.
     pub const NEEDING_RESOURCES: &[Manipulation] = &[
         Manipulation::AppendExpansions,
         Manipulation::ReplaceSynonyms(5),
     ];
 
-    /// The largest number that one is written with.
+    /// The largest parameter of a manipulation.
     pub const MAX_PARAMETER: u16 = 500;
 
-    /// The name without a number.
+    /// Returns the name without the parameter.
     fn word(self) -> &'static str {
         match self {
             Manipulation::RemoveStopWords => "remove-stops",
@@ -283,7 +284,7 @@ impl Manipulation {
         }
     }
 
-    /// The number that it is written with.
+    /// Returns the parameter, if there is one.
     fn number(self) -> Option<u16> {
         match self {
             Manipulation::Repeat(n)
@@ -294,7 +295,7 @@ impl Manipulation {
         }
     }
 
-    /// The name in commands, addresses and files: `shuffle-words`, `repeat:3`.
+    /// Returns the name in commands, URLs and files, for example `shuffle-words`, `repeat:3`.
     pub fn slug(self) -> Cow<'static, str> {
         match self.number() {
             Some(n) => Cow::Owned(format!("{}:{n}", self.word())),
@@ -302,7 +303,7 @@ impl Manipulation {
         }
     }
 
-    /// Returns the name that people read, with its number.
+    /// Returns the display name, with the parameter.
     pub fn name(self) -> Cow<'static, str> {
         match self.number() {
             Some(n) => Cow::Owned(format!("{}, {n}", self.description().name)),
@@ -310,8 +311,8 @@ impl Manipulation {
         }
     }
 
-    /// Whether the text depends on the query for which it is made: by what it takes from it, or
-    /// by what is drawn.
+    /// Whether the manipulated document depends on the query, by its words or by the random
+    /// choices.
     pub fn depends_on_query(self) -> bool {
         !matches!(
             self,
@@ -332,7 +333,8 @@ impl Manipulation {
         )
     }
 
-    /// Whether it needs nothing but a text and a query: no other texts, and no model.
+    /// Whether the manipulation needs only a document and a query: no other documents, and no
+    /// model.
     pub fn needs_only_document(self) -> bool {
         let is_of_more = Manipulation::NEEDING_RESOURCES
             .iter()
@@ -342,12 +344,12 @@ impl Manipulation {
             && !self.needs_other_docs()
     }
 
-    /// Whether it needs word vectors.
+    /// Whether the manipulation needs word vectors.
     pub fn needs_vectors(self) -> bool {
         matches!(self, Manipulation::ReplaceSynonyms(_))
     }
 
-    /// Whether it takes sentences of other documents.
+    /// Whether the manipulation uses sentences of other documents.
     pub(super) fn needs_other_docs(self) -> bool {
         matches!(
             self,
@@ -355,7 +357,7 @@ impl Manipulation {
         )
     }
 
-    /// What it goes by in the text that it changes: what it moves, removes, or keeps together.
+    /// Returns the linguistic units that the manipulation moves, removes or keeps together.
     pub fn linguistic_units(self) -> &'static [LinguisticUnit] {
         match self {
             Manipulation::ShuffleSentences
@@ -397,7 +399,7 @@ impl Manipulation {
         }
     }
 
-    /// The changed text; none where it would be empty or the same.
+    /// Returns the manipulated text; `None` if it would be empty or unchanged.
     pub fn apply(self, source: &ManipulationInput<'_>) -> Option<String> {
         let mut draw = SeededDraw::new(self, source);
         let made = match self {
@@ -459,7 +461,7 @@ fn reversed(n: usize) -> Vec<usize> {
     (0..n).rev().collect()
 }
 
-/// What is drawn for one text.
+/// The random generator of one manipulated document.
 struct SeededDraw(Pcg64);
 
 impl SeededDraw {
@@ -472,12 +474,12 @@ impl SeededDraw {
         SeededDraw(Pcg64::from_seed(digest.into()))
     }
 
-    /// A number below `n`, which is above 0.
+    /// Returns a random number below `n`, which must be above 0.
     fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// `0..n` in a drawn order (Fisher and Yates).
+    /// Returns `0..n` in random order (Fisher and Yates).
     fn order(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for left in (1..n).rev() {
@@ -487,7 +489,7 @@ impl SeededDraw {
         order
     }
 
-    /// `most` of `0..n` without repetition, ascending.
+    /// Returns at most `most` random numbers of `0..n` without repetition, ascending.
     fn some(&mut self, n: usize, most: usize) -> Vec<usize> {
         let mut some = self.order(n);
         some.truncate(most);
@@ -496,7 +498,7 @@ impl SeededDraw {
     }
 }
 
-/// The terms of a query, after the analyzer of the collection.
+/// Returns the terms of a query from the analyzer of the collection.
 fn query_terms(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
     analyzer.terms(query).into_iter().map(|it| it.0).collect()
 }
@@ -525,7 +527,7 @@ impl FromStr for Manipulation {
 }
 
 impl Manipulation {
-    /// The manipulation of a name; none where no manipulation has it.
+    /// Parses the name of a manipulation; `None` if no manipulation has it.
     pub(super) fn from_name(word: &str) -> Result<Option<Manipulation>, Error> {
         let (name, number) = match word.split_once(':') {
             Some((name, number)) => (name, Some(number)),

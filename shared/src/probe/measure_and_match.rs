@@ -1,11 +1,11 @@
-//! Measure and match: two texts of a pool that are equal in one measurement, the *control*, and
+//! Measure and match: two documents of a pool that are equal in one measurement, the *control*, and
 //! differ in another, the *variable*.
 //!
-//! A sample is an ordered pair of texts `(d1, d2)` of a query with `control(d1) = control(d2)` and
-//! `variable(d1) > variable(d2)`; it asks whether the text with the larger value is preferred.
-//! Pairs are found by grouping on the value of the control. MacAvaney, Feldman, Goharian, Downey
-//! & Cohan, ABNIRML (TACL 2022), section 3.1; their code walks neighbors in a sorted list and
-//! misses equal vectors that are not adjacent.
+//! A sample is an ordered pair of documents `(d1, d2)` of a query with `control(d1) = control(d2)`
+//! and `variable(d1) > variable(d2)`; it tests whether the document with the larger value is
+//! preferred. Pairs are found by grouping on the value of the control. MacAvaney, Feldman,
+//! Goharian, Downey & Cohan, ABNIRML (TACL 2022), section 3.1; their code compares neighbors in a
+//! sorted list and misses equal vectors that are not adjacent.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -18,34 +18,34 @@ use crate::error::{Error, InvalidField};
 
 use serde::{Deserialize, Serialize};
 
-/// What is measured of a text for a query. A text without a value takes no part.
+/// A measurement of a document for a query. Documents without a value are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measurement {
-    /// Grade in the qrels; none where it is not judged.
+    /// The grade in the qrels; no value without a judgment.
     Relevance,
-    /// The length of the text in terms, |d|.
+    /// The length of the document in terms, |d|.
     Length,
-    /// c(w, d) of every distinct query term: equal where all are, larger where none is less and
-    /// one is more.
+    /// c(w, d) of every distinct query term: equal if all are, larger if none is smaller and one is
+    /// larger.
     TermCounts,
-    /// Σ(d), occurrences of query terms.
+    /// Σ(d), the number of occurrences of query terms.
     QueryTermOccurrences,
-    /// Σ(d) / |d|; none where it is 0.
+    /// Σ(d) / |d|; no value if it is 0.
     Overlap,
-    /// Distinct query terms in the text.
+    /// The number of distinct query terms in the document.
     Coverage,
-    /// Terms before the first query term; none without one.
+    /// The number of terms before the first query term; no value without one.
     Position,
-    /// Γ(d), the least distance of two distinct query terms; none with fewer than two.
+    /// Γ(d), the minimum distance of two distinct query terms; no value with fewer than two.
     Proximity,
-    /// cos(d − Q, Q) by word vectors; none without them.
+    /// cos(d − Q, Q) by word vectors; no value without them.
     Similarity,
 }
 
 impl Measurement {
-    /// Every measurement; the first five are those of the paper.
+    /// All measurements; the first five are those of the paper.
     pub const ALL: &[Measurement] = &[
         Measurement::Relevance,
         Measurement::Length,
@@ -58,10 +58,10 @@ impl Measurement {
         Measurement::Similarity,
     ];
 
-    /// The measures of the paper, which are the first five.
+    /// The measurements of the paper, which are the first five.
     pub const PUBLISHED: &[Measurement] = Measurement::ALL.split_at(5).0;
 
-    /// Returns the name of the measure, as it is typed.
+    /// Returns the name of the measurement, as typed.
     pub fn slug(self) -> &'static str {
         match self {
             Measurement::Relevance => "relevance",
@@ -76,7 +76,7 @@ impl Measurement {
         }
     }
 
-    /// For people, in a row or column head.
+    /// Returns the display name, for a row or column header.
     pub fn name(self) -> &'static str {
         match self {
             Measurement::Relevance => "Relevance",
@@ -95,7 +95,7 @@ impl Measurement {
         self == Measurement::Similarity
     }
 
-    /// The value of a text; none where it has none. [`Measurement::TermCounts`] has a vector
+    /// Returns the value of a document, if it has one. [`Measurement::TermCounts`] has a vector
     /// instead.
     fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
@@ -114,7 +114,7 @@ impl Measurement {
         }
     }
 
-    /// How two texts compare; none where one has no value, or where neither vector is larger.
+    /// Compares two documents; `None` if one has no value, or if neither vector is larger.
     fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
         if self == Measurement::TermCounts {
             let pairs = || a.term_counts.iter().zip(&b.term_counts);
@@ -129,31 +129,32 @@ impl Measurement {
     }
 }
 
-/// Values of the control that differ by at most this are equal; in thousandths.
+/// The tolerance within which values of the control are equal, in thousandths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ControlTolerance(u32);
 
 impl ControlTolerance {
-    /// In the unit of the control; 0 for exact equality.
+    /// Returns the tolerance in the unit of the control; 0 for exact equality.
     pub fn value(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
 }
 
-/// A control and a variable. Written as `match:length:relevance`, with a tolerance as
+/// A control and a variable. Serialized as `match:length:relevance`, with a tolerance as
 /// `match:length~5:relevance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MeasureAndMatch {
-    /// In which both texts are equal.
+    /// The measurement in which both documents are equal.
     pub control: Measurement,
-    /// In which the first text has the larger value.
+    /// The measurement in which the first document has the larger value.
     pub variable: Measurement,
-    /// The most by which values that count as equal differ.
+    /// The largest difference of values that count as equal.
     pub tolerance: ControlTolerance,
 }
 
 impl MeasureAndMatch {
-    /// Exact equality of a control; none where no pair of texts can be a sample.
+    /// Returns the test with exact equality of the control; `None` if no pair of documents can be a
+    /// sample.
     pub fn exact(control: Measurement, variable: Measurement) -> Option<MeasureAndMatch> {
         let matching = MeasureAndMatch {
             control,
@@ -163,7 +164,7 @@ impl MeasureAndMatch {
         matching.is_possible().then_some(matching)
     }
 
-    /// Every combination of `measures` that can have a sample, controls first.
+    /// Returns every combination of `measures` that can have a sample, ordered by control.
     pub fn all(measures: &[Measurement]) -> Vec<MeasureAndMatch> {
         let each = measures.iter().flat_map(|&control| {
             let variables = measures.iter();
@@ -172,8 +173,8 @@ impl MeasureAndMatch {
         each.collect()
     }
 
-    /// Whether two texts that are equal in the control can differ in the variable. Equal counts
-    /// of all terms leave sums, coverage and nothing else equal; a larger vector has a larger
+    /// Whether two documents that are equal in the control can differ in the variable. Equal counts
+    /// of all terms imply equal sums and coverage and nothing else; a larger vector has a larger
     /// sum.
     pub fn is_possible(self) -> bool {
         let exact = self.tolerance.0 == 0;
@@ -188,12 +189,12 @@ impl MeasureAndMatch {
         }
     }
 
-    /// Whether it needs word vectors.
+    /// Whether the test needs word vectors.
     pub(super) fn needs_vectors(self) -> bool {
         self.control.needs_vectors() || self.variable.needs_vectors()
     }
 
-    /// What mining has to see of the texts.
+    /// Returns the features of documents that mining needs.
     pub(super) fn required_features(self) -> RequiredFeatures {
         RequiredFeatures {
             positions: [self.control, self.variable].contains(&Measurement::Position),
@@ -201,7 +202,7 @@ impl MeasureAndMatch {
         }
     }
 
-    /// All samples among the texts of one query.
+    /// Finds all samples among the documents of one query.
     pub(super) fn find_instances(self, case: &QueryContext<'_>) -> QueryInstances {
         let mut found = QueryInstances::default();
         let larger = |a: usize, b: usize| {
@@ -216,7 +217,7 @@ impl MeasureAndMatch {
         found
     }
 
-    /// Calls `take` with every unordered pair of texts that are equal in the control.
+    /// Calls `take` with every unordered pair of documents that are equal in the control.
     fn each_equal(self, pool: &[DocumentFeatures], mut take: impl FnMut(usize, usize)) {
         let mut places: Vec<usize> = (0..pool.len()).collect();
         if self.control == Measurement::TermCounts {
@@ -242,7 +243,7 @@ impl MeasureAndMatch {
         }
     }
 
-    /// The preconditions as measured on two texts.
+    /// Measures the preconditions on two documents.
     pub(super) fn preconditions(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
@@ -294,7 +295,7 @@ impl MeasureAndMatch {
         premises
     }
 
-    /// What there is to say about it before seeing any data.
+    /// Returns the name and the explanations of the test.
     pub(super) fn description(self) -> &'static ProbeDescription {
         static ABOUTS: LazyLock<Vec<(Measurement, Measurement, ProbeDescription)>> =
             LazyLock::new(|| {
@@ -410,7 +411,7 @@ mod tests {
     use crate::probe::tests::check_refused;
     use crate::text::Analyzer;
 
-    /// Samples of one query as pairs of places, after an index of the texts.
+    /// Mines one query on an index of the documents, and returns the samples as pairs of indexes.
     fn samples(word: &str, grades: &[Option<i32>], texts: &[&str]) -> Vec<(u32, u32)> {
         let index = Index::build(&Analyzer::default(), texts.iter().copied()).unwrap();
         let query = index.query_terms("river bank");
@@ -451,14 +452,14 @@ mod tests {
 
     #[test]
     fn equal_vectors_need_not_be_adjacent() {
-        // Sorted by the sum of TF, texts 1 and 3 stand between or beside 0 and 2.
+        // Sorted by the sum of TF, documents 1 and 3 are between or next to 0 and 2.
         assert_eq!(samples("match:tf:length", &[], &TEXTS), [(2, 0)]);
     }
 
     #[test]
     fn a_vector_is_larger_where_no_count_is_less() {
         let found = samples("match:length:tf", &[], &TEXTS);
-        // Of length 2: 1 1, 2 0 and 0 2 are not comparable. Of length 3: 2 1 over 1 1.
+        // Of length 2: 1 1, 2 0 and 0 2 are not comparable. Of length 3: 2 1 is larger than 1 1.
         assert_eq!(found, [(4, 2)]);
     }
 

@@ -1,7 +1,7 @@
 //! Mining: from the pools of queries to instances in columns.
 //!
-//! A shard is one query ([`Miner::mine`]); shards may run in any order and anywhere, and
-//! [`MiningResult::collect`] puts them together in the same way.
+//! Each query is mined separately ([`Miner::mine`]), in any order and on any thread, and
+//! [`MiningResult::collect`] combines the results in the order of queries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -19,35 +19,35 @@ use crate::collection::encode_hex;
 use crate::index::{DocNo, Index};
 use crate::word_vectors::IndexedWordVectors;
 
-/// What is scored: a document, or a text made from one.
+/// A document to score: one of the collection, or one derived from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum StudyDocument {
-    /// A document as it is.
+    /// A document of the collection.
     #[serde(alias = "document")]
     Original {
-        /// The place of the document among those of the collection.
+        /// The number of the document in the collection.
         doc: DocNo,
     },
-    /// A document's body several times, joined by spaces (LNC2).
+    /// The body of a document several times, joined by spaces (LNC2).
     Repeated {
-        /// The place of the document among those of the collection.
+        /// The number of the document in the collection.
         doc: DocNo,
-        /// How often its body is repeated.
+        /// How many times the body is repeated.
         times: u32,
     },
 }
 
 impl StudyDocument {
-    /// The document it is or is made from.
+    /// Returns the number of the document, or of the one that it is derived from.
     pub fn doc(self) -> DocNo {
         match self {
             StudyDocument::Original { doc } | StudyDocument::Repeated { doc, .. } => doc,
         }
     }
 
-    /// The same text of another document number.
+    /// Returns the same with another document number.
     pub fn with_doc(self, doc: DocNo) -> StudyDocument {
         match self {
             StudyDocument::Original { .. } => StudyDocument::Original { doc },
@@ -55,7 +55,7 @@ impl StudyDocument {
         }
     }
 
-    /// `421`, or `421#lnc2:3` for a derived text.
+    /// Returns the id: `421`, or `421#lnc2:3` for a derived document.
     pub fn id(self, doc_id: &str) -> String {
         match self {
             StudyDocument::Original { .. } => doc_id.to_owned(),
@@ -63,8 +63,8 @@ impl StudyDocument {
         }
     }
 
-    /// What an id stands for. A document may have `#lnc2:3` in its own id, so the id of a
-    /// document goes before that of a derived text.
+    /// Parses an id. The id of a document of the collection may contain `#lnc2:3` itself, so it
+    /// takes precedence over that of a derived document.
     pub fn parse(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
         if let Some(doc) = doc_of(id) {
             return Some(StudyDocument::Original { doc });
@@ -80,7 +80,7 @@ impl StudyDocument {
         })
     }
 
-    /// What is analyzed and scored.
+    /// Returns the text to analyze and score.
     pub fn body(self, doc_body: &str) -> String {
         match self {
             StudyDocument::Original { .. } => doc_body.to_owned(),
@@ -89,19 +89,20 @@ impl StudyDocument {
     }
 }
 
-/// The instances of one query, not yet in columns.
+/// The instances of one query, before they are combined into columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryMiningResult {
     pool: Vec<DocNo>,
-    /// The pool and what is derived from it, ascending.
+    /// The documents of the pool and those derived from them, ascending.
     study_docs: Vec<StudyDocument>,
-    /// For each axiom and mode the places in `texts` of its instances, and how many instances
-    /// there were before a cap.
+    /// For each axiom and variant the indexes in `study_docs` of its instances, and the number of
+    /// instances before the maximum per query applied.
     found: Vec<(Vec<u32>, u32)>,
 }
 
 impl QueryMiningResult {
-    /// The documents of the pool, and the derived texts of instances that a cap has kept.
+    /// Iterates over the documents of the pool, and the derived documents of the instances that are
+    /// kept.
     fn kept_docs(&self) -> impl Iterator<Item = StudyDocument> + '_ {
         let mut kept: Vec<bool> = self
             .study_docs
@@ -119,7 +120,8 @@ impl QueryMiningResult {
             .map(|it| *it.0)
     }
 
-    /// Whether these texts are an instance of the axiom and mode at a place; without a cap.
+    /// Whether these documents are an instance of the axiom and variant at an index, if no maximum
+    /// per query applies.
     pub(crate) fn contains(&self, which: usize, texts: &[StudyDocument]) -> bool {
         let place = |it: &StudyDocument| self.study_docs.binary_search(it).map(|it| it as u32);
         let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
@@ -139,7 +141,7 @@ impl QueryMiningResult {
         false
     }
 
-    /// How many instances there are in all.
+    /// Returns the number of all instances.
     pub fn n_instances(&self, asked: &[(Probe, AxiomVariant)]) -> u64 {
         let each = self.found.iter().zip(asked);
         each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64)
@@ -147,25 +149,25 @@ impl QueryMiningResult {
     }
 }
 
-/// All instances of a study's axioms.
+/// All instances of a study's probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MiningResult {
-    /// Documents of the pools in ascending order, then what was derived from them.
+    /// The documents of the pools in ascending order, then those derived from them.
     pub study_docs: Vec<StudyDocument>,
-    /// For each query its texts, in the order of the pool.
+    /// For each query its documents, in the order of the pool.
     pub pools: Vec<Vec<StudyDocNo>>,
     /// One entry for each axiom and variant.
     pub instances: Vec<Instances>,
 }
 
-/// What is looked for in the pool of every query.
+/// Mines the instances of some probes in the pool of any query.
 #[derive(Clone, Copy)]
 pub struct Miner<'a> {
     /// The index of the whole collection.
     pub index: &'a Index,
-    /// Word vectors; axioms that need them find nothing without.
+    /// Word vectors; without them, axioms that need them find nothing.
     pub word_vectors: Option<&'a IndexedWordVectors<'a>>,
-    /// Which axioms, in which modes.
+    /// The probes and their variants.
     pub probes: &'a [(Probe, AxiomVariant)],
     /// The limits that preconditions are compared with.
     pub limits: &'a Limits,
@@ -178,22 +180,21 @@ impl Miner<'_> {
     }
 }
 
-/// What is known of one query before it is mined.
+/// A query with the documents of its pool.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryPool<'a> {
     /// The text of the query, as written.
     pub query: &'a str,
-    /// The texts that are compared.
+    /// The documents that are compared.
     pub docs: &'a [DocNo],
-    /// Their grades; empty where nobody asks for them.
+    /// The grades of the documents; empty if no probe needs them.
     pub grades: &'a [Option<i32>],
-    /// Samples with texts beside the pool, each with the place of its probe among those that are
-    /// asked for.
+    /// Samples with added documents, each with the index of its probe among the requested ones.
     pub added_samples: &'a [(u32, [DocNo; 2])],
 }
 
 impl<'a> QueryPool<'a> {
-    /// Pools documents for a query without grades and samples.
+    /// Creates a pool without grades and added samples.
     pub fn without_grades(query: &'a str, docs: &'a [DocNo]) -> QueryPool<'a> {
         QueryPool {
             query,
@@ -296,7 +297,8 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
     }
 }
 
-/// Instances of `N` texts each, ascending, those that `draw` picks; and how many there were.
+/// Returns the instances of `N` documents each that `draw` picks, ascending, with the number of
+/// instances before.
 fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -> (Vec<u32>, u32) {
     let mut all: Vec<[u32; N]> = texts.as_chunks::<N>().0.to_vec();
     all.sort_unstable();
@@ -307,13 +309,13 @@ fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -
     )
 }
 
-/// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
-/// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
+/// Returns at most `most` of the first `n` numbers, drawn without replacement, ascending. The draw
+/// depends only on the seed, the probe and the query, so it is the same on any thread.
 fn sample(n: usize, most: u32, seed: u64, probe: Probe, query: &str) -> Vec<usize> {
     sample_indices(n, most, seed, &format!("{}\n{query}", probe.slug()))
 }
 
-/// As [`sample`]; `what` is drawn from is part of the seed.
+/// Draws like [`sample`]; `what` identifies the population and is part of the seed.
 pub(super) fn sample_indices(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
     let most = most as usize;
     let mut drawn: Vec<usize> = (0..n).collect();
@@ -332,18 +334,18 @@ pub(super) fn sample_indices(n: usize, most: u32, seed: u64, what: &str) -> Vec<
     drawn
 }
 
-/// SHA-256 over instances that come a few queries at a time.
+/// Computes the SHA-256 of instances that are added a few queries at a time.
 ///
-/// For each axiom and mode a digest over one line for each instance: axiom, mode, claim, query id
-/// and text ids, parted by tabs. The whole is the digest over these digests, in hex and a line
-/// each.
+/// Each axiom and variant has a digest over one line per instance: axiom, variant, claim, query id
+/// and document ids, separated by tabs. The result is the digest over these digests, each in hex on
+/// a line.
 pub struct InstanceHasher {
     digests: Vec<(Probe, AxiomVariant, Sha256)>,
     line: String,
 }
 
 impl InstanceHasher {
-    /// Of some probes and modes, without an instance yet.
+    /// Creates a hasher for some probes and variants, without instances yet.
     pub fn new(asked: impl IntoIterator<Item = (Probe, AxiomVariant)>) -> InstanceHasher {
         let parts = asked.into_iter().map(|it| (it.0, it.1, Sha256::new()));
         InstanceHasher {
@@ -352,7 +354,7 @@ impl InstanceHasher {
         }
     }
 
-    /// The instances of the next queries, in the order of axioms and modes.
+    /// Adds the instances of the next queries, in the order of probes and variants.
     pub fn add(
         &mut self,
         mined: &MiningResult,
@@ -375,7 +377,7 @@ impl InstanceHasher {
         }
     }
 
-    /// The next instance of the probe and mode at a place.
+    /// Adds the next instance of the probe and variant at an index.
     pub fn add_row<'a>(
         &mut self,
         part: usize,
@@ -412,7 +414,7 @@ impl InstanceHasher {
 }
 
 impl MiningResult {
-    /// Puts the shards of all queries, in the order of queries, into columns.
+    /// Combines the results of all queries, in the order of queries, into columns.
     pub fn collect(
         asked: &[(Probe, AxiomVariant)],
         shards: Vec<QueryMiningResult>,
@@ -429,7 +431,7 @@ impl MiningResult {
             .map(|&(probe, mode)| Instances::new(probe, mode))
             .collect();
         for shard in &shards {
-            // A text that a cap has left out has no number, and nothing asks for it.
+            // A derived document of an instance that was not kept has no number, and is never used.
             let number =
                 |it: &StudyDocument| texts.binary_search(it).unwrap_or(usize::MAX) as StudyDocNo;
             let numbers: Vec<StudyDocNo> = shard.study_docs.iter().map(number).collect();
@@ -451,7 +453,8 @@ impl MiningResult {
         }
     }
 
-    /// [`InstanceHasher`] of all of them. Two results are compared only if their hashes are equal.
+    /// Computes the [`InstanceHasher`] digest of all instances. Two results are compared only if
+    /// their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
         let mut hashing =
             InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
@@ -459,7 +462,7 @@ impl MiningResult {
         hashing.finish()
     }
 
-    /// How many instances each axiom has, in the first mode that it was mined in.
+    /// Returns the number of instances of each probe, in the first variant that was mined.
     pub fn n_instances(&self) -> BTreeMap<Probe, u64> {
         let mut counts = BTreeMap::new();
         for it in &self.instances {

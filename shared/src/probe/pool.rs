@@ -1,4 +1,4 @@
-//! Which documents of a query are compared with each other.
+//! Candidate pools: the documents of a query that are compared with each other.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use crate::index::{DocNo, Index};
 use crate::rank::LexicalRanker;
 use crate::rank::max_score::TopKSearcher;
 
-/// How the documents of a query are chosen. Written as `run:FILE:K`, `rank:RANKER:K`,
-/// `group`, `judged`, `all`.
+/// How the documents of a query are chosen. Serialized as `run:FILE:K`, `rank:RANKER:K`, `group`,
+/// `judged`, `all`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum PoolSpec {
-    /// The first `k` of a run, by (rank, document id).
+    /// The first `k` documents of a run, by rank and document id.
     Run {
-        /// A file, looked up by whoever reads files.
+        /// The run file, which the caller reads.
         file: String,
-        /// How many documents are taken.
+        /// The number of documents.
         depth: usize,
     },
-    /// The first `k` of a lexical ranker.
+    /// The first `k` documents of a lexical ranker.
     LexicalRanker {
-        /// The ranker that orders the documents.
+        /// The ranker.
         ranker: LexicalRanker,
-        /// How many documents are taken.
+        /// The number of documents.
         depth: usize,
     },
-    /// The documents with the query's group.
+    /// The documents in the group of the query.
     Group,
     /// The documents with a judgment for the query.
     Judged,
@@ -38,10 +38,10 @@ pub enum PoolSpec {
 }
 
 impl PoolSpec {
-    /// The largest collection that pool `all` compares as a whole.
+    /// The maximum number of documents for pool `all`.
     pub const MAX_DOCS_FOR_ALL: usize = 5000;
 
-    /// Refuses a pool that cannot be made from a collection.
+    /// Returns an error if the pool cannot be made from a collection.
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| {
             Err(Error::unsupported(
@@ -71,20 +71,20 @@ impl PoolSpec {
     }
 }
 
-/// The candidate pools of a collection's queries.
+/// Chooses the candidate pools of a collection's queries.
 pub struct CandidatePools<'a> {
     collection: &'a Collection,
     index: &'a Index,
-    /// By id, without derived documents.
+    /// The number of each document by id, without derived documents.
     numbers: BTreeMap<&'a str, DocNo>,
     source: PoolSource<'a>,
 }
 
-/// What the documents of a pool are chosen from.
+/// The source of the documents of a pool.
 enum PoolSource<'a> {
-    /// The first `k` of the run.
+    /// The run and the number of documents to take.
     Run(&'a Run, usize),
-    /// The first `k` of the ranker.
+    /// The searcher and the number of documents to take.
     Searcher(TopKSearcher, usize),
     Group,
     Judged,
@@ -92,8 +92,8 @@ enum PoolSource<'a> {
 }
 
 impl<'a> CandidatePools<'a> {
-    /// Prepares the choice over a collection and its index. The run is that of [`PoolSpec::Run`]; a
-    /// pool that lacks it is refused.
+    /// Prepares the pools of a collection and its index. The run is that of [`PoolSpec::Run`];
+    /// returns an error if it is needed and missing.
     pub fn new(
         pool: &PoolSpec,
         run: Option<&'a Run>,
@@ -119,8 +119,8 @@ impl<'a> CandidatePools<'a> {
         })
     }
 
-    /// Returns the documents of a query, best first where the pool has an order, and how many the
-    /// run or the judgments name that the collection lacks.
+    /// Returns the documents of a query, best first if the pool has an order, and the number of
+    /// documents in the run or the judgments that the collection lacks.
     pub fn pool_of(&self, query: usize) -> (Vec<DocNo>, u64) {
         let query = &self.collection.queries[query];
         let known = |ids: Vec<&str>| {

@@ -1,4 +1,4 @@
-//! A precondition as measured: what was counted, what was found, and the bound.
+//! Preconditions as measured: the quantity, its value and the bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,149 +6,152 @@ use serde::{Deserialize, Serialize};
 use super::Probe;
 use super::{Axiom, IrAxiomsAxiom, Measurement};
 
-/// What was counted for a precondition. The unit is in the name; words belong to the front end.
-/// Texts count from 1 in the order of the claim.
+/// The quantity of a precondition. Names include the unit; the front end has the labels. Documents
+/// are counted from 1 in the order of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "of")]
 pub enum MeasuredQuantity {
-    /// | |text a| − |text b| |, in terms.
+    /// | |document a| − |document b| |, in terms.
     LengthGap {
-        /// The text of one of the lengths.
+        /// The document with one of the lengths.
         a: u8,
-        /// The text of the other length.
+        /// The document with the other length.
         b: u8,
     },
-    /// |text b| − |text a|, in terms, with its sign.
+    /// |document b| − |document a|, in terms, signed.
     LengthLead {
-        /// The text whose number is subtracted.
+        /// The document whose value is subtracted.
         a: u8,
-        /// The text from whose number it is subtracted.
+        /// The document from whose value it is subtracted.
         b: u8,
     },
-    /// The length of a text in terms, |text n|.
+    /// The length of document n in terms, |document n|.
     Length {
-        /// The text that is counted.
+        /// The document.
         text: u8,
     },
-    /// Σ(text n), occurrences of query terms.
+    /// Σ(document n), the number of occurrences of query terms.
     QueryTermOccurrences {
-        /// The text that is counted.
+        /// The document.
         text: u8,
     },
-    /// Σ(text b) − Σ(text a), occurrences of query terms.
+    /// Σ(document b) − Σ(document a), occurrences of query terms.
     QueryTermOccurrenceLead {
-        /// The text whose number is subtracted.
+        /// The document whose value is subtracted.
         a: u8,
-        /// The text from whose number it is subtracted.
+        /// The document from whose value it is subtracted.
         b: u8,
     },
-    /// c(w, text 1) − c(w, text 2) for the query term at a place among the distinct terms.
+    /// c(w, document 1) − c(w, document 2) for one query term.
     TermCountLead {
-        /// Place among the distinct query terms.
+        /// The index of the distinct query term.
         term: u16,
     },
-    /// (c(w, text 3) − c(w, text 2)) − (c(w, text 2) − c(w, text 1)) for one query term.
+    /// (c(w, document 3) − c(w, document 2)) − (c(w, document 2) − c(w, document 1)) for one query
+    /// term.
     TermGainChange {
-        /// Place among the distinct query terms.
+        /// The index of the distinct query term.
         term: u16,
     },
-    /// Query terms whose count differs.
+    /// The number of query terms whose counts differ.
     DifferingTermCounts,
-    /// Query terms whose count differs and that lie in no valid pair of a rarer and a more
-    /// common term with swapped counts.
+    /// The number of query terms whose counts differ and that are in no valid pair of a rarer and a
+    /// more common term with swapped counts.
     UnpairedDifferingTerms,
-    /// Terms outside of the query that text 2 holds exactly once more than text 1.
+    /// The number of terms outside of the query that occur in document 2 exactly once more than in
+    /// document 1.
     OneExtraTerms,
-    /// As [`MeasuredQuantity::OneExtraTerms`], of those that occur in text 1.
+    /// Like [`MeasuredQuantity::OneExtraTerms`], only for terms that occur in document 1.
     OneExtraSharedTerms,
-    /// Distinct query terms in text n.
+    /// The number of distinct query terms in document n.
     Coverage {
-        /// The text that is counted.
+        /// The document.
         text: u8,
     },
-    /// Γ(far) − Γ(near), where Γ is the least distance of two distinct query terms, in terms.
+    /// Γ(far) − Γ(near), where Γ is the minimum distance of two distinct query terms, in terms.
     TermDistanceLead {
-        /// The text in which they should stand closer.
+        /// The document in which they should be closer.
         near: u8,
-        /// The text in which they may stand farther apart.
+        /// The document in which they may be farther apart.
         far: u8,
     },
-    /// How often text 2 is repeated to give text 1.
+    /// How many times document 2 is repeated in document 1.
     Repetitions,
-    /// Distinct query terms in text b − those in text a.
+    /// Distinct query terms in document b − those in document a.
     CoverageLead {
-        /// The text whose number is subtracted.
+        /// The document whose value is subtracted.
         a: u8,
-        /// The text from whose number it is subtracted.
+        /// The document from whose value it is subtracted.
         b: u8,
     },
-    /// Occurrences of terms outside of the query in text `others` − Σ(text `terms`).
+    /// Occurrences of terms outside of the query in document `others` − Σ(document `terms`).
     NonQueryTermExcess {
-        /// The text whose other terms are counted.
+        /// The document whose other terms are counted.
         others: u8,
-        /// The text whose query terms are counted.
+        /// The document whose query terms are counted.
         terms: u8,
     },
-    /// Occurrences of terms outside of the query in text b − those in text a.
+    /// Occurrences of terms outside of the query in document b − those in document a.
     NonQueryTermLead {
-        /// The text whose number is subtracted.
+        /// The document whose value is subtracted.
         a: u8,
-        /// The text from whose number it is subtracted.
+        /// The document from whose value it is subtracted.
         b: u8,
     },
-    /// cos(text near − Q, Q) − cos(text far − Q, Q), by word vectors.
+    /// cos(document near − Q, Q) − cos(document far − Q, Q), by word vectors.
     SimilarityLead {
-        /// The text whose other words should be more like the query.
+        /// The document whose other words should be more similar to the query.
         near: u8,
-        /// The text whose other words should be less like the query.
+        /// The document whose other words should be less similar to the query.
         far: u8,
     },
-    /// cos(text 1 − Q, text 2 − Q), by word vectors.
+    /// cos(document 1 − Q, document 2 − Q), by word vectors.
     Similarity,
-    /// 1 − cos(text 1 − Q, text 2 − Q), by word vectors.
+    /// 1 − cos(document 1 − Q, document 2 − Q), by word vectors.
     Dissimilarity,
-    /// | |text 1| − |text 2| | as a share of the longer.
+    /// | |document 1| − |document 2| | as a share of the longer length.
     RelativeLengthGap,
-    /// The difference of the sums of query terms as a share of the larger.
+    /// The difference of the sums of query-term counts as a share of the larger sum.
     RelativeOccurrenceGap,
-    /// The greatest difference of a query term's counts as a share of the larger.
+    /// The largest difference of a query term's counts as a share of the larger count.
     RelativeCountGap,
-    /// The difference of BM25's scores as a share of the larger.
+    /// The difference of the BM25 scores as a share of the larger score.
     RelativeScoreGap,
-    /// The difference of the greatest and the least idf of the query as a share of the former.
+    /// The difference of the highest and the lowest idf in the query as a share of the highest.
     RelativeIdfGap,
-    /// Distinct query terms in both texts; none if they hold different ones.
+    /// The number of distinct query terms in both documents; no value if the documents have
+    /// different ones.
     SharedQueryTerms,
-    /// Distinct query terms in both texts; none if one lacks any.
+    /// The number of distinct query terms in both documents; no value if one lacks any.
     SharedQueryTermsIfAll,
-    /// By how much text 1 is ahead of text 2 in what the axiom compares.
+    /// By how much document 1 is ahead of document 2 in what the axiom compares.
     AxiomLead {
         /// The axiom that compares them.
         axiom: IrAxiomsAxiom,
     },
-    /// | value of text 1 − value of text 2 | in a measurement.
+    /// | value of document 1 − value of document 2 | in a measurement.
     MeasurementGap {
-        /// The measurement that gives the values.
+        /// The measurement.
         measure: Measurement,
     },
-    /// Value of text 1 − value of text 2 in a measurement.
+    /// Value of document 1 − value of document 2 in a measurement.
     MeasurementLead {
-        /// The measurement that gives the values.
+        /// The measurement.
         measure: Measurement,
     },
-    /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
+    /// The preference of an axiom in a formula: 1 for document 1, −1 for document 2, or 0.
     AxiomPreference {
-        /// The axiom that the formula names.
+        /// The axiom in the formula.
         #[cfg_attr(feature = "openapi", schema(value_type = Probe))]
         axiom: Axiom,
     },
-    /// What comes out of a formula.
+    /// The value of a formula.
     FormulaValue,
 }
 
 impl MeasuredQuantity {
-    /// Whether it is a number of things; if not, it is a cosine or a difference of two.
+    /// Whether the quantity is a count; otherwise it is a real number such as a cosine.
     pub fn is_counted(self) -> bool {
         !matches!(
             self,
@@ -187,23 +190,23 @@ pub enum BoundRelation {
     Equal,
 }
 
-/// A precondition as measured. It has no value where it cannot be measured, and then fails.
+/// A precondition as measured. Without a value it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MeasuredPrecondition {
-    /// The quantity that was measured, with the texts it is about.
+    /// The quantity that was measured, with the documents it is about.
     pub quantity: MeasuredQuantity,
-    /// What was found; none if it does not exist, as the distance of two terms in a text
-    /// that has one.
+    /// The measured value; `None` if it does not exist, such as the distance of two terms in a
+    /// document with only one.
     pub value: Option<f64>,
-    /// How the value must stand to the bound.
+    /// How the value must relate to the bound.
     pub relation: BoundRelation,
-    /// None: no bound was set (δ = ∞), every value holds.
+    /// The bound; `None` if there is none (δ = ∞) and every value holds.
     pub bound: Option<f64>,
 }
 
 impl MeasuredPrecondition {
-    /// Returns whether the measured value holds its bound.
+    /// Returns whether the measured value satisfies the bound.
     pub fn holds(&self) -> bool {
         let Some(bound) = self.bound else { return true };
         let Some(value) = self.value else {

@@ -1,5 +1,5 @@
-//! What is stored of a probe: its slug, which is also its JSON, and its place among others, which
-//! is the order of tables, files and hashes.
+//! What is stored of a probe: its slug, which is also its JSON, and its order, which is that of
+//! tables, files and hashes.
 
 use super::*;
 
@@ -23,7 +23,7 @@ const IN_ORDER: &str = "
     transfer:a symmetric:a transfer:b symmetric:b transfer:aa
 ";
 
-/// Checks that each word is refused with a message that has the part beside it.
+/// Checks that each word is refused with a message that contains the text next to it.
 pub(super) fn check_refused<T>(words: &[(&str, &str)])
 where
     T: std::str::FromStr<Err = Error> + std::fmt::Debug,

@@ -1,9 +1,10 @@
-//! Dataset transfer: pairs of texts that were made for another task, as samples for rankers.
+//! Dataset transfer: document pairs from data sets made for other tasks, as samples for rankers.
 //!
-//! A sample is `(q, a, b)`; a positive effect says that `a` is preferred, the fluent, formal,
-//! short, neutral, simple or true one. A set may be *symmetric*, as paraphrases are: then only
-//! whether the scores differ by more than δ counts. Pairs come with a query, or one is inferred
-//! from what both texts have in common. MacAvaney et al., ABNIRML (TACL 2022), section 3.3.
+//! A sample is `(q, a, b)`; a positive effect means that `a` is preferred: the fluent, formal,
+//! short, neutral, simple or true one. A set may be *symmetric*, such as paraphrases: then only
+//! whether the scores differ by more than the tie threshold ε counts. Pairs come with a query, or
+//! one is inferred from what both documents have in common. MacAvaney et al., ABNIRML (TACL 2022),
+//! section 3.3.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,10 +22,10 @@ use crate::text::stopwords::EN_FUNCTION;
 
 use super::ProbeDescription;
 
-/// The most letters of a set's name.
+/// The maximum length of the name of a set.
 const LONGEST: usize = 24;
 
-/// A name of at most 24 lower-case letters, digits and hyphens.
+/// The name of a set: at most 24 lower-case letters, digits and hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TransferName {
     len: u8,
@@ -32,7 +33,7 @@ pub struct TransferName {
 }
 
 impl TransferName {
-    /// Returns the name as it is written.
+    /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
     }
@@ -66,17 +67,17 @@ impl FromStr for TransferName {
     }
 }
 
-/// A set of pairs. Written as `transfer:fluency`, a symmetric one as `symmetric:paraphrase`.
+/// A set of pairs. Serialized as `transfer:fluency`, or `symmetric:paraphrase` if symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DatasetTransfer {
     /// The name of the data set.
     pub name: TransferName,
-    /// Whether neither text is the preferred one.
+    /// Whether neither document is preferred.
     pub is_symmetric: bool,
 }
 
 impl DatasetTransfer {
-    /// What there is to say about it before seeing any data.
+    /// Returns the name and the explanations of the test.
     pub(super) fn description(self) -> &'static ProbeDescription {
         match self.is_symmetric {
             false => &DIRECTED,
@@ -125,46 +126,46 @@ impl FromStr for DatasetTransfer {
     }
 }
 
-/// Where the query of a pair comes from.
+/// The source of the query of a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferQuerySource {
-    /// It is written with the pair.
+    /// The query is given with the pair.
     #[default]
     Given,
-    /// It is written with the pair, and a word of it that is no function word stands in both
-    /// texts, in any of its forms.
+    /// The query is given with the pair, and both documents contain one of its words, other than
+    /// function words, in any of its forms.
     GivenShared,
-    /// A noun phrase of more than five letters that both texts have, drawn.
+    /// The query is a random noun phrase of more than five letters that both documents contain.
     NounPhrase,
 }
 
-/// Pairs of one set, as a study takes them.
+/// The pairs of one set, as used in a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferSet {
-    /// The set that the pairs are of.
+    /// The set of the pairs.
     pub transfer: DatasetTransfer,
-    /// Where the queries of the pairs come from.
+    /// The source of the queries.
     pub query_source: TransferQuerySource,
     /// The pairs, in the order of the file.
     pub pairs: Vec<DocumentPair>,
 }
 
-/// What became of the pairs of a set.
+/// The numbers of pairs of a set that were used and skipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransferPairCounts {
-    /// How many pairs the file has.
+    /// The number of pairs in the file.
     pub n_pairs: u64,
-    /// How many have two equal texts and make no sample.
+    /// The number of pairs of equal documents, which are skipped.
     pub n_identical: u64,
-    /// How many have no query and make no sample.
+    /// The number of pairs without a query, which are skipped.
     pub n_without_query: u64,
 }
 
 impl TransferSet {
-    /// The pairs that are samples, each with its query; and what became of the others.
+    /// Returns the pairs that are samples, each with its query, and the numbers of the others.
     pub fn samples(&self, seed: u64) -> (Vec<(&DocumentPair, String)>, TransferPairCounts) {
         let mut kept = TransferPairCounts {
             n_pairs: self.pairs.len() as u64,
@@ -186,7 +187,7 @@ impl TransferSet {
 }
 
 impl TransferQuerySource {
-    /// The query of a pair; none where there is none.
+    /// Returns the query of a pair, if it has one.
     pub fn infer_query(self, pair: &DocumentPair, seed: u64) -> Option<String> {
         let given = || pair.query.clone().filter(|it| !it.trim().is_empty());
         match self {
@@ -214,7 +215,7 @@ impl TransferQuerySource {
     }
 }
 
-/// Noun phrases of more than five letters, in lower case.
+/// Returns the noun phrases of more than five letters, in lower case.
 fn phrases(text: &str, analysis: &LinguisticAnalysis) -> BTreeSet<String> {
     const SHORT: usize = 5;
     let phrases = analysis.noun_phrases.iter().filter_map(|phrase| {
@@ -225,8 +226,8 @@ fn phrases(text: &str, analysis: &LinguisticAnalysis) -> BTreeSet<String> {
     phrases.filter(|it| it.chars().count() > SHORT).collect()
 }
 
-/// Base forms of words that are no function words, numbers or punctuation. Small letters first: a
-/// word that begins with a capital, as those of titles do, would pass for a name.
+/// Returns the lemmas of words other than function words, numbers and punctuation. The text is put
+/// in lower case first, because capitalized words, as in titles, would be tagged as names.
 fn lemmas(text: &str) -> BTreeSet<String> {
     let text = &text.to_lowercase();
     let analysis = analyze(text);

@@ -16,13 +16,13 @@ use crate::index::term_statistics::QueryTerms;
 /// Holds the parameters of the lexical ranker Okapi BM25: k1, b, k3 and the idf variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bm25 {
-    /// Saturation of term frequency, at least 0.
+    /// k1, the saturation of term frequency, at least 0.
     pub k1: f64,
-    /// Strength of the length, 0 to 1.
+    /// b, the strength of length normalization, from 0 to 1.
     pub b: f64,
-    /// Saturation of repetition in the query; none is ∞.
+    /// k3, the saturation of the term frequency in the query; `None` means ∞.
     pub k3: Option<f64>,
-    /// Weight of rare terms.
+    /// The idf variant.
     pub idf: IdfVariant,
 }
 
@@ -31,12 +31,12 @@ pub struct Bm25 {
 pub enum IdfVariant {
     /// ln(1 + (N − n + .5)/(n + .5)).
     Lucene,
-    /// ln((N − n + .5)/(n + .5)), Robertson & Spärck Jones, unclamped.
+    /// ln((N − n + .5)/(n + .5)), Robertson & Spärck Jones, not clamped.
     Rsj,
 }
 
 impl IdfVariant {
-    /// Of a term in `df` of `n_docs` documents.
+    /// Returns the idf of a term in `df` of `n_docs` documents.
     pub fn value(self, df: u32, n_docs: u64) -> f64 {
         let odds = (n_docs as f64 - f64::from(df) + 0.5) / (f64::from(df) + 0.5);
         match self {
@@ -55,7 +55,7 @@ impl Bm25 {
         idf: IdfVariant::Lucene,
     };
 
-    /// Rennings, Moraes & Hauff (ECIR 2019): tuned for MAP, in Indri's form.
+    /// The parameters of Rennings, Moraes & Hauff (ECIR 2019): tuned for MAP, in Indri's form.
     pub const RENNINGS_2019: Bm25 = Bm25 {
         k1: 0.4,
         b: 0.1,
@@ -63,7 +63,7 @@ impl Bm25 {
         idf: IdfVariant::Rsj,
     };
 
-    /// The weight of a term that the query has `count` times, against once.
+    /// Returns the weight of a term that occurs `count` times in the query, relative to once.
     pub(super) fn query_term_weight(&self, count: u32) -> f64 {
         let count = f64::from(count);
         match self.k3 {
@@ -156,7 +156,7 @@ mod tests {
     use crate::rank::LexicalRanker;
     use crate::text::Analyzer;
 
-    /// Scores of every document for a query.
+    /// Returns the scores of all documents for a query.
     fn scores(ranker: &str, query: &str, docs: &[&str]) -> Vec<f64> {
         let ranker: LexicalRanker = ranker.parse().unwrap();
         let index = Index::build(&Analyzer::default(), docs.iter().copied()).unwrap();
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn k3_tames_repetition_in_the_query() {
-        // (1 + 1)·2/(1 + 2) = 4/3 in place of 2.
+        // (1 + 1)·2/(1 + 2) = 4/3 instead of 2.
         let docs = ["bank", "tree", "tree"];
         let free = scores("bm25", "bank bank", &docs)[0];
         let tamed = scores("bm25:k3=1", "bank bank", &docs)[0];

@@ -1,11 +1,12 @@
-//! The best k documents of a query, exactly, without scoring them all.
+//! Exact top-k retrieval without scoring every document.
 //!
-//! MaxScore (Turtle & Flood, IPM 1995), list by list: terms are kept in the order of the most
-//! they can add to any score, and walked from the strongest on. The k-th most that the walked
-//! terms add bounds the k-th score from below; once the terms that are left cannot reach it
-//! together, they are only looked up in documents that a walked term brought. What all terms
-//! add raises the bound again before anything is scored. What an occurrence can add is measured
-//! once for a term ([`TopKSearcher`]), in 32 bits and rounded up.
+//! This is MaxScore (Turtle & Flood, IPM 1995), one posting list at a time. Terms are sorted by the
+//! largest contribution that they can make to any score, and posting lists are read from the
+//! strongest on. The k-th largest sum of the contributions read so far is a lower bound of the k-th
+//! score. Once the remaining terms together cannot reach it, they are only looked up in documents
+//! that have been found already. The sums over all terms raise the bound again before any document
+//! is scored. Contributions are computed once for each term ([`TopKSearcher`]), in 32 bits and
+//! rounded up.
 
 use std::sync::OnceLock;
 
@@ -14,43 +15,44 @@ use crate::index::term_statistics::{QueryTerm, QueryTerms};
 use crate::index::{CollectionTotals, DocNo, Index, Postings};
 use crate::text::vocabulary::TermNo;
 
-/// What one formula needs to know of an index to search it.
+/// Top-k search in an index with one lexical ranker; it caches the contributions of terms.
 pub struct TopKSearcher {
     ranker: LexicalRanker,
     totals: CollectionTotals,
-    /// Length of the shortest text that is not empty: formulas with a part that depends on
-    /// the length alone give it the most.
+    /// The length of the shortest document that is not empty, for which the part of a score that
+    /// depends on length alone is largest.
     shortest: u32,
-    /// Length of the longest text, which has the least of that part.
+    /// The length of the longest document, for which that part is smallest.
     longest: u32,
-    /// For each term that was asked for, what it adds where.
+    /// The contributions of each term that has been used.
     gains: Vec<OnceLock<Gains>>,
 }
 
 /// A document with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Number of the document.
+    /// The number of the document.
     pub doc: DocNo,
-    /// Its score.
+    /// The score.
     pub score: f64,
 }
 
-/// Bounds are widened by this share for each term, since they are rounded and summed in
-/// another order than scores.
+/// The relative amount by which bounds are widened for each term, since they are rounded and summed
+/// in another order than scores.
 const SLACK: f64 = 2.5e-7;
 
-/// Postings of a block of documents, on average.
+/// The average number of postings in a block of documents.
 const POSTINGS_IN_BLOCK: usize = 4;
 
-/// A term in one of so many documents or more is looked up by document, not by posting.
+/// A term that occurs in at least one of this many documents is looked up by document, not by
+/// posting.
 const DENSE: usize = 16;
 
-/// Postings that a look-up compares at once.
+/// The number of postings that a lookup compares at once.
 const COMPARED: usize = 8;
 
 impl TopKSearcher {
-    /// Terms are measured when they are first asked for.
+    /// Creates a searcher; the contributions of a term are computed when it is first used.
     pub fn new(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
         let lengths = || (0..index.n_docs() as DocNo).map(|it| index.n_terms_of(it));
         TopKSearcher {
@@ -64,8 +66,9 @@ impl TopKSearcher {
         }
     }
 
-    /// The best `k` documents among those that hold a term of the query: higher scores
-    /// first, equal scores in the order of documents. `index` is the one that was measured.
+    /// Returns the best `k` documents among those that contain a query term: higher scores first,
+    /// equal scores in the order of document numbers. `index` must be the index given to
+    /// [`TopKSearcher::new`].
     pub fn search(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
         if k == 0 {
             return Vec::new();
@@ -104,7 +107,8 @@ impl TopKSearcher {
         };
         let mut hits = Vec::with_capacity(found.len());
         if found.len() > 2 * k {
-            // The k with the highest bounds say how much the others must be able to reach.
+            // The scores of the k documents with the highest bounds give a bound that the others
+            // must reach.
             found.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1));
             hits.extend(found.drain(..k).map(|it| scored(it.0)));
             let least = hits.iter().map(|it| it.score).fold(f64::INFINITY, f64::min);
@@ -124,7 +128,7 @@ impl TopKSearcher {
         let Postings { docs, counts } = index.postings(term);
         let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
             let gain = gain(&weighed, 0, count, index.n_terms_of(doc));
-            // Never 0, so that a sum says whether any term was there.
+            // Never 0, so that a sum shows whether any term occurs.
             let add = ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE);
             Add { add, count }
         });
@@ -155,7 +159,7 @@ impl TopKSearcher {
         }
     }
 
-    /// The weight of a term that the query has `count` times, against once.
+    /// Returns the weight of a term that occurs `count` times in the query, relative to once.
     fn in_query(&self, count: u32) -> f64 {
         match self.ranker {
             LexicalRanker::Bm25(it) => it.query_term_weight(count),
@@ -163,13 +167,13 @@ impl TopKSearcher {
         }
     }
 
-    /// The most that a text without any query term can score.
+    /// Returns the largest score of a document without any query term.
     fn floor(&self, weighed: &LexicalScorer) -> f64 {
         self.without_terms(weighed, self.shortest)
     }
 
-    /// The least that a text with a query term can score but for what its terms add; none
-    /// where terms may take away.
+    /// Returns the smallest score of a document with a query term, apart from the contributions of
+    /// its terms; `None` if contributions can be negative.
     fn least(&self, weighed: &LexicalScorer) -> Option<f64> {
         match weighed {
             LexicalScorer::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
@@ -187,9 +191,9 @@ impl TopKSearcher {
     }
 }
 
-/// Documents that may be among the best with the most that their terms add.
+/// Returns the documents that may be among the best, with upper bounds of their sums.
 fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo, f32)> {
-    // The most that each list and those before it can add together.
+    // The largest sum of each list and those before it.
     let mut sum = 0.0;
     let reach: Vec<f32> = lists
         .iter()
@@ -219,7 +223,7 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
     for weak in (0..n_weak).rev() {
         loose += lists[weak].add_to(&mut found);
         let beside = if weak == 0 { 0.0 } else { reach[weak - 1] };
-        // Among few the bound is worth its selection only before they are scored.
+        // With few candidates, raising the bound is only worthwhile just before scoring.
         if weak == 0 || found.len() > 2 * best.k {
             best.raise(found.iter().map(|it| it.1), loose);
         }
@@ -228,7 +232,7 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
     found
 }
 
-/// A term as it weighs once in a query.
+/// Returns a term that occurs once in a query.
 fn unit(index: &Index, term: TermNo) -> QueryTerm {
     QueryTerm {
         term: String::new(),
@@ -240,7 +244,7 @@ fn unit(index: &Index, term: TermNo) -> QueryTerm {
     }
 }
 
-/// What `count` occurrences add over none.
+/// Returns the score of `count` occurrences minus the score of none.
 fn gain(weighed: &LexicalScorer, term: usize, count: u32, len: u32) -> f64 {
     match weighed {
         LexicalScorer::Bm25 { .. } => weighed.contribution(term, count, len),
@@ -250,27 +254,27 @@ fn gain(weighed: &LexicalScorer, term: usize, count: u32, len: u32) -> f64 {
     }
 }
 
-/// What a term adds where it occurs.
+/// The contributions of a term.
 struct Gains {
-    /// The most that one occurrence in the query can add to a score.
+    /// The largest contribution to a score, if the term occurs once in the query.
     most: f32,
-    /// Ascending; then [`COMPARED`] that are none.
+    /// The documents, ascending, followed by [`COMPARED`] sentinels.
     docs: Box<[DocNo]>,
-    /// For each document, and one for the end.
+    /// The contribution to each document, and one element for the end.
     adds: Box<[Add]>,
-    /// For each block of `1 << shift` documents the first posting that is not before it.
+    /// For each block of `1 << shift` documents, the first posting that is not before it.
     blocks: Box<[u32]>,
     shift: u32,
-    /// The same by document, for a term that many have.
+    /// The same by document, for frequent terms.
     dense: Option<Dense>,
 }
 
-/// What a term adds to every document, in few bytes that stay in a near cache.
+/// The contributions of a term to every document, in few bytes that fit into a fast cache.
 struct Dense {
-    /// What it adds at the most, in steps; 0 to a document without it.
+    /// The upper bound of each contribution, in steps; 0 for documents without the term.
     adds: Box<[u8]>,
     step: f32,
-    /// How often it occurs; [`u8::MAX`] stands for that and more.
+    /// The number of occurrences; [`u8::MAX`] stands for that many or more.
     counts: Box<[u8]>,
 }
 
@@ -291,12 +295,12 @@ impl Dense {
     }
 }
 
-/// What a term adds to a document.
+/// The contribution of a term to a document.
 #[derive(Clone, Copy)]
 struct Add {
-    /// The most for one occurrence in the query, above 0.
+    /// The upper bound if the term occurs once in the query, above 0.
     add: f32,
-    /// How often it occurs there.
+    /// The number of occurrences in the document.
     count: u32,
 }
 
@@ -304,22 +308,22 @@ impl Add {
     const NONE: Add = Add { add: 0.0, count: 0 };
 }
 
-/// A term of the query with its postings.
+/// A query term with its postings.
 struct List<'a> {
-    /// Place among the query terms.
+    /// The index among the query terms.
     place: usize,
-    /// For its repetition in the query, against once.
+    /// The weight of its frequency in the query, relative to once.
     weight: f32,
-    /// The most that it adds to a score.
+    /// The largest contribution to a score.
     most: f32,
     gains: &'a Gains,
 }
 
 impl List<'_> {
-    /// Sums up what it adds to its documents, and keeps those that nothing was added to before.
+    /// Adds the contributions of the term to `sums`, and new documents to `touched`.
     fn walk(&self, sums: &mut [f32], touched: &mut Vec<DocNo>) {
         let n_docs = self.gains.adds.len() - 1;
-        // Written first and kept after: whether a document is new is hard to foresee.
+        // Written first and kept conditionally, since a branch would be hard to predict.
         let mut n_touched = touched.len();
         touched.resize(n_touched + n_docs, 0);
         for (&doc, it) in self.gains.docs.iter().zip(&self.gains.adds).take(n_docs) {
@@ -331,8 +335,8 @@ impl List<'_> {
         touched.truncate(n_touched);
     }
 
-    /// Adds to the sums of documents what it adds to them at the most, and says by how much
-    /// that may be too much.
+    /// Adds upper bounds of the contributions to the sums, and returns by how much a bound can be
+    /// too high.
     fn add_to(&self, found: &mut [(DocNo, f32)]) -> f32 {
         let Some(dense) = &self.gains.dense else {
             for (doc, sum) in found {
@@ -347,7 +351,7 @@ impl List<'_> {
         2.0 * step
     }
 
-    /// How often it occurs in a document.
+    /// Returns the number of occurrences in a document.
     fn count(&self, doc: DocNo) -> u32 {
         let dense = self.gains.dense.as_ref();
         match dense.map_or(u8::MAX, |it| it.counts[doc as usize]) {
@@ -356,10 +360,10 @@ impl List<'_> {
         }
     }
 
-    /// What it adds to a document; nothing to one without it.
+    /// Returns the contribution to a document; [`Add::NONE`] without the term.
     fn look_up(&self, doc: DocNo) -> Add {
         let mut at = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
-        // Compared without a branch, so that the processor reads ahead for the next document.
+        // Compared without a branch, so that the processor can read ahead for the next document.
         loop {
             let few = &self.gains.docs[at..at + COMPARED];
             let n_before: u32 = few.iter().map(|&it| u32::from(it < doc)).sum();
@@ -374,31 +378,31 @@ impl List<'_> {
     }
 }
 
-/// What is known of the k-th score, and so of who cannot be among the best.
+/// A lower bound of the k-th score, and the documents that it excludes.
 struct Best {
     k: usize,
-    /// By what share a bound is widened.
+    /// The relative amount by which a bound is widened.
     slack: f64,
-    /// The most that a text without any query term can score.
+    /// The largest score of a document without any query term.
     floor: f64,
-    /// The least that a text can score but for what its terms add, if that is known.
+    /// The smallest score of a document apart from the contributions of its terms, if it is known.
     least: Option<f64>,
-    /// What the k-th score is at least.
+    /// The lower bound of the k-th score.
     reached: f64,
-    /// A document whose terms add less cannot reach it.
+    /// Documents with a smaller sum of contributions cannot reach it.
     cut: f32,
-    /// Room for the sums that are compared.
+    /// A buffer for the sums that are compared.
     keys: Vec<u32>,
 }
 
 impl Best {
-    /// Whether no document whose terms add at most `sum` can be among the best.
+    /// Returns whether no document with a sum of at most `sum` can be among the best.
     fn beats(&self, sum: f32) -> bool {
         sum < self.cut
     }
 
-    /// Learns that the k-th score is at least so high. A sum of 32 bits over the floor may be
-    /// off by `slack` of both: where the floor cancels a sum, the sum was still rounded.
+    /// Raises the lower bound of the k-th score. A 32-bit sum over the floor can be off by `slack`
+    /// of both: even if the floor cancels a sum, the sum was rounded.
     fn reach(&mut self, score: f64) {
         if score <= self.reached {
             return;
@@ -414,14 +418,13 @@ impl Best {
         };
     }
 
-    /// Learns what terms add to some documents, each once: sums that are at most `loose` too
-    /// high.
+    /// Raises the bound with the sums of distinct documents, which are at most `loose` too high.
     fn raise(&mut self, sums: impl ExactSizeIterator<Item = f32>, loose: f32) {
         let Some(least) = self.least.filter(|_| sums.len() >= self.k) else {
             return;
         };
-        // Sums are above 0, where floats are in the order of their bits. One below the cut does
-        // not count among the best; each is written first and kept after, as in `walk`.
+        // Sums are above 0, where the bits of floats have the order of the floats. A sum below the
+        // cut is not among the best; each is written first and kept conditionally, as in `walk`.
         let mut n_kept = 0;
         self.keys.clear();
         self.keys.resize(sums.len(), 0);
@@ -444,8 +447,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::text::Analyzer;
 
-    /// Returns a generator for tests: called with a bound it draws a number below it, and the same
-    /// seed draws the same numbers.
+    /// Returns a random generator for tests: called with a bound, it returns a number below it. The
+    /// same seed gives the same numbers.
     pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
         move |below| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -453,7 +456,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A few hundred short texts over forty words, frequent ones first, without a file.
+    /// A few hundred short texts over forty words, with frequent words first.
     fn texts() -> Vec<String> {
         let mut next = dice(7);
         (0..400)
@@ -467,7 +470,7 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// Scores every document and sorts.
+    /// Scores all documents and sorts them.
     fn all(index: &Index, ranker: LexicalRanker, query: &QueryTerms, k: usize) -> Vec<Hit> {
         let weighed = ranker.query_scorer(query, &index.totals());
         let mut hits = Vec::new();

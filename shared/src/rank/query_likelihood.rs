@@ -1,6 +1,6 @@
 //! Query likelihood with Dirichlet or Jelinek-Mercer smoothing (Zhai & Lafferty, SIGIR 2001).
 //!
-//! With T occurrences of all terms in the collection and cf(w) of w,
+//! With T occurrences of all terms in the collection and cf(w) of term w,
 //! Dirichlet: S(Q, d) = Σ_w c(w,Q) · ln((c(w,d) + μ·cf(w)/T) / (|d| + μ));
 //! Jelinek-Mercer: S(Q, d) = Σ_w c(w,Q) · ln((1 − λ)·c(w,d)/|d| + λ·cf(w)/T).
 //! Terms that the collection lacks are left out. Scores are log-probabilities, in nats.
@@ -12,26 +12,26 @@ use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
 use crate::index::term_statistics::QueryTerms;
 
-/// A language model of a document, smoothed with that of the collection.
+/// Query likelihood: a language model of a document, smoothed with that of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum QueryLikelihood {
-    /// Dirichlet prior of μ terms, above 0.
+    /// Dirichlet smoothing with μ > 0.
     Dirichlet {
-        /// In terms.
+        /// μ, in terms.
         mu: f64,
     },
-    /// Linear interpolation.
+    /// Jelinek-Mercer smoothing, a linear interpolation.
     JelinekMercer {
-        /// Weight of the collection, above 0, at most 1.
+        /// λ, the weight of the collection model, above 0 and at most 1.
         lambda: f64,
     },
 }
 
 impl QueryLikelihood {
-    /// As Câmara & Hauff (ECIR 2020): Dirichlet with μ = 2500.
+    /// The parameters of Câmara & Hauff (ECIR 2020): Dirichlet with μ = 2500.
     pub const DEFAULT: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 2500.0 };
 
-    /// As Rennings, Moraes & Hauff (ECIR 2019).
+    /// The parameters of Rennings, Moraes & Hauff (ECIR 2019): Dirichlet with μ = 750.
     pub const RENNINGS_2019: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 750.0 };
 
     pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
@@ -147,7 +147,7 @@ mod tests {
         assert!((score("ql:mu=10", 3, 20) - -4.296_868_826).abs() < 1e-8);
         // 2·ln(.9·3/20 + .1·.05) = 2·ln(.14) = −3.932225713
         assert!((score("ql:lambda=0.1", 3, 20) - -3.932_225_713).abs() < 1e-8);
-        // An empty text: 2·ln(.5/10) and 2·ln(.005).
+        // For an empty document: 2·ln(.5/10) and 2·ln(.005).
         assert!((score("ql:mu=10", 0, 0) - -5.991_464_547).abs() < 1e-8);
         assert!((score("ql:lambda=0.1", 0, 0) - -10.596_634_733).abs() < 1e-8);
     }

@@ -1,6 +1,6 @@
-//! Scores of the formulas of [`crate::rank`].
+//! Scores of the lexical rankers of [`crate::rank`].
 //!
-//! A derived text is scored with the collection's statistics and never enters them.
+//! A derived document is scored with the statistics of the collection and never enters them.
 
 use super::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
 use crate::collection::text_hash;
@@ -11,7 +11,7 @@ use crate::probe::features::DocumentFeatures;
 use crate::probe::mining::StudyDocument;
 use crate::rank::LexicalRanker;
 
-/// Scores texts for one query: a shard.
+/// Scores documents for one query, so that queries can be scored in parallel.
 pub fn score_query(
     index: &Index,
     ranker: &LexicalRanker,
@@ -40,7 +40,7 @@ pub fn score_query(
     texts.into_iter().map(score).collect()
 }
 
-/// Puts the shards of all queries together.
+/// Assembles the scores of all queries, in their order.
 pub fn assemble_scores(
     ranker: &LexicalRanker,
     shards: Vec<Vec<f64>>,
@@ -50,7 +50,7 @@ pub fn assemble_scores(
     Scores::new(lexical_ranker_info(ranker), values, pairs)
 }
 
-/// What is needed to tell a formula apart and to show it.
+/// Returns the identity of a lexical ranker and how it is shown.
 pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
     let spec = ranker.to_string();
     let (label, detail) = ranker.label_and_detail();
@@ -64,7 +64,7 @@ pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
     }
 }
 
-/// The texts of one query of `pairs`.
+/// Returns the documents of one query of `pairs`.
 pub fn documents_of_query<'a>(
     pairs: &'a QueryDocumentPairs,
     texts: &'a [StudyDocument],

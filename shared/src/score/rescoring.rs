@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use super::QueryDocumentPairs;
 use crate::probe::{Instances, StudyDocNo};
 
-/// Queries of which pairs are scored again.
+/// The maximum number of queries whose pairs are scored again.
 const QUERIES: usize = 8;
 
-/// Pairs of each of them.
+/// The maximum number of pairs of each of these queries.
 const PAIRS_OF_A_QUERY: usize = 16;
 
-/// How a run was computed, and the scores of some of its pairs under other conditions.
+/// How the scores of a ranker were computed, and the scores of some pairs under other conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RescoringRecord {
-    /// How the run was computed.
+    /// The device, precision and activation of the original scores.
     #[serde(flatten)]
     pub environment: ComputeEnvironment,
-    /// One for each condition that could be had.
+    /// The scores under each condition that was available.
     #[serde(alias = "again")]
     pub rescored: Vec<RescoredPairs>,
 }
@@ -33,7 +33,7 @@ pub struct RescoringRecord {
 pub struct ComputeEnvironment {
     /// Device: `cpu` or `cuda:0`.
     pub device: String,
-    /// Of weights and states: `f32`.
+    /// The precision of weights and activations, for example `f32`.
     pub precision: String,
     /// The nonlinearity of the feed-forward layers, as the model's files name it, and how it is
     /// computed.
@@ -41,35 +41,35 @@ pub struct ComputeEnvironment {
     pub activation: Option<String>,
 }
 
-/// Some pairs under other conditions.
+/// The scores of some pairs under another condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RescoredPairs {
     /// The condition under which they were scored.
     pub condition: RescoringCondition,
-    /// Places of the pairs, ascending.
+    /// The positions of the pairs, ascending.
     pub pairs: Vec<u32>,
-    /// One for each of `pairs`.
+    /// The scores, one for each of `pairs`.
     #[serde(alias = "values")]
     pub scores: Vec<f64>,
 }
 
-/// What is other than in the run.
+/// How the computation differs from the original one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RescoringCondition {
-    /// Query and text are in no batch with others.
+    /// Each query and document is scored alone, not in a batch.
     #[serde(alias = "alone")]
     Unbatched,
-    /// The texts come in the opposite order, and in batches of half the size.
+    /// The documents are in the opposite order and in batches of half the size.
     #[serde(alias = "other-order")]
     ReversedBatches,
-    /// Weights and states have 16 bits, IEEE 754 binary16.
+    /// Weights and activations have 16 bits, IEEE 754 binary16.
     F16,
-    /// Weights and states have 16 bits, bfloat16.
+    /// Weights and activations have 16 bits, bfloat16.
     Bf16,
-    /// On the CPU, in f32.
+    /// The scores are computed on the CPU in f32.
     #[serde(alias = "cpu")]
     CpuF32,
 }
@@ -88,7 +88,7 @@ impl RescoringCondition {
 }
 
 impl ComputeEnvironment {
-    /// On a device in a precision, by an activation that is not told.
+    /// Returns an environment with this device and precision and an unknown activation.
     pub fn new(device: impl ToString, precision: impl ToString) -> ComputeEnvironment {
         ComputeEnvironment {
             device: device.to_string(),
@@ -99,8 +99,7 @@ impl ComputeEnvironment {
 }
 
 impl RescoringRecord {
-    /// The same of other pairs, each of which is one of these: the place `old` in these for each
-    /// new one.
+    /// Returns the record with other pair numbers: new pair `i` is pair `old[i]` of this record.
     pub fn with_pair_numbers(&self, old: &[u32]) -> RescoringRecord {
         RescoringRecord {
             rescored: self.rescored.iter().map(|it| it.renumbered(old)).collect(),
@@ -108,7 +107,8 @@ impl RescoringRecord {
         }
     }
 
-    /// Whether it is about so many pairs, and made of numbers: what was read may be anything.
+    /// Whether the record, which may come from an untrusted file, fits this number of pairs and all
+    /// its scores are finite.
     pub fn is_valid_for(&self, n_pairs: usize) -> bool {
         self.rescored.iter().all(|it| {
             it.pairs.len() == it.scores.len()
@@ -120,7 +120,7 @@ impl RescoringRecord {
 }
 
 impl RescoredPairs {
-    /// Of other pairs, each of which is one of these: the place `old` in these for each new one.
+    /// Returns the scores with other pair numbers: new pair `i` is pair `old[i]` of these.
     fn renumbered(&self, old: &[u32]) -> RescoredPairs {
         let known = |it: &u32| Some(self.scores[self.pairs.binary_search(it).ok()?]);
         let each = old.iter().zip(0..);
@@ -133,10 +133,10 @@ impl RescoredPairs {
     }
 }
 
-/// Places of at most 128 pairs to score again, ascending: of up to eight queries, evenly spread
-/// among those that have pairs, up to 16 texts each, those of instances that are evenly spread
-/// among those of the query, of every axiom and mode in turn, so that whole instances can be
-/// judged. Where there are no instances, texts are evenly spread.
+/// Returns the positions of at most 128 pairs to score again, ascending. They come from up to 8
+/// queries, evenly spread among those that have pairs, with up to 16 documents each. The documents
+/// are those of evenly spread instances of the query, of every axiom and variant in turn, so that
+/// whole instances have verdicts. If there are no instances, the documents are evenly spread.
 pub fn sample_pairs(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
         .filter(|&it| !pairs.documents_of(it).is_empty())
@@ -156,7 +156,7 @@ pub fn sample_pairs(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<
     places
 }
 
-/// Texts of some instances of a query.
+/// Returns the documents of some instances of a query.
 fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
     let mut chosen: Vec<StudyDocNo> = Vec::new();
     for turn in 0..PAIRS_OF_A_QUERY {
@@ -181,7 +181,7 @@ fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
     chosen
 }
 
-/// At most `most` of `n` places, evenly.
+/// Returns at most `most` of the indexes below `n`, evenly spread.
 fn spread(n: usize, most: usize) -> impl Iterator<Item = usize> {
     let taken = n.min(most);
     (0..taken).map(move |it| it * n / taken)
@@ -204,7 +204,7 @@ mod tests {
         assert!(sample.is_sorted_by(|a, b| a < b));
         let mut queries: Vec<u32> = sample.iter().map(|it| it / 100).collect();
         queries.dedup();
-        // Every 29/8th of the 29 that have pairs.
+        // Every 29/8th of the 29 queries that have pairs.
         assert_eq!(queries, [0, 3, 7, 10, 14, 18, 21, 25]);
         let first: Vec<u32> = sample.iter().take(3).copied().collect();
         assert_eq!(first, [0, 6, 12]);

@@ -1,54 +1,53 @@
-//! How far people agree who rated the same things.
+//! Agreement between raters who rated the same items.
 //!
-//! - *Raw*: of a thing with `m` ratings, `m_c` of category `c`, the share of equal pairs,
-//!   `P = Σ_c m_c (m_c − 1) / (m (m − 1))`; the mean over things.
+//! - *Raw agreement*: for an item with `m` ratings, `m_c` of category `c`, the share of equal
+//!   pairs, `P = Σ_c m_c (m_c − 1) / (m (m − 1))`; the mean over items.
 //! - Cohen's κ of two raters (Educational and Psychological Measurement 20, 1960): with the share
-//!   `p_o` of things on which both agree and `p_e = Σ_c p₁(c) p₂(c)` from what each uses,
-//!   `κ = (p_o − p_e) / (1 − p_e)`.
-//! - Fleiss' κ of many (Psychological Bulletin 76, 1971): the same with `p_o` the mean of `P` and
-//!   `p_e = Σ_c p(c)²`, where `p(c)` is the mean over things of `m_c / m`. Our deviation: things
-//!   may have different numbers of ratings, which Fleiss leaves out.
-//! - Krippendorff's α (Computing Krippendorff's Alpha-Reliability, 2011): from coincidences
-//!   `o(c, k)`, to which each ordered pair of ratings of a thing adds `1 / (m − 1)`, with
-//!   `n(c) = Σ_k o(c, k)` and `n = Σ_c n(c)`,
-//!   `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k) δ²(c, k)`, δ by
-//!   [`MeasurementLevel`].
+//!   `p_o` of items on which both agree and `p_e = Σ_c p₁(c) p₂(c)` from the categories that each
+//!   rater uses, `κ = (p_o − p_e) / (1 − p_e)`.
+//! - Fleiss' κ of several raters (Psychological Bulletin 76, 1971): the same with the mean of `P`
+//!   as `p_o` and `p_e = Σ_c p(c)²`, where `p(c)` is the mean over items of `m_c / m`. As a
+//!   deviation from Fleiss, items may have different numbers of ratings.
+//! - Krippendorff's α (Computing Krippendorff's Alpha-Reliability, 2011): from coincidences `o(c,
+//!   k)`, to which each ordered pair of ratings of an item adds `1 / (m − 1)`, with `n(c) = Σ_k
+//!   o(c, k)` and `n = Σ_c n(c)`, `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k)
+//!   δ²(c, k)`, with δ by [`MeasurementLevel`].
 //!
-//! Things with fewer than two ratings have no part in any of them. κ and α are undefined, and
-//! then there is none, where everything is one category: that much agreement could be chance as
-//! well as not.
+//! Items with fewer than two ratings are left out of all coefficients. κ and α are undefined, and
+//! `None`, if all ratings have the same category, since such agreement may or may not be chance.
 //!
-//! Intervals: percentile bootstrap over things with the draws of [`super::bootstrap`], things of
-//! one group drawn together. Krippendorff's own (2013) draws pairs from the coincidences instead,
-//! as if those of one thing were independent. A draw in which the coefficient is undefined is
-//! left out and counted. Where they are more than one in twenty, or where there is a single
-//! group, nothing is bounded, and the interval is the whole range.
+//! Intervals are from a percentile bootstrap over items with the draws of [`super::bootstrap`],
+//! where the items of one group are drawn together. Krippendorff (2013) instead draws pairs from
+//! the coincidences, as if those of one item were independent. Draws in which the coefficient is
+//! undefined are left out and counted. If they are more than one in twenty, or if there is a single
+//! group, the interval is the whole range.
 
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 use super::bootstrap::{BootstrapSampler, N_RESAMPLES, percentiles};
 
-/// Of so many draws one may be undefined; beyond that there are no bounds.
+/// If more than one in this many draws is undefined, the interval is the whole range.
 const ONE_UNDEFINED_IN: usize = 20;
 
-/// A thing that was rated.
+/// The ratings of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RatedItem {
-    /// Things of one group are no independent units, as the items of a query.
+    /// The group; items of one group, such as those of a query, are not independent.
     pub group: u32,
-    /// A category for each rater, in one order for all things; none where a rater gave none.
+    /// The category that each rater gave, with the same order of raters for all items; `None`
+    /// without a rating.
     pub ratings: Vec<Option<u8>>,
 }
 
-/// How far two categories are apart.
+/// The distance δ between two categories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MeasurementLevel {
-    /// `δ² = 1` for any two.
+    /// `δ² = 1` for any two categories.
     Nominal,
-    /// `δ² = (Σ_{g=c..k} n(g) − (n(c) + n(k)) / 2)²`: by how much was rated in between.
+    /// `δ² = (Σ_{g=c..k} n(g) − (n(c) + n(k)) / 2)²`: the number of ratings in between.
     Ordinal,
     /// `δ² = (c − k)²`.
     Interval,
@@ -58,25 +57,25 @@ pub enum MeasurementLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementCoefficient {
-    /// With its 95 % interval; at most 1.
+    /// The coefficient with its 95 % interval; at most 1.
     pub estimate: Estimate,
-    /// Things with at least two ratings.
+    /// The number of items with at least two ratings.
     #[serde(alias = "n_things")]
     pub n_items: u64,
-    /// Draws in which the coefficient is undefined, of [`N_RESAMPLES`].
+    /// The number of draws, of [`N_RESAMPLES`], in which the coefficient is undefined.
     pub n_undefined: u64,
 }
 
-/// Raw agreement, from 0 to 1; none if no thing has two ratings.
+/// Returns raw agreement, from 0 to 1; `None` if no item has two ratings.
 pub fn raw_agreement(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     let of = |it: &CategoryCounts| vec![it.agreeing(), 1.0];
     Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?)))
         .agreement(0.0, |it| ratio(it[0], it[1]))
 }
 
-/// How far one rater agrees with the others, from 0 to 1: the mean over things of the share of the
-/// others that gave the same. Each thing has its group and, for each of the others who rated it,
-/// whether they did. None if nobody else rated any.
+/// Returns the agreement of one rater with the others, from 0 to 1: the mean over items of the
+/// share of the others who gave the same rating. Each item has its group and, for each of the
+/// others who rated it, whether they agree. `None` if nobody else rated any item.
 pub fn agreement_with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> {
     let share = |others: &[bool]| {
         let same = others.iter().filter(|it| **it).count();
@@ -87,8 +86,8 @@ pub fn agreement_with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoe
     Sums::of(each.collect()).agreement(0.0, |it| ratio(it[0], it[1]))
 }
 
-/// Cohen's κ of two raters, from −1 to 1; none if they rated nothing both, or gave one category
-/// to everything.
+/// Returns Cohen's κ of two raters, from −1 to 1; `None` if they rated no item in common, or gave
+/// one category to every item.
 pub fn cohen_kappa(
     rated: &[RatedItem],
     [first, second]: [usize; 2],
@@ -111,7 +110,7 @@ pub fn cohen_kappa(
     })
 }
 
-/// Fleiss' κ, from −1 to 1; none if no thing has two ratings, or all are of one category.
+/// Returns Fleiss' κ, from −1 to 1; `None` if no item has two ratings, or all are of one category.
 pub fn fleiss_kappa(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let sums = Sums::new(rated, |it| {
@@ -131,7 +130,8 @@ pub fn fleiss_kappa(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
     })
 }
 
-/// Krippendorff's α, from −1 to 1; none if no thing has two ratings, or all are of one category.
+/// Returns Krippendorff's α, from −1 to 1; `None` if no item has two ratings, or all are of one
+/// category.
 pub fn krippendorff_alpha(
     rated: &[RatedItem],
     metric: MeasurementLevel,
@@ -177,9 +177,9 @@ fn alpha(table: &[f64], categories: &[u8], metric: MeasurementLevel) -> Option<f
     Some(1.0 - (all - 1.0) * ratio(observed, expected)?)
 }
 
-/// What of the agreement there is beyond that expected; none where all is expected.
+/// Returns agreement corrected for chance; `None` if the expected agreement is 1.
 fn corrected(observed: f64, expected: f64) -> Option<f64> {
-    // One category everywhere gives exactly 1.
+    // If there is only one category, expected agreement is exactly 1.
     ratio(observed - expected, 1.0 - expected)
 }
 
@@ -187,7 +187,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Every category in use, ascending.
+/// Returns all categories in use, ascending.
 fn categories(rated: &[RatedItem]) -> Vec<u8> {
     let used = rated.iter().flat_map(|it| it.ratings.iter().flatten());
     let mut categories: Vec<u8> = used.copied().collect();
@@ -200,7 +200,7 @@ fn place(categories: &[u8], category: u8) -> usize {
     categories.partition_point(|&it| it < category)
 }
 
-/// How often each category was given to a thing with at least two ratings.
+/// The number of ratings in each category, for an item with at least two ratings.
 struct CategoryCounts {
     each: Vec<(u8, f64)>,
     n: f64,
@@ -217,14 +217,14 @@ impl CategoryCounts {
         })
     }
 
-    /// The share of equal pairs.
+    /// Returns the share of equal pairs.
     fn agreeing(&self) -> f64 {
         let equal: f64 = self.each.iter().map(|(_, n)| n * (n - 1.0)).sum();
         equal / (self.n * (self.n - 1.0))
     }
 }
 
-/// What a coefficient is a function of, summed over the things of each group.
+/// The sums from which a coefficient is computed, over the items of each group.
 struct Sums {
     groups: Vec<Vec<f64>>,
     n_things: u64,
@@ -236,9 +236,9 @@ impl Sums {
         Sums::of(each.collect())
     }
 
-    /// Of things, each with its group.
+    /// Returns the sums over items with their groups.
     fn of(mut each: Vec<(u32, Vec<f64>)>) -> Sums {
-        // Stable, so that sums run in the order of the things.
+        // The sort is stable, so that sums are in the order of the items.
         each.sort_by_key(|it| it.0);
         let groups = each.chunk_by(|a, b| a.0 == b.0);
         Sums {

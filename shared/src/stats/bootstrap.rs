@@ -1,22 +1,20 @@
-//! The fraction of instances that agree with an axiom, with the bounds that other queries
-//! would have given.
+//! The fraction of instances that agree with an axiom, with its bootstrap interval over queries.
 //!
-//! Percentile bootstrap with queries as units (Efron and Tibshirani, An Introduction to the
-//! Bootstrap, 1993, chapter 13): draw as many queries as there are, with replacement, count
-//! again, and take the 2.5th and 97.5th percentile of [`N_RESAMPLES`] such counts. With `a(q)`
-//! agreeing among `j(q)` judged instances of query `q`, one pass gives
+//! This is a percentile bootstrap with queries as units (Efron and Tibshirani, An Introduction to
+//! the Bootstrap, 1993, chapter 13): draw as many queries as there are, with replacement, compute
+//! the fraction, and take the 2.5th and 97.5th percentile of [`N_RESAMPLES`] such fractions. With
+//! `a(q)` agreeing among `j(q)` instances of query `q` that have a verdict, one pass gives
 //!
 //! - over instances (*micro*): `Σ a(q) / Σ j(q)`,
 //! - over queries (*macro*): the mean of `a(q) / j(q)`,
-//! - `p`, two-sided, against a micro fraction of .5: twice the share of draws on the far side
-//!   of .5, with one added to count and draws so that it is never 0 (Davison and Hinkley,
-//!   Bootstrap Methods and their Application, 1997, section 4.2).
+//! - `p`, two-sided, against a micro fraction of .5: twice the share of draws on the far side of
+//!   .5, with one added to count and draws so that it is never 0 (Davison and Hinkley, Bootstrap
+//!   Methods and their Application, 1997, section 4.2).
 //!
-//! Two things the percentile bootstrap cannot know. Where every instance agrees, so does
-//! every draw, and the interval has no width. And from very few queries it learns too little
-//! of how queries differ: our deviations are that `p` is not below `2^(1 - n)`, the least that
-//! a test by the signs of `n` queries can give, and that a single query bounds nothing, so
-//! that its intervals are [0, 1].
+//! The percentile bootstrap has two limitations. If every instance agrees, so does every draw, and
+//! the interval has no width. And very few queries show too little of how queries differ. As
+//! deviations, `p` is therefore at least `2^(1 - n)`, the smallest value of a sign test with `n`
+//! queries, and the intervals of a single query are [0, 1].
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
@@ -26,48 +24,47 @@ use super::permutation::PairedVerdictCounts;
 use crate::stats::Estimate;
 use crate::stats::quantile::quantile;
 
-/// How often queries are drawn. The share beyond a bound, .025, is then known to ± .0016
-/// (√(.025 × .975 / 10,000)).
+/// The number of draws. A tail share of .025 is then known to ± .0016 (√(.025 × .975 / 10,000)).
 pub const N_RESAMPLES: usize = 10_000;
 
-/// State from which the draws start; any would do, and one has to be fixed.
+/// The seed of the draws; the choice is arbitrary, but fixed.
 pub const SEED: u128 = 42;
 
-/// Stream of the generator; with [`SEED`] the start of PCG's own reference output (O'Neill,
+/// The stream of the generator; with [`SEED`] it starts PCG's own reference output (O'Neill,
 /// HMC-CS-2014-0905, `pcg64_srandom(42, 54)`).
 pub const STREAM: u128 = 54;
 
-/// What was counted for one query.
+/// The verdicts of one query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerdictCounts {
-    /// Judged instances that agree with the claim.
+    /// The number of instances that agree with the claim.
     pub n_agreeing: u64,
-    /// Instances with a verdict.
+    /// The number of instances with a verdict.
     pub n_verdicts: u64,
 }
 
-/// A fraction over instances and over queries, with bounds.
+/// A fraction over instances and over queries, with intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SatisfiedFraction {
-    /// Over instances, so that a query weighs as many as it has.
+    /// The fraction over instances, so that a query weighs as much as it has instances.
     #[serde(alias = "micro")]
     pub micro_average: Estimate,
-    /// Mean over queries of the fraction within each, so that all weigh the same.
+    /// The mean over queries of the fraction within each query, so that all queries weigh the same.
     #[serde(alias = "over_queries")]
     pub macro_average: Estimate,
-    /// Two-sided, against a micro fraction of .5.
+    /// The two-sided p-value against a micro fraction of .5.
     pub p: f64,
-    /// Queries with at least one judged instance; the others have no part.
+    /// The number of queries with at least one verdict; the others are left out.
     pub n_queries: u64,
-    /// The least distance from .5 that so many queries of this kind would have shown four times
-    /// in five, at the level .05: 2.80 standard errors of the micro fraction (Cohen, Statistical
-    /// Power Analysis, 1988). None for a single query, and where every draw is the same.
+    /// The smallest distance from .5 that this number of queries would show with 80 % power at
+    /// level .05: 2.80 standard errors of the micro fraction (Cohen, Statistical Power Analysis,
+    /// 1988). `None` for a single query, or if all draws are equal.
     #[serde(alias = "detectable")]
     pub detectable_difference: Option<f64>,
 }
 
-/// Counts of each query to fractions with bounds; none where nothing was judged.
+/// Returns the fraction with intervals from the verdicts of each query; `None` without a verdict.
 pub fn bootstrap_fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
     let units: Vec<Unit> = queries
         .iter()
@@ -108,8 +105,8 @@ fn standard_deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// The mean of one number for each query, with the bounds that other queries would have given.
-/// None without a query.
+/// Returns the mean of one number for each query, with its bootstrap interval over queries; `None`
+/// without queries.
 pub fn bootstrap_mean(values: &[f64]) -> Option<Estimate> {
     if values.is_empty() {
         return None;
@@ -126,8 +123,8 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<Estimate> {
     Some(estimate(whole.micro(), drawn.collect(), units.len()))
 }
 
-/// Difference of two fractions over the same instances, with the bounds that other queries
-/// would have given: drawn as for [`bootstrap_fraction`]. None without a query.
+/// Returns the difference of two fractions over the same instances, with its bootstrap interval
+/// over queries, drawn as for [`bootstrap_fraction`]; `None` without queries.
 pub(super) fn bootstrap_difference(queries: &[PairedVerdictCounts]) -> Option<Estimate> {
     if queries.is_empty() {
         return None;
@@ -172,13 +169,13 @@ fn estimate(value: f64, draws: Vec<f64>, n_queries: usize) -> Estimate {
     }
 }
 
-/// The 2.5th and 97.5th percentile of at least one draw.
+/// Returns the 2.5th and 97.5th percentile of at least one draw.
 pub(crate) fn percentiles(mut draws: Vec<f64>) -> [f64; 2] {
     draws.sort_unstable_by(f64::total_cmp);
     [0.025, 0.975].map(|q| quantile(&draws, q).expect("there is at least one draw"))
 }
 
-/// One query, or the sum of several. The counts are whole numbers far below 2^53, so their
+/// The counts of one query, or the sums of several. Counts are integers far below 2^53, so their
 /// sums are exact in any order.
 #[derive(Debug, Clone, Copy, Default)]
 struct Unit {
@@ -214,20 +211,21 @@ impl Unit {
     }
 }
 
-/// Numbers below `n`, two from each output of the generator: the high half of the product of
-/// 32 random bits with `n`. A number is then off its fair share by less than `n / 2^32`.
+/// Draws numbers below `n`, two from each output of the generator: the high half of the product of
+/// 32 random bits with `n`. The probability of a number is off by less than `n / 2^32`.
 pub(crate) struct BootstrapSampler {
     generator: Pcg64,
     n: u64,
 }
 
 impl BootstrapSampler {
-    /// Of so many units, from the reference stream.
+    /// Creates a sampler of `n` units with the reference stream.
     pub(crate) fn new(n: usize) -> BootstrapSampler {
         BootstrapSampler::with_stream(n, STREAM)
     }
 
-    /// Where two kinds of units are drawn side by side, the second needs a stream of its own.
+    /// Creates a sampler with another stream, for a second kind of unit that is drawn at the same
+    /// time.
     pub(crate) fn with_stream(n: usize, stream: u128) -> BootstrapSampler {
         BootstrapSampler {
             generator: Pcg64::new(SEED, stream),
@@ -235,7 +233,7 @@ impl BootstrapSampler {
         }
     }
 
-    /// Calls `take` with the places of as many units as there are, drawn with replacement.
+    /// Calls `take` with the indexes of `n` units, drawn with replacement.
     pub(crate) fn for_each_index(&mut self, mut take: impl FnMut(usize)) {
         for _ in 0..self.n / 2 {
             self.pair().into_iter().for_each(&mut take);
@@ -251,8 +249,8 @@ impl BootstrapSampler {
         [below_n(bits >> 32), below_n(bits & 0xffff_ffff)]
     }
 
-    /// Sum of `n` units drawn with replacement. Both halves of a pair have a sum of their
-    /// own, so that the additions do not wait for each other.
+    /// Returns the sum of `n` units drawn with replacement. The two halves of a pair have separate
+    /// sums, so that the additions do not wait for each other.
     fn sum(&mut self, units: &[Unit]) -> Unit {
         let (mut left, mut right) = (Unit::default(), Unit::default());
         for _ in 0..units.len() / 2 {

@@ -1,25 +1,25 @@
-//! Whether two numbers of a ranker go together: Pearson's r, with its 95 % interval by Fisher's
-//! transformation (Metron 1, 1921): `tanh(artanh r ± 1.96 / √(n - 3))`.
+//! Pearson's r of two values, with its 95 % interval by Fisher's transformation (Metron 1, 1921):
+//! `tanh(artanh r ± 1.96 / √(n - 3))`.
 
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 
-/// Holds the 0.975 quantile of the standard normal distribution, Φ⁻¹(0.975).
+/// The 0.975 quantile of the standard normal distribution, Φ⁻¹(0.975).
 pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 
-/// r over so many points.
+/// Pearson's r and the number of points.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Correlation {
-    /// From −1 to 1.
+    /// Pearson's r, from −1 to 1.
     pub r: Estimate,
-    /// Points.
+    /// The number of points.
     pub n: u64,
 }
 
-/// Pearson's r; none for fewer than four points, which bound nothing, or where one of the
-/// numbers is always the same.
+/// Returns Pearson's r; `None` for fewer than four points, which give no interval, or if one of the
+/// values is constant.
 pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
     let n = points.len();
     if n < 4 {
@@ -47,8 +47,8 @@ pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
     })
 }
 
-/// The line `slope · x + intercept` with the least sum of squared distances in `y`; none for
-/// fewer than two different `x`.
+/// Returns the line `slope · x + intercept` with the smallest sum of squared differences in `y`;
+/// `None` for fewer than two different `x`.
 pub fn least_squares(points: &[[f64; 2]]) -> Option<RegressionLine> {
     let n = points.len() as f64;
     let mean = |of: usize| points.iter().map(|it| it[of]).sum::<f64>() / n;
@@ -62,13 +62,13 @@ pub fn least_squares(points: &[[f64; 2]]) -> Option<RegressionLine> {
     })
 }
 
-/// Describes a least-squares regression line, `y = slope · x + intercept`.
+/// A least-squares regression line, `y = slope · x + intercept`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RegressionLine {
-    /// How much it rises for each 1 of x.
+    /// The increase of y when x increases by 1.
     pub slope: f64,
-    /// Its height at 0.
+    /// The value of y at x = 0.
     pub intercept: f64,
 }
 
@@ -76,7 +76,7 @@ pub struct RegressionLine {
 mod tests {
     use super::*;
 
-    /// scipy 1.17.1, `pearsonr` and its `confidence_interval()`, of MAP and the mean of the five
+    /// `pearsonr` of scipy 1.17.1 and its `confidence_interval()`, for MAP and the mean of the five
     /// axiomatic scores that Rennings, Moraes and Hauff print (table 2): .4281, [−.5876, .9200].
     #[test]
     fn r_and_its_interval_are_those_of_scipy() {

@@ -1,16 +1,15 @@
-//! Correction for many tests: how strong is the evidence of one cell, given that a table
-//! has many.
+//! Correction for multiple testing in a table of many cells.
 //!
-//! Holm's step-down procedure (Scandinavian Journal of Statistics 6, 1979). With the `m`
-//! values in ascending order, `p̃(i) = max over j <= i of min(1, (m - j + 1) p(j))`. It holds
-//! the chance of one false finding in the whole table at the level, whatever the dependence
-//! between the tests, and so also where rankers share their queries.
+//! This is Holm's step-down procedure (Scandinavian Journal of Statistics 6, 1979). With the `m`
+//! p-values in ascending order, `p̃(i) = max over j <= i of min(1, (m - j + 1) p(j))`. It bounds
+//! the probability of any false finding in the whole table by the level, whatever the dependence
+//! between the tests, and so also if rankers share their queries.
 
-/// A cell whose corrected `p` is not below this cannot be told apart from chance: one table in
-/// twenty may then hold a false finding, the convention of the papers that are replayed.
+/// The level of the tests: a cell whose corrected `p` is not below it is not distinguishable from
+/// chance. At most one table in twenty then has a false finding, as in the reproduced papers.
 pub const FAMILY_WISE_ERROR_RATE: f64 = 0.05;
 
-/// `p` after Holm's correction, in the order of `ps`.
+/// Returns the p-values after Holm's correction, in the order of `ps`.
 pub fn holm(ps: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..ps.len()).collect();
     order.sort_by(|&a, &b| ps[a].total_cmp(&ps[b]));
@@ -28,8 +27,8 @@ pub fn holm(ps: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// By hand: .005 × 4, .01 × 3, then .03 × 2 and .04 × 1 = .04, which may not fall below
-    /// the .06 before it. R's `p.adjust(c(.01, .04, .03, .005), "holm")` has the same.
+    /// By hand: .005 × 4, .01 × 3, then .03 × 2 and .04 × 1 = .04, which must not be less than the
+    /// .06 before it. R's `p.adjust(c(.01, .04, .03, .005), "holm")` gives the same.
     #[test]
     fn a_larger_p_never_ends_below_a_smaller_one() {
         let found = holm(&[0.01, 0.04, 0.03, 0.005]);

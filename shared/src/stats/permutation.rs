@@ -1,15 +1,15 @@
-//! Whether two rankers differ in how often they agree with an axiom.
+//! Paired test of the difference between two rankers in how often they agree with an axiom.
 //!
-//! Paired randomisation test with queries as units (Smucker, Allan and Carterette, CIKM 2007):
-//! were the rankers alike, the two counts of a query could be exchanged. With `a(q)` and `b(q)`
-//! agreeing among the `j(q)` instances that both were judged on, the statistic is
-//! `T = Σ (a(q) - b(q)) / Σ j(q)`, the difference of their fractions over instances; an
-//! exchange turns the sign of `a(q) - b(q)`. `p` is two-sided: the share of exchanges with
-//! `|T*| >= |T|`, over all `2^n` of them where these are at most [`N_RESAMPLES`], else over as many
-//! drawn ones, with the one that was observed among them (so that `p` is never 0).
+//! This is a randomization test with queries as units (Smucker, Allan and Carterette, CIKM 2007):
+//! if the rankers were equal, the two counts of a query could be exchanged. With `a(q)` and `b(q)`
+//! agreeing among the `j(q)` instances on which both have a verdict, the statistic is
+//! `T = Σ (a(q) - b(q)) / Σ j(q)`, the difference of their fractions over instances; an exchange
+//! flips the sign of `a(q) - b(q)`. `p` is two-sided: the share of exchanges with `|T*| >= |T|`,
+//! over all `2^n` of them if these are at most [`N_RESAMPLES`], else over that many random ones and
+//! the observed one (so that `p` is never 0).
 //!
 //! The interval of `T` is the percentile bootstrap of [`super::bootstrap`]; the effect size is
-//! Cohen's `d` for pairs, the mean over its standard deviation of `(a(q) - b(q)) / j(q)`.
+//! Cohen's `d` for pairs, the mean of `(a(q) - b(q)) / j(q)` over its standard deviation.
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
@@ -18,38 +18,38 @@ use serde::{Deserialize, Serialize};
 use super::Estimate;
 use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_difference};
 
-/// What was counted for one query.
+/// The verdicts of two rankers on one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairedVerdictCounts {
-    /// Instances where the first ranker agrees with the claim.
+    /// The number of instances on which the first ranker agrees with the claim.
     pub n_agreeing_first: u64,
-    /// Instances where the second does.
+    /// The number of instances on which the second ranker agrees with the claim.
     pub n_agreeing_second: u64,
-    /// Instances on which both rankers have a verdict.
+    /// The number of instances on which both rankers have a verdict.
     pub n_verdicts: u64,
 }
 
-/// How far two rankers are apart.
+/// The difference between two rankers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FractionDifference {
-    /// Fraction of the first less that of the second, over the same instances.
+    /// The fraction of the first ranker minus that of the second, over the same instances.
     #[serde(alias = "micro")]
     pub micro_average: Estimate,
-    /// Two-sided, by exchanging the rankers within queries.
+    /// The two-sided p-value, by exchanging the rankers within queries.
     pub p: f64,
-    /// `p` after a correction for all tests of a table.
+    /// `p` after the correction for all tests of a table.
     pub p_holm: f64,
-    /// Cohen's d for pairs; none where the queries do not differ.
+    /// Cohen's d for pairs; `None` if all queries have the same difference.
     pub effect_size: Option<f64>,
-    /// Instances on which both rankers have a verdict.
+    /// The number of instances on which both rankers have a verdict.
     #[serde(alias = "n_judged")]
     pub n_verdicts: u64,
-    /// Queries with such an instance.
+    /// The number of queries with such an instance.
     pub n_queries: u64,
 }
 
-/// Compares two rankers; none where there is no instance that both were judged on.
+/// Compares two rankers; `None` without an instance on which both have a verdict.
 pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
     let units: Vec<PairedVerdictCounts> = queries
         .iter()
@@ -68,8 +68,9 @@ pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDiff
     })
 }
 
-/// Two-sided `p` of the mean of one difference for each query, of −1 to 1, by the same exchanges;
-/// 1 where none differs. Differences count in steps of 2⁻⁴⁰, so that their sums are exact.
+/// Returns the two-sided `p` of the mean of one difference for each query, from −1 to 1, by the
+/// same exchanges; 1 if all are 0. Differences are rounded to multiples of 2⁻⁴⁰, so that their sums
+/// are exact.
 pub fn p_value_of_mean(differences: &[f64]) -> f64 {
     const STEPS: f64 = (1_u64 << 40) as f64;
     let steps = differences.iter().map(|it| (it * STEPS).round() as i64);
@@ -81,7 +82,8 @@ fn p_of(units: &[PairedVerdictCounts]) -> f64 {
     exchanged(units.iter().map(lead).collect())
 }
 
-/// Differences are whole numbers, so sums are exact and ties with what was observed are seen.
+/// Returns the share of exchanges with a sum at least as far from 0. Differences are integers, so
+/// that sums are exact and ties with the observed sum are detected.
 fn exchanged(mut leads: Vec<i64>) -> f64 {
     leads.retain(|&it| it != 0);
     let observed = leads.iter().sum::<i64>().abs();
@@ -105,7 +107,7 @@ fn exchanged(mut leads: Vec<i64>) -> f64 {
     (1 + far.count()) as f64 / (N_RESAMPLES + 1) as f64
 }
 
-/// The sum after the signs were turned where `sign` gives 1.
+/// Returns the sum with the signs flipped where `sign` returns 1.
 fn turned(leads: &[i64], mut sign: impl FnMut(usize) -> u64) -> i64 {
     let each = leads.iter().enumerate();
     each.map(|(at, lead)| if sign(at) == 1 { -lead } else { *lead })
@@ -148,8 +150,8 @@ mod tests {
     }
 
     /// scipy 1.17.1, `permutation_test((a, b), statistic, permutation_type="samples",
-    /// n_resamples=inf)` with the statistic above: T = .12676056338028170, p = .25. Cohen's d
-    /// is `d.mean() / d.std(ddof=1)` of NumPy 2 over (a - b) / j: .21604152487074857.
+    /// n_resamples=inf)` with the statistic above: T = .12676056338028170, p = .25. Cohen's d is
+    /// `d.mean() / d.std(ddof=1)` of NumPy 2 over (a - b) / j: .21604152487074857.
     #[test]
     fn every_exchange_is_tried_where_there_are_few() {
         let found = compare_fractions(&ten()).unwrap();
@@ -163,21 +165,21 @@ mod tests {
 
     #[test]
     fn many_queries_are_drawn_and_give_nearly_the_same() {
-        // The same ten queries and as many on which the rankers are level: those change no sum.
+        // The same ten queries and forty without a difference, which change no sum.
         let mut level = ten();
         level.extend(units(&[5; 40], &[5; 40], &[9; 40]));
         assert_eq!(compare_fractions(&level).unwrap().p, 0.25);
-        // Twenty queries with a lead of one each: of 2^20 exchanges two are as far out.
+        // Twenty queries with a difference of one each: of 2^20 exchanges two are as far from 0.
         let clear = units(&[2; 20], &[1; 20], &[3; 20]);
         let p = compare_fractions(&clear).unwrap().p;
         assert!(p <= 3.0 / 10_001.0, "{p}");
-        // Ten ahead and ten behind: every exchange is as far out as none at all.
+        // Ten positive and ten negative differences: every exchange is at least as far from 0.
         let mut even = units(&[2; 10], &[1; 10], &[3; 10]);
         even.extend(units(&[1; 10], &[2; 10], &[3; 10]));
         assert_eq!(compare_fractions(&even).unwrap().p, 1.0);
     }
 
-    /// The sum is 1; every pattern of signs is counted here in eighths.
+    /// The observed sum is 1, that is 8 eighths; every pattern of signs is counted here.
     #[test]
     fn a_mean_of_differences_is_tested_by_the_same_exchanges() {
         let p = p_value_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
@@ -201,7 +203,7 @@ mod tests {
             (0.0, 1.0, None)
         );
         assert_eq!(compare_fractions(&[PairedVerdictCounts::default()]), None);
-        // A single query bounds nothing.
+        // A single query gives no interval.
         let one = compare_fractions(&units(&[3], &[1], &[3])).unwrap();
         assert_eq!((one.p, one.effect_size), (1.0, None));
         assert_eq!(one.micro_average.interval, [-1.0, 1.0]);

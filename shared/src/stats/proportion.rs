@@ -1,40 +1,40 @@
-//! The share of a few things, and the difference of two such shares, with 95 % intervals that hold
-//! where a bootstrap has nothing to draw from: all right, all wrong, ten in number.
+//! Proportions of few items, and differences of two proportions, with 95 % intervals that hold
+//! where a bootstrap fails: for few items, or if all or none of them count.
 //!
 //! Wilson's score interval (JASA 22, 1927) of `r` of `n`, with `p = r / n` and `z = Φ⁻¹(.975)`:
 //! `(p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n)`.
 //!
-//! The difference `p₂ − p₁` of two independent shares with Wilson's bounds `[l, u]` has the
+//! The difference `p₂ − p₁` of two independent proportions with Wilson's bounds `[l, u]` has the
 //! bounds `p₂ − p₁ − √((p₂ − l₂)² + (u₁ − p₁)²)` and `p₂ − p₁ + √((u₂ − p₂)² + (p₁ − l₁)²)`
 //! (Newcombe, Statistics in Medicine 17, 1998, 873–890, method 10).
 //!
-//! Here the things are the independent units, as the answers of one person to one item each.
+//! The items must be independent, such as the answers of one person to one item each.
 
 use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 use super::correlation::Z_975;
 
-/// So many of so many.
+/// A count out of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Proportion {
-    /// Those that count, at most `of`.
+    /// The number of items that count, at most `total`.
     pub n: u64,
-    /// All.
+    /// The number of all items.
     #[serde(alias = "of")]
     pub total: u64,
 }
 
 impl Proportion {
-    /// Counts one more thing, which `holds` or not.
+    /// Adds one item, which counts if `holds`.
     pub fn add(&mut self, holds: bool) {
         self.n += u64::from(holds);
         self.total += 1;
     }
 }
 
-/// A share, 0 to 1, with Wilson's interval; none of nothing.
+/// Returns the proportion, from 0 to 1, with Wilson's interval; `None` if the total is 0.
 pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
     if share.total == 0 {
         return None;
@@ -45,7 +45,7 @@ pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
     let centre = p + square / (2.0 * n);
     let half = Z_975 * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
     let scale = 1.0 + square / n;
-    // All and none are bounds that rounding may miss.
+    // Exact bounds for none and all, which rounding could miss.
     let low = if share.n == 0 { 0.0 } else { centre - half };
     let high = if share.n == share.total {
         scale
@@ -58,7 +58,8 @@ pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
     })
 }
 
-/// The second share less the first, −1 to 1, with Newcombe's interval; none if one is of nothing.
+/// Returns the second proportion minus the first, from −1 to 1, with Newcombe's interval; `None` if
+/// a total is 0.
 pub fn newcombe_interval(first: Proportion, second: Proportion) -> Option<Estimate> {
     let (first, second) = (wilson_interval(first)?, wilson_interval(second)?);
     let ([l1, u1], [l2, u2]) = (first.interval, second.interval);
@@ -91,7 +92,7 @@ mod tests {
     }
 
     /// Newcombe, Statistics in Medicine 17, 1998, 857–872, table I, method 3. statsmodels 0.15,
-    /// `proportion_confint(r, n, method="wilson")`, has the same.
+    /// `proportion_confint(r, n, method="wilson")`, gives the same.
     #[test]
     fn shares_have_the_bounds_that_newcombe_prints() {
         for (share, printed) in [
@@ -107,8 +108,8 @@ mod tests {
         assert_eq!(wilson_interval(of(0, 0)), None);
     }
 
-    /// The same author, 873–890, table II, method 10. statsmodels 0.15,
-    /// `confint_proportions_2indep(…, method="newcomb")`, has the same.
+    /// Newcombe, Statistics in Medicine 17, 1998, 873–890, table II, method 10. statsmodels 0.15,
+    /// `confint_proportions_2indep(…, method="newcomb")`, gives the same.
     #[test]
     fn differences_have_the_bounds_that_newcombe_prints() {
         for (first, second, printed) in [

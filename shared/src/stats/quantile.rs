@@ -1,10 +1,10 @@
 //! Quantiles by linear interpolation.
 //!
-//! With `n` sorted values `x(0) … x(n-1)` the quantile at `q` stands at `h = (n - 1) q`, and
-//! is `x(⌊h⌋) + (h - ⌊h⌋) (x(⌊h⌋ + 1) - x(⌊h⌋))`: definition 7 of Hyndman and Fan (The
-//! American Statistician 50, 1996), the default of R and NumPy.
+//! With `n` sorted values `x(0) … x(n-1)` and `h = (n - 1) q`, the quantile at `q` is
+//! `x(⌊h⌋) + (h - ⌊h⌋) (x(⌊h⌋ + 1) - x(⌊h⌋))`: definition 7 of Hyndman and Fan (The American
+//! Statistician 50, 1996), the default of R and NumPy.
 
-/// The quantile at `q` (0 to 1) of values in ascending order; none without values.
+/// Returns the quantile at `q` (0 to 1) of values in ascending order; `None` without values.
 pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = last as f64 * q.clamp(0.0, 1.0);
@@ -13,7 +13,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(below + (place - low as f64) * (above - below))
 }
 
-/// The middle of values in any order, or the mean of the middle two; none without values.
+/// Returns the median of values in any order; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -24,7 +24,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// The help page of NumPy's `percentile` has 3.5 for the median of 10 7 4 3 2 1. By the
+    /// The help page of NumPy's `percentile` gives 3.5 for the median of 10 7 4 3 2 1. By the
     /// formula with n = 6: at .25 h = 1.25, 2 + .25 (3 - 2); at .9 h = 4.5, 7 + .5 (10 - 7).
     #[test]
     fn values_between_two_are_interpolated() {

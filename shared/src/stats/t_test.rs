@@ -1,22 +1,22 @@
-//! Student's t test of one sample: whether a mean of differences could be 0.
+//! Student's t-test of one sample: whether the mean of differences is 0.
 //!
 //! `t = m / (s / √n)` with the mean `m` and the standard deviation `s` (n − 1 in its denominator)
-//! of `n` differences, two-sided, `n − 1` degrees of freedom. For pairs this is the paired t test.
-//! It takes each difference as a unit of its own.
+//! of `n` differences, two-sided, with `n − 1` degrees of freedom. For differences of pairs this is
+//! the paired t-test. Each difference is a unit.
 
 use serde::{Deserialize, Serialize};
 
-/// A test of a mean against 0.
+/// The test of a mean against 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TTest {
-    /// Infinite where all differences are equal, and not 0.
+    /// The t statistic; infinite if all differences are equal and not 0.
     pub t: f64,
-    /// Two-sided.
+    /// The two-sided p-value.
     pub p: f64,
 }
 
-/// The test of some differences; none of fewer than two, or where all of them are 0.
+/// Tests the mean of differences against 0; `None` for fewer than two, or if all of them are 0.
 pub fn one_sample_t_test(differences: &[f64]) -> Option<TTest> {
     let n = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / n;
@@ -32,16 +32,16 @@ pub fn one_sample_t_test(differences: &[f64]) -> Option<TTest> {
     })
 }
 
-/// `P(|T| ≥ |t|)` of Student's distribution: the regularised incomplete beta function
-/// `I(ν / (ν + t²); ν / 2, 1 / 2)`.
+/// Returns `P(|T| ≥ |t|)` of Student's distribution: the regularized incomplete beta function `I(ν
+/// / (ν + t²); ν / 2, 1 / 2)`.
 fn two_sided(t: f64, freedom: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
     }
     let x = freedom / (freedom + t * t);
     let (a, b) = (freedom / 2.0, 0.5);
-    // The fraction converges quickly below (a + 1) / (a + b + 2), and I(x; a, b) is
-    // 1 - I(1 - x; b, a).
+    // The continued fraction converges quickly below (a + 1) / (a + b + 2), and I(x; a, b) is 1 -
+    // I(1 - x; b, a).
     if x < (a + 1.0) / (a + b + 2.0) {
         incomplete_beta(x, 1.0 - x, a, b)
     } else {
@@ -49,11 +49,11 @@ fn two_sided(t: f64, freedom: f64) -> f64 {
     }
 }
 
-/// `I(x; a, b)` by its continued fraction (Abramowitz and Stegun, Handbook of Mathematical
-/// Functions, 26.5.8), evaluated from the left after Lentz (Applied Optics 15, 1976). `rest` is
-/// 1 − x.
+/// Returns `I(x; a, b)` by its continued fraction (Abramowitz and Stegun, Handbook of Mathematical
+/// Functions, 26.5.8), evaluated from the left as in Lentz (Applied Optics 15, 1976). `rest` is 1 −
+/// x.
 fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
-    /// Far more than t distributions need.
+    /// Far more than needed for t distributions.
     const MOST_STEPS: u32 = 10_000;
     const TINY: f64 = 1e-300;
 

@@ -1,14 +1,14 @@
-//! How far two rankings of the same items agree, their tops above all: τ_AP of Yilmaz, Aslam and
-//! Robertson (SIGIR 2008), and with ties τ_AP,a and τ_AP,b of Urbano and Marrero (ICTIR 2017).
+//! Rank correlation weighted toward the top: τ_AP of Yilmaz, Aslam and Robertson (SIGIR 2008), and
+//! with ties τ_AP,a and τ_AP,b of Urbano and Marrero (ICTIR 2017).
 //!
-//! Items have scores in both rankings, higher is better. `x` is the reference and `y` is evaluated:
-//! its ranks weigh. With the items in the order of `y`, ranks from 1, and `C(i)` those above rank
-//! `i` that the reference has above item `i` too:
+//! Items have scores in both rankings; higher is better. `x` is the reference and `y` is evaluated:
+//! its ranks determine the weights. With the items in the order of `y`, ranks from 1, and `C(i)`
+//! the number of items above rank `i` that the reference also ranks above item `i`:
 //!
 //! `τ_AP = 2 / (n − 1) · Σ_{i = 2..n} C(i) / (i − 1) − 1`, from −1 to 1.
 
-/// Of the same items in two rankings; none of fewer than two, or where the evaluated one puts all
-/// in one place. Without ties it is τ_AP, with ties in `y` alone τ_AP,a, else τ_AP,b.
+/// Returns the correlation of two rankings of the same items: τ_AP without ties, τ_AP,a with ties
+/// only in `y`, else τ_AP,b. `None` for fewer than two items, or if all scores of `y` are tied.
 pub fn tau_ap(x: &[f64], y: &[f64]) -> Option<f64> {
     let n = x.len().min(y.len());
     let (x, y) = (&x[..n], &y[..n]);
@@ -21,8 +21,8 @@ pub fn tau_ap(x: &[f64], y: &[f64]) -> Option<f64> {
     }
 }
 
-/// τ_AP,a: ties in the evaluated ranking alone, its expectation over every order of tied items;
-/// τ_AP where nothing is tied.
+/// Returns τ_AP,a, for ties in the evaluated ranking only: the expectation of τ_AP over all orders
+/// of tied items. Without ties it is τ_AP. `None` for fewer than two items.
 pub fn tau_ap_a(x: &[f64], y: &[f64]) -> Option<f64> {
     let n = x.len().min(y.len());
     if n < 2 {
@@ -32,7 +32,7 @@ pub fn tau_ap_a(x: &[f64], y: &[f64]) -> Option<f64> {
     let mut sum = 0.0;
     for (first, group) in groups(&order, y) {
         let t = group.len();
-        // Items above the group, at each of its ranks.
+        // The items above the group, at each of its ranks.
         let above = &order[..first];
         if first > 0 {
             let ranks = (first..first + t).map(|above| 1.0 / above as f64);
@@ -41,15 +41,15 @@ pub fn tau_ap_a(x: &[f64], y: &[f64]) -> Option<f64> {
                 sum += concordant(x, above, item) as f64 * mean;
             }
         }
-        // Within it every order is as likely: half of those above are concordant.
+        // Within the group all orders are equally likely: half of the items above are concordant.
         let within = (1..t).map(|k| k as f64 / (first + k) as f64);
         sum += within.sum::<f64>() / 2.0;
     }
     Some(2.0 * sum / (n - 1) as f64 - 1.0)
 }
 
-/// τ_AP,b: ties in both; only items above a tied group count, and both directions are averaged.
-/// None where one of the rankings puts all in one place.
+/// Returns τ_AP,b, for ties in both rankings: only items above a tied group count, and both
+/// directions are averaged. `None` if all scores of one ranking are tied.
 pub fn tau_ap_b(x: &[f64], y: &[f64]) -> Option<f64> {
     let n = x.len().min(y.len());
     let one = |x: &[f64], y: &[f64]| {
@@ -70,14 +70,14 @@ pub fn tau_ap_b(x: &[f64], y: &[f64]) -> Option<f64> {
     Some((one(x, y)? + one(y, x)?) / 2.0)
 }
 
-/// Places of items, the best first.
+/// Returns the indexes of items, the best first.
 fn ordered(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     order
 }
 
-/// Groups of items with the same score, each with how many items are above it.
+/// Returns groups of items with the same score, each with the number of items above it.
 fn groups<'a>(order: &'a [usize], scores: &'a [f64]) -> impl Iterator<Item = (usize, &'a [usize])> {
     let mut first = 0;
     order
@@ -89,7 +89,7 @@ fn groups<'a>(order: &'a [usize], scores: &'a [f64]) -> impl Iterator<Item = (us
         })
 }
 
-/// Items of `above` that the reference has above `item`.
+/// Returns the number of items of `above` that the reference ranks above `item`.
 fn concordant(x: &[f64], above: &[usize], item: usize) -> usize {
     above.iter().filter(|&&it| x[it] > x[item]).count()
 }
@@ -115,7 +115,7 @@ mod tests {
         assert!((found - expected).abs() < 5e-5, "{found} is not {expected}");
     }
 
-    /// Of ircor and pyircor, the code of Urbano and Marrero.
+    /// The examples of ircor and pyircor, the code of Urbano and Marrero.
     #[test]
     fn the_worked_examples_of_the_published_code() {
         let tenth = |it: f64| (it * 10.0).round() / 10.0;
@@ -128,7 +128,7 @@ mod tests {
         let ascending = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94];
         let other = [0.37, 0.06, 0.2, 0.27, 0.57, 0.66, 0.63, 0.91, 0.9, 0.94];
         let (x, y) = (ascending, other);
-        // As R rounds: a half to the even neighbor.
+        // R rounds a half to the even neighbor.
         let fifth = |it: f64| (it * 5.0).round_ties_even() / 5.0;
         near(tau_ap(&x, &y), 0.7491);
         near(tau_ap(&x, &y.map(fifth)), 0.6075);
@@ -140,7 +140,7 @@ mod tests {
         let turned = X.map(|it| -it);
         near(tau_ap(&X, &X), 1.0);
         near(tau_ap(&X, &turned), -1.0);
-        // The evaluated ranking is the one whose ranks weigh.
+        // The measure is not symmetric: the ranks of the evaluated ranking determine the weights.
         assert_ne!(tau_ap(&X, &Y), tau_ap(&Y, &X));
     }
 

@@ -1,14 +1,13 @@
-//! Whether two rankers differ in an effectiveness measure, as Rennings, Moraes and Hauff (ECIR
-//! 2019, table 2) mark it: Wilcoxon's signed-rank test over queries (Biometrics Bulletin 1,
-//! 1945).
+//! Wilcoxon's signed-rank test over queries (Biometrics Bulletin 1, 1945) of a difference in
+//! effectiveness between two rankers, as in Rennings, Moraes and Hauff (ECIR 2019, table 2).
 //!
-//! Queries without a difference are left out. The absolute differences of the other `n` get
-//! ranks, equal ones the mean of theirs; `W` is the smaller of the two sums of ranks by sign.
-//! `p` is two-sided by the normal approximation, without a correction for continuity:
-//! `z = (W - n (n + 1) / 4) / √((n (n + 1) (2 n + 1) - Σ (t³ - t) / 2) / 24)` with `t` the sizes
-//! of groups of equal ranks, and `p = 2 Φ(z)`.
+//! Queries without a difference are left out. The absolute differences of the other `n` queries are
+//! ranked, equal ones with their mean rank; `W` is the smaller of the sums of ranks of positive and
+//! negative differences. `p` is two-sided by the normal approximation, without a continuity
+//! correction: `z = (W - n (n + 1) / 4) / √((n (n + 1) (2 n + 1) - Σ (t³ - t) / 2) / 24)` with `t`
+//! the sizes of groups of equal ranks, and `p = 2 Φ(z)`.
 
-/// Two-sided `p` for paired values; 1 where no pair differs.
+/// Returns the two-sided `p` for paired values; 1 if no pair differs.
 pub fn signed_rank_p_value(first: &[f64], second: &[f64]) -> f64 {
     let differences = first.iter().zip(second).map(|(a, b)| a - b);
     let mut leads: Vec<f64> = differences.filter(|it| *it != 0.0).collect();
@@ -39,8 +38,8 @@ mod tests {
     use super::*;
 
     /// scipy 1.17.1, `wilcoxon(x, y, method="approx")`: W = 4, p = .028401837044201694 for the
-    /// first pair, with a difference of 0 and equal ones; W = 205, p = .5716457836721114 for
-    /// x = i / 7 and y = (37 i mod 31) / 6, i from 1 to 30.
+    /// first pair, with a difference of 0 and equal ones; W = 205, p = .5716457836721114 for x = i
+    /// / 7 and y = (37 i mod 31) / 6, i from 1 to 30.
     #[test]
     fn p_is_that_of_scipy() {
         let x = [

@@ -8,13 +8,15 @@
 //! queries or, in a transfer set, the sources of the pairs.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::controls::{InstanceFilter, StudyControls};
 use super::overview::SplitSize;
-use crate::error::Error;
+use crate::error::{Error, serialize_as_text};
 use crate::probe::transfer::TransferPairCounts;
 use crate::probe::{AxiomVariant, Claim, Instances, Probe, StudyDocNo};
 use crate::score::{RankerInfo, Scores};
@@ -29,9 +31,10 @@ const TOP: usize = 10;
 pub const SIGNIFICANT: f64 = 0.001;
 
 /// The least score difference that counts as an effect.
+///
+/// It is written `tuned-per-ranker`, or as a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case", tag = "kind")]
+#[serde(try_from = "String", into = "String")]
 pub enum TieThreshold {
     /// For each ranker, the median difference of adjacent scores in its top 10 of every pool.
     #[default]
@@ -43,13 +46,42 @@ pub enum TieThreshold {
     },
 }
 
+/// [`TieThreshold::TunedPerRanker`] as it is written.
+const TUNED_PER_RANKER: &str = "tuned-per-ranker";
+
+impl fmt::Display for TieThreshold {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TieThreshold::TunedPerRanker => out.write_str(TUNED_PER_RANKER),
+            TieThreshold::Fixed { width } => write!(out, "{width}"),
+        }
+    }
+}
+
+impl FromStr for TieThreshold {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<TieThreshold, Error> {
+        if text == TUNED_PER_RANKER {
+            return Ok(TieThreshold::TunedPerRanker);
+        }
+        let width = text.parse().map_err(|_| {
+            let expected = format!("a number or `{TUNED_PER_RANKER}`");
+            Error::invalid_value("tie_threshold", text, expected)
+        });
+        Ok(TieThreshold::Fixed { width: width? })
+    }
+}
+
+serialize_as_text!(TieThreshold);
+
 /// The options of the behavioral tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BehavioralTestOptions {
-    /// The controls; only their split is used here.
-    #[serde(default)]
-    pub controls: StudyControls,
+    /// Only queries of this split count; `None` takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
     /// The tie threshold δ.
     #[serde(default)]
     pub tie_threshold: TieThreshold,
@@ -203,7 +235,11 @@ impl Study {
         &self,
         asking: &BehavioralTestOptions,
     ) -> Result<BehavioralTestResults, Error> {
-        asking.controls.check(self)?;
+        let controls = StudyControls {
+            split: asking.split.clone(),
+            ..StudyControls::default()
+        };
+        controls.check(self)?;
         if let TieThreshold::Fixed { width } = asking.tie_threshold
             && !(width.is_finite() && width >= 0.0)
         {
@@ -212,7 +248,7 @@ impl Study {
                 "must be a number of at least 0",
             ));
         }
-        let filter = InstanceFilter::new(self, &asking.controls);
+        let filter = InstanceFilter::new(self, &controls);
         let rankers: Vec<TestedRanker> = self
             .scores
             .iter()

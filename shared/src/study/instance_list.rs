@@ -129,7 +129,7 @@ impl Study {
         Ok(lister.build_page(&plan, picked))
     }
 
-    /// Returns a lister that does the same in parts, which can be computed on several threads.
+    /// Returns a lister that computes the same page in parts, which can run on several threads.
     pub fn instance_lister<'a>(
         &'a self,
         listing: &'a InstanceListOptions,
@@ -243,7 +243,7 @@ mod tests {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let queries = ["river bank", "mud", "tide river mud", "bank tide", "none"];
         let mut study = fixture::study_of(&queries, &texts, 30);
-        // A ranker that lacks some scores and has ties.
+        // A ranker with some missing scores and with ties.
         let mut ranker = study.scores[0].ranker.clone();
         ranker.fingerprint = "holes".to_owned();
         let values = (0..study.pairs.len()).map(|at| match at % 7 {

@@ -1,17 +1,17 @@
-//! Strings by number.
+//! String interning: numbers for distinct strings.
 
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-/// Distinct strings by number, in one piece of memory.
+/// Distinct strings by number, in one block of memory.
 #[derive(Default, Clone)]
 pub(crate) struct StringInterner {
     letters: String,
-    /// Where each ends in `letters`.
+    /// The end of each string in `letters`.
     ends: Vec<u32>,
-    /// Only looked up, never walked: its order decides nothing.
+    /// Used for lookups only and never iterated, so its order does not matter.
     table: HashTable<u32>,
 }
 

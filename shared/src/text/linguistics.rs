@@ -1,16 +1,15 @@
-//! English sentences, word classes, noun phrases and base forms, for manipulations of texts.
+//! English sentences, parts of speech, noun phrases and lemmas, for manipulations of texts.
 //!
-//! Word classes come from the tables of harper-brill: the commonest class of 26,900 word forms
-//! and 201 rules that correct it from the neighbors (Brill, "A Simple Rule-Based Part of
-//! Speech Tagger", ANLP 1992), learnt from Universal Dependencies. There are no weights and no
-//! floats in it, so every target tags alike. Ours are the classes of forms that the table does
-//! not have, a few corrections, the bounds of sentences, the noun phrases and the base forms;
-//! the library's own chunker finds the bounds of 99 of the 259 phrases of our first sample. How
-//! right all this is stands in `linguistics/tests/sample.rs`, counted on texts that we tagged by
-//! hand.
+//! Parts of speech come from the tables of harper-brill: the most frequent tag of 26,900 word forms
+//! and 201 rules that correct it from the neighbors (Brill, "A Simple Rule-Based Part of Speech
+//! Tagger", ANLP 1992), learned from Universal Dependencies. It uses no weights and no floats, so
+//! every platform gives the same tags. Axioscope adds the tags of forms that are not in the table,
+//! a few corrections, sentence boundaries, noun phrases and lemmas; the library's own chunker finds
+//! the boundaries of 99 of the 259 phrases of our first sample. The accuracy is measured in
+//! `linguistics/tests/sample.rs`, on texts that were tagged by hand.
 //!
-//! Tokens are words, numbers and punctuation marks. A word keeps its inner hyphens and the
-//! period of an abbreviation; a contraction is cut as treebanks cut it (`do` `n't`, `dog` `'s`).
+//! Tokens are words, numbers and punctuation marks. A word keeps its inner hyphens and the period
+//! of an abbreviation; a contraction is split as in treebanks (`do` `n't`, `dog` `'s`).
 
 mod lexicon;
 mod tokens;
@@ -29,43 +28,43 @@ use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// One text, cut and tagged.
+/// The linguistic analysis of one text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LinguisticAnalysis {
-    /// Everything that is not white space, in order.
+    /// The tokens, in order: everything that is not white space.
     pub tokens: Vec<TaggedToken>,
-    /// Tokens of each sentence; together they are all tokens.
+    /// The range of tokens of each sentence; together they cover all tokens.
     pub sentences: Vec<Range<usize>>,
-    /// Tokens of each noun phrase, in order: a noun or a name with what stands before it and
-    /// belongs to it (`the old lighthouse`, `Dr. Voss`, `the dog's tail`), or a pronoun that
-    /// stands for one (`it`, `everything`). What follows its noun (`of the village`, `who …`) is
-    /// no part of it. None crosses the bounds of a sentence, none holds another.
+    /// The range of tokens of each noun phrase, in order: a noun or a name with the words before it
+    /// that belong to it (`the old lighthouse`, `Dr. Voss`, `the dog's tail`), or a pronoun that
+    /// replaces one (`it`, `everything`). What follows the noun (`of the village`, `who …`) is not
+    /// included. A phrase does not cross sentence boundaries, and phrases do not overlap.
     pub noun_phrases: Vec<Range<usize>>,
 }
 
 /// A word, a number or a punctuation mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaggedToken {
-    /// Where it stands in the text.
+    /// The byte range in the text.
     pub bytes: Range<usize>,
-    /// Its class.
+    /// The part of speech.
     pub pos: PartOfSpeech,
 }
 
-/// The word classes of Universal Dependencies.
+/// The parts of speech of Universal Dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PartOfSpeech {
     /// `old`.
     Adjective,
-    /// Prepositions: `of`; and particles of verbs: give `up`.
+    /// Prepositions such as `of`, and verb particles such as `up` in `give up`.
     Adposition,
     /// `slowly`, `very`, `where`.
     Adverb,
-    /// Forms of `be`; `have` and `do` beside a verb; `can`, `will`.
+    /// Forms of `be`; `have` and `do` with another verb; `can`, `will`.
     Auxiliary,
     /// `and`, `or`, `but`.
     Conjunction,
-    /// `the`, `some`, `which` city.
+    /// `the`, `some`, `which` in `which city`.
     Determiner,
     /// `oh`.
     Interjection,
@@ -73,7 +72,7 @@ pub enum PartOfSpeech {
     Noun,
     /// `two`, `3.5`.
     Numeral,
-    /// `not`, `to` before a verb, the `'s` of the genitive.
+    /// `not`, `to` before a verb, the possessive `'s`.
     Particle,
     /// `it`, `who`, `their`.
     Pronoun,
@@ -87,11 +86,11 @@ pub enum PartOfSpeech {
     Symbol,
     /// `stands`.
     Verb,
-    /// What is no word: an address of the web.
+    /// Anything that is not a word, for example a URL.
     Other,
 }
 
-/// A part of a text that an [`LinguisticAnalysis`] finds.
+/// A kind of unit that a [`LinguisticAnalysis`] finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -107,7 +106,7 @@ pub enum LinguisticUnit {
 }
 
 impl LinguisticAnalysis {
-    /// Where the units of a kind stand, ascending.
+    /// Returns the byte ranges of all units of a kind, ascending.
     pub fn spans(&self, unit: LinguisticUnit) -> Vec<Span> {
         let of_tag = |tag: PartOfSpeech| {
             let tokens = self.tokens.iter().filter(move |it| it.pos == tag);
@@ -137,7 +136,7 @@ fn span(first: &Range<usize>, last: &Range<usize>) -> Span {
     }
 }
 
-/// Cuts a text into sentences and tokens, tags these and finds its noun phrases.
+/// Splits a text into sentences and tokens, tags the tokens and finds noun phrases.
 pub fn analyze(text: &str) -> LinguisticAnalysis {
     let words = tokens::tokenize(text);
     let sentences = sentences::find_sentences(text, &words);
@@ -167,8 +166,8 @@ pub fn analyze(text: &str) -> LinguisticAnalysis {
 }
 
 impl TaggedToken {
-    /// The base form, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun stays
-    /// as it is written. `text` is the one that was analyzed.
+    /// Returns the lemma, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun is
+    /// not changed. `text` must be the text that was analyzed.
     pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {
         lemmas::lemma(&text[self.bytes.clone()], self.pos)
     }

@@ -6,7 +6,7 @@ use snowball_stemmers_rs::Algorithm;
 
 use super::Stemmer;
 
-/// A stemmer that is ready to use.
+/// A stemmer that is ready for use.
 pub(crate) struct TokenStemmer(Option<snowball_stemmers_rs::Stemmer>);
 
 impl TokenStemmer {
@@ -19,7 +19,7 @@ impl TokenStemmer {
         TokenStemmer(Some(snowball_stemmers_rs::Stemmer::create(algorithm)))
     }
 
-    /// The stem of a lower-cased token.
+    /// Returns the stem of a token in lower case.
     pub(crate) fn stem<'a>(&self, token: &'a str) -> Cow<'a, str> {
         match &self.0 {
             Some(stemmer) => stemmer.stem(token),

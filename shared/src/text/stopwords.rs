@@ -4,9 +4,9 @@ use serde::{Deserialize, Deserializer};
 
 use super::Stopwords;
 
-/// English function words: articles, pronouns, prepositions, conjunctions, auxiliaries and
-/// question words. Sorted; our own list, after the word classes of any grammar. Tokens that
-/// the `alnum` tokenizer leaves of contractions (`s`, `t`, `ll`) are in it.
+/// English function words: articles, pronouns, prepositions, conjunctions, auxiliaries and question
+/// words. The list is sorted and our own, based on the word classes of grammars. It includes the
+/// tokens that the `alnum` tokenizer makes of contractions (`s`, `t`, `ll`).
 pub const EN_FUNCTION: &[&str] = &[
     "a",
     "about",
@@ -153,7 +153,7 @@ pub const EN_FUNCTION: &[&str] = &[
     "yourselves",
 ];
 
-/// Whether a lower-cased token is dropped.
+/// Returns whether a token in lower case is a stop word.
 pub(crate) fn is_stop_word(stopwords: &Stopwords, token: &str) -> bool {
     match stopwords {
         Stopwords::None => false,
@@ -162,8 +162,8 @@ pub(crate) fn is_stop_word(stopwords: &Stopwords, token: &str) -> bool {
     }
 }
 
-/// A stop list from a text with one word a line; empty lines and lines that begin with `#`
-/// are passed over.
+/// Parses a stop list from a text with one word per line; empty lines and lines that start with `#`
+/// are ignored.
 pub fn parse_stop_list(text: &str) -> Stopwords {
     let lines = text
         .lines()
@@ -177,7 +177,7 @@ pub(super) fn read_words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Strin
     Vec::deserialize(from).map(in_order)
 }
 
-/// Returns each word once, in the order in which they are searched.
+/// Returns the distinct words in the order that the search requires.
 fn in_order(mut words: Vec<String>) -> Vec<String> {
     words.sort_unstable();
     words.dedup();

@@ -1,10 +1,10 @@
-//! Tokens of a text with their places.
+//! Tokens of a text with their positions.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Span, Tokenizer};
 
-/// Calls `take` with each token, lower-cased, and where it stands in the text as written.
+/// Calls `take` with each token, in lower case, and its position in the original text.
 pub(super) fn for_each_token(tokenizer: &Tokenizer, text: &str, take: impl FnMut(&str, Span)) {
     match tokenizer {
         Tokenizer::Alnum => alnum(text, take),
@@ -13,7 +13,7 @@ pub(super) fn for_each_token(tokenizer: &Tokenizer, text: &str, take: impl FnMut
     }
 }
 
-/// What a byte becomes: its lower-case letter or digit of ASCII, or 0 where a token may end.
+/// Maps a byte to its ASCII lower-case letter or digit, or to 0 where a token can end.
 const LOWER: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -43,7 +43,7 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
             if token.is_empty() {
                 start = at;
             }
-            // Most tokens are lower-case in the text already and need no copy.
+            // Most tokens are lower case in the text already and need no copy.
             let whole = token.is_empty() && next.is_none_or(|it| it.is_ascii());
             if whole && run.iter().all(|&it| LOWER[it as usize] == it) {
                 take(
@@ -65,7 +65,7 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
             at += 1;
             continue;
         }
-        // A letter outside of ASCII may have one of ASCII in its lower-case form.
+        // The lower-case form of a non-ASCII letter can contain an ASCII letter.
         let letter = text[at..]
             .chars()
             .next()
@@ -78,7 +78,7 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
                 }
                 token.push(lower);
             } else {
-                // The token ends with this character if it began in it, before it if not.
+                // The token ends after this character if it started in it, otherwise before it.
                 let stop = if start == at && !token.is_empty() {
                     after
                 } else {

@@ -1,22 +1,22 @@
-//! Terms as numbers: each distinct token is stemmed once, however often it occurs.
+//! Numbers for terms; each distinct token is stemmed only once.
 
 use super::interner::StringInterner;
 use super::stemming::TokenStemmer;
 use super::{Analyzer, stopwords};
 
-/// Number of a term, in order of first appearance.
+/// Number of a term, in order of first occurrence.
 pub type TermNo = u32;
 
-/// Number of a token, in order of first appearance.
+/// Number of a token, in order of first occurrence.
 pub type TokenNo = u32;
 
-/// The terms that an analyzer has met.
+/// The terms that an analyzer has produced so far.
 pub struct Vocabulary {
     analyzer: Analyzer,
     stem: TokenStemmer,
-    /// Tokens as found, with their term.
+    /// The distinct tokens.
     tokens: StringInterner,
-    /// For each token its term; none if it is a stop word.
+    /// The term of each token; `None` for a stop word.
     term_of: Vec<Option<TermNo>>,
     terms: StringInterner,
 }
@@ -39,42 +39,42 @@ impl Vocabulary {
         &self.analyzer
     }
 
-    /// How many terms were met.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether no term was met.
+    /// Returns whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.terms.len() == 0
     }
 
-    /// The term of a number.
+    /// Returns the term with a number.
     pub fn term(&self, number: TermNo) -> &str {
         self.terms.name(number)
     }
 
-    /// The number of a term, if it was met.
+    /// Returns the number of a term; `None` if it is not in the vocabulary.
     pub fn term_no(&self, term: &str) -> Option<TermNo> {
         self.terms.find(term)
     }
 
-    /// How many tokens were met, stop words among them.
+    /// Returns the number of distinct tokens, including stop words.
     pub fn n_tokens(&self) -> usize {
         self.tokens.len()
     }
 
-    /// The token of a number: lower-case, before stemming.
+    /// Returns the token with a number: in lower case, before stemming.
     pub fn token(&self, number: TokenNo) -> &str {
         self.tokens.name(number)
     }
 
-    /// Appends the terms of a text, in order.
+    /// Appends the terms of a text to `terms`, in order.
     pub fn add_text(&mut self, text: &str, terms: &mut Vec<TermNo>) {
         self.for_each_term(text, |term, _| terms.push(term));
     }
 
-    /// Calls `take` with each term of a text and the token it came from, in order.
+    /// Calls `take` with each term of a text and the token that it comes from, in order.
     pub(crate) fn for_each_term(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
         let Vocabulary {
             analyzer,

@@ -1,11 +1,10 @@
-//! Tokens of words after a vocabulary, as BERT reads texts (Wu et al. 2016; Devlin et al.
-//! 2019), each of them a token of its own.
+//! WordPiece tokenization as in BERT (Wu et al. 2016; Devlin et al. 2019); each subword is a token.
 //!
-//! A text is cleaned (control characters go, ideographs stand alone), unless the vocabulary
-//! is cased put in lower case without accents, and parted at white space and around every
-//! punctuation mark. A word is then cut from the left into the longest tokens that the
-//! vocabulary has. A token within a word carries `##` in the vocabulary; here it loses it, as
-//! in Câmara & Hauff (ECIR 2020). A word that cannot be cut so is the token `[UNK]`.
+//! A text is cleaned (control characters are removed, ideographs become separate words), converted
+//! to lower case without accents unless the vocabulary is cased, and split at white space and
+//! around every punctuation mark. A word is then split from the left into the longest tokens of the
+//! vocabulary. Tokens within a word have the prefix `##` in the vocabulary; it is removed here, as
+//! in Câmara & Hauff (ECIR 2020). A word that cannot be split this way becomes the token `[UNK]`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,17 +18,17 @@ use super::Span;
 use super::interner::StringInterner;
 use crate::error::Error;
 
-/// What stands for a word that the vocabulary cannot spell.
+/// The token for a word that the vocabulary cannot represent.
 pub const UNKNOWN_TOKEN: &str = "[UNK]";
 
-/// What marks a token within a word.
+/// The prefix of a token within a word.
 const CONTINUATION_PREFIX: &str = "##";
 
-/// The longest word that is cut; longer ones are [`UNKNOWN_TOKEN`]. In characters.
+/// The longest word that is split, in characters; longer ones become [`UNKNOWN_TOKEN`].
 const LONGEST_WORD: usize = 100;
 
-/// A WordPiece vocabulary. FROZEN keys (analyzer in Parquet metadata). (neural has a public
-/// `Pieces`).
+/// A WordPiece vocabulary. The metadata of mined Parquet files contains it as part of the analyzer,
+/// so its keys must not change.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "StoredWordpieceVocabulary", into = "StoredWordpieceVocabulary")]
 pub struct WordpieceVocabulary(Arc<LoadedVocabulary>);
@@ -37,42 +36,43 @@ pub struct WordpieceVocabulary(Arc<LoadedVocabulary>);
 struct LoadedVocabulary {
     file: String,
     cased: bool,
-    /// As written, in order.
+    /// The tokens as written, in order.
     all: Vec<String>,
-    /// At the beginning of a word.
+    /// The tokens at the start of a word.
     first: StringInterner,
-    /// Within a word, without their mark.
+    /// The tokens within a word, without their prefix.
     inside: StringInterner,
-    /// Bytes of the longest token.
+    /// The length of the longest token, in bytes.
     longest: usize,
 }
 
-/// The serialized form of a WordPiece vocabulary. FROZEN keys file,cased,tokens.
+/// The serialized form of a WordPiece vocabulary. Its keys must not change.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredWordpieceVocabulary {
-    /// Where it came from: a model's folder or a text file.
+    /// Where the vocabulary comes from: the folder of a model or a text file.
     file: String,
     /// Whether letters keep their case and accents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cased: bool,
-    /// Every token; in a study file it may be left out, then the file is read.
+    /// All tokens; a study file can leave them out, then the file is read.
     #[serde(default)]
     pieces: Vec<String>,
 }
 
-/// Whether letters keep their case and accents.
+/// Whether a tokenizer keeps case and accents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LetterCase {
-    /// They do.
+    /// Letters keep their case and accents.
     Preserved,
-    /// They become lower case without accents.
+    /// Letters are converted to lower case without accents.
     Folded,
 }
 
 impl WordpieceVocabulary {
-    /// A file's tokens. Refuses a vocabulary without `[UNK]`: it is no WordPiece vocabulary.
+    /// Creates a vocabulary from the tokens of a file. It is an error if `[UNK]` is missing, since
+    /// every WordPiece vocabulary has it.
     pub fn new(
         file: &str,
         case: LetterCase,
@@ -86,13 +86,13 @@ impl WordpieceVocabulary {
         Ok(WordpieceVocabulary::held(file, case, all))
     }
 
-    /// Names a file that is still to be read; until then every word is [`UNKNOWN_TOKEN`].
+    /// Creates a vocabulary whose file is read later; until then every word is [`UNKNOWN_TOKEN`].
     pub fn from_file_name(file: &str) -> WordpieceVocabulary {
         WordpieceVocabulary::held(file, LetterCase::Folded, Vec::new())
     }
 
-    /// Reads `vocab.txt`, one piece a line, or the `tokenizer.json` of a model, which also
-    /// says whether case is kept; a list of lines is taken to fold it.
+    /// Parses `vocab.txt`, one token per line, or the `tokenizer.json` of a model, which also says
+    /// whether case is kept; for `vocab.txt`, case is folded.
     pub fn read(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
         if text.trim_start().starts_with('{') {
             return WordpieceVocabulary::from_tokenizer(file, text);
@@ -102,8 +102,7 @@ impl WordpieceVocabulary {
     }
 
     fn from_tokenizer(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
-        /// The tokenizer of an analyzer. (neural/src/tokenizer.rs has a crate-private `Tokenizer`:
-        /// rename that one).
+        /// The parts of a `tokenizer.json` that are used.
         #[derive(Deserialize)]
         struct Tokenizer {
             model: Model,
@@ -135,7 +134,7 @@ impl WordpieceVocabulary {
         WordpieceVocabulary::new(file, case, all.into_iter().map(|it| it.1).collect())
     }
 
-    /// The same, as a name alone.
+    /// Returns the vocabulary without its tokens, with only the file name and case.
     pub fn without_tokens(&self) -> WordpieceVocabulary {
         WordpieceVocabulary::held(self.file(), self.case(), Vec::new())
     }
@@ -175,17 +174,17 @@ impl WordpieceVocabulary {
         &self.0.file
     }
 
-    /// How many tokens there are; 0 while its file is unread.
+    /// Returns the number of tokens; 0 until the file is read.
     pub fn len(&self) -> usize {
         self.0.all.len()
     }
 
-    /// Whether its file is unread.
+    /// Returns whether the file has not been read.
     pub fn is_empty(&self) -> bool {
         self.0.all.is_empty()
     }
 
-    /// Calls `take` with each piece of a text and its place in the text as written.
+    /// Calls `take` with each token of a text and its position in the original text.
     pub(super) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
         let mut word = Word::default();
         for (at, letter) in text.char_indices() {
@@ -231,7 +230,7 @@ impl WordpieceVocabulary {
         });
     }
 
-    /// Ends a word: gives its tokens and empties it.
+    /// Ends a word: passes its tokens to `take` and clears it.
     fn cut(&self, word: &mut Word, take: &mut impl FnMut(&str, Span)) {
         if word.text.is_empty() {
             return;
@@ -249,7 +248,7 @@ impl WordpieceVocabulary {
         word.letters.clear();
     }
 
-    /// Where the pieces of a word begin and end; none if it cannot be spelt.
+    /// Returns the byte ranges of the tokens of a word; `None` if it cannot be split.
     fn pieces_of(&self, word: &Word) -> Option<Vec<[usize; 2]>> {
         if word.letters.len() > LONGEST_WORD {
             return None;
@@ -280,11 +279,11 @@ fn case_of(cased: bool) -> LetterCase {
     }
 }
 
-/// A word with the place of each letter in the text.
+/// A word with the position of each letter in the text.
 #[derive(Default)]
 struct Word {
     text: String,
-    /// Where a letter begins in `text`, and where it comes from.
+    /// The offset of each letter in `text`, and its position in the original text.
     letters: Vec<(usize, Span)>,
 }
 
@@ -294,7 +293,7 @@ impl Word {
         self.text.push(letter);
     }
 
-    /// The place in the text of some bytes of the word.
+    /// Returns the position in the original text of a range of bytes of the word.
     fn span(&self, start: usize, end: usize) -> Span {
         let letter = |byte: usize| self.letters.partition_point(|it| it.0 <= byte) - 1;
         Span {
@@ -308,7 +307,7 @@ fn is_space(letter: char) -> bool {
     matches!(letter, '\t' | '\n' | '\r') || letter.is_whitespace()
 }
 
-/// Control, format, private and unassigned characters.
+/// Returns whether it is a control, format, private-use or unassigned character.
 fn is_dropped(letter: char) -> bool {
     match letter {
         '\0' | '\u{fffd}' => true,
@@ -324,7 +323,8 @@ fn is_punctuation(letter: char) -> bool {
     }
 }
 
-/// Blocks of ideographs of Chinese, Japanese and Korean, as BERT lists them.
+/// Returns whether it is an ideograph of Chinese, Japanese or Korean, by the blocks that BERT
+/// lists.
 fn is_ideograph(letter: char) -> bool {
     matches!(
         u32::from(letter),

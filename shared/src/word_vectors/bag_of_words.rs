@@ -1,4 +1,4 @@
-//! The words of texts as the analyzer gives them, with what they mean together.
+//! Bags of words: the words of texts by the analyzer, with their direction.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use super::{BagOfWords, WordVectors};
 use crate::index::term_statistics::QueryTerms;
 use crate::text::{Analyzer, stemming, stopwords};
 
-/// The words of a query: every token that gives a term.
+/// Returns the words of a query: every token that gives a term.
 pub(crate) fn bag_of_query(vectors: &WordVectors, analyzer: &Analyzer, query: &str) -> BagOfWords {
     let mut rows = Vec::new();
     for_each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
     BagOfWords::from_rows(vectors, rows)
 }
 
-/// d − Q of a text: every token that gives a term which is not in the query.
+/// Returns d − Q of a text: every token that gives a term that is not in the query.
 pub(crate) fn bag_without_query(
     vectors: &WordVectors,
     analyzer: &Analyzer,
@@ -31,17 +31,17 @@ pub(crate) fn bag_without_query(
     BagOfWords::from_rows(vectors, rows)
 }
 
-/// A word with its likeness to a query.
+/// A word with its similarity to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SimilarWord {
-    /// As it is looked up: lower-case, before stemming.
+    /// The word as it is looked up: in lower case, before stemming.
     pub word: String,
-    /// With the mean of the query's words, from −1 to 1.
+    /// The cosine with the direction of the query's words, from −1 to 1.
     pub cosine: f64,
 }
 
-/// The words of a text outside of the query, those that mean most of what the query means first.
+/// Returns the words of a text that are not in the query, the most similar to the query first.
 pub(crate) fn nearest_words(
     vectors: &WordVectors,
     analyzer: &Analyzer,

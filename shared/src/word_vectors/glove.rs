@@ -1,17 +1,16 @@
-//! GloVe: word vectors trained on the collection at hand (Pennington, Socher & Manning, EMNLP
-//! 2014).
+//! GloVe: word vectors trained on a collection (Pennington, Socher & Manning, EMNLP 2014).
 //!
-//! X_ij is how often words i and j stand within a window of each other, each time weighted by
-//! one over their distance. Vectors w, w̃ and biases b, b̃ are fitted to
+//! X_ij is the number of times that words i and j occur within a window of each other, each time
+//! weighted by one over their distance. Vectors w, w̃ and biases b, b̃ are fitted to
 //!
 //! Σ f(X_ij) (w_i·w̃_j + b_i + b̃_j − ln X_ij)², f(x) = min(1, (x / x_max)^α),
 //!
 //! by AdaGrad; the vector of a word is w + w̃.
 //!
-//! The words are dealt into [`STRATA`] strata, and so the pairs into blocks. A round takes one
+//! The words are divided into [`STRATA`] strata, and so the pairs into blocks. A round takes one
 //! block of each stratum of w, no two of which share a stratum of w̃ (as in Gemulla et al., KDD
-//! 2011): its shards touch nothing in common, so they give the same bits one after the other or
-//! on any number of threads. A pass over all pairs has as many rounds as there are strata.
+//! 2011). The shards of a round have no data in common, so the result has the same bits on any
+//! number of threads. A pass over all pairs has as many rounds as there are strata.
 
 mod cooccurrence;
 
@@ -25,34 +24,35 @@ use crate::index::Index;
 use crate::text::vocabulary::TokenNo;
 pub use cooccurrence::{CooccurrenceCounts, GloveCorpus};
 
-/// Parts of the words, and rounds of a pass.
+/// The number of strata of words, and of rounds per pass.
 pub const STRATA: usize = 16;
 
 /// The hyperparameters of GloVe training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GloveSettings {
-    /// Dimensions of a vector.
+    /// The number of dimensions of a vector.
     pub n_dims: usize,
-    /// Words to each side that are neighbors; rare words are taken out before.
+    /// The window: the number of words on each side that are neighbors, after rare words are
+    /// removed.
     pub window: usize,
-    /// A word that occurs less often has no vector.
+    /// The minimum number of occurrences of a word with a vector.
     pub min_count: u32,
-    /// x_max, from which on a pair has full weight.
+    /// x_max, the co-occurrence count from which a pair has full weight.
     pub x_max: f64,
-    /// α, the power below it.
+    /// α, the exponent of the weight below x_max.
     pub alpha: f64,
-    /// Learning rate of AdaGrad.
+    /// The learning rate of AdaGrad.
     pub learning_rate: f64,
-    /// Passes over all pairs.
+    /// The number of passes over all pairs.
     pub n_epochs: u32,
-    /// Of the first vectors and of the order of pairs.
+    /// The seed of the initial vectors and of the order of pairs.
     pub seed: u64,
 }
 
 impl Default for GloveSettings {
-    /// As the paper has them (section 4.2), with 50 dimensions and a x_max for collections far
-    /// smaller than its 6 billion words.
+    /// The settings of the paper (section 4.2), except for 50 dimensions and an x_max for
+    /// collections far smaller than its 6 billion words.
     fn default() -> GloveSettings {
         GloveSettings {
             n_dims: 50,
@@ -68,7 +68,7 @@ impl Default for GloveSettings {
 }
 
 impl GloveSettings {
-    /// Refuses what cannot be trained.
+    /// Returns an error if the settings cannot be used for training.
     pub fn check(&self) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::out_of_range("vectors", reason));
         if !(1..=1000).contains(&self.n_dims) || !(1..=100).contains(&self.window) {
@@ -89,32 +89,32 @@ impl GloveSettings {
 pub struct GloveTrainer<'a> {
     index: &'a Index,
     settings: GloveSettings,
-    /// Frequent words first.
+    /// The words with vectors, frequent ones first.
     words: Vec<TokenNo>,
-    /// w by strata.
+    /// The strata of w.
     mains: Vec<VectorStratum>,
-    /// w̃ by strata, that of the first shard of the next round first.
+    /// The strata of w̃, starting with that of the first shard of the next round.
     contexts: Vec<VectorStratum>,
-    /// For each round those of its shards.
+    /// The blocks of each round, one for each shard.
     blocks: Vec<Vec<Vec<GloveStep>>>,
     n_pairs: usize,
     n_rounds: u32,
-    /// Of the pass that is being made, and of those that were.
+    /// The cost of the current pass so far; `costs` has those of the finished passes.
     cost: f64,
     costs: Vec<f64>,
 }
 
-/// The vectors of some words on one side with their biases, and the sums of squares of AdaGrad.
+/// The vectors and biases of one stratum of words on one side, and AdaGrad's sums of squares.
 struct VectorStratum {
     /// Words × (dimensions and bias).
     values: Vec<f64>,
     squares: Vec<f64>,
 }
 
-/// What is done for two words.
+/// The training step of a pair of words.
 #[derive(Debug, Clone, Copy)]
 struct GloveStep {
-    /// Place of w and of w̃ in their strata.
+    /// The rows of w and w̃ in their strata.
     rows: [u32; 2],
     /// ln X.
     log: f32,
@@ -122,7 +122,7 @@ struct GloveStep {
     weight: f32,
 }
 
-/// A part of a round.
+/// A part of a round that can be trained independently of the others.
 pub struct TrainingShard<'a> {
     settings: &'a GloveSettings,
     main: &'a mut VectorStratum,
@@ -132,7 +132,7 @@ pub struct TrainingShard<'a> {
 }
 
 impl<'a> GloveTrainer<'a> {
-    /// Begins with vectors drawn by the seed.
+    /// Starts training with random vectors.
     pub fn new(corpus: GloveCorpus<'a>, counted: Vec<CooccurrenceCounts>) -> GloveTrainer<'a> {
         let GloveCorpus {
             index,
@@ -171,23 +171,23 @@ impl<'a> GloveTrainer<'a> {
         }
     }
 
-    /// Rounds made and to make.
+    /// Returns the number of finished rounds and of all rounds.
     pub fn progress(&self) -> (u32, u32) {
         (self.n_rounds, self.settings.n_epochs * STRATA as u32)
     }
 
-    /// How many pairs of words are neighbors.
+    /// Returns the number of pairs of words that co-occur.
     pub fn n_pairs(&self) -> usize {
         self.n_pairs
     }
 
-    /// Of each pass that was made the mean of the weighted squared errors before each step.
+    /// Returns for each finished pass the mean of the weighted squared errors before each step.
     pub fn costs(&self) -> &[f64] {
         &self.costs
     }
 
-    /// The next round: `train` calls [`TrainingShard::train`] for each shard, in any order and on
-    /// any threads, and gives back what they gave, in their order.
+    /// Trains the next round: `train` calls [`TrainingShard::train`] for each shard, in any order
+    /// and on any threads, and returns their results in the order of the shards.
     pub fn train_round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
         let round = self.n_rounds as usize % STRATA;
         let first = u64::from(self.n_rounds) * STRATA as u64;
@@ -211,14 +211,15 @@ impl<'a> GloveTrainer<'a> {
         }
     }
 
-    /// All rounds that are left, on one thread.
+    /// Trains all remaining rounds on one thread.
     pub fn train(&mut self) {
         while self.progress().0 < self.progress().1 {
             self.train_round(|shards| shards.into_iter().map(TrainingShard::train).collect());
         }
     }
 
-    /// w + w̃ of every word; between passes alone, or else w̃ would be another word's.
+    /// Returns w + w̃ of every word. Call it only between passes, since w̃ is assigned to other
+    /// words during a pass.
     pub fn finish(self) -> WordVectors {
         let n_dims = self.settings.n_dims;
         let mut vectors = WordVectors::new(n_dims);
@@ -228,7 +229,7 @@ impl<'a> GloveTrainer<'a> {
             let (main, context) = (&self.mains[at % STRATA], &self.contexts[at % STRATA]);
             let sums = main.values[row.clone()].iter().zip(&context.values[row]);
             let vector: Vec<f32> = sums.map(|(w, c)| (w + c) as f32).collect();
-            // A word that trained to zeros, or to nothing finite, has no meaning to tell.
+            // A vector of zeros, or with a number that is not finite, is left out.
             let _ = vectors.push(self.index.vocabulary().token(token), &vector);
         }
         vectors
@@ -236,7 +237,7 @@ impl<'a> GloveTrainer<'a> {
 }
 
 impl VectorStratum {
-    /// Deals words into strata, with numbers drawn word after word.
+    /// Divides words into strata, with random numbers drawn word after word.
     fn deal(n_words: usize, n_dims: usize, random: &mut Pcg64) -> Vec<VectorStratum> {
         let mut strata: Vec<VectorStratum> = Vec::new();
         strata.resize_with(STRATA, || VectorStratum {
@@ -255,7 +256,7 @@ impl VectorStratum {
 }
 
 impl GloveSettings {
-    /// What is done for w of the first word and w̃ of the second.
+    /// Returns the training step for w of the first word and w̃ of the second.
     fn step(&self, words: [usize; 2], x: f64) -> GloveStep {
         let weight = if x < self.x_max {
             libm::pow(x / self.x_max, self.alpha)
@@ -271,7 +272,8 @@ impl GloveSettings {
 }
 
 impl TrainingShard<'_> {
-    /// Makes every step of the block; the sum of weighted squared errors before each.
+    /// Performs every step of the block; returns the sum of the weighted squared errors before
+    /// each.
     pub fn train(self) -> f64 {
         let TrainingShard {
             settings,
@@ -301,11 +303,11 @@ impl TrainingShard<'_> {
     }
 }
 
-/// Numbers of a word, and their sums of squares.
+/// The values of a row, and their sums of squares.
 type Row<'a> = (&'a mut [f64], &'a mut [f64]);
 
 impl GloveStep {
-    /// One step of AdaGrad for w and w̃.
+    /// Performs one step of AdaGrad for w and w̃; returns the weighted squared error before it.
     fn make(&self, rate: f64, (w, w_squares): Row<'_>, (c, c_squares): Row<'_>) -> f64 {
         let n_dims = w.len() - 1;
         let (w_squares, c, c_squares) = (
@@ -332,7 +334,7 @@ impl GloveStep {
     }
 }
 
-/// From 0 to 1, 1 excluded.
+/// Returns a random number from 0 to 1, excluding 1.
 fn unit(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -366,7 +368,8 @@ mod tests {
         let mut w_squares = [1.0, 4.0, 1.0];
         let mut c = [0.4, 0.1, 0.02];
         let mut c_squares = [1.0; 3];
-        // By hand: w·w̃ = .1·.4 − .2·.1, then both biases; the second square of w began at 4.
+        // By hand: w·w̃ = .1·.4 − .2·.1, plus both biases; the second sum of squares of w started
+        // at 4.
         let cost = step.make(
             settings.learning_rate,
             (&mut w, &mut w_squares),

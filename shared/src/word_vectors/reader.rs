@@ -1,10 +1,10 @@
-//! Files of word vectors: GloVe's text, word2vec's text and binary, told apart by their
-//! beginning.
+//! Reader for files of word vectors: the text format of GloVe, and the text and binary formats of
+//! word2vec, detected from the first bytes.
 //!
-//! - GloVe: `word number number …`, one word a line.
+//! - GloVe: `word number number …`, one word per line.
 //! - word2vec, text: the same below a line `words dimensions`.
-//! - word2vec, binary: that line, then for each word its letters, a space, and its numbers as
-//!   32-bit floats, little-endian; a line break after each is allowed.
+//! - word2vec, binary: that line, then for each word its characters, a space, and its numbers as
+//!   little-endian 32-bit floats; a line break after each word is allowed.
 
 use std::io::{BufRead, Cursor, Read};
 
@@ -13,14 +13,14 @@ use crate::collection::lines::{DecompressedReader, FileSizeLimits, LineReader, T
 use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, ReadReport};
 
-/// The most dimensions that are taken: four times those of the largest common vectors.
+/// The maximum number of dimensions: four times that of the largest common vectors.
 const MOST_DIMS: usize = 4_096;
 
-/// Longest word, in bytes.
+/// The longest word, in bytes.
 const LONGEST_WORD: u64 = 1_000;
 
-/// Reads a file of word vectors; a row that is wrong is refused with its reason, of two rows
-/// for a word the first is kept. `progress` hears how many bytes of the file have been read.
+/// Reads a file of word vectors. An invalid row is rejected with its reason; of two rows for a word
+/// the first is kept. `progress` receives the number of bytes of the file that have been read.
 pub fn read_word_vectors(
     name: &str,
     bytes: impl Read,
@@ -61,7 +61,7 @@ pub fn read_word_vectors(
     Ok((vectors, reading))
 }
 
-/// `words dimensions`.
+/// Parses the header `words dimensions`.
 fn header(line: &str) -> Option<(u64, usize)> {
     let (words, dims) = line.split_once(' ')?;
     Some((words.parse().ok()?, dims.trim().parse().ok()?))
@@ -77,7 +77,7 @@ fn check_dims(name: &str, n_dims: usize) -> Result<(), Error> {
     ))
 }
 
-/// Whether what follows the first word looks like a written number.
+/// Returns whether the text after the first word looks like a number.
 fn is_text(start: &[u8]) -> bool {
     let Some(space) = start.iter().position(|&it| it == b' ') else {
         return true;
@@ -114,7 +114,7 @@ fn read_text(
                 Some(it) => it.n_dims(),
                 None => row.split_ascii_whitespace().count().saturating_sub(1),
             };
-            // A word may hold spaces; its numbers are the last of the row.
+            // A word can contain spaces; the numbers are the last fields of the row.
             let mut fields = row.trim_end().rsplitn(n_dims + 1, ' ');
             numbers.clear();
             for field in fields.by_ref().take(n_dims) {
@@ -194,7 +194,7 @@ fn keep(reading: &mut ReadReport, name: &str, line: u64, taken: Result<bool, Str
     }
 }
 
-/// The beginning of what stands in a file, for a message.
+/// Returns the start of a field, for a message.
 fn shown(field: &str) -> String {
     let start: String = field.chars().take(20).collect();
     start.escape_debug().to_string()

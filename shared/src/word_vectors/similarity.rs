@@ -1,4 +1,4 @@
-//! Words of a text and of a query, one by one.
+//! Similarities of single words of a text and of a query.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,19 @@ use crate::index::term_statistics::QueryTerms;
 use crate::text::Analyzer;
 use crate::text::vocabulary::TermNo;
 
-/// How like the query's the words of a text are, one by one. A term is looked up by the first
-/// token that gives it.
+/// Similarities of the words of a text to those of a query. The vector of a term is that of the
+/// first token that gives it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WordSimilarities {
-    /// Mean cosine over distinct terms of the text and of the query; 0 where one has no vector.
+    /// The mean cosine over all pairs of distinct terms of the text and of the query; 0 for a pair
+    /// without both vectors.
     pub mean_cosine: f64,
-    /// The greatest cosine of a term outside of the query, with every place of a query term and
-    /// term of the text that has it.
+    /// The largest cosine of a term that is not in the query, with the index of each query term and
+    /// the term of the text that have it.
     pub nearest: Option<(f64, Vec<(u32, TermNo)>)>,
 }
 
-/// The cosine of two words; 0 where one has no vector.
+/// Returns the cosine of two words; 0 if one of them has no vector.
 pub(super) fn cosine(
     vectors: &WordVectors,
     a: Option<WordVectorNo>,
@@ -32,7 +33,7 @@ pub(super) fn cosine(
     row(a).zip(row(b)).map(|(a, b)| a * b).sum()
 }
 
-/// The word of each distinct query term: the first token that gives it.
+/// Returns the row of each distinct query term: that of the first token that gives it.
 pub(crate) fn words_of_query(
     vectors: &WordVectors,
     analyzer: &Analyzer,
@@ -48,7 +49,7 @@ pub(crate) fn words_of_query(
     rows.into_iter().map(Option::flatten).collect()
 }
 
-/// How like each query term is to each, row by row.
+/// Returns the cosine of each pair of query terms, row by row.
 pub(crate) fn query_term_similarities(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],
@@ -58,7 +59,8 @@ pub(crate) fn query_term_similarities(
         .collect()
 }
 
-/// Over the words of a text in order; `asked` is [`words_of_query`].
+/// Returns the similarities of the words of a text, in order; `asked` is the result of
+/// [`words_of_query`].
 pub(crate) fn word_similarities(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],

@@ -1,4 +1,4 @@
-//! The word that means most of what another means.
+//! Synonyms: the nearest word by the cosine of word vectors.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,13 +7,13 @@ use super::{WordVectorNo, WordVectors};
 use crate::text::Analyzer;
 use crate::text::stopwords::EN_FUNCTION;
 
-/// Words that are offered: the first of the file, which are the most frequent ones.
+/// The number of candidate words: the first ones of the file, which are the most frequent.
 const MAX_CANDIDATES: usize = 20_000;
 
-/// The least cosine of a word that may stand for another.
+/// The minimum cosine of a synonym.
 const MIN_COSINE: f64 = 0.6;
 
-/// For each word its nearest, found when it is first asked for.
+/// Finds synonyms; the result for a word is computed when it is first requested.
 #[derive(Debug, Clone)]
 pub struct SynonymFinder {
     vectors: Arc<WordVectors>,
@@ -22,7 +22,8 @@ pub struct SynonymFinder {
 }
 
 impl SynonymFinder {
-    /// Among the first 20,000 words with vectors; `analyzer` says what is the same term.
+    /// Creates a finder of synonyms among the first 20,000 words with vectors; words with the same
+    /// term by `analyzer` are not synonyms.
     pub fn new(vectors: Arc<WordVectors>, analyzer: Analyzer) -> SynonymFinder {
         let found = (0..vectors.len()).map(|_| OnceLock::new()).collect();
         SynonymFinder {
@@ -32,9 +33,9 @@ impl SynonymFinder {
         }
     }
 
-    /// The word with the greatest cosine, of at least .6, that is one term and another one, and no
-    /// function word; of two as near, the more frequent. None where a word has no vector or no such
-    /// neighbor.
+    /// Returns the word with the largest cosine, of at least .6, that is a single term other than
+    /// the term of `word` and not a function word; of two equally near words, the more frequent
+    /// one. `None` if the word has no vector or no such neighbor.
     pub fn find_synonym(&self, word: &str) -> Option<&str> {
         let row = self.vectors.row(&word.to_lowercase())?;
         let nearest = *self.found[row as usize].get_or_init(|| self.find(row));
@@ -51,7 +52,8 @@ impl SynonymFinder {
         rows.find(|&it| self.term(it).is_some_and(|it| it != own))
     }
 
-    /// Of a word of letters that is one term.
+    /// Returns the term of a word that has only letters and gives one term, and is not a function
+    /// word.
     fn term(&self, row: WordVectorNo) -> Option<String> {
         let word = self.vectors.word(row);
         let mut terms = self.analyzer.terms(word).into_iter();
@@ -78,7 +80,7 @@ mod tests {
             ("moon", [0.0, 1.0]),
         ]);
         let nearest = SynonymFinder::new(Arc::new(vectors), Analyzer::default());
-        // Not its plural, no stop word, nothing with a digit; the first of two as near.
+        // Not the plural, no stop word, no word with a digit; the first of two equally near words.
         assert_eq!(nearest.find_synonym("Car"), Some("auto"));
         assert_eq!(nearest.find_synonym("truck"), Some("car"));
         assert_eq!(nearest.find_synonym("moon"), None);

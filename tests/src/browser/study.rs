@@ -158,7 +158,7 @@ fn instance(tab: &BrowserTab) {
         "premises that hold",
         "
         const rows = [...document.querySelectorAll('table.measured tbody tr')];
-        return rows.length > 1 && rows.every(it => it.textContent.includes('holds'))",
+        return rows.length > 1 && rows.every(it => it.textContent.includes('satisfied'))",
     );
     tab.wait_for_text("Scores and verdicts");
     tab.wait_until(

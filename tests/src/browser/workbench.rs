@@ -401,7 +401,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         wait_for_files(tab, 1);
         tab.click(AriaRole::Button, "Train word vectors on these documents");
         tab.fill("Epochs", "0");
-        tab.wait_for_text("enter a whole number of at least 1");
+        tab.wait_for_text("must be a whole number of at least 1");
         tab.fill("Epochs", "500");
         tab.click(AriaRole::Button, "Train");
         tab.wait_for_text("Training: ");
@@ -436,13 +436,13 @@ fn queries_in_splits_are_counted_apart() {
         tab.wait_for_text("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/study/local");
         tab.wait_for_text("2 queries");
-        tab.choose("Queries used", "train (1)");
+        tab.choose("Queries", "train (1)");
         tab.wait_for_address("/study/local?split=train");
         tab.wait_for_text("over 1 query");
         tab.click(AriaRole::Link, "Figures");
         tab.wait_for_address("/study/local/figures?split=train");
         tab.wait_for_text("From candidates to instances");
-        tab.choose("Queries used", "all splits");
+        tab.choose("Queries", "all splits");
         tab.wait_for_address("/study/local/figures");
     });
 }

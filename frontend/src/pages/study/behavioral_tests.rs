@@ -43,14 +43,10 @@ pub(crate) fn BehavioralTests(
     let view = page.view;
     let latest = LatestReply::track(move || {
         let view = view.get();
-        let dials = StudyControls {
-            split: view.controls.split,
-            ..StudyControls::default()
-        };
         GetBehavioralTestsRequest {
             study: page.study.get_value(),
             options: BehavioralTestOptions {
-                controls: dials,
+                split: view.controls.split,
                 tie_threshold: view.behavioral_tests.tie_threshold,
                 min_relevant_grade: None,
             },

@@ -3,7 +3,7 @@ use super::super::fixture::{self, decided, entry};
 use super::super::{AnnotatorAnswer, EventKey};
 use super::*;
 
-/// Two training items, four gold ones, 20 drawn ones.
+/// Two training items, four gold items and 20 sampled items.
 fn items() -> Vec<AnnotationItem> {
     let role = |number: u64| match number {
         0 | 1 => ItemRole::Training {
@@ -65,7 +65,7 @@ impl World {
         self.does(person, decided(item, AnnotatorAnswer::First, &[]))
     }
 
-    /// Decides on everything that comes, one by one.
+    /// Decides on every assigned item, one at a time.
     fn works(&mut self, person: u32) -> Vec<u32> {
         let mut done = Vec::new();
         while let [item, ..] = self.next(person, 1)[..] {
@@ -92,12 +92,12 @@ fn training_comes_first_and_gold_is_strewn_in() {
     );
     let all = world.next(1, 100);
     assert_eq!(all[..2], [0, 1]);
-    // One gold item in each five, then the rest of what was drawn.
+    // One gold item in each block of five, then the remaining sampled items.
     for block in all[2..22].chunks(5) {
         assert_eq!(block.iter().filter(|it| **it < 6).count(), 1, "{all:?}");
     }
     assert_eq!(all.len(), 26);
-    // Asked one by one, the same come in the same order.
+    // One at a time, the same items come in the same order.
     assert_eq!(world.works(1), all);
     assert!(world.next(1, 3).is_empty());
 }
@@ -123,9 +123,9 @@ fn an_item_goes_to_as_many_people_as_asked_for() {
     let mut world = World::new();
     let (first, second, third) = (world.works(1), world.works(2), world.works(3));
     assert_eq!((first.len(), second.len()), (26, 26));
-    // All slots are taken: the third gets training, and the gold that stands before drawn items.
+    // All slots are taken: the third annotator gets training items and the gold items before them.
     assert!(third.iter().all(|it| *it < 6), "{third:?}");
-    // Without the work of the second, their slots are free again.
+    // When the second annotator is excluded, their slots are free again.
     let standing = ExclusionChange {
         person: PersonId(2),
         reason: String::new(),
@@ -150,7 +150,7 @@ fn what_others_hold_is_not_given_until_it_runs_out() {
     let next = world.queue().next_assignments(PersonId(2), 100);
     assert_eq!(next.n_leased_to_others as usize, held.len());
     assert!(next.assignments.iter().all(|it| !held.contains(&it.item.0)));
-    // A page loaded again gets the same.
+    // A page that is loaded again gets the same items.
     assert_eq!(
         world.queue().next_assignments(PersonId(1), 8).assignments,
         mine
@@ -160,7 +160,7 @@ fn what_others_hold_is_not_given_until_it_runs_out() {
     world.now_ms = LEASE_MS;
     let next = world.queue().next_assignments(PersonId(2), 100);
     assert_eq!((next.n_leased_to_others, next.assignments.len()), (0, 26));
-    // Late decisions count all the same.
+    // Late decisions are still accepted.
     let late = held[0];
     world.decides(2, late);
     world.decides(1, late);

@@ -22,7 +22,8 @@ fn answer(letter: char) -> Option<AnnotatorAnswer> {
     }
 }
 
-/// Query, 1/π, the answer of each person, that of a ranker, that of the judgments.
+/// Each row has the query, 1/π, the answer of each annotator, that of a ranker and that of the
+/// relevance judgments.
 fn items(rows: &str) -> Vec<AnnotatedItem> {
     let row = |row: &str| {
         let parts: Vec<&str> = row.split_whitespace().collect();
@@ -89,9 +90,9 @@ fn check(
     assert!(people.is_none_or(|(a, b)| both(a, b)), "{found:?}");
 }
 
-/// All numbers are of a second implementation (Python integers for PCG, `numpy.percentile`). By
-/// hand, axiom against people: of the weights 2, 4, 2, 8, 2, 2, 4, 2 of settled items
-/// 2 + 8 + 2 + 4 + 2 agree, 18 of 26.
+/// All numbers are those of a second implementation (Python integers for PCG, `numpy.percentile`).
+/// By hand, for axiom and annotators: of the weights 2, 4, 2, 8, 2, 2, 4, 2 of the items with a
+/// consensus, 2 + 8 + 2 + 4 + 2 agree, that is 18 of 26.
 #[test]
 fn both_intervals_are_those_of_a_second_implementation() {
     let found = estimate_agreement(&items(ROWS)).overall;
@@ -215,9 +216,9 @@ fn the_share_of_those_who_were_asked() {
     assert!((found.estimate.value - 5.0 / 6.0).abs() < 1e-12);
 }
 
-/// 300 instances of 30 queries, one vote each; people are with the claim the more often the larger
-/// the margin, in some queries more than in others. Of 40 samples of 60 by margin, the mean is
-/// the truth, and nearly all intervals hold it.
+/// 300 instances of 30 queries, with one vote each. Annotators agree with the claim more often the
+/// larger the margin is, and in some queries more than in others. The mean over 40 samples of 60 by
+/// margin is the true value, and nearly all intervals contain it.
 #[test]
 fn samples_tell_the_truth_about_the_frame() {
     let mut random = seeded_random::generator(5, "truth");
@@ -277,7 +278,7 @@ fn samples_tell_the_truth_about_the_frame() {
         n_held += u32::from(low <= share && share <= high);
     }
     let mean = sum / 40.0;
-    // One estimate is off by about .07, the mean of 40 by .011.
+    // The error of one estimate is about .07, that of the mean of 40 is about .011.
     assert!((mean - share).abs() < 0.04, "{mean} is not {share}");
     assert!(n_held >= 34, "{n_held}");
 }
@@ -334,7 +335,7 @@ fn what_a_study_and_a_log_say_of_an_item() {
         Consensus::Prefers(Preference::First)
     );
     assert_eq!(found[0].ranker_preferences, [Some(Preference::First); 2]);
-    // Only document 1 is judged for the first query, and for no other.
+    // Only document 1 has a grade for the first query, and no document for any other.
     assert!(found.iter().all(|it| it.qrels_preference.is_none()));
     let out = [fixture::item(
         999,

@@ -1,4 +1,4 @@
-//! Items that people vote on, and the share of them of which something holds.
+//! Bootstrap estimates of shares over items that annotators vote on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::probe::ClaimKind;
 use crate::stats::Estimate;
 use crate::stats::bootstrap::{BootstrapSampler, N_RESAMPLES, STREAM, percentiles};
 
-/// How often queries and people are drawn together. The share beyond a bound, .025, is then known
-/// to ± .0035 (√(.025 × .975 / 2,000)).
+/// The number of draws of queries and annotators together. A tail share of .025 is then known to ±
+/// .0035 (√(.025 × .975 / 2,000)).
 const N_BOOTSTRAP_DRAWS: usize = 2_000;
 
-/// Of so many draws one may be without any item; beyond that nothing is bounded.
+/// If more than one in this many draws has no items, the interval is the whole range.
 const ONE_EMPTY_IN: usize = 20;
 
-/// What people are compared with.
+/// The side that annotators are compared with.
 #[derive(Clone, Copy)]
 pub(super) enum ComparisonSide {
     Claim,
@@ -34,7 +34,7 @@ impl ComparisonSide {
     }
 }
 
-/// An item with the place of each voter among the people.
+/// An item with the index of each voter among the annotators.
 pub(super) struct ItemVotes<'a> {
     pub(super) item: &'a AnnotatedItem,
     voters: Vec<usize>,
@@ -46,7 +46,7 @@ impl ItemVotes<'_> {
         votes.map(|(vote, &voter)| (vote, times[voter]))
     }
 
-    /// What people say who vote so many times each.
+    /// Returns the consensus if each annotator's vote counts as often as `times` says.
     pub(super) fn consensus(&self, times: &[u32]) -> Option<Preference> {
         let settled = match self.item.answers.adjudications.len() {
             1 => self.item.answers.consensus(),
@@ -59,7 +59,8 @@ impl ItemVotes<'_> {
     }
 }
 
-/// The share of votes on an item of which something holds, of those where it can be said.
+/// Returns the share of votes on an item for which something holds, among those for which it is
+/// defined.
 pub(super) fn share(
     poll: &ItemVotes<'_>,
     times: &[u32],
@@ -75,7 +76,7 @@ pub(super) fn share(
     (all > 0).then(|| f64::from(with) / f64::from(all))
 }
 
-/// Items as something to vote on.
+/// The items of a sample with their votes.
 pub(super) struct VoteSample<'a> {
     each: Vec<ItemVotes<'a>>,
     n_people: usize,
@@ -129,7 +130,8 @@ impl<'a> VoteSample<'a> {
         }
     }
 
-    /// The Hájek estimate of a value, 0 to 1, of each item, where people vote so many times each.
+    /// Returns the Hájek estimate of a value of each item, from 0 to 1, where `times` says how
+    /// often the votes of each annotator count.
     pub(super) fn estimate_share(
         &self,
         value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>,
@@ -173,7 +175,7 @@ impl<'a> VoteSample<'a> {
         })
     }
 
-    /// The interval where queries and people are drawn.
+    /// Returns the interval for which both queries and annotators are resampled.
     fn with_people(&self, value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>) -> [f64; 2] {
         let queries: BTreeSet<u32> = self.each.iter().map(|it| it.item.query).collect();
         let queries: Vec<u32> = queries.into_iter().collect();

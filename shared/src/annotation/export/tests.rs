@@ -15,7 +15,7 @@ fn named(query: &str, texts: &[&str]) -> ItemIds {
     }
 }
 
-/// Three drawn items, the last of three texts, and a gold one.
+/// Three sampled items, the last one of three documents, and a gold item.
 fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
     let role = |number| match number {
         3 => ItemRole::Gold {

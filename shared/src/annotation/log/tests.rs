@@ -33,7 +33,7 @@ fn standing(person: u32) -> ExclusionChange {
     }
 }
 
-/// The keys of the decisions of person 1 on item 0 that stand.
+/// The keys of the active decisions of person 1 on item 0.
 fn stands(entries: &[LogEntry]) -> Vec<EventKey> {
     let log = AnnotationLog::from_entries(entries.iter().cloned());
     let mut decisions = log.decisions(ItemNo(0));
@@ -51,7 +51,7 @@ fn a_decision_that_is_taken_back_gives_way_to_the_one_before() {
     assert_eq!(stands(&all[..1]), [key(1)]);
     assert_eq!(stands(&all[..2]), [key(2)]);
     assert_eq!(stands(&all[..3]), [key(1)]);
-    // The third knew the second, which knew the first.
+    // The third decision replaces the second, which replaces the first.
     assert_eq!(stands(&all), [key(4)]);
     let back = entry(5, 1, undone(1));
     let all = [&all[..3], &[back]].concat();
@@ -194,7 +194,7 @@ fn a_skip_stands_until_its_person_decides() {
     assert_eq!(log.status(&all[1]), EventStatus::Undone);
 }
 
-/// Some two hundred events of four people on five items, as a careless crowd would make them.
+/// About two hundred events of four people on five items, with many replaced and undone events.
 fn crowd(seed: u64) -> Vec<LogEntry> {
     let mut random = seeded_random::generator(seed, "crowd");
     let mut below = |n: u64| seeded_random::below(&mut random, n);
@@ -206,7 +206,7 @@ fn crowd(seed: u64) -> Vec<LogEntry> {
         let answer = AnnotatorAnswer::ALL[below(4) as usize];
         let known = log.decisions(ItemNo(item));
         let known: Vec<&LogEntry> = known.get(&PersonId(person)).cloned().unwrap_or_default();
-        // Half of them see what they decided before.
+        // Half of the decisions replace what the person decided before.
         let seen = known.iter().filter(|_| number % 2 == 0);
         let seen: Vec<u64> = seen.map(|it| it.received_ms / 1_000).collect();
         let what = match below(12) {
@@ -223,7 +223,7 @@ fn crowd(seed: u64) -> Vec<LogEntry> {
     made
 }
 
-/// Those that exclude or include somebody stay in their order.
+/// Shuffles the events, except that exclusions and inclusions keep their order.
 fn shuffled(entries: &[LogEntry], seed: u64) -> Vec<LogEntry> {
     let is_standing = |it: &LogEntry| {
         matches!(
@@ -259,7 +259,7 @@ fn any_order_and_any_repetition_end_in_the_same_state() {
     }
 }
 
-/// A person who decided and took nothing back has a decision, whatever was replaced by what.
+/// A person who decided and undid nothing has a decision, whatever was replaced.
 #[test]
 fn no_decision_is_lost() {
     for seed in 0..20 {

@@ -5,7 +5,7 @@ use super::*;
 use crate::probe::{Axiom, AxiomVariant};
 
 /// 60 candidates of two probes, a third of them of TFC1; margins from −2.9 to 3, and every fifth
-/// disagrees.
+/// candidate is a disagreement.
 fn frame() -> Vec<SamplingCandidate> {
     let candidate = |at: u64| SamplingCandidate {
         instance: InstanceRef {
@@ -45,8 +45,8 @@ fn designs() -> Vec<SamplingDesign> {
     ]
 }
 
-/// What is to be estimated goes with margins, probes and disagreement, so that a wrong weight
-/// shows.
+/// The value to estimate depends on margins, probes and disagreement, so that a wrong weight is
+/// noticed.
 fn value(candidate: &SamplingCandidate) -> f64 {
     let margin = candidate.margin.unwrap_or(5.0);
     let disagrees = f64::from(u8::from(candidate.is_disagreement == Some(true)));
@@ -71,8 +71,8 @@ fn exactly_so_many_are_drawn_each_once() {
     }
 }
 
-/// Over 4,000 draws of 15, each candidate is drawn as often as its π says (± 4 standard errors),
-/// π is the same whenever it is drawn, Σ π = 15, and the mean of the estimates is the true mean.
+/// Over 4,000 draws of 15, each candidate is drawn as often as its π says (± 4 standard errors), π
+/// is the same in every draw, Σ π = 15, and the mean of the estimates is the true mean.
 #[test]
 fn the_probabilities_are_those_that_are_written() {
     const DRAWS: u64 = 4_000;
@@ -105,7 +105,7 @@ fn the_probabilities_are_those_that_are_written() {
         let mean = estimates.iter().sum::<f64>() / n;
         let squares: f64 = estimates.iter().map(|it| (it - mean) * (it - mean)).sum();
         let error = squares.sqrt() / n;
-        // A ratio is off by about the square of the error of one estimate over its mean.
+        // The bias of a ratio is about the squared error of one estimate over its mean.
         let bias = squares / n / truth;
         assert!(
             (mean - truth).abs() < 4.0 * error + bias,
@@ -134,9 +134,9 @@ fn chances_are_those_of_the_design() {
         pair: between,
         allocation: 0.75,
     };
-    // Of 12 that disagree 11 are drawn, of the 48 others 4.
+    // 11 of the 12 disagreements are drawn, and 4 of the 48 other candidates.
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
-    // Margins are 0 at 29 and the largest at 0 and 58.
+    // Margins are 0 at index 29 and largest at 0 and 58.
     let [close, clear] =
         [MarginWeighting::SmallMargins, MarginWeighting::LargeMargins].map(|favour| {
             let design = SamplingDesign::WeightedByMargin {
@@ -148,8 +148,8 @@ fn chances_are_those_of_the_design() {
     assert!(close[0] > 1.5 * close[1] && clear[1] > 1.5 * clear[0]);
 }
 
-/// Of sizes 100, 50, 1, 1, 1, 1 three are drawn: 100 for certain (3 · 100 > 154), then 50
-/// (2 · 50 > 54), and of the others one with π = 1/4.
+/// Three of the sizes 100, 50, 1, 1, 1, 1 are drawn: 100 with certainty (3 · 100 > 154), then 50 (2
+/// · 50 > 54), and one of the others with π = 1/4.
 #[test]
 fn what_is_too_large_is_certain() {
     for seed in 0..50 {

@@ -47,7 +47,7 @@ fn agreement_stands_in_three_tables() {
     let [by_probe, pairs, people] = &tables[..] else {
         panic!("{tables:?}")
     };
-    // All, and the one probe of the fixture.
+    // The row of all items, and the one probe of the fixture.
     assert_eq!(by_probe.rows.len(), 2);
     assert_eq!(by_probe.rows[0][1], TableValue::Count(2));
     assert_eq!(pairs.rows[0][0].display_text(), "P1");

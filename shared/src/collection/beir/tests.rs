@@ -19,7 +19,7 @@ fn queries(file: impl AsRef<[u8]>, expected: Expect) {
     check(row.collect(), reading, expected);
 }
 
-/// The rows taken, then what is said of rows.
+/// Compares the accepted rows and the messages about rows with `expected`.
 fn check(rows: Vec<String>, reading: ReadReport, expected: Expect) {
     assert_eq!(reading.n_rows, rows.len() as u64);
     assert_eq!(reading.n_refused, reading.refused.len() as u64);

@@ -1,8 +1,8 @@
-//! Data sets as they are distributed, turned into pairs of texts.
+//! Conversion of data sets, in the layout in which they are distributed, into pairs of texts.
 //!
-//! The data sets of dataset transfer (MacAvaney et al., ABNIRML, TACL 2022, section 3.3), each in
-//! the layout of its own download. Pairs whose texts are the same are kept: a study counts them and
-//! leaves them out. References of one sentence are a group.
+//! These are the data sets of dataset transfer (MacAvaney et al., ABNIRML, TACL 2022, section 3.3).
+//! Pairs of two equal texts are kept: a study counts them and leaves them out. The references of
+//! one sentence are a group.
 
 pub mod parallel;
 pub mod stories;
@@ -19,41 +19,41 @@ use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, read_rows};
 use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, ReadReport};
 
-/// What became of a data set.
+/// A data set that was converted to pairs of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConvertedDataset {
-    /// In the order of the files.
+    /// The pairs, in the order of the files.
     pub pairs: Vec<DocumentPair>,
-    /// Rows taken and refused, over all files; a row is a source sentence with its references, a
-    /// story or a line of a table.
+    /// Accepted and rejected rows over all files; a row is a source sentence with its references,
+    /// a story or a line of a table.
     pub reading: ReadReport,
-    /// Rows that are as they should be, and give no pair.
+    /// The numbers of valid rows that give no pair, by reason.
     pub left_out: BTreeMap<RowExclusion, u64>,
 }
 
-/// The pairs of a data set, or why it cannot be read.
+/// A converted data set, or the reason why it cannot be read.
 pub type ConversionResult = Result<ConvertedDataset, Error>;
 
-/// Why a row that is as it should be gives no pair.
+/// The reason why a valid row gives no pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowExclusion {
-    /// The story is not in the sample.
+    /// The story is not in the subset.
     NotInSample,
-    /// The two sentences do not say the same.
+    /// The two sentences are no paraphrases.
     NoParaphrase,
-    /// The question has no answer, or several.
+    /// The question has no answer, or more than one.
     NotOneAnswer,
-    /// The passage does not have the answer.
+    /// The passage does not contain the answer.
     AnswerNotInPassage,
-    /// A token of the answer stands in the question, as in "A or B?".
+    /// A token of the answer occurs in the question, as in "A or B?".
     AnswerInQuestion,
-    /// No other question has an answer of the same type and as many tokens.
+    /// No other question has an answer of the same type with the same number of tokens.
     NoOtherAnswer,
 }
 
 impl ConvertedDataset {
-    /// Adds what was found in another part of the same data set.
+    /// Adds another part of the same data set.
     pub fn merge(&mut self, other: ConvertedDataset) {
         self.pairs.extend(other.pairs);
         self.reading.merge(other.reading);
@@ -67,7 +67,7 @@ impl ConvertedDataset {
         *self.left_out.entry(why).or_default() += 1;
     }
 
-    /// Gives each pair that has no query the one that its group has.
+    /// Sets the query of each pair without one to that of its group.
     pub fn set_queries<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
         for pair in self.pairs.iter_mut().filter(|it| it.query.is_none()) {
             let asked = pair.group.as_deref().and_then(&query);
@@ -76,11 +76,11 @@ impl ConvertedDataset {
     }
 }
 
-/// Titles by the ids of what they are titles of.
+/// Titles by the id of the document.
 pub type TitlesById = BTreeMap<String, String>;
 
-/// Reads `id<TAB>title`. Of two rows of one id the first is kept. `progress` hears how many bytes
-/// of the file have been read.
+/// Reads `id<TAB>title`. Of two rows with the same id the first is kept. `progress` receives the
+/// number of bytes of the file that have been read.
 pub fn read_titles(
     name: &str,
     bytes: impl Read,

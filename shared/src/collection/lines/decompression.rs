@@ -1,7 +1,8 @@
-//! The bytes inside of a file: unpacked if it is packed, and never more than allowed.
+//! Decompression of files within size limits.
 //!
-//! gzip (RFC 1952) of several members and Zstandard (RFC 8878) of several frames, which is
-//! what `cat`, `pigz` and `pzstd` make. Told by the first bytes, since names lie.
+//! It handles gzip (RFC 1952) with several members and Zstandard (RFC 8878) with several frames, as
+//! written by `cat`, `pigz` and `pzstd`. The format is detected from the first bytes, since file
+//! names can be wrong.
 
 use std::error::Error as _;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
@@ -12,14 +13,14 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::{FileSizeLimits, size};
 
-/// How much is asked of a file at once. In the browser each request is a round trip.
+/// The number of bytes that are requested at once. In the browser each request is a round trip.
 pub(super) const CHUNK_BYTES: usize = 1 << 16;
 
-/// The largest Zstandard window, which is held in memory: the bound of the `zstd` program
-/// (`ZSTD_WINDOWLOG_LIMIT_DEFAULT`), 8 times what its highest ordinary level asks for.
+/// The largest Zstandard window, which is held in memory, in bytes: the limit of the `zstd` program
+/// (`ZSTD_WINDOWLOG_LIMIT_DEFAULT`), 8 times the window of its highest ordinary level.
 const WINDOW_BYTES: u64 = 1 << 27;
 
-/// The content of a file.
+/// The decompressed content of a file.
 pub(super) struct DecompressedStream<'a> {
     packed: Compression<'a>,
     bounds: FileSizeLimits,
@@ -34,7 +35,7 @@ enum Compression<'a> {
 }
 
 impl<'a> DecompressedStream<'a> {
-    /// Looks at the first bytes of a file.
+    /// Detects the compression from the first bytes of a file.
     pub(super) fn open(
         bytes: Box<dyn Read + 'a>,
         bounds: FileSizeLimits,
@@ -102,7 +103,7 @@ impl Read for DecompressedStream<'_> {
     }
 }
 
-/// The bytes of the file itself; the first of them have been looked at.
+/// The bytes of the file, from the start, although the first ones have been read already.
 type Source<'a> = BufReader<Chain<Cursor<Vec<u8>>, CountingReader<'a>>>;
 
 /// A reader that reports how many bytes it has read.
@@ -115,7 +116,7 @@ struct CountingReader<'a> {
 impl Read for CountingReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n_bytes = self.bytes.read(into).map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => error, // readers try again
+            io::ErrorKind::Interrupted => error, // readers retry
             _ => DecompressionError::Source(error.to_string()).into(),
         })?;
         if n_bytes > 0 {
@@ -133,7 +134,7 @@ enum CompressionFormat {
     Zstd,
 }
 
-/// As many bytes as [`CompressionFormat::of`] looks at.
+/// The number of bytes that [`CompressionFormat::of`] reads.
 const HEAD_BYTES: u64 = 7;
 
 impl CompressionFormat {
@@ -141,7 +142,7 @@ impl CompressionFormat {
         match head {
             [0x1F, 0x8B, ..] => Ok(CompressionFormat::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Ok(CompressionFormat::Zstd),
-            // A skippable frame first.
+            // A skippable frame, which can come first.
             [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Ok(CompressionFormat::Zstd),
             [b'P', b'K', 3, 4, ..] => Err(DecompressionError::Foreign("a zip archive")),
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => {
@@ -156,10 +157,10 @@ impl CompressionFormat {
     }
 }
 
-/// Zstandard frames one after another.
+/// A sequence of Zstandard frames.
 struct Zstd<'a> {
     source: Source<'a>,
-    /// None between two frames.
+    /// `None` between two frames.
     frame: Option<Box<FrameDecoder>>,
 }
 
@@ -178,13 +179,13 @@ impl Zstd<'_> {
                 return Ok(n_bytes);
             }
             if !frame.is_finished() {
-                // One block at a time, so that no more than a window and a block is held.
+                // One block at a time, so that at most a window and a block are in memory.
                 frame
                     .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
                     .map_err(DecompressionError::zstd)?;
                 continue;
             }
-            // The decoder computes the checksum and leaves the comparison to us.
+            // The decoder computes the checksum, but does not compare it.
             let expected = frame.get_checksum_from_data();
             if expected.is_some() && expected != frame.get_calculated_checksum() {
                 return Err(DecompressionError::Damaged("zstd").into());
@@ -193,7 +194,7 @@ impl Zstd<'_> {
         }
     }
 
-    /// The header of the next frame, none at the end of the file.
+    /// Reads the header of the next frame; `None` at the end of the file.
     fn next_frame(&mut self) -> io::Result<Option<FrameDecoder>> {
         loop {
             if self.source.fill_buf()?.is_empty() {
@@ -216,7 +217,7 @@ impl Zstd<'_> {
     }
 }
 
-/// Why a file is not read to its end. Travels inside of an [`io::Error`].
+/// The reason why a file cannot be read to its end. It is wrapped in an [`io::Error`].
 #[derive(Debug, Clone, thiserror::Error)]
 enum DecompressionError {
     #[error("the {0} archive is cut off, copy it again")]
@@ -254,7 +255,7 @@ enum DecompressionError {
 }
 
 impl DecompressionError {
-    /// What a decoder found, unless the source failed underneath it.
+    /// Converts an error of a decoder, unless the underlying reader failed.
     fn decoding(kind: &'static str, error: io::Error) -> io::Error {
         match error.kind() {
             io::ErrorKind::Interrupted => error,
@@ -279,7 +280,7 @@ impl DecompressionError {
             }
             _ => {}
         }
-        // An error of reading, if it was one, lies somewhere inside.
+        // If the cause is a read error, it is somewhere in the chain of sources.
         let mut causes = std::iter::successors(error.source(), |&it| it.source());
         match causes.find_map(|it| it.downcast_ref::<io::Error>()) {
             Some(io) => match io

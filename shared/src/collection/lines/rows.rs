@@ -1,4 +1,4 @@
-//! What a row may hold: ids, texts, and what is said of those that are odd or refused.
+//! Rows of files: checks of ids and texts, and the report on warnings and rejected rows.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -6,11 +6,11 @@ use std::io::Read;
 use super::{FileSizeLimits, LineReader, TextLine};
 use crate::error::{Error, ReadReport};
 
-/// What a reader says of a row that it takes: nothing, or warnings.
+/// The warnings about an accepted row.
 pub(crate) type RowWarnings = Vec<String>;
 
-/// Reads a file of one row a line: hands every line that is not blank to `row`, which takes
-/// it or says why not, and keeps the books.
+/// Reads a file with one row per line: passes every line that is not blank to `row`, which accepts
+/// it or returns why not, and returns the report.
 pub(crate) fn read_rows(
     name: &str,
     bytes: impl Read,
@@ -36,12 +36,12 @@ pub(crate) fn read_rows(
     Ok(reading)
 }
 
-/// In which line each id came first.
+/// The line in which each id first occurs.
 #[derive(Debug, Default)]
 pub(crate) struct FirstOccurrences(BTreeMap<String, u64>);
 
 impl FirstOccurrences {
-    /// Remembers an id, unless it was there before: then, in which line.
+    /// Adds an id; if it is known, returns the line where it first occurs as the error.
     pub(crate) fn insert(&mut self, id: &str, line: u64) -> Result<(), u64> {
         match self.0.get(id) {
             Some(&first) => Err(first),
@@ -52,7 +52,7 @@ impl FirstOccurrences {
         }
     }
 
-    /// Takes the id of a row that is otherwise fine, or says why it cannot be one.
+    /// Adds the id of a row that is otherwise valid, or returns why the id is not allowed.
     pub(crate) fn insert_checked(&mut self, id: &str, line: u64) -> Result<(), String> {
         check_id(id)?;
         self.insert(id, line).map_err(|first| {
@@ -64,13 +64,13 @@ impl FirstOccurrences {
     }
 }
 
-/// The longest id, in bytes. An id stands in URLs, tables and every line of a run.
+/// The longest id, in bytes. Ids are used in URLs, tables and every line of a run.
 pub(crate) const ID_BYTES: usize = 512;
 
-/// Whether a text can be the id of a query or a document, or else why not.
+/// Checks whether a text can be the id of a query or a document, and returns why not.
 ///
-/// Runs and qrels are split at white space, so an id has none; and two ids that look the same
-/// are the same, so it has no control characters.
+/// Runs and qrels are split at white space, so an id has none. Ids that look the same must be the
+/// same, so an id has no control characters.
 pub(crate) fn check_id(id: &str) -> Result<(), String> {
     if id.is_empty() {
         return Err("the id is empty".to_owned());
@@ -98,7 +98,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
     }
 }
 
-/// Warns about what is odd in a document. An empty one is kept: it has length 0 and is counted.
+/// Warns about unusual content of a document. An empty one is kept: it has length 0 and is counted.
 pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut RowWarnings) {
     check_text("title", title, warnings);
     check_text("text", text, warnings);
@@ -107,7 +107,7 @@ pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut RowWarnings) {
     }
 }
 
-/// Refuses an empty query and warns about what is odd in another.
+/// Rejects an empty query and warns about unusual content.
 pub(crate) fn check_query(text: &str, warnings: &mut RowWarnings) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("the query is empty".to_owned());
@@ -116,9 +116,9 @@ pub(crate) fn check_query(text: &str, warnings: &mut RowWarnings) -> Result<(), 
     Ok(())
 }
 
-/// Warns about characters that are kept in a text and yet hardly meant to be there.
+/// Warns about characters that are kept in a text, but are hardly intended.
 fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
-    // 0xD8 and 0xE2 begin every bidirectional control in UTF-8: most texts stop here.
+    // All bidirectional controls start with 0xD8 or 0xE2 in UTF-8; most texts have neither.
     if !text.bytes().any(|it| matches!(it, 0 | 0xD8 | 0xE2)) {
         return;
     }
@@ -136,7 +136,7 @@ fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
     }
 }
 
-/// A text of a file inside of a message: in backticks, cut short, control characters escaped.
+/// Quotes a text for a message: in backticks, shortened, with control characters escaped.
 pub(crate) fn quote_text(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown = String::new();

@@ -9,8 +9,8 @@ use super::rows::{check_id, quote_text};
 use super::{FileSizeLimits, LineReader, TextLine};
 use crate::error::Error;
 
-/// Every line with its number, those that cannot be used with `!` and the reason, and last
-/// why the file is not read to its end, if it is not.
+/// Returns every line with its number, unusable ones with `!` and the reason, and at the end the
+/// error if the file cannot be read to its end.
 fn read(bytes: impl Read, bounds: FileSizeLimits) -> String {
     let mut out = String::new();
     if let Err(error) = read_into(&mut out, bytes, bounds) {
@@ -45,7 +45,7 @@ fn zstd(text: &[u8]) -> Vec<u8> {
     compress_to_vec(text, CompressionLevel::Fastest)
 }
 
-/// Four lines that pack well enough to make real blocks.
+/// Four lines that compress well enough for real compressed blocks.
 fn four_lines() -> Vec<u8> {
     let line = |it: usize| {
         (0..60)
@@ -58,7 +58,7 @@ fn four_lines() -> Vec<u8> {
         .into_bytes()
 }
 
-/// Gives a byte at a time, as a slow Blob might.
+/// Returns one byte at a time, as a slow Blob might.
 struct Trickle<'a>(&'a [u8]);
 
 impl Read for Trickle<'_> {
@@ -171,7 +171,10 @@ fn archives_are_told_by_their_first_bytes() {
     }
 }
 
-/// Made by `printf 'one\ntwo\nthree …\n' | zstd -19`, with a checksum; `zstd` 1.5.
+/// The output of `printf 'one
+/// two
+/// three …
+/// ' | zstd -19` with a checksum; `zstd` 1.5.
 const BY_THE_PROGRAM: &[u8] = &[
     0x28, 0xB5, 0x2F, 0xFD, 0x04, 0x68, 0xAD, 0x00, 0x00, 0x78, 0x6F, 0x6E, 0x65, 0x0A, 0x74, 0x77,
     0x6F, 0x0A, 0x74, 0x68, 0x72, 0x65, 0x65, 0x20, 0x0A, 0x01, 0x00, 0xB9, 0x8B, 0x12, 0xDE, 0xEF,
@@ -333,7 +336,7 @@ fn a_zstd_frame_may_not_ask_for_much() {
             corpus.txt: reading stopped at line 1: the zstd archive needs a window of 268 MB, more than the allowed 134 MB; recompress it without `--long`
         "#]],
     );
-    // A single segment of 4 GB, of which there is nothing.
+    // A single segment of 4 GB, without its content.
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0, 0, 0, 0xFF, 1, 0, 0],
         expect![[r#"
@@ -351,8 +354,8 @@ fn a_zstd_frame_may_not_ask_for_much() {
 
 #[test]
 fn a_zstd_block_may_not_hold_more_than_a_block() {
-    // 16 bytes as they are, then a block of one literal and 60,000 sequences, each of which
-    // repeats 131,074 bytes: 7.8 GB in a file of 120 kB, against RFC 8878, 3.1.1.2.4.
+    // 16 raw bytes, then a block of one literal and 60,000 sequences, each of which repeats 131,074
+    // bytes: 7.8 GB in a file of 120 kB, contrary to RFC 8878, 3.1.1.2.4.
     let block = |kind: u32, content: &[u8]| {
         let header = (content.len() as u32) << 3 | kind;
         [&header.to_le_bytes()[..3], content].concat()

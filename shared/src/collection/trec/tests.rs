@@ -252,7 +252,7 @@ fn a_run_may_begin_with_what_it_says_of_itself() {
         format!("{said}{rows}").as_bytes(),
         expect![[r##"{"#q": {"d2": 1.5}, "q1": {"d1": 2.5}}"##]],
     );
-    // Elsewhere it is a row that is none.
+    // Anywhere else the line is an invalid row.
     run(
         &format!("q1 Q0 d1 1 2.5 t\n{said}"),
         expect![[r#"

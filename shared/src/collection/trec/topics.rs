@@ -1,4 +1,4 @@
-//! TREC topics: what was looked for, in the mark-up of TREC or as a table.
+//! TREC topics, in the markup of TREC or as a table.
 //!
 //! ```text
 //! <top>                                       301<TAB>International Organized Crime
@@ -7,8 +7,8 @@
 //! <desc> Description: …
 //! </top>
 //! ```
-//! The mark-up is no SGML: fields are seldom closed and nothing is escaped. So only the tags
-//! that TREC has used are tags, and any other `<` is text.
+//! The markup is not SGML: fields are seldom closed and nothing is escaped. So only the tags that
+//! TREC has used are tags, and any other `<` is text.
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +20,9 @@ use crate::collection::lines::{FileSizeLimits, LineReader, TextLine};
 use crate::collection::{ByteProgress, Query, ReadRows};
 use crate::error::ReadReport;
 
-/// Reads topics in either form, told by the first line; of marked-up ones the title is the
-/// query. Empty queries are refused; of two with the same id the first is kept. `progress`
-/// hears how many bytes of the file have been read.
+/// Reads topics in either format, detected from the first line; in markup the title is the query.
+/// Empty queries are rejected; of two with the same id the first is kept. `progress` receives the
+/// number of bytes of the file that have been read.
 pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
     let mut taken = ParsedTopics::default();
     let (mut layout, mut open) = (None, None);
@@ -55,7 +55,7 @@ pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
     Ok((taken.queries, taken.reading))
 }
 
-/// The topics parsed so far, with the report on refused ones.
+/// The topics parsed so far, with the report on rejected ones.
 #[derive(Default)]
 struct ParsedTopics {
     queries: Vec<Query>,
@@ -64,7 +64,7 @@ struct ParsedTopics {
 }
 
 impl ParsedTopics {
-    /// Takes an id and a text if they make a query.
+    /// Adds a query if the id and the text are valid.
     fn take(&mut self, name: &str, line: u64, row: Result<(&str, &str), String>) {
         let mut warnings = RowWarnings::new();
         let query = row.and_then(|(id, text)| {
@@ -97,7 +97,7 @@ impl ParsedTopics {
         else {
             return;
         };
-        // TREC writes `<num> Number: 301` and, at first, `<title> Topic: Airbus Subsidies`.
+        // TREC writes `<num> Number: 301` and, in early years, `<title> Topic: Airbus Subsidies`.
         let id = number.strip_prefix("Number:").unwrap_or(&number).trim();
         let text = title.strip_prefix("Topic:").unwrap_or(&title).trim();
         self.take(name, line, Ok((id, text)));
@@ -123,7 +123,7 @@ fn columns(row: &str) -> Result<(&str, &str), String> {
         .ok_or_else(|| "no tab: a row is a query's id, a tab and its text".to_owned())
 }
 
-/// A topic of which not everything has been read.
+/// A topic that has not been read completely.
 struct Topic {
     line: u64,
     number: String,
@@ -134,7 +134,7 @@ struct Topic {
 enum Part {
     Number,
     Title,
-    /// The description and whatever else is not our query.
+    /// The description and other fields, which are not used.
     Other,
 }
 
@@ -148,7 +148,7 @@ impl Topic {
         }
     }
 
-    /// Adds words to the open part, with single spaces between.
+    /// Appends a text to the open field, with single spaces between words.
     fn push(&mut self, text: &str) {
         let part = match self.part {
             Part::Number => &mut self.number,
@@ -179,7 +179,7 @@ enum Piece<'a> {
     Text(&'a str),
 }
 
-/// Calls with every tag of a line and every text between.
+/// Calls `with` for every tag of a line and every text between tags.
 fn pieces(mut text: &str, mut with: impl FnMut(Piece<'_>)) {
     while let Some((before, tag, after)) = next_tag(text) {
         with(Piece::Text(before));
@@ -189,7 +189,7 @@ fn pieces(mut text: &str, mut with: impl FnMut(Piece<'_>)) {
     with(Piece::Text(text));
 }
 
-/// What stands before the first tag of TREC's, the tag, and what follows.
+/// Returns the text before the first TREC tag, the tag and the rest.
 fn next_tag(text: &str) -> Option<(&str, &'static str, &str)> {
     const TAGS: &[&str] = &[
         "top", "/top", "head", "/head", "num", "/num", "dom", "/dom", "title", "/title", "desc",

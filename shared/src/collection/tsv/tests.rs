@@ -4,7 +4,7 @@ use super::{read_documents, read_passages, read_plain_text, read_splits};
 use crate::collection::Document;
 use crate::error::{Error, ReadReport};
 
-/// The documents taken, then what is said of rows.
+/// Compares the accepted documents and the messages about rows with `expected`.
 fn check(read: Result<(Vec<Document>, ReadReport), Error>, expected: Expect) {
     let (docs, reading) = read.unwrap();
     assert_eq!(reading.n_rows, docs.len() as u64);

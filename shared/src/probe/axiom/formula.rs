@@ -2,19 +2,18 @@
 //!
 //! ```text
 //! choice   = cascade [ "if" condition ]
-//! cascade  = both { "|" both }            the first that prefers a text
-//! both     = sum { "&" sum }              what all prefer
+//! cascade  = both { "|" both }            the first that prefers a document
+//! both     = sum { "&" sum }              the document that all prefer
 //! sum      = product { ("+" | "-") product }
-//! product  = sign { ("*" | "/" | "%") sign }    "%": what half of the votes or more prefer
-//! sign     = ("+" | "-") sign | name | number | "(" choice ")"     "+": only which one
+//! product  = sign { ("*" | "/" | "%") sign }    "%": preferred by at least half of the votes
+//! sign     = ("+" | "-") sign | name | number | "(" choice ")"     "+": the sign only
 //! condition = "len" | "undecided" "(" choice ")" | "decided" "(" choice ")"
 //! ```
 //!
-//! An axiom prefers the first of two texts (1), the second (−1) or none (0). What is built must
-//! prefer the second where it is asked about the texts in the other order, so a number cannot
-//! be added to a preference, and two preferences multiplied say only whether they agree: that
-//! is checked when the formula is read. Where a value above 0 comes out, the first text is
-//! preferred.
+//! An axiom prefers the first of two documents (1), the second (−1) or neither (0). A formula must
+//! prefer the other way if the documents are exchanged, so a number cannot be added to a
+//! preference, and the product of two preferences only says whether they agree; the parser checks
+//! this. If the value is above 0, the first document is preferred.
 
 mod parser;
 #[cfg(test)]
@@ -26,23 +25,23 @@ use super::Axiom;
 use crate::probe::features::QueryContext;
 use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 
-/// A formula, read and checked; it fits wherever an axiom does.
+/// A parsed and checked formula; it can be used wherever an axiom can.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AxiomFormula {
     len: u8,
-    /// In postfix order, see [`Op`].
+    /// The operations in postfix order, see [`Op`].
     postfix: [u8; LONGEST],
 }
 
-/// Bytes of the longest formula: about twenty axioms with an operator each.
+/// The maximum number of bytes of a formula: about twenty axioms with an operator each.
 const LONGEST: usize = 48;
 
-/// A step of a formula; a list takes so many values off the stack.
+/// An operation of a formula; `Vote(n)`, `Both(n)` and `First(n)` take `n` values off the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
-    /// Pushes the value of an axiom, named by its place in [`leaves`].
+    /// Pushes the value of an axiom, given by its index in [`leaves`].
     Axiom(u8),
-    /// Pushes a number, written in hundredths.
+    /// Pushes a number, given in hundredths.
     Number(u16),
     Plus,
     Minus,
@@ -82,7 +81,8 @@ impl Op {
     }
 }
 
-/// Axioms that a formula can name: those that prefer one of two texts of the pool.
+/// Iterates over the axioms that a formula can name: those that prefer one of two documents of the
+/// pool.
 fn leaves() -> impl Iterator<Item = Axiom> {
     let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
     all.filter(|it| !matches!(it, Axiom::Tfc2 | Axiom::Lnc2))
@@ -123,7 +123,7 @@ impl AxiomFormula {
         })
     }
 
-    /// The axioms it names, each once.
+    /// Returns the axioms in the formula, each once.
     pub fn axioms(&self) -> Vec<Axiom> {
         let mut found: Vec<Axiom> = Vec::new();
         for op in self.ops() {
@@ -136,7 +136,7 @@ impl AxiomFormula {
         found
     }
 
-    /// Calls `take` with the places of each preferred text and of the other.
+    /// Calls `take` with the pool indexes of each preferred document and of the other.
     pub(super) fn for_each_preference(
         &self,
         mode: AxiomVariant,
@@ -154,12 +154,12 @@ impl AxiomFormula {
         }
     }
 
-    /// What each axiom prefers, for its place among the leaves: 1, 0 or −1 for each pair.
+    /// Returns the preferences of each axiom in the formula: 1, 0 or −1 for each pair of documents.
     fn known(&self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<(Axiom, Vec<i8>)> {
         let n = case.pool.len();
         let table = |axiom: Axiom| {
             let mut table = vec![0_i8; n * n];
-            // What is an instance in both orders prefers neither.
+            // A pair that is an instance in both orders has no preferred document.
             axiom.each_preferred(mode, case, |a, b| {
                 table[a * n + b] += 1;
                 table[b * n + a] -= 1;
@@ -169,7 +169,7 @@ impl AxiomFormula {
         self.axioms().into_iter().map(table).collect()
     }
 
-    /// Above 0 where the first text is preferred.
+    /// Computes the value of the formula, which is above 0 if the first document is preferred.
     fn value(
         &self,
         known: &[(Axiom, Vec<i8>)],
@@ -231,7 +231,8 @@ impl AxiomFormula {
         stack.pop().expect("checked when it was read")
     }
 
-    /// Of a pair, the preferred text first: what each axiom prefers, and what comes out.
+    /// Returns the preference of each axiom for a pair, the preferred document first, and the
+    /// value.
     pub(super) fn preconditions(
         &self,
         mode: AxiomVariant,
@@ -265,7 +266,7 @@ fn sign(value: f64) -> f64 {
     }
 }
 
-/// What several values come to.
+/// Combines the values of a vote, a conjunction or a cascade.
 fn combine(op: Op, values: &[f64]) -> f64 {
     let n_for = values.iter().filter(|it| **it > 0.0).count();
     let n_against = values.iter().filter(|it| **it < 0.0).count();
@@ -283,7 +284,7 @@ fn combine(op: Op, values: &[f64]) -> f64 {
     }
 }
 
-/// How strongly an operator binds.
+/// The precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Precedence {
     Choice,
@@ -294,7 +295,7 @@ enum Precedence {
     Name,
 }
 
-/// As it is read, without spaces and with no more parentheses than needed.
+/// Writes the formula without spaces and with no more parentheses than needed.
 impl fmt::Display for AxiomFormula {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stack: Vec<(Precedence, String)> = Vec::new();

@@ -1,23 +1,23 @@
 //! The other axioms of the package `ir_axioms` (Bondarenko et al., SIGIR 2022) that need no model
 //! and no web service: what they compare, and under which conditions.
 //!
-//! Each prefers one of two texts: it has conditions, which do not depend on the order of the two,
-//! and a lead of the first over the second; it is an instance iff the conditions hold and the
-//! lead is above 0. Claim: S(d1) > S(d2). Mode `code` is release 1.2.5 of the package, defects
-//! included; the other modes are as the literature has it:
+//! Each prefers one of two documents: it has conditions, which do not depend on the order of the
+//! two, and a lead of the first over the second; a pair is an instance iff the conditions hold and
+//! the lead is above 0. Claim: S(d1) > S(d2). Variant `code` is release 1.2.5 of the package,
+//! including its defects; the other variants follow the literature:
 //!
-//! - counts c(w,d) where the package takes c(w,d) / |d|, which makes equal counts unequal in
-//!   texts that are nearly equally long, and rewards the shorter text unasked;
-//! - TFC1, TFC3, REG and ANTI-REG compare texts that are equally long; in the package a method of
-//!   theirs hides the one that would have asked for that;
-//! - ASPECT-REG counts the aspects that a text covers, and two query terms are of one aspect if
-//!   a chain of similar terms leads from one to the other; the package asks only whether a text
-//!   covers any aspect, and its clusters depend on the order of a set;
-//! - STMC2 prefers no text where both orders qualify; the package then prefers both.
+//! - they use counts c(w,d) where the package uses c(w,d) / |d|, which makes equal counts unequal
+//!   in documents of nearly equal length and rewards the shorter document unintentionally;
+//! - TFC1, TFC3, REG and ANTI-REG compare documents of equal length; in the package, one of their
+//!   methods overrides the one that would have checked this;
+//! - ASPECT-REG counts the aspects that a document covers, and two query terms are of one aspect if
+//!   a chain of similar terms connects them; the package only checks whether a document covers any
+//!   aspect, and its clusters depend on the order of a set;
+//! - STMC2 prefers neither document if both orders qualify; the package then prefers both.
 //!
-//! In all modes LB1 takes the scores of [`Bm25::DEFAULT`], whatever the pool was made with, since
-//! mining must not depend on a run; the likeness of two terms is the cosine of their word vectors,
-//! 0 where one has none.
+//! In all variants LB1 uses the scores of [`Bm25::DEFAULT`], however the pool was made, since
+//! mining must not depend on a run; the similarity of two terms is the cosine of their word
+//! vectors, 0 if one has none.
 //!
 //! [`Bm25::DEFAULT`]: crate::rank::Bm25::DEFAULT
 
@@ -38,79 +38,79 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum IrAxiomsAxiom {
-    /// The sum of all query terms.
+    /// A larger sum of query-term counts.
     Tfc1IrAxioms,
-    /// Two terms beat one of them as often.
+    /// Two query terms are better than one of them with the same total count.
     Tfc3,
-    /// More of the rarer terms.
+    /// More occurrences of the rarer terms.
     MtdcIrAxioms,
-    /// The same, of texts equally long.
+    /// As [`IrAxiomsAxiom::MtdcIrAxioms`], for documents of equal length.
     LenMtdc,
-    /// The shorter of texts alike.
+    /// The shorter of two documents with similar query-term counts.
     Lnc1IrAxioms,
-    /// One more term makes up for one more word.
+    /// One more occurrence of a query term makes up for one more word.
     TfLnc,
-    /// A term that the other lacks.
+    /// A query term that the other document lacks.
     Lb1,
-    /// More of the term that is least like the others.
+    /// More occurrences of the query term that is least similar to the others.
     Reg,
-    /// More of the term that is most like the others.
+    /// More occurrences of the query term that is most similar to the others.
     AntiReg,
     /// More aspects of the query.
     AspectReg,
-    /// One text has all query terms, the other does not.
+    /// One document has all query terms, the other does not.
     And,
-    /// The same, of texts equally long.
+    /// As [`IrAxiomsAxiom::And`], for documents of equal length.
     LenAnd,
-    /// One text has more distinct query terms than the other.
+    /// One document has more distinct query terms than the other.
     MAnd,
-    /// The same, of texts equally long.
+    /// As [`IrAxiomsAxiom::MAnd`], for documents of equal length.
     LenMAnd,
-    /// A vocabulary farther from the query.
+    /// A vocabulary that is less similar to the query.
     Div,
-    /// The same, of texts equally long.
+    /// As [`IrAxiomsAxiom::Div`], for documents of equal length.
     LenDiv,
-    /// First occurrences closer to each other.
+    /// First occurrences of query terms that are closer to each other.
     Prox1,
-    /// First occurrences closer to the beginning of the text.
+    /// First occurrences of query terms that are closer to the beginning of the document.
     Prox2,
-    /// The query as a phrase, earlier.
+    /// An earlier occurrence of the query as a phrase.
     Prox3,
-    /// The closest grouping of all terms.
+    /// The closest group of all query terms.
     Prox4,
-    /// Smaller spans of all terms.
+    /// Smaller spans of all query terms.
     Prox5,
-    /// Words more like the query's.
+    /// Words that are more similar to those of the query.
     Stmc1IrAxioms,
-    /// A query term rather than the word most like one.
+    /// A query term rather than the word that is most similar to one.
     Stmc2IrAxioms,
 }
 
-/// A condition that does not depend on the order of the two texts.
+/// A condition that does not depend on the order of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IrAxiomsCondition {
-    /// Equally long within a share.
+    /// Equal lengths within a relative tolerance.
     Length,
-    /// Sums of query terms that differ by more than a share.
+    /// Sums of query-term counts that differ by more than a relative tolerance.
     SumsApart,
-    /// Equal sums of query terms.
+    /// Equal sums of query-term counts.
     SumsEqual,
-    /// Some count of a query term differs.
+    /// A query term whose counts differ.
     Differing,
-    /// All counts of query terms equal within a share.
+    /// All counts of query terms are equal within a relative tolerance.
     CountsClose,
-    /// Scores equal within a share.
+    /// Scores that are equal within a relative tolerance.
     ScoresClose,
-    /// All query terms equally rare within a share.
+    /// All query terms have equal idf within a relative tolerance.
     EquallyRare,
-    /// The same two or more query terms in both.
+    /// Both documents have the same query terms, at least two.
     SameTerms,
-    /// All of two or more query terms in both.
+    /// Both documents have all query terms, at least two.
     AllTerms,
 }
 
 impl IrAxiomsAxiom {
-    /// Every one, in the order of the families.
+    /// All of these axioms, by family.
     pub const ALL: &[IrAxiomsAxiom] = &[
         IrAxiomsAxiom::Tfc1IrAxioms,
         IrAxiomsAxiom::Tfc3,
@@ -137,7 +137,7 @@ impl IrAxiomsAxiom {
         IrAxiomsAxiom::Stmc2IrAxioms,
     ];
 
-    /// The name in commands, addresses and files.
+    /// Returns the name in commands, URLs and files.
     pub fn slug(self) -> &'static str {
         match self {
             IrAxiomsAxiom::Tfc1IrAxioms => "tfc1@ir_axioms",
@@ -166,7 +166,7 @@ impl IrAxiomsAxiom {
         }
     }
 
-    /// What there is to say about it before seeing any data.
+    /// Returns the name and the explanations of the axiom.
     pub fn description(self) -> &'static ProbeDescription {
         match self {
             IrAxiomsAxiom::Tfc1IrAxioms => &frequency::TFC1,
@@ -239,7 +239,7 @@ impl IrAxiomsAxiom {
         }
     }
 
-    /// What mining has to see of the texts.
+    /// Returns the features of documents that mining needs.
     pub(super) fn required_features(self) -> RequiredFeatures {
         RequiredFeatures {
             other_terms: matches!(
@@ -258,7 +258,7 @@ impl IrAxiomsAxiom {
         }
     }
 
-    /// Whether it needs word vectors.
+    /// Whether the axiom needs word vectors.
     pub fn needs_vectors(self) -> bool {
         matches!(
             self,
@@ -279,7 +279,7 @@ impl IrAxiomsAxiom {
         self.for_each_preference(mode, case, |first, second| found.push_pair(first, second));
     }
 
-    /// Calls `take` with the places of each preferred text and of the other.
+    /// Calls `take` with the pool indexes of each preferred document and of the other.
     pub(super) fn for_each_preference(
         self,
         mode: AxiomVariant,
@@ -306,7 +306,7 @@ impl IrAxiomsAxiom {
         }
     }
 
-    /// Of a pair, the preferred text first.
+    /// Measures the preconditions on a pair, the preferred document first.
     pub(super) fn preconditions(
         self,
         mode: AxiomVariant,

@@ -1,11 +1,11 @@
-//! LNC1: a text with the same query terms and more other words scores no higher.
+//! LNC1: a document with the same query terms and more other words does not score higher.
 //!
 //! Preconditions: c(w,d1) = c(w,d2) for every query term w; Σ ≥ 1; |d1| < |d2|. Claim:
 //! S(d1) ≥ S(d2). Fang, Tao & Zhai (SIGIR 2004).
 //!
-//! As printed in Câmara & Hauff (ECIR 2020): counts equal and some term outside of the query
-//! that d2 holds exactly once more. Their code does not test the query terms and tries only
-//! terms that occur in d1, so that most pairs are instances in both orders.
+//! As printed in Câmara & Hauff (ECIR 2020): equal counts and a term outside of the query that
+//! occurs exactly once more in d2. Their code does not check the query terms and tries only terms
+//! that occur in d1, so that most pairs are instances in both orders.
 
 use super::ProbeDescription;
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
@@ -30,7 +30,7 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::NotLower
 }
 
-/// Returns whether the mode reads [`DocumentFeatures::other_terms`].
+/// Returns whether the variant reads [`DocumentFeatures::other_terms`].
 pub(super) fn needs_other_terms(mode: AxiomVariant) -> bool {
     match mode {
         AxiomVariant::Fixed => false,

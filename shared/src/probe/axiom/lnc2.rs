@@ -1,12 +1,12 @@
-//! LNC2: a text repeated k times does not score lower than the text itself.
+//! LNC2: a document repeated k times does not score lower than the document itself.
 //!
-//! Built, not found: for a text d of the pool with Σ(d) ≥ 1 and each k from `repeat_from` to
-//! `repeat_to` with k·|d| ≤ `repeated_terms`, d' is the text k times, joined by a space.
-//! Claim: S(d') ≥ S(d). Fang, Tao & Zhai (SIGIR 2004); Rennings et al. (ECIR 2019), section
-//! 3.4, as printed without Σ(d) ≥ 1.
+//! Instances are built, not mined: for a document d of the pool with Σ(d) ≥ 1 and each k from
+//! `repeat_from` to `repeat_to` with k·|d| ≤ `repeated_terms`, d' is the text of d repeated k
+//! times, joined by spaces. Claim: S(d') ≥ S(d). Fang, Tao & Zhai (SIGIR 2004); Rennings et al.
+//! (ECIR 2019), section 3.4, printed without Σ(d) ≥ 1.
 //!
-//! Câmara & Hauff (ECIR 2020) fill a text up to 512 terms, k = ⌊512/|d|⌋ ≥ 2; their code takes
-//! texts of at most 256 terms and claims `>`.
+//! Câmara & Hauff (ECIR 2020) repeat a document up to 512 terms, k = ⌊512/|d|⌋ ≥ 2; their code
+//! takes documents of at most 256 terms and claims `>`.
 
 use super::ProbeDescription;
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
@@ -74,7 +74,7 @@ pub(super) fn premises(
         super::occurrences(texts, 2, least(mode)),
         repetitions(BoundRelation::AtLeast, limits.min_repetitions),
     ];
-    // A text without terms has no number of repetitions, so that every bound fails.
+    // A document without terms has no number of repetitions, so that every bound fails.
     let fill = limits
         .fill_length_terms
         .checked_div(once.n_terms)
@@ -100,7 +100,7 @@ fn least(mode: AxiomVariant) -> u32 {
     }
 }
 
-/// How often a text of `len` terms is repeated.
+/// Returns the numbers of repetitions of a document of `len` terms.
 fn repetitions(mode: AxiomVariant, limits: &Limits, len: u32) -> Vec<u32> {
     let fill = limits
         .fill_length_terms

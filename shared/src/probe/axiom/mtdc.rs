@@ -1,14 +1,14 @@
-//! M-TDC: of two texts with equally many query terms, the one with the rarer terms scores at
-//! least as high.
+//! M-TDC: of two documents with equally many query-term occurrences, the one with the rarer terms
+//! scores at least as high.
 //!
-//! Preconditions: | |d1| − |d2| | ≤ δ; both texts ≥ `min_terms`; Σ(d1) = Σ(d2); some count
-//! differs; every query term whose count differs lies in a valid pair (a, b): df(a) < df(b),
-//! c(a,d1) = c(b,d2), c(b,d1) = c(a,d2), c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q). Claim:
-//! S(d1) ≥ S(d2). Shi et al. (2005) changed the TDC of Fang et al.; for whole queries as
-//! Rennings et al. (ECIR 2019), section 3.3.
+//! Preconditions: | |d1| − |d2| | ≤ δ; Σ(d1), Σ(d2) ≥ `min_terms`; Σ(d1) = Σ(d2); some count
+//! differs; every query term whose count differs is in a valid pair (a, b): df(a) < df(b), c(a,d1)
+//! = c(b,d2), c(b,d1) = c(a,d2), c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q). Claim: S(d1) ≥ S(d2). Shi et
+//! al. (2005) modified the TDC of Fang et al.; extended to whole queries as in Rennings et al.
+//! (ECIR 2019), section 3.3.
 //!
-//! Both papers let a pair of equally frequent terms count, which makes both orders instances;
-//! Câmara & Hauff print it without Σ(d1) = Σ(d2), their code takes 1/cf for idf and claims `>`.
+//! Both papers allow a pair of equally frequent terms, which makes both orders instances; Câmara &
+//! Hauff print it without Σ(d1) = Σ(d2), their code uses 1/cf for idf and claims `>`.
 
 use super::ProbeDescription;
 use crate::index::term_statistics::QueryTerms;
@@ -109,7 +109,7 @@ pub(super) fn premises(
     premises
 }
 
-/// Query terms whose count differs and that lie in no valid pair.
+/// Returns the query terms whose counts differ and that are in no valid pair.
 fn uncovered<'a>(
     mode: AxiomVariant,
     query: &'a QueryTerms,

@@ -1,12 +1,12 @@
-//! STMC1: of two texts with equally many distinct query terms, the one whose other words mean
-//! more of what the query means scores higher.
+//! STMC1: of two documents with equally many distinct query terms, the one whose other words are
+//! more similar in meaning to the query scores higher.
 //!
 //! Preconditions: cover(d1) = cover(d2); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) > S(d2).
-//! Fang & Zhai (SIGIR 2006), for whole texts as Câmara & Hauff (ECIR 2020).
+//! Fang & Zhai (SIGIR 2006), for whole documents as in Câmara & Hauff (ECIR 2020).
 //!
-//! They write of a cosine distance where similarity is meant, and their code takes it: its
-//! instances put the text first that is less like the query. It asks for equally many
-//! occurrences of query terms in place of distinct ones.
+//! Câmara & Hauff write of a cosine distance where similarity is meant, and their code uses the
+//! distance: its instances put the document first that is less similar to the query. It requires
+//! equally many occurrences of query terms instead of distinct ones.
 
 use super::{ProbeDescription, similarity_lead};
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};

@@ -1,12 +1,12 @@
-//! STMC2: the words of the query count for more than words of like meaning.
+//! STMC2: the words of the query count for more than words of similar meaning.
 //!
-//! Preconditions: the terms of d2 outside of the query outnumber Σ(d1) > 0; Σ(d1) > Σ(d2);
-//! cos(d1 − Q, d2 − Q) ≥ `similar`. Claim: S(d1) ≥ S(d2). Fang & Zhai (SIGIR 2006), for whole
-//! texts as Câmara & Hauff (ECIR 2020).
+//! Preconditions: the terms of d2 outside of the query outnumber Σ(d1) > 0; Σ(d1) > Σ(d2); cos(d1 −
+//! Q, d2 − Q) ≥ `similar`. Claim: S(d1) ≥ S(d2). Fang & Zhai (SIGIR 2006), for whole documents as
+//! in Câmara & Hauff (ECIR 2020).
 //!
-//! As they print it the two texts must be unlike, since a distance is asked to be large, and
-//! d1 need hold no more query terms than d2. Their code asks for Σ(d1) > Σ(d2) and likeness,
-//! and for nothing else.
+//! As they print it, the two documents must be dissimilar, since a distance has to be large, and d1
+//! need not contain more query terms than d2. Their code requires Σ(d1) > Σ(d2) and similarity, and
+//! nothing else.
 
 use super::{ProbeDescription, occurrence_lead, occurrences};
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
@@ -14,7 +14,7 @@ use crate::probe::{
     AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
 };
 
-/// The least occurrences of query terms in the first text: Σ(d1) > 0.
+/// The minimum number of query-term occurrences in the first document: Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -39,7 +39,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         for b in a + 1..case.pool.len() {
             let (one, other) = (&case.pool[a], &case.pool[b]);
             let orders = [(one, other), (other, one)].map(|it| fits(mode, it.0, it.1));
-            // A cosine is costly, and asked for once.
+            // A cosine is expensive, so the other preconditions are checked first.
             if !orders[0] && !orders[1] {
                 continue;
             }
@@ -59,7 +59,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-/// Returns whether all preconditions hold but the one of likeness.
+/// Returns whether all preconditions other than the similarity hold.
 fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
     let outnumbered =
         second.n_other_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;

@@ -1,13 +1,13 @@
-//! STMC3: of two texts equally long with equally many distinct query terms, more occurrences of
-//! them do not make up for words farther from the query.
+//! STMC3: of two documents of equal length with equally many distinct query terms, more occurrences
+//! of them do not make up for words that are less similar to the query.
 //!
-//! Preconditions, where the text that must not lose stands first: cover(d1) = cover(d2);
-//! | |d1| − |d2| | ≤ δ; Σ(d2) > Σ(d1); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) ≥ S(d2).
-//! Fang & Zhai (SIGIR 2006), for whole texts as Câmara & Hauff (ECIR 2020).
+//! Preconditions, with the document that must not score lower first: cover(d1) = cover(d2); | |d1|
+//! − |d2| | ≤ δ; Σ(d2) > Σ(d1); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) ≥ S(d2). Fang & Zhai
+//! (SIGIR 2006), for whole documents as in Câmara & Hauff (ECIR 2020).
 //!
-//! As they print it the claim is the other way round, and a distance stands for the cosine.
-//! Their code compares terms outside of the query in place of Σ, asks for a gap below δ, and
-//! prefers the text that is less like the query.
+//! As they print it, the claim is reversed and has a distance instead of the cosine. Their code
+//! compares terms outside of the query instead of Σ, requires a difference in length below δ, and
+//! prefers the document that is less similar to the query.
 
 use super::{ProbeDescription, length_gap, occurrence_lead, similarity_lead};
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
@@ -108,7 +108,7 @@ pub(super) fn premises(
         ],
         AxiomVariant::Code => vec![
             cover,
-            // Lengths are whole: below δ is at most one less.
+            // Lengths are integers: below δ means at most δ − 1.
             MeasuredPrecondition {
                 bound: gap.bound.map(|it| it - 1.0),
                 ..gap

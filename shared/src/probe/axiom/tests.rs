@@ -1,4 +1,4 @@
-//! The axioms: each against documents one can check by eye, and mining against their preconditions.
+//! The axioms on documents that can be checked by eye, and mining against the preconditions.
 
 mod documents;
 mod mining;
@@ -20,7 +20,8 @@ const ANY_LENGTH: Limits = Limits {
     ..Limits::STANDARD
 };
 
-/// Lines `query …`, then `name …` for each document; all instances with their preconditions.
+/// Reads lines `query …`, then `name …` for each document, and checks all instances with their
+/// preconditions.
 fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();

@@ -1,11 +1,11 @@
-//! TFC1: of two texts equally long, the one with more query terms scores higher.
+//! TFC1: of two documents of equal length, the one with more query terms scores higher.
 //!
 //! Preconditions: | |d1| − |d2| | ≤ δ; Σ(d1), Σ(d2) ≥ `min_terms`; c(w,d1) ≥ c(w,d2) for every
-//! query term w; Σ(d1) > Σ(d2). Claim: S(d1) > S(d2). Fang, Tao & Zhai (SIGIR 2004), for
-//! whole queries as Rennings et al. (ECIR 2019), section 3.1.
+//! query term w; Σ(d1) > Σ(d2). Claim: S(d1) > S(d2). Fang, Tao & Zhai (SIGIR 2004), extended to
+//! whole queries as in Rennings et al. (ECIR 2019), section 3.1.
 //!
-//! As printed in Câmara & Hauff (ECIR 2020) the length test is one-sided, |d1| − |d2| ≤ δ,
-//! and no text needs a query term; their code is as `fixed` with `min_terms` 1.
+//! As printed in Câmara & Hauff (ECIR 2020) the length test is one-sided, |d1| − |d2| ≤ δ, and no
+//! document needs a query term; their code is the same as `fixed` with `min_terms` 1.
 
 use super::ProbeDescription;
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};

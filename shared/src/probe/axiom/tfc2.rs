@@ -1,12 +1,12 @@
 //! TFC2: each further step of query terms helps less than the step before.
 //!
-//! Preconditions: all three length gaps ≤ δ; 0 < Σ(d1) < Σ(d2) < Σ(d3); for every query term w
-//! c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2). Claim: S(d2) − S(d1) > S(d3) − S(d2). Fang, Tao &
-//! Zhai (SIGIR 2004), for whole queries as Rennings et al. (ECIR 2019), section 3.2.
+//! Preconditions: all three differences in length ≤ δ; 0 < Σ(d1) < Σ(d2) < Σ(d3); for every query
+//! term w, c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2). Claim: S(d2) − S(d1) > S(d3) − S(d2). Fang, Tao &
+//! Zhai (SIGIR 2004), extended to whole queries as in Rennings et al. (ECIR 2019), section 3.2.
 //!
-//! Triples are not searched for but looked up: with v the counts of a text, the third text
-//! of d1 and d2 has the counts 2·v2 − v1. Counts are hashed by a sum Σ v(w)·r(w) of fixed
-//! 64-bit numbers r, which is linear, so the hash looked for is 2·h2 − h1.
+//! Triples are looked up rather than searched: with v the counts of a document, the third document
+//! for d1 and d2 has the counts 2·v2 − v1. Counts are hashed by a sum Σ v(w)·r(w) of fixed 64-bit
+//! numbers r, which is linear, so the hash to look up is 2·h2 − h1.
 
 use super::ProbeDescription;
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
@@ -107,7 +107,7 @@ fn equal_steps([few, more, most]: [&DocumentFeatures; 3]) -> bool {
         .all(|((&a, &b), &c)| 2 * u64::from(b) == u64::from(a) + u64::from(c))
 }
 
-/// A fixed 64-bit number for each place (the finaliser of SplitMix64).
+/// Returns a fixed 64-bit number for each index (the finalizer of SplitMix64).
 fn scramble(place: u64) -> u64 {
     let mut it = (place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,11 +1,11 @@
-//! TP: the text in which two query terms stand closer together scores higher.
+//! TP: the document in which two query terms are closer together scores higher.
 //!
-//! Preconditions: both texts hold at least two distinct query terms; Γ(d1) < Γ(d2), where Γ(d) is
-//! the least |i − j| over positions i, j of two distinct query terms. Claim: S(d1) > S(d2).
-//! Tao & Zhai (SIGIR 2007), as Câmara & Hauff (ECIR 2020).
+//! Preconditions: both documents contain at least two distinct query terms; Γ(d1) < Γ(d2), where
+//! Γ(d) is the minimum |i − j| over positions i, j of two distinct query terms. Claim: S(d1) >
+//! S(d2). Tao & Zhai (SIGIR 2007), as in Câmara & Hauff (ECIR 2020).
 //!
-//! Their code has it the wrong way round: its instances put the text with the larger distance
-//! first and it counts that text's higher score as a success.
+//! Their code is reversed: its instances put the document with the larger distance first, and a
+//! higher score of that document counts as a success.
 
 use super::ProbeDescription;
 use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
@@ -13,7 +13,7 @@ use crate::probe::{
     AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
 };
 
-/// As the axiom says: two terms have a distance.
+/// The minimum number of distinct query terms, since a distance needs two.
 const TWO_TERMS: u32 = 2;
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {

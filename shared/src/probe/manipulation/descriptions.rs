@@ -1,12 +1,11 @@
-//! What there is to say of each manipulation: its word, its name and a statement are a row of
-//! `about.tsv`.
+//! Descriptions of the manipulations. A row of `about.tsv` has the slug, the name and a statement.
 
 use std::sync::LazyLock;
 
 use super::Manipulation;
 use crate::probe::ProbeDescription;
 
-/// What is said of each manipulation, behind the word of its slug.
+/// The description of each manipulation, by the word of its slug.
 static ALL: LazyLock<Vec<(&str, ProbeDescription)>> = LazyLock::new(|| {
     let rows = include_str!("about.tsv").lines();
     let cells = rows.map(|it| {
@@ -17,7 +16,7 @@ static ALL: LazyLock<Vec<(&str, ProbeDescription)>> = LazyLock::new(|| {
     about.collect()
 });
 
-/// With what is common to all of them.
+/// Returns a description with the fields that all manipulations share.
 fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
     ProbeDescription {
         name,
@@ -33,7 +32,7 @@ fn about(name: &'static str, statement: &'static str) -> ProbeDescription {
 }
 
 impl Manipulation {
-    /// Returns what there is to say about it before seeing any data.
+    /// Returns the name and the explanations of the manipulation.
     pub fn description(self) -> &'static ProbeDescription {
         let mut all = ALL.iter();
         let found = all.find(|it| it.0 == self.word());

@@ -1,12 +1,13 @@
-//! The same tokens in another order: whatever stands between two tokens stays where it is, and
-//! where two words would touch a space is put between them.
+//! Manipulations that reorder tokens: the characters between two tokens stay where they are, and a
+//! space is inserted between words that would touch.
 
 use std::ops::Range;
 
 use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::PartOfSpeech;
 
-/// The text with token `order[i]` in the place of token `i`; tokens are ascending and disjoint.
+/// Returns the text with token `order[i]` in the place of token `i`; tokens are ascending and
+/// disjoint.
 fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
@@ -26,8 +27,8 @@ fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
     made
 }
 
-/// Words and punctuation marks of a range of tokens. A contraction is one word here, though it is
-/// two tokens.
+/// Returns the words and punctuation marks of a range of tokens. A contraction is one word here,
+/// although it is two tokens.
 pub(super) fn words_of(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for token in &source.analysis.tokens[tokens] {
@@ -53,7 +54,7 @@ fn all_words(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     words_of(source, 0..source.analysis.tokens.len())
 }
 
-/// Bytes from the first to the last of some tokens.
+/// Returns the byte range from the first to the last of some tokens.
 pub(super) fn span(source: &ManipulationInput<'_>, tokens: &Range<usize>) -> Range<usize> {
     let all = &source.analysis.tokens[tokens.clone()];
     match (all.first(), all.last()) {
@@ -97,7 +98,7 @@ pub(super) fn shuffle_prepositions(
     placed(source.text, &places, &draw.order(places.len()))
 }
 
-/// As many words as there are noun phrases, in each other's places.
+/// Swaps as many random words as there are noun phrases.
 pub(super) fn swap_words(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     let words = all_words(source);
     let n = source.analysis.noun_phrases.len();
@@ -106,8 +107,8 @@ pub(super) fn swap_words(source: &ManipulationInput<'_>, draw: &mut SeededDraw) 
     placed(source.text, &places, &draw.order(places.len()))
 }
 
-/// Noun phrases, each with the whole of its first and last word: `she's` begins with one. Two that
-/// share a word are one.
+/// Returns the noun phrases, each extended to whole words at both ends: `she's` begins with one.
+/// Phrases that share a word are merged.
 fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let words = all_words(source);
     let mut spans: Vec<Range<usize>> = Vec::new();
@@ -124,7 +125,7 @@ fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     spans
 }
 
-/// Words of a range of tokens, those of a noun phrase as one.
+/// Returns the words of a range of tokens, with each noun phrase as one unit.
 fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let phrases = phrase_spans(source);
     let mut units: Vec<Range<usize>> = Vec::new();
@@ -147,7 +148,7 @@ pub(super) fn shuffle_around_phrases(
     placed(source.text, &units, &draw.order(units.len()))
 }
 
-/// Each sentence by itself, its last token in its place.
+/// Shuffles each sentence separately, with its last token in place.
 pub(super) fn shuffle_in_sentences(
     source: &ManipulationInput<'_>,
     keep_phrases: bool,

@@ -1,4 +1,4 @@
-//! Sentences that go, come, or are turned into their opposite.
+//! Manipulations that remove, add or negate sentences.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::order::span;
 use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech};
 
-/// Without the sentence that `which` picks among `n`; none of a text with fewer than two.
+/// Removes the sentence that `which` picks among `n`; `None` if there are fewer than two.
 pub(super) fn delete_sentence(
     source: &ManipulationInput<'_>,
     which: impl FnOnce(usize) -> usize,
@@ -18,7 +18,7 @@ pub(super) fn delete_sentence(
     let spans: Vec<Range<usize>> = sentences.iter().map(|it| span(source, it)).collect();
     let gone = which(spans.len());
     let text = source.text;
-    // What stands between two sentences goes with the one before it.
+    // The characters between two sentences are removed with the sentence before them.
     Some(match spans.get(gone + 1) {
         Some(next) => format!("{}{}", &text[..spans[gone].start], &text[next.start..]),
         None => format!(
@@ -29,7 +29,7 @@ pub(super) fn delete_sentence(
     })
 }
 
-/// A drawn sentence of a drawn document that is not relevant, but not of this one; none where
+/// Returns a random sentence of a random document that is not relevant and not this one; `None` if
 /// there is none.
 pub(super) fn draw_other_sentence<'a>(
     source: &ManipulationInput<'a>,
@@ -49,13 +49,13 @@ pub(super) fn draw_other_sentence<'a>(
     Some(&text[first.bytes.start..last.bytes.end])
 }
 
-/// Words after which a sentence is negated already.
+/// Words that mark a sentence as already negated.
 const NEGATIONS: &[&str] = &[
     "not", "n't", "n’t", "never", "no", "none", "nothing", "nobody", "nor", "neither", "cannot",
     "without",
 ];
 
-/// `not` after the first auxiliary verb of each sentence that has no negation.
+/// Inserts `not` after the first auxiliary verb of each sentence without a negation.
 pub(super) fn negate(source: &ManipulationInput<'_>) -> String {
     let mut made = String::with_capacity(source.text.len() + 16);
     let mut end = 0;

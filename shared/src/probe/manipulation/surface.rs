@@ -1,8 +1,7 @@
-//! Words that go or look different, each in its place.
+//! Manipulations that remove or change words in place.
 //!
-//! Without a list of misspellings a fifth of the words that have at least five letters, at least
-//! one of them, is misspelt by a rule: two neighboring letters inside of the word that differ
-//! change places.
+//! Without a list of misspellings, a rule misspells a fifth of the words of at least five letters,
+//! at least one word: two neighboring letters inside of the word that differ are swapped.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,14 +10,14 @@ use super::order::words_of;
 use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{PartOfSpeech, TaggedToken};
 
-/// Letters of a word that the rule misspells.
+/// The minimum number of letters of a word that the rule misspells.
 const LONG: usize = 5;
 
-/// One in so many words is misspelt by the rule.
+/// The rule misspells one in this many words.
 const ONE_IN: usize = 5;
 
-/// Without some tokens, ascending and disjoint. Of what stood before and behind a token the longer
-/// stays; at the beginning and the end of the text neither does.
+/// Removes some ranges of a text, ascending and disjoint. The longer of the white space before and
+/// after a range stays; at the beginning and the end of the text neither does.
 pub(super) fn remove_ranges(text: &str, gone: &[Range<usize>]) -> String {
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
@@ -60,7 +59,7 @@ pub(super) fn remove_punctuation(text: &str) -> String {
     text.replace(|it: char| it.is_ascii_punctuation(), " ")
 }
 
-/// Each token as `write` has it.
+/// Rewrites each token with `write`.
 pub(super) fn rewrite_tokens<'a>(
     source: &ManipulationInput<'a>,
     mut write: impl FnMut(usize, &TaggedToken, &'a str) -> Cow<'a, str>,
@@ -85,7 +84,7 @@ pub(super) fn lemmatize(source: &ManipulationInput<'_>) -> String {
     })
 }
 
-/// Every number, a token of digits alone, as another of as many digits.
+/// Replaces every number, a token of digits only, by another with the same number of digits.
 pub(super) fn change_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     rewrite_tokens(source, |_, _, word| {
         if !word.bytes().all(|it| it.is_ascii_digit()) {
@@ -93,7 +92,7 @@ pub(super) fn change_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDr
         }
         loop {
             let digit = |at: usize, draw: &mut SeededDraw| match (at, word.starts_with('0')) {
-                // Only a number that begins with 0 stays one that does.
+                // Only a number that begins with 0 is replaced by one that does.
                 (0, true) if word.len() > 1 => 0,
                 (0, false) => 1 + draw.below(9),
                 _ => draw.below(10),
@@ -103,7 +102,7 @@ pub(super) fn change_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDr
             if other != word {
                 return Cow::Owned(other);
             }
-            // `00` and the like: the last digit can always differ, so this ends.
+            // The last digit can always differ, even for `00`, so the loop ends.
         }
     })
 }
@@ -142,7 +141,7 @@ pub(super) fn misspell(
     })
 }
 
-/// Where two neighboring letters inside of a long word differ.
+/// Returns the positions in a long word at which two neighboring inner letters differ.
 fn places(word: &str) -> Vec<usize> {
     let letters: Vec<char> = word.chars().collect();
     if letters.len() < LONG || !letters.iter().all(|it| it.is_alphabetic()) {

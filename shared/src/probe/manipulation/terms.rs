@@ -1,4 +1,4 @@
-//! Terms that come or go.
+//! Manipulations that add or remove terms.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use super::surface::rewrite_tokens;
 use super::{ManipulationInput, SeededDraw, query_terms};
 use crate::text::linguistics::PartOfSpeech;
 
-/// Draws after which a collection has no more words to offer.
+/// The number of draws after which the search for words in the collection stops.
 const MOST_DRAWS: usize = 1_000;
 
-/// `n` words of the collection that the query does not have, each at a drawn place between two
-/// tokens, before the first or behind the last; none where there are no such words.
+/// Inserts `n` words of the collection that are not in the query, each at a random position between
+/// two tokens, before the first or after the last; `None` if there are no such words.
 pub(super) fn insert_noise_words(
     source: &ManipulationInput<'_>,
     n: u16,
@@ -66,9 +66,9 @@ pub(super) fn insert_noise_words(
     Some(made)
 }
 
-/// At most `n` nouns, verbs, adjectives and adverbs that are in the query in no form, drawn among
-/// those that have a synonym which is not in the query either, each as that; a capital stays one.
-/// None where there is no such word.
+/// Replaces at most `n` nouns, verbs, adjectives and adverbs that are not in the query in any form.
+/// They are drawn at random among those with a synonym that is not in the query either; capitals
+/// are kept. `None` if there is no such word.
 pub(super) fn replace_synonyms(
     source: &ManipulationInput<'_>,
     n: u16,
@@ -117,7 +117,7 @@ pub(super) fn replace_synonyms(
     (!chosen.is_empty()).then(|| rewrite_tokens(source, write))
 }
 
-/// Without the terms of the query, after the analyzer of the collection.
+/// Removes the terms of the query, according to the analyzer of the collection.
 pub(super) fn drop_query_terms(source: &ManipulationInput<'_>) -> String {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
@@ -126,12 +126,12 @@ pub(super) fn drop_query_terms(source: &ManipulationInput<'_>) -> String {
     let mut gone: Vec<Range<usize>> = gone
         .map(|(_, span)| span.start as usize..span.end as usize)
         .collect();
-    // Tokens of one word have the same place.
+    // Several tokens of one word have the same range.
     gone.dedup();
     remove_ranges(source.text, &gone)
 }
 
-/// The first so many tokens.
+/// Keeps the first `n` tokens.
 pub(super) fn truncate_tokens(source: &ManipulationInput<'_>, n: u16) -> String {
     match source.analysis.tokens.get(usize::from(n)) {
         Some(next) => source.text[..next.bytes.start].trim_end().to_owned(),

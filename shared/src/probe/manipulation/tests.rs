@@ -52,7 +52,7 @@ impl Bench {
         })
     }
 
-    /// The texts of a manipulation, each with what it was made of; there are some.
+    /// Returns the manipulated texts, at least one, each with its original.
     fn all(&self, manipulation: Manipulation) -> Vec<(&'static str, String)> {
         let each = TEXTS.iter();
         let made = each.filter_map(|&it| Some((it, self.made(manipulation, it, "ice lamp")?)));
@@ -65,7 +65,7 @@ impl Bench {
     }
 }
 
-/// Tokens of a text, sorted.
+/// Returns the tokens of a text, sorted.
 fn bag(text: &str) -> Vec<&str> {
     let analysis = analyze(text);
     let tokens = analysis.tokens.iter();
@@ -74,14 +74,15 @@ fn bag(text: &str) -> Vec<&str> {
     bag
 }
 
-/// Characters that are no white space, sorted: what no order changes, however a text is cut.
+/// Returns the characters other than white space, sorted: reordering does not change them, wherever
+/// a text is split.
 fn letters(text: &str) -> Vec<char> {
     let mut letters: Vec<char> = text.chars().filter(|it| !it.is_whitespace()).collect();
     letters.sort_unstable();
     letters
 }
 
-/// What a formula sees of a text.
+/// Returns the terms that a lexical ranker uses.
 fn terms(text: &str) -> Vec<String> {
     let terms = Analyzer::default().terms(text).into_iter();
     let mut terms: Vec<String> = terms.map(|it| it.0).collect();
@@ -193,7 +194,7 @@ fn prepositions_change_places_and_nothing_else_does() {
 fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
     for (before, after) in bench().all(Manipulation::SwapWords) {
         let phrases = analyze(before).noun_phrases.len();
-        // A word in the place of a punctuation mark may be set off by a space.
+        // A word in the place of a punctuation mark may be separated by a space.
         let [was, is] = [before, &after].map(|it| analyze(it).tokens.len());
         if was != is {
             continue;
@@ -213,7 +214,7 @@ fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
 fn what_is_removed_is_what_is_named() {
     let bench = bench();
     for (before, after) in bench.all(Manipulation::RemoveStopWords) {
-        // A contraction goes as a whole or stays; see below.
+        // A contraction is removed or kept as a whole; see below.
         if before.contains('\'') {
             continue;
         }
@@ -470,7 +471,7 @@ fn synonyms_are_other_words_outside_of_the_query() {
     for query in ["valleys", "canyon"] {
         assert_eq!(made(&bench, 5, query).as_deref(), Some(kept), "{query}");
     }
-    // One word of three.
+    // One of three words.
     let one = made(&bench, 1, "ice").unwrap();
     let pairs = one.split(' ').zip(text.split(' '));
     assert_eq!(pairs.filter(|it| it.0 != it.1).count(), 1, "{one}");

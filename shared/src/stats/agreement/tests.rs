@@ -1,7 +1,7 @@
 use super::*;
 
-/// One line for each rater, one column for each thing; `.` where there is no rating. Each thing
-/// is a group of its own.
+/// Each string has the ratings of one rater, with one column for each item and `.` for a missing
+/// rating. Each item is a group of its own.
 fn rated(raters: &[&str]) -> Vec<RatedItem> {
     let code = |it: u8| (it != b'.').then_some(it);
     let n = raters[0].len();
@@ -14,7 +14,7 @@ fn rated(raters: &[&str]) -> Vec<RatedItem> {
         .collect()
 }
 
-/// How many raters gave each category, a thing a row.
+/// Each row has the number of raters for each category of one item.
 fn counted(rows: &[&[usize]]) -> Vec<RatedItem> {
     let one = |row: &[usize]| {
         let each = row.iter().zip(0_u8..);
@@ -38,19 +38,20 @@ fn check(found: Option<AgreementCoefficient>, value: f64, interval: [f64; 2]) {
     assert!(bounds.into_iter().all(|(a, b)| near(*a, b)), "{found:?}");
 }
 
-/// Krippendorff (2011), section A: .095. Bounds here and below are of a second implementation
-/// (Python integers for PCG, `numpy.percentile`, the formulas over lists of ratings).
+/// Krippendorff (2011), section A: .095. The bounds here and below are those of a second
+/// implementation (Python integers for PCG, `numpy.percentile`, the formulas over lists of
+/// ratings).
 #[test]
 fn krippendorffs_two_observers_of_binary_data() {
     let rated = rated(&["0100000010", "1110010000"]);
     let found = krippendorff_alpha(&rated, MeasurementLevel::Nominal);
     check(found, 0.0952, [-0.4615, 0.6275]);
-    // Draws of things that both rated 0.
+    // Draws of items that both raters rated 0.
     assert_eq!(found.unwrap().n_undefined, 6);
     check(cohen_kappa(&rated, [0, 1]), 0.0909, [-0.4, 0.6154]);
 }
 
-/// The same, section B: .692.
+/// Krippendorff (2011), section B: .692.
 #[test]
 fn krippendorffs_two_observers_of_nominal_data() {
     let found = krippendorff_alpha(
@@ -70,8 +71,8 @@ fn four_observers() -> Vec<RatedItem> {
     ])
 }
 
-/// The same, sections C and D: nominal .743, ordinal .815, interval .849. The package
-/// `krippendorff` 0.9 of Python has these digits.
+/// Krippendorff (2011), sections C and D: nominal .743, ordinal .815, interval .849. The Python
+/// package `krippendorff` 0.9 has the same digits.
 #[test]
 fn krippendorffs_four_observers_with_missing_data() {
     let rated = four_observers();
@@ -84,7 +85,7 @@ fn krippendorffs_four_observers_with_missing_data() {
     }
     check(raw_agreement(&rated), 0.8182, [0.5909, 1.0]);
     check(fleiss_kappa(&rated), 0.7625, [0.4404, 1.0]);
-    // The last thing has one rating.
+    // The last item has one rating.
     assert_eq!(raw_agreement(&rated).unwrap().n_items, 11);
 }
 
@@ -129,7 +130,7 @@ fn fleiss_six_psychiatrists() {
     check(fleiss_kappa(&rated), 0.4302, [0.3147, 0.5249]);
 }
 
-/// Five patients to a group: the same value, other bounds.
+/// With five patients per group, the value is the same and the bounds differ.
 #[test]
 fn things_of_a_group_are_drawn_together() {
     let mut rated = counted(&DIAGNOSES);
@@ -195,7 +196,7 @@ fn one_category_or_no_pair_leaves_nothing_to_say() {
     assert_eq!(krippendorff_alpha(&apart, MeasurementLevel::Nominal), None);
 }
 
-/// A third of the draws lack the one thing that differs, and are undefined.
+/// A third of the draws lack the only item that differs, and are undefined.
 #[test]
 fn too_many_undefined_draws_bound_nothing() {
     let found =

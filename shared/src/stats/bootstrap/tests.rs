@@ -25,9 +25,9 @@ fn check(counts: &[(u64, u64)], expect: Expect) {
     expect.assert_eq(&found);
 }
 
-/// The same numbers come from a second implementation (Python integers for PCG,
-/// `numpy.percentile` for the bounds). SciPy 1.17's `bootstrap` with 200,000 draws of its own
-/// has [.516, .772], [.496, .825] and p .034.
+/// The same numbers come from a second implementation (Python integers for PCG, `numpy.percentile`
+/// for the bounds). SciPy 1.17's `bootstrap` with its own 200,000 draws gives [.516, .772], [.496,
+/// .825] and p .034.
 #[test]
 fn ten_queries_and_one_without_instances() {
     check(
@@ -52,7 +52,7 @@ fn ten_queries_and_one_without_instances() {
     );
 }
 
-/// As above; SciPy has [.506, .607] for the fraction over instances and p .036.
+/// As above; SciPy gives [.506, .607] for the fraction over instances and p .036.
 #[test]
 fn an_odd_number_of_queries() {
     check(
@@ -79,8 +79,8 @@ fn an_odd_number_of_queries() {
     );
 }
 
-/// Draws are all 1, so `p` would be 2 / 10,001 whatever the number of queries; five queries
-/// give a test by signs no less than 2 × .5^5.
+/// All draws are 1, so `p` would be 2 / 10,001 whatever the number of queries; for five queries the
+/// smallest value of a sign test is 2 × .5^5.
 #[test]
 fn full_agreement_of_few_queries_proves_little() {
     check(

@@ -1,5 +1,5 @@
-//! Rankers by effectiveness, with the marks of Rennings, Moraes and Hauff (ECIR 2019, table 2):
-//! which others a ranker is better than, by Wilcoxon's signed-rank test over queries.
+//! Effectiveness of the rankers, with the marks of Rennings, Moraes and Hauff (ECIR 2019, table 2):
+//! which other rankers a ranker is better than, by Wilcoxon's signed-rank test over queries.
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,35 @@ use crate::study::Study;
 use crate::study::controls::InstanceFilter;
 use crate::study::overview::MEASURES;
 
-/// A ranker is better than another below this `p`, as in the paper: not corrected.
+/// A ranker is better than another if `p` is below this, uncorrected as in the paper.
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
-/// Rankers × measures, over the pools.
+/// The effectiveness of each ranker by each measure, over the pools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EffectivenessTable {
-    /// `nDCG@10`, …
+    /// The names of the measures, for example `nDCG@10`.
     pub measures: Vec<String>,
-    /// Rankers × measures; none for a ranker without a judged query.
+    /// Cells, shape rankers × measures; `None` for a ranker without a query that has judgments.
     pub rows: Vec<Vec<Option<EffectivenessCell>>>,
 }
 
-/// One ranker in one measure.
+/// The effectiveness of one ranker by one measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EffectivenessCell {
-    /// Over queries, with a 95 % interval.
+    /// The mean over queries, with a 95 % interval.
     pub mean: Estimate,
-    /// Rows of the rankers that it is better than.
+    /// The rows of the rankers that it is significantly better than.
     pub better_than: Vec<u32>,
 }
 
-/// For each ranker a value for each measure of each judged query; none without judgments.
+/// For each ranker, the values of each measure for each query with judgments, by measure; `None`
+/// without judgments.
 pub(super) type PerQueryValues = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
-    /// Values of every query for every ranker.
+    /// Computes the value of every measure for every ranker and query.
     pub(super) fn per_query_values(&self, filter: &InstanceFilter<'_>) -> PerQueryValues {
         let rankers = self.scores.iter();
         rankers
@@ -48,7 +49,7 @@ impl Study {
             .collect()
     }
 
-    /// What a ranker's order of the pools is worth; none without judgments.
+    /// Evaluates a ranker's ranking of the pools; `None` without judgments.
     pub(in crate::study) fn evaluate_ranker(
         &self,
         scores: &Scores,
@@ -77,7 +78,7 @@ impl Study {
 }
 
 impl EffectivenessTable {
-    /// None where no ranker has a judged query.
+    /// Creates the table; `None` if no ranker has a query with judgments.
     pub(super) fn from_values(
         measures: &[String],
         per_query: &PerQueryValues,

@@ -1,20 +1,21 @@
-//! From every pair of texts to the instances of an axiom (Rennings, Moraes and Hauff, ECIR 2019,
-//! section 3.5): how many pass the axiom as first stated, how many once it is relaxed, how many
-//! once it is extended to queries of any length too; and which precondition sends away how many.
+//! Funnels from all pairs of documents to the instances of an axiom (Rennings, Moraes and Hauff,
+//! ECIR 2019, section 3.5): how many pairs meet the preconditions of the original axiom, of the
+//! relaxed one, and of the one that is also extended to queries of any length; and how many pairs
+//! fail each precondition.
 //!
-//! The original axioms, over ordered pairs or triples of distinct texts of a pool:
+//! The original axioms, over ordered pairs or triples of distinct documents of a pool:
 //!
-//! - TFC1: one query term, equal lengths, `c(w,d1) > c(w,d2)`; relaxed: lengths within δ. Extended
-//!   with relaxed lengths alone every query term would have to occur more often.
+//! - TFC1: one query term, equal lengths, `c(w,d1) > c(w,d2)`; relaxed: lengths within δ. In the
+//!   version extended by length alone, every query term has to occur more often.
 //! - TFC2: one query term, equal lengths, `c(w,d1) > 0`, both steps 1; relaxed: lengths within δ,
-//!   steps equal.
+//!   equal steps.
 //! - M-TDC: two query terms with exchanged counts, equal lengths; relaxed: lengths within δ.
 //! - LNC1: `d2` is `d1` with one more word that is not in the query; relaxed: longer.
-//! - LNC2: one query term, `d1` repeats `d2`; extended: any query. No collection holds such texts
-//!   but by accident, so they are built.
+//! - LNC2: one query term, `d1` repeats `d2`; extended: any query. Collections contain such
+//!   documents only by accident, so they are built.
 //! - TP: two query terms with the same counts, equal lengths, closer in `d1`.
 //!
-//! The axioms of word vectors were stated for texts of one word, which no pool has.
+//! The original axioms on word vectors are about documents of one word, which no pool has.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,21 +34,21 @@ use crate::word_vectors::IndexedWordVectors;
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
 
-/// How many candidates of an axiom are asked which precondition fails.
+/// The maximum number of candidates of an axiom for which failed preconditions are counted.
 pub const MAX_CHECKED_CANDIDATES: u64 = 20_000;
 
-/// The way to one axiom's instances.
+/// The funnel of one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AxiomFunnel {
     /// The axiom that is relaxed step by step.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In the order of the way; the first has every candidate, the last the instances.
+    /// The steps in order; the first has all candidates, the last the instances.
     pub steps: Vec<FunnelStep>,
-    /// In the order the axiom checks them.
+    /// The failed preconditions, in the order in which the axiom checks them.
     pub precondition_failures: Vec<PreconditionFailures>,
-    /// Candidates that were asked for `missed`: all, or as many drawn by seed.
+    /// The number of candidates in `precondition_failures`: all, or a seeded random sample.
     pub n_checked: u64,
 }
 
@@ -55,65 +56,65 @@ pub struct AxiomFunnel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FunnelStep {
-    /// After what.
+    /// The stage.
     pub stage: FunnelStage,
-    /// Pairs or triples.
+    /// The number of pairs or triples.
     pub n_candidates: u64,
 }
 
-/// How an axiom is read.
+/// A stage of the funnel: the version of the axiom whose preconditions hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FunnelStage {
-    /// Not at all: every pair or triple.
+    /// Every pair or triple.
     Candidates,
-    /// As first stated.
+    /// The original axiom.
     Original,
-    /// With relaxed preconditions, for queries as short as first stated.
+    /// Relaxed preconditions, for queries as short as in the original axiom.
     Relaxed,
-    /// For queries of any length, with relaxed lengths only.
+    /// Queries of any length, with only the lengths relaxed.
     ExtendedByLength,
-    /// For queries of any length, with the preconditions as stated.
+    /// Queries of any length, with the original preconditions.
     Extended,
-    /// Relaxed and extended: the instances of the study, before a cap.
+    /// Relaxed and extended: the instances of the study, before the maximum per query applies.
     Mined,
-    /// Instances that were built from texts.
+    /// Instances with derived documents.
     Derived,
 }
 
-/// A precondition with the candidates that do not pass it.
+/// A precondition with the number of candidates that fail it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PreconditionFailures {
-    /// What is counted; for a precondition of every query term, that of the first.
+    /// The measured quantity; a precondition on every query term has that of the first one.
     pub quantity: MeasuredQuantity,
-    /// How it must stand to the bound.
+    /// How the quantity must relate to the bound.
     pub relation: BoundRelation,
-    /// None where everything passes.
+    /// The bound; `None` if every value passes.
     pub bound: Option<f64>,
-    /// Candidates that fail it.
+    /// The number of candidates that fail it.
     pub n_failed: u64,
-    /// Candidates that fail nothing else.
+    /// The number of candidates that fail only this precondition.
     pub n_failed_only: u64,
-    /// The median of what was missing where it failed; none where nothing failed, or where it
-    /// could not be measured.
+    /// The median shortfall of the candidates that fail it; `None` if none fails or if it could not
+    /// be measured.
     pub median_shortfall: Option<f64>,
 }
 
-/// One query with its pool, counted.
+/// The features of one query and the documents of its pool.
 struct FunnelQuery {
     query: QueryTerms,
-    /// How like each query term is to each; empty without word vectors.
+    /// The similarity of each query term to each other one; empty without word vectors.
     alike: Vec<f64>,
-    /// With the words outside of the query.
+    /// The documents of the pool, with the terms that are not in the query.
     pool: Vec<DocumentFeatures>,
-    /// The pool's texts repeated, as LNC2 builds them: place and text.
+    /// The repeated documents of LNC2: index in the pool and features.
     repeated: Vec<(usize, DocumentFeatures)>,
 }
 
 impl Study {
-    /// One funnel for each axiom.
+    /// Computes one funnel for each axiom.
     pub(super) fn funnels(
         &self,
         shown: &[&Instances],
@@ -125,7 +126,8 @@ impl Study {
         if self.has_withheld_texts() {
             let funnels = shown.iter().map(|instances| AxiomFunnel {
                 probe: instances.probe,
-                // What is mined is known; what was on the way to it cannot be counted.
+                // The number of instances is known, but without the texts the other steps cannot be
+                // counted.
                 steps: vec![last_step(instances, &queries)],
                 precondition_failures: Vec::new(),
                 n_checked: 0,
@@ -283,7 +285,7 @@ fn steps(
                     && a.term_counts == b.term_counts
                     && a.count_extra_terms(b).n_terms == 1
                     && {
-                        // One more word, and all others as often: no other count differs.
+                        // One more term, and all others as often: no other count differs.
                         let shared = b
                             .other_terms
                             .iter()
@@ -332,7 +334,7 @@ fn steps(
     steps.into_iter().map(step).chain([last]).collect()
 }
 
-/// The instances, before a cap.
+/// Returns the last step: the instances before the maximum per query applies.
 fn last_step(instances: &Instances, queries: &[usize]) -> FunnelStep {
     let found = queries.iter().map(|&it| instances.n_found[it]);
     FunnelStep {
@@ -344,14 +346,14 @@ fn last_step(instances: &Instances, queries: &[usize]) -> FunnelStep {
     }
 }
 
-/// Ordered choices of `arity` among `n`.
+/// Returns the number of ordered choices of `arity` among `n`.
 fn choices(n: usize, arity: usize) -> u64 {
     (0..arity as u64)
         .map(|it| (n as u64).saturating_sub(it))
         .product()
 }
 
-/// Triples with equal steps of the one query term, each of so many if a number is given.
+/// Counts the triples with equal steps of a single query term, each step equal to `step` if given.
 fn steps_of_one(
     case: &FunnelQuery,
     same_length: impl Fn(&DocumentFeatures, &DocumentFeatures) -> bool,
@@ -383,8 +385,8 @@ fn steps_of_one(
     n
 }
 
-/// What fails, over all candidates or [`MAX_CHECKED_CANDIDATES`] drawn ones; and how many were
-/// asked.
+/// Counts the failed preconditions over all candidates, or over [`MAX_CHECKED_CANDIDATES`] random
+/// ones. Returns them with the number of candidates that were checked.
 fn missed(
     probe: Probe,
     mode: AxiomVariant,
@@ -403,7 +405,7 @@ fn missed(
     let mut draw = Pcg64::new(u128::from(limits.seed), stream(probe));
     for case in cases {
         let n = candidates(case);
-        // A query has its share of what is asked, at least one if it has any.
+        // Each query gets a proportional share of the sample, at least one candidate if it has any.
         let share = match all > MAX_CHECKED_CANDIDATES {
             true => (n * MAX_CHECKED_CANDIDATES).div_ceil(all),
             false => n,
@@ -432,15 +434,15 @@ fn missed(
     )
 }
 
-/// Which stream of random numbers an axiom draws from. Each of the first nine has one of its own;
-/// those that were added later share another, so that these nine keep their numbers.
+/// Returns the stream of random numbers of an axiom. Each of the first nine axioms has its own;
+/// those that were added later share one, so that the numbers of the first nine stay the same.
 fn stream(probe: Probe) -> u128 {
     let mut first = Axiom::ALL.iter().take(9);
     let place = first.position(|&it| Probe::Axiom(it) == probe);
     place.unwrap_or(9) as u128
 }
 
-/// The candidate at a place, in the order of the claim.
+/// Returns the documents of the candidate at an index, in the order of the claim.
 fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<DocumentFeatures> {
     if probe == Probe::Axiom(Axiom::Lnc2) {
         let (of, repeated) = &case.repeated[place as usize];
@@ -453,7 +455,7 @@ fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<D
         let mut at = (place % n) as usize;
         place /= n;
         n -= 1;
-        // Counted among those that were not taken yet.
+        // The index counts only documents that were not chosen yet.
         let mut taken = left.clone();
         taken.sort_unstable();
         for it in taken {
@@ -464,7 +466,7 @@ fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<D
     left.into_iter().map(|it| case.pool[it].clone()).collect()
 }
 
-/// What is known of one precondition so far.
+/// The counts of one precondition so far.
 struct FailureCounter {
     premise: MeasuredPrecondition,
     n_failed: u64,
@@ -485,7 +487,8 @@ impl FailureCounter {
     }
 }
 
-/// Counts what fails of one candidate; preconditions of several query terms are one.
+/// Counts the failed preconditions of one candidate; the same precondition on several query terms
+/// counts once.
 fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
     let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
     for premise in premises {
@@ -506,7 +509,7 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
         if premise.holds() {
             continue;
         }
-        // What has to be above a whole number lacks one more.
+        // An integer that must exceed the bound lacks one more than the difference.
         let more = match premise.relation {
             BoundRelation::MoreThan if premise.quantity.is_counted() => 1.0,
             BoundRelation::MoreThan
@@ -529,7 +532,7 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
     }
 }
 
-/// The same precondition of whichever query term.
+/// Returns the quantity without the query term that it is about.
 fn general(quantity: MeasuredQuantity) -> MeasuredQuantity {
     match quantity {
         MeasuredQuantity::TermCountLead { .. } => MeasuredQuantity::TermCountLead { term: 0 },
@@ -544,7 +547,8 @@ mod tests {
     use crate::study::figures::FigureOptions;
     use crate::study::fixture;
 
-    /// By hand. Query `river`; texts of two, two, three and two words with 2, 1, 1 and 0 of it.
+    /// Computed by hand. Query `river`; documents of 2, 2, 3 and 2 words with 2, 1, 1 and 0
+    /// occurrences of it.
     const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
 
     fn funnel(probe: Probe, delta: u32) -> AxiomFunnel {
@@ -564,8 +568,8 @@ mod tests {
 
     #[test]
     fn tfc1_is_relaxed_and_extended_step_by_step() {
-        // Originally 1 > 2, 1 > 4 and 2 > 4 (all of two words). With δ = 1 and a query term in
-        // both also 1 > 3, but no longer those with 4. Of lengths alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
+        // Original: 1 > 2, 1 > 4 and 2 > 4 (all of two words). With δ = 1 and a query term in both,
+        // also 1 > 3, but no longer those with 4. By length alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
         let found = funnel(Probe::Axiom(Axiom::Tfc1), 1);
         let expected = [
             (FunnelStage::Candidates, 12),
@@ -586,10 +590,12 @@ mod tests {
             let it = all.find(|it| it.quantity == quantity).unwrap();
             (it.n_failed, it.n_failed_only, it.median_shortfall)
         };
-        // Text 3 is longer by one than all others: six ordered pairs; 1 and 3 fail nothing else.
+        // Document 3 is longer than all others by one: six ordered pairs; 1 and 3 fail nothing
+        // else.
         let gap = MeasuredQuantity::LengthGap { a: 1, b: 2 };
         assert_eq!(missed(gap), (6, 1, Some(1.0)));
-        // Text 4 has no query term; as the second of a pair it fails that alone but for text 3.
+        // Document 4 has no query term; as the second of a pair it fails only that, except with
+        // document 3.
         let second = MeasuredQuantity::QueryTermOccurrences { text: 2 };
         assert_eq!(missed(second), (3, 2, Some(1.0)));
     }

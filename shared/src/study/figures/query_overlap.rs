@@ -1,6 +1,6 @@
-//! Effectiveness by how much of the query its relevant texts hold (Câmara and Hauff, ECIR 2020,
-//! figure 1): queries in thirds by `|Q ∩ d| / |Q|` over distinct terms, a mean where a query has
-//! several relevant documents.
+//! Effectiveness by how many of the query terms relevant documents contain (Câmara and Hauff, ECIR
+//! 2020, figure 1): queries in thirds by `|Q ∩ d| / |Q|` over distinct terms, averaged if a query
+//! has several relevant documents.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,27 +10,27 @@ use crate::stats::{Estimate, bootstrap};
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
 
-/// Mean effectiveness in each third.
+/// The mean effectiveness in each third of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryOverlapFigure {
-    /// Which measure: `nDCG@10`.
+    /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
     /// The overlaps at which the second and the last third begin.
     pub edges: [f64; 2],
-    /// Over all queries with a relevant document.
+    /// Thirds of all queries with a relevant document.
     pub all_queries: OverlapThirds,
-    /// Over those with a relevant document in the pool.
+    /// Thirds of the queries with a relevant document in the pool.
     pub relevant_in_pool: OverlapThirds,
 }
 
-/// Queries in thirds: little, medium and much overlap.
+/// The queries in thirds of low, medium and high overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverlapThirds {
-    /// How many queries are in each.
+    /// The number of queries in each third.
     pub n_queries: [u64; 3],
-    /// For each ranker the mean in each; none where there is no query.
+    /// For each ranker the mean in each third; `None` if it has no query.
     pub rows: Vec<[Option<Estimate>; 3]>,
 }
 

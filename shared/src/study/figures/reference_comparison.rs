@@ -1,4 +1,4 @@
-//! How far rankers are from one of them, axiom by axiom.
+//! Differences between the rankers and a reference ranker, axiom by axiom.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,20 +11,21 @@ use crate::study::Study;
 use crate::study::controls::{InstanceFilter, StudyControls};
 use crate::verdict::Outcome;
 
-/// Every ranker against one, over the instances that both were judged on.
+/// Every ranker compared with the reference, over the instances on which both have a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReferenceComparison {
     /// Row of the ranker that the others are compared with.
     pub reference: u32,
-    /// Rankers × axioms; none for the reference, and where no instance was judged for both.
+    /// Differences, shape rankers × axioms; `None` for the reference itself, and if no instance has
+    /// a verdict for both.
     pub rows: Vec<Vec<Option<FractionDifference>>>,
-    /// How many tests Holm's correction reckons with.
+    /// The number of tests in Holm's correction.
     pub n_tests: u64,
 }
 
 impl Study {
-    /// Compares every ranker with the one of the choice.
+    /// Compares every ranker with the reference ranker of the options.
     pub(super) fn compare_with_reference(
         &self,
         shown: &[&Instances],

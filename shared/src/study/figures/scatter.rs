@@ -1,5 +1,5 @@
-//! Whether rankers that follow the axioms are better rankers (Rennings, Moraes and Hauff, ECIR
-//! 2019, section 4.4).
+//! Effectiveness against agreement with the axioms: whether rankers that follow the axioms are more
+//! effective (Rennings, Moraes and Hauff, ECIR 2019, section 4.4).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use crate::probe::Probe;
 use crate::stats::correlation::{Correlation, pearson};
 use crate::study::overview::StudyOverview;
 
-/// One point for each ranker.
+/// A scatter plot of effectiveness and axioms with one point for each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EffectivenessScatter {
-    /// Which measure: `nDCG@10`.
+    /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
-    /// The axioms that every ranker was judged on.
+    /// The axioms on which every ranker has verdicts.
     pub axioms: Vec<Probe>,
-    /// In the order of the rankers: effectiveness and the mean of the fractions over these
-    /// axioms; none where one of them is missing.
+    /// For each ranker its effectiveness and the mean of its fractions over these axioms; `None` if
+    /// one of them is missing.
     pub points: Vec<Option<[f64; 2]>>,
-    /// Pearson's r; none for fewer than four rankers.
+    /// Pearson's r; `None` for fewer than four rankers.
     pub correlation: Option<Correlation>,
 }
 

@@ -1,8 +1,9 @@
-//! A page out of any number of instances: counted once, picked once, never sorted as a whole.
+//! Computes a page of a list of any number of instances in two passes, without sorting the whole
+//! list.
 //!
-//! Both passes go over parts of the queries, which may be done in any order and on any number
-//! of threads. The first counts the instances that pass by the order of magnitude of what they
-//! are sorted by; the second keeps only those of the magnitudes in which the page lies.
+//! Both passes go over parts of the queries, in any order and on any number of threads. The first
+//! counts the instances that pass the filter by the magnitude of their sort key; the second keeps
+//! only those of the magnitudes in which the page lies.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use crate::probe::{Claim, Instances, StudyDocNo};
 use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
-/// What a page is made with.
+/// Lists the instances of one ranker and axiom.
 pub struct InstanceLister<'a> {
     study: &'a Study,
     listing: &'a InstanceListOptions,
@@ -24,16 +25,17 @@ pub struct InstanceLister<'a> {
     scores: &'a Scores,
     filter: InstanceFilter<'a>,
     tie_width: f64,
-    /// In lower case.
+    /// The query filter, in lower case.
     wanted: String,
-    /// For each pair whether the ranker saw a part of the text alone; only where that is asked.
+    /// For each pair whether the ranker truncated the document; empty unless this is needed.
     truncated: Vec<bool>,
 }
 
-/// Significant bits of a number that tell its magnitude: sign, exponent, six of the fraction.
+/// The significant bits of a number that make its magnitude: sign, exponent and six bits of
+/// fraction.
 const BITS: u32 = 18;
 
-/// What the first pass found among some queries.
+/// The result of the first pass over some queries.
 pub struct MarginCounts {
     queries: Range<usize>,
     least: f64,
@@ -43,7 +45,7 @@ pub struct MarginCounts {
     magnitudes: Vec<Magnitude>,
 }
 
-/// The instances of one magnitude.
+/// The instances whose sort keys have one magnitude.
 #[derive(Clone, Copy)]
 struct Magnitude {
     n: u64,
@@ -64,18 +66,18 @@ impl Magnitude {
         self.most = self.most.max(other.most);
     }
 
-    /// Whether all are sorted by the same number, and so stand in the order of queries.
+    /// Whether all sort keys are equal, so that the instances are in the order of queries.
     fn is_flat(self) -> bool {
         self.n == 0 || self.least.to_bits() == self.most.to_bits()
     }
 }
 
-/// What the first pass comes to.
+/// The plan for the second pass.
 pub struct ListPlan {
-    /// What the second pass looks for, one for each part.
+    /// The parts of the second pass.
     pub parts: Vec<ListPart>,
     n: u64,
-    /// Instances before the page in what the second pass finds.
+    /// The number of instances that the second pass finds before the page.
     skip: u64,
     n_tied: u64,
     bins: Bins,
@@ -84,23 +86,23 @@ pub struct ListPlan {
 /// The bins of a histogram.
 #[derive(Clone, Copy)]
 struct Bins {
-    /// Number of the first one.
+    /// The number of the first bin.
     first: f64,
     width: f64,
     n: usize,
 }
 
-/// What the second pass looks for among some queries.
+/// A part of the second pass: some queries and the magnitudes to select.
 pub struct ListPart {
     queries: Range<usize>,
-    /// First and last magnitude.
+    /// The first and the last magnitude of the page.
     between: [usize; 2],
-    /// For each magnitude how many to leave out before, and how many to keep.
+    /// For each magnitude the number of instances to skip and the number to keep after them.
     parts: Vec<(u64, u64)>,
     bins: Bins,
 }
 
-/// What the second pass found.
+/// The result of the second pass over a part.
 #[derive(Default)]
 pub struct SelectedInstances {
     judged: Vec<InstanceVerdict>,
@@ -116,7 +118,7 @@ pub(super) struct InstanceVerdict {
     pub(super) verdict: Option<Verdict>,
 }
 
-/// What an instance is sorted by; those without a verdict come last.
+/// Returns the sort key of an instance; those without a verdict come last.
 pub(super) fn sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
     match (sort, verdict.map(|it| it.margin)) {
         (InstanceSort::Query, _) => 0.0,
@@ -127,7 +129,7 @@ pub(super) fn sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
     }
 }
 
-/// Ascending with the number, as `f64::total_cmp`.
+/// Returns the magnitude of a sort key, ascending with the key as ordered by `f64::total_cmp`.
 fn magnitude(key: f64) -> usize {
     let bits = key.to_bits();
     let ordered = if bits >> 63 == 1 {
@@ -167,7 +169,7 @@ impl<'a> InstanceLister<'a> {
         })
     }
 
-    /// Parts of the queries with about equally many instances.
+    /// Splits the queries into parts with about equally many instances.
     pub fn split_queries(&self, n: usize) -> Vec<Range<usize>> {
         let n_queries = self.instances.n_queries();
         let of_each = self.instances.len() / n.max(1) + 1;
@@ -182,7 +184,7 @@ impl<'a> InstanceLister<'a> {
         parts
     }
 
-    /// Calls `take` with what passes the controls and the query of the listing.
+    /// Calls `take` with each instance that passes the controls and the query filter.
     fn each(&self, queries: Range<usize>, mut take: impl FnMut(InstanceVerdict)) {
         let study = self.study;
         let unknown = u32::MAX;
@@ -240,7 +242,7 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    /// The first pass over some queries.
+    /// Runs the first pass over some queries.
     pub fn count_margins(&self, queries: Range<usize>) -> MarginCounts {
         let mut found = MarginCounts {
             queries: queries.clone(),
@@ -272,7 +274,7 @@ impl<'a> InstanceLister<'a> {
         found
     }
 
-    /// What the second pass looks for in each part.
+    /// Plans the second pass from the results of the first pass over all parts.
     pub fn plan(&self, counted: &[MarginCounts]) -> ListPlan {
         let mut all = vec![NONE; 1 << BITS];
         for part in counted {
@@ -284,7 +286,7 @@ impl<'a> InstanceLister<'a> {
         let page = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE);
         let first = self.listing.offset.min(n);
         let last = first.saturating_add(page).min(n);
-        // Where each magnitude begins in the list; those that the page touches.
+        // The magnitudes that the page touches, with the index in the list at which each begins.
         let mut begin = 0;
         let mut touched: Vec<(usize, u64)> = Vec::new();
         for (at, it) in all.iter().enumerate().filter(|it| it.1.n > 0) {
@@ -297,7 +299,7 @@ impl<'a> InstanceLister<'a> {
             (Some(a), Some(b)) => [a.0, b.0],
             _ => [1, 0],
         };
-        // Of a flat magnitude what lies before the page is left out already.
+        // The second pass already skips what lies before the page in a flat magnitude.
         let skip = match touched.first() {
             Some(&(at, begin)) if !all[at].is_flat() => first - begin,
             _ => 0,
@@ -310,7 +312,8 @@ impl<'a> InstanceLister<'a> {
                 if !all[at].is_flat() {
                     return (at, (0, here));
                 }
-                // In the order of queries: what lies before the page is only counted.
+                // A flat magnitude is in the order of queries, so what lies before the page is only
+                // counted.
                 let start = begin + *before;
                 *before += here;
                 let skip = first.saturating_sub(start).min(here);
@@ -339,7 +342,7 @@ impl<'a> InstanceLister<'a> {
         }
     }
 
-    /// The second pass over a part.
+    /// Runs the second pass over a part.
     pub fn select_instances(&self, wanted: &ListPart) -> SelectedInstances {
         let mut left = wanted.parts.clone();
         let mut found = SelectedInstances {
@@ -371,7 +374,7 @@ impl<'a> InstanceLister<'a> {
         found
     }
 
-    /// The page, from all parts in order.
+    /// Builds the page from the results of all parts, in order.
     pub fn build_page(&self, plan: &ListPlan, picked: Vec<SelectedInstances>) -> InstancePage {
         let mut counts = vec![0; plan.bins.n];
         let mut judged = Vec::new();
@@ -420,7 +423,7 @@ impl<'a> InstanceLister<'a> {
     }
 }
 
-/// From the least to the most margin, of round width, with an edge at 0.
+/// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
 fn bins(counted: &[MarginCounts]) -> Bins {
     let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
     let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
@@ -440,7 +443,7 @@ fn bins(counted: &[MarginCounts]) -> Bins {
     }
 }
 
-/// In which bin a margin is, counted from 0.
+/// Returns the number of the bin of a margin: bin 0 begins at 0.
 fn bin(margin: f64, width: f64) -> f64 {
     libm::floor(margin / width)
 }

@@ -1,6 +1,6 @@
-//! The base form of a word: tables of what is irregular, and endings taken off after the rules
-//! of English spelling, with the dictionary of word classes to decide between two results
-//! (`hoped`: `hope`, not `hop`). After Morphy, the lemmatiser of WordNet (Fellbaum 1998).
+//! Lemmatization: tables of irregular forms, and removal of endings by the rules of English
+//! spelling, where the dictionary of word forms decides between two results (`hoped`: `hope`, not
+//! `hop`). Modeled after Morphy, the lemmatizer of WordNet (Fellbaum 1998).
 
 mod irregular;
 
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::{PartOfSpeech, lexicon};
 
-/// The base form, in lower case; a proper noun as it is written.
+/// Returns the lemma, in lower case; a proper noun is not changed.
 pub(super) fn lemma(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
     if matches!(tag, PartOfSpeech::ProperNoun | PartOfSpeech::Other) {
         return Cow::Borrowed(form);
@@ -39,7 +39,7 @@ pub(super) fn lemma(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
     Cow::Owned(base.into_owned())
 }
 
-/// The singular of a noun in lower case.
+/// Returns the singular of a noun in lower case.
 pub(super) fn noun_lemma(form: &str) -> Cow<'_, str> {
     if let Some(base) = irregular::noun(form) {
         return Cow::Borrowed(base);
@@ -58,11 +58,11 @@ pub(super) fn noun_lemma(form: &str) -> Cow<'_, str> {
     let Some(singular) = form.strip_suffix('s') else {
         return Cow::Borrowed(form);
     };
-    // A form of letters only, with something before its `s`.
+    // Only letters, with something before the final `s`.
     let is_plural = singular.len() > 1
         && !singular.ends_with(['s', '\''])
         && !form.starts_with(|it: char| it.is_ascii_digit());
-    // `circus`, `basis`, `canvas`, `chaos`.
+    // As in `circus`, `basis`, `canvas`, `chaos`.
     let unsure = singular.ends_with(['u', 'i'])
         || is_known(form) && singular.ends_with(['a', 'o'])
         || form.len() < 5 && is_known(form);
@@ -72,7 +72,7 @@ pub(super) fn noun_lemma(form: &str) -> Cow<'_, str> {
     without_es(form, singular)
 }
 
-/// The infinitive of a verb in lower case.
+/// Returns the infinitive of a verb in lower case.
 pub(super) fn verb_lemma(form: &str) -> Cow<'_, str> {
     if let Some(base) = irregular::verb(form) {
         return Cow::Borrowed(base);
@@ -95,8 +95,8 @@ pub(super) fn verb_lemma(form: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a form in lower case can be an infinitive: it is one most often, or what is made from
-/// it with `ed` or `ing` is a verb.
+/// Returns whether a form in lower case can be an infinitive: its most frequent tag is verb, or
+/// that of the form with `ed` or `ing` is.
 pub(super) fn can_be_verb(form: &str) -> bool {
     let Some(last) = form.chars().next_back().filter(|_| form.len() > 1) else {
         return false;
@@ -108,7 +108,7 @@ pub(super) fn can_be_verb(form: &str) -> bool {
             .any(|it| is_verb(&format!("{stem}{it}")) || is_verb(&format!("{form}{last}{it}")))
 }
 
-/// A comparative or superlative, only if what remains is an adjective or adverb.
+/// Returns the positive of a comparative or superlative, if the result is an adjective or adverb.
 fn of_degree<'a>(form: &'a str, irregular: Option<&'static str>) -> Cow<'a, str> {
     if let Some(base) = irregular {
         return Cow::Borrowed(base);
@@ -142,10 +142,10 @@ fn of_degree<'a>(form: &'a str, irregular: Option<&'static str>) -> Cow<'a, str>
     }
 }
 
-/// `form` ends in `s`, and `base` is it without.
+/// Returns `form` without its ending `s` or `es`; `base` is `form` without `s`.
 fn without_es<'a>(form: &'a str, base: &'a str) -> Cow<'a, str> {
     if let Some(stem) = form.strip_suffix("ies") {
-        // `movies`, `pies`.
+        // As in `movies`, `pies`.
         if stem.len() < 2 || is_known(base) && !is_known(&format!("{stem}y")) {
             return Cow::Borrowed(base);
         }
@@ -164,11 +164,11 @@ fn without_es<'a>(form: &'a str, base: &'a str) -> Cow<'a, str> {
     Cow::Borrowed(base)
 }
 
-/// What a verb was before `ed` or `ing`.
+/// Returns the form of a verb before `ed` or `ing` was added.
 fn without_ending(stem: &str) -> Cow<'_, str> {
     let with_e = format!("{stem}e");
     if let Some(base) = single(stem) {
-        // `called`, but `controlled`.
+        // As in `called`, but not in `controlled`.
         let stays = match stem.ends_with(['l', 's', 'z', 'f']) {
             true => is_known(stem) || !is_known(base),
             false => is_verb(stem),
@@ -191,7 +191,7 @@ fn without_ending(stem: &str) -> Cow<'_, str> {
     }
 }
 
-/// Without the second of two equal consonants at its end.
+/// Removes the second of two equal consonants at the end.
 fn single(stem: &str) -> Option<&str> {
     let mut letters = stem.chars().rev();
     let last = letters.next()?;
@@ -199,7 +199,8 @@ fn single(stem: &str) -> Option<&str> {
     doubled.then(|| &stem[..stem.len() - last.len_utf8()])
 }
 
-/// Whether spelling wants an `e` after a stem: `bak`, `handl`, `chang`, `plac`, `lov`.
+/// Returns whether English spelling requires an `e` after a stem: `bak`, `handl`, `chang`, `plac`,
+/// `lov`.
 fn asks_for_e(stem: &str) -> bool {
     let mut letters = stem.chars().rev();
     let (Some(last), Some(before)) = (letters.next(), letters.next()) else {
@@ -215,7 +216,7 @@ fn asks_for_e(stem: &str) -> bool {
     {
         return true;
     }
-    // One vowel between consonants, in a word of one syllable.
+    // A single vowel between consonants, in a word of one syllable.
     let n_vowels = stem.chars().filter(|&it| is_vowel(it)).count();
     let closed = !is_vowel(last) && !"wxy".contains(last) && is_vowel(before);
     closed && n_vowels == 1 && third.is_none_or(|it| !is_vowel(it))

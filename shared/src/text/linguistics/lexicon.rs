@@ -1,4 +1,4 @@
-//! The dictionary of harper-brill: which class a word form has most often.
+//! The dictionary of harper-brill: the most frequent tag of each word form.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer, de};
 use super::PartOfSpeech;
 use crate::text::interner::StringInterner;
 
-/// The commonest class of a form in lower case.
+/// Returns the most frequent tag of a form in lower case.
 pub(super) fn most_frequent_tag(form: &str) -> Option<PartOfSpeech> {
     let lexicon = &*LEXICON;
     lexicon.forms.find(form).map(|it| lexicon.tags[it as usize])
 }
 
-/// A form as the tables spell it: in lower case, with straight apostrophes.
+/// Returns a form as the tables spell it: in lower case, with straight apostrophes.
 pub(super) fn normalize_form(form: &str) -> String {
     let lower = form.to_lowercase();
     if lower.contains('’') {
@@ -23,16 +23,16 @@ pub(super) fn normalize_form(form: &str) -> String {
     lower
 }
 
-/// Forms in lower case.
+/// Word forms in lower case, with their tags.
 struct Lexicon {
     forms: StringInterner,
-    /// By number of the form.
+    /// The tag of each form, by its number.
     tags: Vec<PartOfSpeech>,
 }
 
-/// Returns the library's tables as it writes them. It shows neither its dictionary nor a way to put
-/// its rules on another one, but it writes and reads both. It writes in any order, which decides
-/// nothing: forms are only looked up.
+/// Returns the library's tables in their serialized form. The library exposes neither its
+/// dictionary nor a way to apply its rules to another one, but it can serialize and deserialize
+/// both. The order does not matter, since forms are only looked up.
 pub(super) fn serialize_tables() -> String {
     let written = serde_json::to_string(&*harper_brill::brill_tagger());
     written.expect("maps of strings are JSON")
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Lexicon {
                 let mut forms = StringInterner::default();
                 let mut tags = Vec::new();
                 while let Some((form, tag)) = map.next_entry::<String, UPOS>()? {
-                    // Keys of a map: each comes once.
+                    // The keys of a map are distinct.
                     forms.insert(&form);
                     tags.push(PartOfSpeech::from(tag));
                 }
@@ -100,7 +100,7 @@ impl From<UPOS> for PartOfSpeech {
 }
 
 impl TryFrom<PartOfSpeech> for UPOS {
-    /// The tag has no counterpart.
+    /// The tag has no counterpart in the other tag set.
     type Error = ();
 
     fn try_from(tag: PartOfSpeech) -> Result<UPOS, ()> {

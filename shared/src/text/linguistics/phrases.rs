@@ -1,13 +1,13 @@
-//! Noun phrases of a sentence, by the classes of its words.
+//! Noun phrases of a sentence, from the tags of its words.
 //!
-//! A phrase is, from left to right: words of measure before a number (`about`, `more than`),
-//! articles and the like, modifiers, nouns. Genitives join two of them (`the dog's tail`).
+//! A phrase consists, from left to right, of quantifying words before a number (`about`, `more
+//! than`), determiners, modifiers and nouns. A possessive joins two phrases (`the dog's tail`).
 
 use std::ops::Range;
 
 use super::{PartOfSpeech, tagger};
 
-/// Words of each phrase, in order.
+/// Returns the range of words of each phrase, in order.
 pub(super) fn find_noun_phrases(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Range<usize>> {
     let sentence = Sentence {
         forms: forms.iter().map(|it| it.to_lowercase()).collect(),
@@ -28,7 +28,7 @@ pub(super) fn find_noun_phrases(forms: &[&str], tags: &[PartOfSpeech]) -> Vec<Ra
 }
 
 struct Sentence<'a> {
-    /// In lower case.
+    /// The forms in lower case.
     forms: Vec<String>,
     tags: &'a [PartOfSpeech],
 }
@@ -42,7 +42,7 @@ impl Sentence<'_> {
         self.tags.get(at).copied()
     }
 
-    /// The end of the phrase that starts with a word.
+    /// Returns the end of the phrase that starts with a word.
     fn phrase(&self, start: usize) -> Option<usize> {
         let measured = self.after_measure(start);
         let determined = self.after_determiners(measured);
@@ -50,17 +50,17 @@ impl Sentence<'_> {
         found.or_else(|| self.pronoun(start))
     }
 
-    /// A pronoun that stands for a noun.
+    /// Returns the end of a pronoun that replaces a noun.
     fn pronoun(&self, at: usize) -> Option<usize> {
         let stands_alone = match self.form(at) {
             "there" | "who" | "whom" | "which" | "what" | "that" | "whoever" | "whatever" => false,
-            // Before a noun it would have been an article.
+            // A possessive before a noun would already be part of a phrase.
             form => !tagger::is_possessive(form) || matches!(form, "his" | "her"),
         };
         (self.tag(at) == Some(PartOfSpeech::Pronoun) && stands_alone).then_some(at + 1)
     }
 
-    /// Skips `about`, `more than`, `up to` before a number.
+    /// Returns the index after `about`, `more than` or `up to` before a number.
     fn after_measure(&self, at: usize) -> usize {
         let end = match (self.form(at), self.form(at + 1)) {
             ("more" | "less" | "fewer" | "greater" | "other", "than") => at + 2,
@@ -98,7 +98,7 @@ impl Sentence<'_> {
         at
     }
 
-    /// The end of modifiers and nouns.
+    /// Returns the end of modifiers and nouns.
     fn nouns(&self, start: usize, determined: bool) -> Option<usize> {
         let mut at = start;
         let mut end = None;
@@ -113,7 +113,7 @@ impl Sentence<'_> {
                     }
                 }
                 PartOfSpeech::Symbol => {
-                    // `7 %` is a phrase, `$` is one with its number.
+                    // `7 %` is a phrase; `$` is one with its number.
                     let is_unit = at > start && self.tags[at - 1] == PartOfSpeech::Numeral;
                     let is_money = self.tag(at + 1) == Some(PartOfSpeech::Numeral);
                     if !is_unit && !is_money {
@@ -130,7 +130,7 @@ impl Sentence<'_> {
                 {
                     at += 1;
                 }
-                // After its noun, a modifier would begin another phrase.
+                // After the noun, a modifier would start another phrase.
                 _ if end == Some(at) => break,
                 PartOfSpeech::Adjective | PartOfSpeech::Numeral => at += 1,
                 PartOfSpeech::Adverb if self.is_degree(at, determined) => at += 1,
@@ -143,12 +143,12 @@ impl Sentence<'_> {
                 _ => break,
             }
         }
-        // `the poor`: an article makes a noun of what follows it.
+        // `the poor`: after an article, an adjective can be used as a noun.
         let is_adjective = at > start && self.tags[at - 1] == PartOfSpeech::Adjective;
         end.or_else(|| (determined && is_adjective).then_some(at))
     }
 
-    /// An adverb before an adjective, inside the phrase.
+    /// Returns whether a word is an adverb before an adjective, inside the phrase.
     fn is_degree(&self, at: usize, determined: bool) -> bool {
         const DEGREES: &[&str] = &[
             "very",
@@ -176,7 +176,8 @@ impl Sentence<'_> {
         before_modifier && (determined || DEGREES.contains(&self.form(at)))
     }
 
-    /// `rising` water, `melted` butter: after an article or a modifier, before a noun.
+    /// Returns whether a word is a participle such as `rising` in `rising water`: after an article
+    /// or a modifier, before a noun.
     fn is_participle(&self, at: usize, inside: bool) -> bool {
         let form = self.form(at);
         let before_noun = matches!(
@@ -188,7 +189,8 @@ impl Sentence<'_> {
             && (form.ends_with("ing") || form.ends_with("ed") || form.ends_with("en"))
     }
 
-    /// `small and large` cities, a `long, dark` corridor.
+    /// Returns whether a word joins modifiers, as in `small and large cities` or `a long, dark
+    /// corridor`.
     fn joins_modifiers(&self, start: usize, at: usize) -> bool {
         let is_link = matches!(self.form(at), "," | "and" | "or");
         let is_modifier = |at: usize| self.tag(at) == Some(PartOfSpeech::Adjective);

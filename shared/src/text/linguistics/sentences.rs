@@ -1,8 +1,8 @@
-//! Where a sentence ends.
+//! Sentence boundaries.
 //!
-//! The sentences of Unicode Standard Annex 29 end after `Dr.` and `Mr.` and at every break of a
-//! line. Ours end after `.`, `!`, `?` or `…` and what closes there, if what follows can begin one,
-//! and at an empty line.
+//! The sentences of Unicode Standard Annex 29 end after `Dr.` and `Mr.` and at every line break.
+//! Here they end at an empty line, and after `.`, `!`, `?` or `…` and closing marks, if the next
+//! token can start a sentence.
 
 use std::ops::Range;
 
@@ -54,14 +54,14 @@ impl Text<'_> {
         &self.text[self.words[at - 1].end..self.words[at].start]
     }
 
-    /// Whether a token is one after which a sentence may end.
+    /// Returns whether a sentence can end after a token.
     fn may_end(&self, at: usize) -> bool {
         let form = self.form(at);
         let marks = form.trim_end_matches(['.', '!', '?', '…', '。', '！', '？', '।']);
         marks.is_empty() || tokens::abbreviation_period(form).is_some()
     }
 
-    /// Whether a token closes what the sentence has opened.
+    /// Returns whether a token is a closing mark of the sentence.
     fn closes(&self, at: usize) -> bool {
         match self.form(at) {
             ")" | "]" | "}" | "”" | "’" | "»" => true,
@@ -75,13 +75,13 @@ impl Text<'_> {
         self.gap_before(at).matches('\n').count() > 1
     }
 
-    /// Whether the token at `next` can begin a sentence after the mark at `mark`, in a sentence
-    /// that began at `start`.
+    /// Returns whether the token at `next` can start a sentence after the mark at `mark`, in a
+    /// sentence that starts at `start`.
     fn begins(&self, start: usize, mark: usize, next: usize) -> bool {
         if self.gap_before(next).is_empty() && !self.form(next).starts_with(char::is_uppercase) {
             return false;
         }
-        // The number of an item in a list.
+        // The number of a list item.
         let numbers = mark == start + 1 && self.form(start).chars().all(|it| it.is_ascii_digit());
         if numbers && self.form(mark) == "." {
             return false;
@@ -109,7 +109,8 @@ impl Text<'_> {
     }
 }
 
-/// Whether a word in capitals has them because it begins a sentence.
+/// Returns whether a capitalized word is a closed-class word, which is capitalized only at the
+/// start of a sentence.
 fn is_of_closed_class(form: &str) -> bool {
     lexicon::most_frequent_tag(&lexicon::normalize_form(form)).is_some_and(|it| match it {
         PartOfSpeech::Adposition

@@ -1,8 +1,8 @@
-//! The class of each word of a sentence.
+//! The part of speech of each word of a sentence.
 //!
-//! First each word for itself, by the dictionary or by its form; then the library's rules; then
-//! what these leave wrong often, because their sources take it from the tree of the sentence:
-//! `to`, `have`, `do`, and verbs that look like nouns.
+//! First each word is tagged alone, by the dictionary or by its form; then the library's rules are
+//! applied; then frequent errors are corrected that depend on the whole sentence: `to`, `have`,
+//! `do`, and verbs that look like nouns.
 
 mod corrections;
 
@@ -14,11 +14,11 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::{PartOfSpeech, lemmas, lexicon};
 
-/// What the rules of harper-brill start from in place of the library's dictionary, which knows no
-/// unseen form and no capitals.
+/// The initial tagger for the rules of harper-brill, instead of the library's dictionary, which
+/// does not handle unknown forms and capitals.
 struct Base;
 
-/// They correct the classes of single words by their neighbors.
+/// The rules, which correct the tags of single words by their neighbors.
 static RULES: LazyLock<BrillTagger<Base>> = LazyLock::new(|| {
     serde_json::from_str(&lexicon::serialize_tables()).expect("the library wrote it")
 });
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Base {
     }
 }
 
-/// Classes of the words of a sentence.
+/// Returns the tags of the words of a sentence.
 pub(super) fn tag_words(forms: &[&str]) -> Vec<PartOfSpeech> {
     let spelt: Vec<String> = forms.iter().map(|it| it.replace('’', "'")).collect();
     let found = RULES.tag_sentence(&spelt);
@@ -57,7 +57,7 @@ pub(super) fn tag_words(forms: &[&str]) -> Vec<PartOfSpeech> {
     corrections::correct_tags(lower, tags)
 }
 
-/// The class of each word of a sentence before its neighbors are seen.
+/// Returns the tag of each word of a sentence without its neighbors.
 fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
     let is_capital = |it: &String| it.starts_with(char::is_uppercase);
     let n_capitals = sentence.iter().filter(|it| is_capital(it)).count();
@@ -65,7 +65,7 @@ fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
         .iter()
         .filter(|it| it.starts_with(char::is_alphabetic))
         .count();
-    // Where all is in capitals, or nothing, they say nothing.
+    // Capitals are no evidence if most words have them.
     let capitals_name = n_capitals * 2 <= n_words.max(2);
     let lower_is_common = n_capitals > 0;
     let mut begins = true;
@@ -108,14 +108,15 @@ fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
     tags
 }
 
-/// Whether `which` or `what` belongs to the noun after it: `which countries`, but `what causes`.
+/// Returns whether `which` or `what` belongs to the noun after it: `which countries`, but not `what
+/// causes`.
 fn asks_for(word: &str, next: &str) -> bool {
     let is_noun = lexicon::most_frequent_tag(next) == Some(PartOfSpeech::Noun);
     let may_be_verb = next.ends_with('s') && lemmas::can_be_verb(&lemmas::verb_lemma(next));
     is_noun && (word == "which" || !may_be_verb)
 }
 
-/// The class of what is no word, or the particle `n't`.
+/// Returns the tag of a token that is not a word, or of the particle `n't`.
 fn by_characters(form: &str) -> Option<PartOfSpeech> {
     let first = form.chars().next()?;
     if form.contains("://") || form.starts_with("www.") || form.len() > 3 && form.contains('@') {
@@ -164,7 +165,7 @@ fn by_characters(form: &str) -> Option<PartOfSpeech> {
     }
 }
 
-/// The class of a form in lower case that the dictionary does not have, or has as a name only.
+/// Returns the tag of a form in lower case that the dictionary does not have, or only as a name.
 fn by_ending(lower: &str) -> PartOfSpeech {
     if let Some((head, last)) = lower.rsplit_once(['-', '\u{2010}', '\u{2011}']) {
         let number = lexicon::most_frequent_tag(head) == Some(PartOfSpeech::Numeral);
@@ -215,8 +216,8 @@ fn by_ending(lower: &str) -> PartOfSpeech {
     PartOfSpeech::Noun
 }
 
-/// An unknown word in capitals, at the start of a sentence: a name, unless it is formed like
-/// another word.
+/// Returns the tag of an unknown capitalized word at the start of a sentence: a name, unless its
+/// form is that of another part of speech.
 fn first_unknown(lower: &str) -> PartOfSpeech {
     let singular = lemmas::noun_lemma(lower);
     if *singular != *lower {
@@ -234,7 +235,7 @@ fn first_unknown(lower: &str) -> PartOfSpeech {
     }
 }
 
-/// `my`, `their`: pronouns that stand like an article.
+/// Returns whether a pronoun is a possessive determiner, such as `my` and `their`.
 pub(super) fn is_possessive(lower: &str) -> bool {
     matches!(
         lower,

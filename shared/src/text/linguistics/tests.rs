@@ -8,7 +8,7 @@ use super::*;
 
 mod sample;
 
-/// Sentences a line, tokens with their tags, noun phrases in brackets.
+/// One sentence per line, tokens with their tags, noun phrases in brackets.
 fn show(text: &str) -> String {
     let found = analyze(text);
     let mut shown = String::new();
@@ -112,7 +112,7 @@ fn base_forms() {
     assert_eq!(base("The", PartOfSpeech::Determiner), "the");
 }
 
-/// What holds for every text.
+/// Checks properties that hold for every text.
 fn check_whole(text: &str) {
     let found = analyze(text);
     let mut at = 0;
@@ -125,7 +125,7 @@ fn check_whole(text: &str) {
             text[at..token.bytes.start].chars().all(char::is_whitespace),
             "{text:?}"
         );
-        // Slicing panics off the bounds of a character.
+        // Slicing panics if a bound is inside a character.
         assert!(
             !text[token.bytes.clone()].contains(char::is_whitespace),
             "{text:?}"

@@ -1,4 +1,4 @@
-//! A text's tokens: words of Unicode Standard Annex 29, joined and cut where English differs.
+//! Tokenization: words of Unicode Standard Annex 29, joined and split where English differs.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::lexicon;
 
-/// Abbreviations that end a sentence only if a closed-class word follows in capitals, in lower
-/// case without their periods. Ours, after what dictionaries list.
+/// Abbreviations that end a sentence only if a capitalized closed-class word follows; in lower
+/// case, without the last period. The list is our own, based on dictionaries.
 const SHORT: &[&str] = &[
     "a.d", "a.k.a", "a.m", "al", "apr", "aug", "b.c", "blvd", "c.e", "co", "corp", "d.c", "d.sc",
     "dec", "dept", "e.u", "esq", "etc", "feb", "ft", "hr", "hrs", "hwy", "inc", "jan", "jr", "kg",
@@ -15,30 +15,30 @@ const SHORT: &[&str] = &[
     "u.k", "u.n", "u.s", "u.s.a", "univ", "yr", "yrs",
 ];
 
-/// Abbreviations that something always follows.
+/// Abbreviations that are always followed by another word.
 const LEADING: &[&str] = &[
     "adm", "approx", "assoc", "brig", "ca", "capt", "cf", "cmdr", "col", "cpl", "dr", "e.g", "eg",
     "gen", "gov", "i.e", "ie", "lt", "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt",
     "prof", "rev", "sen", "sgt", "st", "supt", "viz", "vs",
 ];
 
-/// Abbreviations only before a number, since they are words too.
+/// Words that are abbreviations only before a number.
 const NUMBERED: &[&str] = &[
     "art", "c", "ch", "eq", "fig", "figs", "no", "nos", "p", "pp", "sec", "v", "vol", "vols",
 ];
 
-/// How a token's period binds it to what follows.
+/// What can follow the period of an abbreviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AbbreviationPeriod {
-    /// Something always follows it.
+    /// Another word always follows.
     BeforeWord,
-    /// A number follows it.
+    /// A number always follows.
     BeforeNumber,
-    /// It may end a sentence.
+    /// A sentence can end here.
     MayEnd,
 }
 
-/// Whether a token ends in the period of an abbreviation.
+/// Returns the kind of abbreviation if a token ends in the period of one.
 pub(super) fn abbreviation_period(form: &str) -> Option<AbbreviationPeriod> {
     let body = form.strip_suffix('.').filter(|it| !it.is_empty())?;
     let lower = body.to_lowercase();
@@ -54,7 +54,7 @@ pub(super) fn abbreviation_period(form: &str) -> Option<AbbreviationPeriod> {
     }
 }
 
-/// Byte ranges of the tokens of a text. They cover all that is not white space.
+/// Returns the byte ranges of the tokens of a text. They cover everything that is not white space.
 pub(super) fn tokenize(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = None;
@@ -74,7 +74,7 @@ pub(super) fn tokenize(text: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// Cuts what stands between two spaces.
+/// Splits a run of characters without white space.
 fn cut_run(text: &str, run: Range<usize>, tokens: &mut Vec<Range<usize>>) {
     match address(&text[run.clone()]) {
         Some(found) => {
@@ -87,7 +87,7 @@ fn cut_run(text: &str, run: Range<usize>, tokens: &mut Vec<Range<usize>>) {
     }
 }
 
-/// An address of the web or of a person, without punctuation marks around it.
+/// Returns a URL or an email address, without punctuation marks around it.
 fn address(run: &str) -> Option<Range<usize>> {
     const MARKS: &str = ".,;:!?()[]{}<>\"'“”‘’«»";
     let end = run.trim_end_matches(|it| MARKS.contains(it)).len();
@@ -105,7 +105,7 @@ fn cut_words(text: &str, run: Range<usize>, tokens: &mut Vec<Range<usize>>) {
     let first = tokens.len();
     for (at, piece) in text[run.clone()].split_word_bound_indices() {
         let mut bytes = run.start + at..run.start + at + piece.len();
-        // What stands directly before it, in the same run.
+        // The token directly before it, in the same run.
         let before = tokens[first..].last().cloned();
         match before {
             Some(before) if joins(text, &before, &bytes, run.end) => {
@@ -118,10 +118,10 @@ fn cut_words(text: &str, run: Range<usize>, tokens: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether two neighbors are one token, in a text between spaces that ends at byte `end`.
+/// Returns whether two neighbors are one token, in a run that ends at byte `end`.
 fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) -> bool {
     const HYPHENS: [char; 3] = ['-', '\u{2010}', '\u{2011}'];
-    /// Of these, several are one mark.
+    /// A repetition of one of these is a single mark.
     const REPEATED: &str = ".-_=*!?~#+";
     let left = &text[before.clone()];
     let right = &text[after.clone()];
@@ -129,7 +129,7 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
     let is_mark = right.chars().nth(1).is_none();
     if left.ends_with(char::is_alphanumeric) {
         if right == "." {
-            // A period that a letter follows at once ends no abbreviation.
+            // A period that is directly followed by a letter is not the end of an abbreviation.
             let is_inside = rest.starts_with(char::is_alphabetic);
             let next = text[after.end..].trim_start().chars().next();
             return match abbreviation_period(&format!("{left}.")) {
@@ -146,7 +146,7 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
     REPEATED.contains(right) && left.starts_with(right) && left.ends_with(right)
 }
 
-/// Adds a word, cut where a contraction or a forgotten space is.
+/// Adds a word, split at contractions and missing spaces.
 fn push_word(text: &str, mut bytes: Range<usize>, tokens: &mut Vec<Range<usize>>) {
     while let Some(at) = forgotten_space(&text[bytes.clone()]) {
         let period = bytes.start + at;
@@ -163,7 +163,7 @@ fn push_word(text: &str, mut bytes: Range<usize>, tokens: &mut Vec<Range<usize>>
     }
 }
 
-/// The byte of a period between the last word of a sentence and the first of the next.
+/// Returns the byte of a period between the last word of a sentence and the first of the next.
 fn forgotten_space(form: &str) -> Option<usize> {
     form.match_indices('.').map(|it| it.0).find(|&at| {
         let left = form[..at].chars().rev();
@@ -174,7 +174,7 @@ fn forgotten_space(form: &str) -> Option<usize> {
     })
 }
 
-/// Where the second half of a contraction starts: `do|n't`, `it|'s`.
+/// Returns the byte where the second part of a contraction starts: `do|n't`, `it|'s`.
 fn start_of_clitic(form: &str) -> Option<usize> {
     if !form.contains(['\'', '’']) {
         return None;
@@ -193,14 +193,14 @@ fn start_of_clitic(form: &str) -> Option<usize> {
     (at > 0 && form[..at].ends_with(char::is_alphanumeric)).then_some(at)
 }
 
-/// One capital letter: of a name. `I` is a pronoun.
+/// Returns whether it is one capital letter, the initial of a name; `I` is a pronoun.
 fn is_initial(body: &str) -> bool {
     let mut letters = body.chars();
     let first = letters.next();
     first.is_some_and(|it| it.is_uppercase() && it != 'I') && letters.next().is_none()
 }
 
-/// Single letters with periods between them: `n.b`, `U.S.S.R`.
+/// Returns whether it consists of single letters with periods between them: `n.b`, `U.S.S.R`.
 fn has_single_letters(body: &str) -> bool {
     body.contains('.')
         && body.split('.').all(|it| {

@@ -1,4 +1,4 @@
-//! Which words stand near each other, and how near.
+//! Co-occurrence counts of words within a window, weighted by distance.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -15,21 +15,21 @@ use crate::text::vocabulary::TokenNo;
 pub struct GloveCorpus<'a> {
     pub(super) index: &'a Index,
     pub(super) settings: GloveSettings,
-    /// Frequent words first.
+    /// The words with vectors, frequent ones first.
     pub(super) words: Vec<TokenNo>,
-    /// Place in `words` of each token.
+    /// The index in `words` of each token.
     places: Vec<Option<u32>>,
 }
 
-/// Two words with X; the first is not after the second.
+/// A pair of words with its count X; the first word is not after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cooccurrence {
     pub(super) words: [u32; 2],
-    /// X in units of 2⁻³²: sums of whole numbers are the same in any order.
+    /// X in units of 2⁻³²: sums of integers are the same in any order.
     x: u64,
 }
 
-/// X of 1.
+/// X = 1.
 const ONE: u64 = 1 << 32;
 
 impl Cooccurrence {
@@ -40,16 +40,17 @@ impl Cooccurrence {
     }
 }
 
-/// Pairs of neighbors of some documents.
+/// The co-occurrence counts of some documents.
 #[derive(Debug, Clone, Default)]
 pub struct CooccurrenceCounts {
     pairs: Vec<Cooccurrence>,
-    /// Only looked up, never walked: its order decides nothing.
+    /// Used for lookups only and never iterated, so its order does not matter.
     found: HashTable<u32>,
 }
 
 impl<'a> GloveCorpus<'a> {
-    /// Chooses the words; `index` must keep tokens.
+    /// Selects the words with vectors; `index` must keep tokens. It is an error if there are fewer
+    /// than two.
     pub fn new(index: &'a Index, settings: GloveSettings) -> Result<GloveCorpus<'a>, Error> {
         settings.check()?;
         let words = frequent(index, settings.min_count);
@@ -79,7 +80,7 @@ impl<'a> GloveCorpus<'a> {
         self.index.n_docs() as DocNo
     }
 
-    /// The neighbors in some documents.
+    /// Returns the co-occurrence counts of these documents.
     pub fn count_cooccurrences(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
         let mut found = CooccurrenceCounts::default();
         found.add(self, docs);
@@ -88,10 +89,10 @@ impl<'a> GloveCorpus<'a> {
 }
 
 impl CooccurrenceCounts {
-    /// Adds those of more documents.
+    /// Adds the co-occurrence counts of more documents.
     pub fn add(&mut self, corpus: &GloveCorpus<'_>, docs: Range<DocNo>) {
         let window = corpus.settings.window;
-        // A word beside itself is a neighbor both ways.
+        // A word next to itself is a neighbor in both directions.
         let near = |distance: u64, ways: u64| (ways * ONE + distance / 2) / distance;
         let mut text: Vec<u32> = Vec::new();
         for doc in docs {
@@ -122,7 +123,7 @@ impl CooccurrenceCounts {
     }
 }
 
-/// All pairs, in the order of their words.
+/// Returns the merged counts of all pairs, in the order of their words.
 pub(super) fn merge(counted: Vec<CooccurrenceCounts>) -> Vec<Cooccurrence> {
     let mut pairs: Vec<Cooccurrence> = counted.into_iter().flat_map(|it| it.pairs).collect();
     pairs.sort_unstable_by_key(|it| it.words);
@@ -136,7 +137,8 @@ pub(super) fn merge(counted: Vec<CooccurrenceCounts>) -> Vec<Cooccurrence> {
     pairs
 }
 
-/// Tokens that occur so often, the most frequent first, equal ones in the order of their letters.
+/// Returns the tokens with at least `min_count` occurrences, the most frequent first, equal ones in
+/// alphabetical order.
 fn frequent(index: &Index, min_count: u32) -> Vec<TokenNo> {
     let vocabulary = index.vocabulary();
     let mut counts = vec![0_u32; vocabulary.n_tokens()];
@@ -192,14 +194,14 @@ mod tests {
             let found = pairs.iter().find(|it| it.words == words);
             found.map(Cooccurrence::weighted_count)
         };
-        // b and b are two apart in the second text, both ways.
+        // In the second text b and b have a distance of two, in both directions.
         assert_eq!(x(&pairs, [0, 0]), Some(1.0));
         assert_eq!(x(&pairs, [0, 1]), Some(3.0));
         assert_eq!(x(&pairs, [0, 2]), Some(1.0));
         assert_eq!(x(&pairs, [1, 2]), Some(0.5));
         assert_eq!(x(&pairs, [1, 3]), Some(0.5));
         assert_eq!(x(&pairs, [2, 2]), None);
-        // Rare words are taken out before distances are counted.
+        // Rare words are removed before distances are counted.
         let corpus = GloveCorpus::new(&index, settings(2)).unwrap();
         assert_eq!(merge(vec![corpus.count_cooccurrences(0..2)]).len(), 2);
     }

@@ -25,7 +25,7 @@ type HistogramResource = LocalResource<Result<MarginHistogram, api::Error>>;
 #[component]
 pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> impl IntoView {
     // The split does not depend on the tie threshold.
-    let split = Memo::new(move |_| scene.results.read().options.controls.split.clone());
+    let split = Memo::new(move |_| scene.results.read().options.split.clone());
     let histogram = LocalResource::new(move || {
         let list = InstanceListView {
             dials: StudyControls {
@@ -106,7 +106,7 @@ fn MeasuredEffect(
     });
     let list = InstanceListView {
         dials: StudyControls {
-            split: found.options.controls.split.clone(),
+            split: found.options.split.clone(),
             tie_threshold: delta,
             ..StudyControls::default()
         },

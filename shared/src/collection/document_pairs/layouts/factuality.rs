@@ -1,23 +1,23 @@
-//! True passages, and the same passages with the answer of another question: the true one is
-//! preferred.
+//! Factuality pairs: a true passage, and the same passage with the answer of another question. The
+//! true passage is preferred.
 //!
-//! A row is a question, its answers and a passage that has the answer, as made from Natural
-//! Questions in the edition of DPR (Kwiatkowski et al., TACL 2019; Karpukhin et al., EMNLP 2020):
+//! A row is a question, its answers and a passage with the answer, as made from Natural Questions
+//! in the version of DPR (Kwiatkowski et al., TACL 2019; Karpukhin et al., EMNLP 2020):
 //!
 //! ```text
 //! {"_id": "17", "question": "…", "answers": ["…"], "type": "PERSON", "passage_id": "3",
 //!  "passage": "…"}
 //! ```
 //!
-//! `_id` is that of the question, and a question may have several rows; `type` is what the answer
-//! is. The answer is found whatever its letters' case, and is replaced wherever it stands by that
-//! of another question, of the same type and with as many tokens, drawn by the question's and the
-//! passage's id.
+//! `_id` is the id of the question, which may have several rows; `type` is the entity type of the
+//! answer. The answer is found in any case, and every occurrence is replaced by the answer of
+//! another question with the same type and number of tokens, drawn with the ids of the question and
+//! the passage.
 //!
-//! Our deviations from the published code: an answer is found as whole words, where `Ann` was
-//! replaced within `Annual`; a token is what stands between white space and has a letter or a
-//! digit, and words of a stop list count too; every answer is as likely, however many questions
-//! have it; and one that is the same but for its letters' case is never drawn.
+//! Deviations from the published code: an answer must match whole words, where the published code
+//! replaced `Ann` within `Annual`; a token is a run without white space that has a letter or a
+//! digit, and stop words count; every answer is equally likely, however many questions have it; and
+//! an answer that differs only in case is never drawn.
 
 #[cfg(test)]
 mod tests;
@@ -37,22 +37,22 @@ use crate::collection::lines::rows::{
 };
 use crate::error::Error;
 
-/// The longest answer, in bytes; those of Natural Questions have five tokens at most.
+/// The maximum length of an answer, in bytes; those of Natural Questions have at most five tokens.
 const ANSWER_BYTES: usize = 200;
 
-/// What an answer is.
+/// The entity type of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 enum Entity {
-    /// Somebody.
+    /// A person.
     Person,
-    /// A country, a city.
+    /// A geopolitical entity: a country or a city.
     Gpe,
-    /// Any other place.
+    /// Any other location.
     Loc,
-    /// A nation, a religion, a party.
+    /// A nationality, a religious or a political group.
     Norp,
-    /// A company, an authority.
+    /// An organization: a company or an authority.
     Org,
 }
 
@@ -68,18 +68,19 @@ struct Row {
     passage_id: Option<String>,
 }
 
-/// A row, and the answer that its question has if it has one.
+/// A row with the answer of its question; `None` unless there is exactly one.
 struct AnswerRow {
     row: Row,
     answer: Option<String>,
 }
 
-/// Answers that may take each other's place, in the order of their small letters, which stand
-/// first.
+/// Answers that can replace each other, by type and number of tokens. Each is a pair of the
+/// lower-case form and the answer, in the order of the lower-case form.
 type Pools = BTreeMap<(Entity, usize), Vec<(String, String)>>;
 
-/// Reads rows and alters their passages. A row that gives no pair is counted by the first reason
-/// why. `progress` hears how many bytes of the file have been read.
+/// Reads rows and replaces the answers in their passages. A row that gives no pair is counted by
+/// the first reason that applies. `progress` receives the number of bytes of the file that have
+/// been read.
 pub fn read_factuality(
     name: &str,
     seed: u64,
@@ -142,7 +143,7 @@ fn parse(text: &str) -> Result<AnswerRow, String> {
     Ok(AnswerRow { row, answer })
 }
 
-/// What the rows of one question agree on.
+/// The fields that all rows of one question must share.
 struct Question {
     question: String,
     answers: Vec<String>,
@@ -162,7 +163,7 @@ impl Question {
         }
     }
 
-    /// Takes a further row of the same question.
+    /// Checks a further row of the same question.
     fn another(&self, asked: AnswerRow) -> Result<AnswerRow, String> {
         let row = &asked.row;
         let same = (&self.question, &self.answers, self.entity)
@@ -187,7 +188,7 @@ fn pools(rows: &[AnswerRow]) -> Pools {
         let kept = pool
             .entry(answer.to_lowercase())
             .or_insert_with(|| answer.clone());
-        // Whatever the order of the rows is.
+        // The smallest spelling is kept, so that the order of the rows does not matter.
         if *answer < *kept {
             kept.clone_from(answer);
         }
@@ -198,7 +199,7 @@ fn pools(rows: &[AnswerRow]) -> Pools {
         .collect()
 }
 
-/// The pair of a row, or why it has none.
+/// Returns the pair of a row, or the reason why it has none.
 fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, RowExclusion> {
     let row = &asked.row;
     let answer = asked.answer.as_deref().ok_or(RowExclusion::NotOneAnswer)?;
@@ -229,7 +230,7 @@ fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, Ro
     })
 }
 
-/// An answer of another question.
+/// Draws the answer of another question.
 fn draw<'a>(asked: &AnswerRow, answer: &str, pools: &'a Pools, seed: u64) -> Option<&'a str> {
     let row = &asked.row;
     let pool = pools.get(&(row.entity, n_tokens(answer)))?;
@@ -252,8 +253,8 @@ fn n_tokens(text: &str) -> usize {
     text.split_whitespace().filter(|it| has_word(it)).count()
 }
 
-/// Where a text has some tokens one after another, with or without white space between, as whole
-/// words and whatever their letters' case; in bytes, none within another.
+/// Returns the byte ranges, without overlaps, where the tokens occur one after another as whole
+/// words, in any case and with or without white space between them.
 fn places(text: &str, pieces: &[&str]) -> Vec<Range<usize>> {
     let inner = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
     let joined = |a: Option<char>, b: Option<char>| inner(a) && inner(b);
@@ -274,7 +275,7 @@ fn places(text: &str, pieces: &[&str]) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the tokens end that a text begins with, if it begins with them.
+/// Returns the end of the tokens if the text begins with them.
 fn end_of(text: &str, pieces: &[&str]) -> Option<usize> {
     let mut rest = text;
     for (at, piece) in pieces.iter().enumerate() {

@@ -1,14 +1,14 @@
-//! Sentences and their references in files beside one another: line 7 of each belongs together.
+//! Parallel files of sentences and their references: lines with the same number correspond.
 //!
 //! - JFLEG (Napoles, Sakaguchi and Tetreault, EACL 2017): a learner's sentence and four
-//!   corrections. The published code keeps corrections that change nothing.
-//! - GYAFC (Rao and Tetreault, NAACL 2018): an informal sentence and four formal ones, and the
-//!   other way round; the formal one is preferred, whichever is the source.
-//! - WikiTurk, as ABNIRML reads it (Xu et al., TACL 2016): a sentence of Wikipedia and eight
-//!   simplifications, in small letters.
+//!   corrections. As in the published code, corrections that change nothing are kept.
+//! - GYAFC (Rao and Tetreault, NAACL 2018): an informal sentence and four formal ones, or a formal
+//!   sentence and four informal ones; the formal one is preferred in both directions.
+//! - WikiTurk, as read by ABNIRML (Xu et al., TACL 2016): a sentence of Wikipedia and eight
+//!   simplifications, in lower case.
 //!
-//! Files of different length do not belong together: pairing their lines as far as the shorter one
-//! goes would pair what does not say the same.
+//! Files of different length are an error, since pairing their lines up to the length of the
+//! shorter file would pair sentences that do not correspond.
 
 use std::io::Read;
 
@@ -17,24 +17,25 @@ use crate::collection::lines::rows::check_id;
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::{Error, ReadReport};
 
-/// The lines of a file, also those that cannot be used.
+/// The lines of a file, including those that cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentenceFile {
     name: String,
-    /// Trimmed; or why a line cannot be used.
+    /// Each line, trimmed, or the reason why it cannot be used.
     lines: Vec<Result<String, String>>,
 }
 
-/// Which text of a pair is the preferred one.
+/// The preferred text of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreferredSide {
-    /// The reference: a correction, a simplification.
+    /// The reference, for example a correction or a simplification.
     Reference,
-    /// The source, to which references were made worse.
+    /// The source, if the references are worse than it.
     Source,
 }
 
-/// Reads a file of one sentence a line. `progress` hears how many bytes of the file have been read.
+/// Reads a file with one sentence per line. `progress` receives the number of bytes of the file
+/// that have been read.
 pub fn read_sentences(
     name: &str,
     bytes: impl Read,
@@ -57,14 +58,15 @@ impl SentenceFile {
         &self.name
     }
 
-    /// A line by its number, counted from 1; none where there is no such line or nothing in it.
+    /// Returns a line by its number, counted from 1; `None` if it is missing, empty or cannot be
+    /// used.
     pub fn line(&self, number: u64) -> Option<&str> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
         let text = self.lines.get(at)?.as_deref().ok()?;
         Some(text).filter(|it| !it.is_empty())
     }
 
-    /// How many lines there are before the blank ones at the end.
+    /// Returns the number of lines without the blank ones at the end.
     fn filled(&self) -> usize {
         let blank = |it: &Result<String, String>| it.as_ref().is_ok_and(String::is_empty);
         let last = self.lines.iter().rposition(|it| !blank(it));
@@ -81,10 +83,10 @@ impl SentenceFile {
 }
 
 /// Pairs each line of a source with the same line of its references. Line 7 of the set `dev` is the
-/// group `dev-7`, its pairs `dev-7:0` and so on.
+/// group `dev-7` with the pairs `dev-7:0`, `dev-7:1` and so on.
 ///
-/// A line that cannot be used costs its own pairs and is refused in its file; files of different
-/// length are an error.
+/// A line that cannot be used loses only its own pairs and is reported for its file; files of
+/// different length are an error.
 pub fn align(
     set: &str,
     source: &SentenceFile,
@@ -134,8 +136,8 @@ pub fn align(
     Ok(converted)
 }
 
-/// How many lines all files have; blank lines at the end of one count only where all have them.
-/// Files of different length are an error.
+/// Returns the number of lines of all files. Blank lines at the end count only if all files have
+/// the same number of lines; other differences in length are an error.
 pub fn count_aligned_lines(
     source: &SentenceFile,
     references: &[SentenceFile],
@@ -159,7 +161,7 @@ pub fn count_aligned_lines(
     }
 }
 
-/// Puts the brackets back that the Penn Treebank writes as `-LRB-` or `-lrb-`.
+/// Replaces the brackets of the Penn Treebank, `-LRB-` or `-lrb-` and so on, by the original ones.
 pub fn unescape_brackets(converted: &mut ConvertedDataset) {
     for pair in &mut converted.pairs {
         pair.a = restore_brackets(&pair.a);
@@ -167,7 +169,7 @@ pub fn unescape_brackets(converted: &mut ConvertedDataset) {
     }
 }
 
-/// A sentence with its brackets.
+/// Returns a sentence with its original brackets.
 pub(super) fn restore_brackets(text: &str) -> String {
     const ESCAPED: [(&str, &str); 12] = [
         ("-LRB-", "("),
@@ -271,7 +273,7 @@ mod tests {
             error.starts_with("dev.ref1: the line count is 1, but that of dev.src is 2"),
             "{error}"
         );
-        // A blank line at the end is no sentence.
+        // A blank line at the end is not a sentence.
         let blank = [texts("dev.ref0", b"a\nb\n\n \n")];
         let found = align("dev", &source, &blank, PreferredSide::Reference).unwrap();
         assert_eq!((found.pairs.len(), found.reading.n_refused), (2, 0));

@@ -1,12 +1,13 @@
-//! News stories and their summaries, one file each: the summary is preferred to the story.
+//! News stories and their summaries, one file per story: the summary is preferred to the story.
 //!
 //! - XSum (Narayan, Cohen and Lapata, EMNLP 2018): `ID.summary` with the sections `[SN]URL[SN]`,
 //!   `[SN]TITLE[SN]`, `[SN]FIRST-SENTENCE[SN]` and `[SN]RESTBODY[SN]`. The first sentence is the
-//!   summary, the title the query.
-//! - CNN and Daily Mail (Hermann et al., NIPS 2015): `ID.story`, an article with one `@highlight`
-//!   or several behind it, which are the summary. Titles are not in the files.
+//!   summary, the title is the query.
+//! - CNN and Daily Mail (Hermann et al., NIPS 2015): `ID.story`, an article followed by one or more
+//!   `@highlight` blocks, which are the summary. The files have no titles.
 //!
-//! The study of ABNIRML takes a tenth of each: where the first byte of a digest ends in 0.
+//! ABNIRML uses about a tenth of each: the stories for which the first byte of a digest is
+//! divisible by 10.
 
 use std::io::Read;
 
@@ -17,7 +18,7 @@ use crate::collection::lines::rows::{check_id, quote_text};
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::Error;
 
-/// How a story is laid out.
+/// The layout of a story file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoryLayout {
     /// `ID.summary`.
@@ -26,17 +27,17 @@ pub enum StoryLayout {
     Cnndm,
 }
 
-/// Which stories of a data set are taken.
+/// The stories of a data set that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorySubset {
-    /// A tenth, the one of the study.
+    /// The tenth that ABNIRML uses.
     Tenth,
-    /// All.
+    /// All stories.
     All,
 }
 
 impl StoryLayout {
-    /// What the name of a file ends with.
+    /// Returns the end of the file names, as in `.story`.
     pub fn file_extension(self) -> &'static str {
         match self {
             StoryLayout::Xsum => ".summary",
@@ -44,7 +45,7 @@ impl StoryLayout {
         }
     }
 
-    /// Whether a story is in a sample.
+    /// Returns whether a story is in a subset.
     pub fn is_in_subset(self, sample: StorySubset, id: &str) -> bool {
         let digest = match self {
             StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.file_extension())),
@@ -53,7 +54,8 @@ impl StoryLayout {
         sample == StorySubset::All || digest[0].is_multiple_of(10)
     }
 
-    /// Reads the story of an id from a file of a name; one that cannot be used is refused.
+    /// Reads a story with this id from a file with this name; a story that cannot be used is
+    /// rejected.
     pub fn read(self, id: &str, name: &str, bytes: impl Read, into: &mut ConvertedDataset) {
         let taken = check_id(id)
             .map_err(|it| (1, it))
@@ -78,17 +80,17 @@ impl StoryLayout {
     }
 }
 
-/// What a story gives.
+/// The parts of a story.
 struct Parts {
     title: Option<String>,
     summary: String,
     body: String,
 }
 
-/// Why a story cannot be used, with the line.
+/// The line and the reason of a rejection.
 type Refused = (u64, String);
 
-/// The lines of one story. The longest have some 100 kB.
+/// Reads the lines of one story. The longest stories have about 100 kB.
 fn lines(name: &str, bytes: impl Read) -> Result<Vec<String>, Refused> {
     let bounds = FileSizeLimits {
         total_bytes: 16 << 20,
@@ -174,7 +176,7 @@ fn cnndm(lines: &[String]) -> Result<Parts, Refused> {
     })
 }
 
-/// Lines as one text, without blank ones at either end.
+/// Joins lines to one text, without blank lines at either end.
 fn text_of(lines: &[String]) -> String {
     lines.join("\n").trim().to_owned()
 }
@@ -272,7 +274,7 @@ mod tests {
         refused(StoryLayout::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
     }
 
-    /// Of the numbers below 100, counted with `hashlib`.
+    /// The ids are the numbers below 100; the expected counts were computed with `hashlib`.
     #[test]
     fn the_sample_is_a_tenth_by_digest() {
         let sampled = |story: StoryLayout| {

@@ -1,14 +1,14 @@
 //! Pairs in tab-separated tables.
 //!
-//! - MSR Paraphrase Corpus (Dolan and Brockett, IWP 2005): `Quality`, `#1 ID`, `#2 ID`,
-//!   `#1 String`, `#2 String`; `Quality` 1 says that the two are paraphrases. Neither is preferred.
+//! - MSR Paraphrase Corpus (Dolan and Brockett, IWP 2005): `Quality`, `#1 ID`, `#2 ID`, `#1
+//!   String`, `#2 String`; `Quality` 1 means that the two are paraphrases. Neither is preferred.
 //! - WikiTurk (Xu et al., TACL 2016), the organized tables: an id, a sentence of Wikipedia and
 //!   eight simplifications.
 //! - Wiki Neutrality Corpus (Pryzant et al., AAAI 2020), `biased.full`: counted from 0, column 0 is
-//!   a revision, 3 the biased sentence and 4 the neutral one, as they were written; columns 1 and 2
-//!   are the same in pieces of words.
+//!   a revision, column 3 the biased sentence and column 4 the neutral one, as written; columns 1
+//!   and 2 are the same sentences in subword tokens.
 //!
-//! A quotation mark is a character like any other in these tables: reading them as CSV loses rows.
+//! A quotation mark has no special meaning in these tables: reading them as CSV loses rows.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -21,8 +21,8 @@ use crate::collection::lines::rows::{
     FirstOccurrences, RowWarnings, check_id, quote_text, read_rows,
 };
 
-/// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
-/// `progress` hears how many bytes of the file have been read.
+/// Reads one table of the MSR Paraphrase Corpus; `set`, for example `train`, is the prefix of the
+/// ids. `progress` receives the number of bytes of the file that have been read.
 pub fn read_mspc(
     set: &str,
     name: &str,
@@ -57,13 +57,13 @@ pub fn read_mspc(
         }
         Ok(RowWarnings::new())
     })?;
-    // The row of names is no pair.
+    // The header is not a pair.
     found.reading.n_rows -= n_heads;
     Ok(found)
 }
 
-/// Reads one organized table of WikiTurk; its pairs are those of the set, as `tune`. `progress`
-/// hears how many bytes of the file have been read.
+/// Reads one organized table of WikiTurk; `set`, for example `tune`, is the prefix of the ids.
+/// `progress` receives the number of bytes of the file that have been read.
 pub fn read_wikiturk(
     set: &str,
     name: &str,
@@ -99,8 +99,8 @@ pub fn read_wikiturk(
     })
 }
 
-/// Reads `biased.full` of the Wiki Neutrality Corpus. Sentences of one revision are a group.
-/// `progress` hears how many bytes of the file have been read.
+/// Reads `biased.full` of the Wiki Neutrality Corpus. The sentences of one revision are a group.
+/// `progress` receives the number of bytes of the file that have been read.
 pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ConversionResult {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
@@ -128,14 +128,14 @@ pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Con
     })
 }
 
-/// What a row of a table is.
+/// The expected layout of a row.
 struct Layout<R> {
     n_columns: R,
-    /// For a row that has too few columns or too many.
+    /// The description in the error message for a row with too few or too many columns.
     words: &'static str,
 }
 
-/// Hands the first cells of each row to `row`, which adds their pairs or says why not.
+/// Passes the first cells of each row to `row`, which adds their pairs or returns why it cannot.
 fn read_table<R: RangeBounds<usize>, const N: usize>(
     name: &str,
     bytes: impl Read,
@@ -158,7 +158,7 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
     Ok(ConvertedDataset { reading, ..found })
 }
 
-/// Texts that must be there, by what they are.
+/// Returns the texts of named cells; it is an error if one is empty.
 fn filled<const N: usize>(cells: [(&str, &str); N]) -> Result<[String; N], String> {
     match cells.iter().find(|it| it.1.is_empty()) {
         Some((what, _)) => Err(format!("{what} is empty")),

@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use super::read_topics;
 
-/// The queries taken, then what is said of topics.
+/// Compares the accepted queries and the messages about topics with `expected`.
 fn check(file: impl AsRef<[u8]>, expected: Expect) {
     let (queries, reading) = read_topics("topics.txt", file.as_ref(), &mut |_| ()).unwrap();
     assert_eq!(reading.n_rows, queries.len() as u64);

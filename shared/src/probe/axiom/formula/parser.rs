@@ -1,24 +1,24 @@
-//! From text to a formula, with the place and the reason where it is none.
+//! Parses formulas of axioms; errors give the position and the reason.
 
 use super::{AxiomFormula, LONGEST, Op, leaves};
 use crate::error::{Error, InvalidField};
 use crate::probe::Axiom;
 
-/// The deepest nesting of parentheses that is read.
+/// The maximum nesting depth of parentheses.
 const DEEPEST: usize = 24;
 
-/// What a part of a formula stands for.
+/// The kind of value of a part of a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OperandKind {
-    /// A value that changes its sign with the order of the texts.
+    /// A value that changes its sign if the documents are exchanged.
     Preference,
-    /// A value that does not depend on the order of the texts.
+    /// A value that does not depend on the order of the documents.
     Even,
-    /// A number, which is the same for all texts.
+    /// A number, which is the same for all documents.
     Number,
 }
 
-/// Reads a formula from the left, by recursive descent.
+/// Parses a formula by recursive descent.
 struct FormulaParser<'a> {
     text: &'a str,
     at: usize,
@@ -93,7 +93,7 @@ impl FormulaParser<'_> {
         found
     }
 
-    /// A name without its sign; empty if there is none.
+    /// Returns a name without its sign; empty if there is none.
     fn word(&mut self) -> String {
         let rest = self.rest();
         let in_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '@' || it == '.';
@@ -165,7 +165,7 @@ impl FormulaParser<'_> {
         self.several('&', Op::Both, FormulaParser::sum)
     }
 
-    /// Preferences with the same sign between them.
+    /// Parses preferences that are separated by the same operator.
     fn several(
         &mut self,
         sign: char,

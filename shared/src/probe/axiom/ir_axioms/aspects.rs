@@ -1,4 +1,4 @@
-//! Words of the further axioms on the aspects of a query, diversity and meaning.
+//! Descriptions of the further axioms on the aspects of a query, diversity and meaning.
 
 use super::super::ProbeDescription;
 

@@ -1,4 +1,4 @@
-//! What a text and a pair of texts look like to one of the further axioms.
+//! Evaluates the further axioms on documents and pairs of documents.
 
 use super::super::super::features::{DocumentFeatures, QueryContext};
 use super::super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
@@ -6,38 +6,38 @@ use super::{IrAxiomsAxiom, IrAxiomsCondition, proximity};
 use crate::index::term_statistics::QueryTerms;
 use crate::rank::{Bm25, LexicalRanker};
 
-/// One axiom on the texts of one query.
+/// Evaluates one axiom on the documents of one query.
 pub(super) struct IrAxiomsEvaluator<'a> {
     axiom: IrAxiomsAxiom,
     weight: CountWeighting,
     case: &'a QueryContext<'a>,
-    /// The tokens of the query, as places among its distinct terms.
+    /// The tokens of the query, as indexes of its distinct terms.
     tokens: Vec<usize>,
-    /// Pairs of query terms that are compared, the rarer first where that counts.
+    /// The pairs of query terms that are compared, the rarer first if that matters.
     pairs: Vec<(usize, usize)>,
-    /// The query terms that decide REG and ANTI-REG: those least or most like the others.
+    /// The query terms that decide REG and ANTI-REG: those least or most similar to the others.
     deciding: Vec<usize>,
-    /// Query terms of one aspect each.
+    /// The query terms of each aspect.
     aspects: Vec<Vec<usize>>,
-    /// What was seen of each text of the pool.
+    /// The values of each document of the pool.
     seen: Vec<DocumentValue>,
 }
 
-/// The values of a text that decide which of two is preferred.
+/// The values that decide which of two documents is preferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct DocumentValue {
-    /// The more the better; the second decides where the first is equal.
+    /// Higher is better; the second value breaks ties of the first.
     value: [f64; 2],
-    /// The score of the text by BM25.
+    /// The BM25 score of the document.
     score: f64,
 }
 
-/// How the occurrences of a term in a text are counted.
+/// How the occurrences of a term in a document are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CountWeighting {
     /// c(w,d), the number of occurrences.
     Count,
-    /// c(w,d) / |d|, as the package has it.
+    /// c(w,d) / |d|, as in the package.
     Share,
 }
 
@@ -89,7 +89,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         sight
     }
 
-    /// How often a text holds a query term.
+    /// Returns the weighted count of a query term in a document.
     fn count(&self, text: &DocumentFeatures, term: usize) -> f64 {
         let count = f64::from(text.term_counts[term]);
         match self.weight {
@@ -99,14 +99,14 @@ impl<'a> IrAxiomsEvaluator<'a> {
         }
     }
 
-    /// Over all tokens of the query, so a term that it names twice counts twice. They are added in
-    /// their order, as the package does it: another order has other last digits.
+    /// Sums the counts over all tokens of the query, so a term that occurs twice counts twice. The
+    /// order of addition is that of the package, because another one changes the last digits.
     fn asked_sum(&self, text: &DocumentFeatures) -> f64 {
         let terms = self.tokens.iter();
         terms.fold(0.0, |sum, &term| sum + self.count(text, term))
     }
 
-    /// Sums what is counted over the distinct query terms.
+    /// Sums the counts over the distinct query terms.
     fn sum(&self, text: &DocumentFeatures) -> f64 {
         (0..self.case.query.len())
             .map(|it| self.count(text, it))
@@ -171,7 +171,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         DocumentValue { value, score }
     }
 
-    /// By how much the text at the first place is ahead of that at the second.
+    /// Returns by how much the document at the first index is ahead of that at the second.
     pub(super) fn lead(&self, first: usize, second: usize) -> f64 {
         let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
         let (x, y) = (&self.seen[first], &self.seen[second]);
@@ -205,7 +205,8 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 let (here, there) = (self.in_place_of(a, b), self.in_place_of(b, a));
                 match self.weight {
                     CountWeighting::Count => here - there,
-                    // Asked for first, found first.
+                    // The package checks this order first, and does not check the other if it
+                    // qualifies.
                     CountWeighting::Share if here > 0.0 => here,
                     CountWeighting::Share => -there,
                 }
@@ -216,7 +217,8 @@ impl<'a> IrAxiomsEvaluator<'a> {
         }
     }
 
-    /// Pairs of equally rare terms of which `a` holds both, and `b` one alone as often.
+    /// Counts the pairs of equally rare terms of which `a` has both, and `b` only one, with the
+    /// same total count.
     fn both_against_one(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
         let held = self.pairs.iter().filter(|&&(p, q)| {
             let [ap, aq] = [p, q].map(|it| self.count(a, it));
@@ -237,7 +239,8 @@ impl<'a> IrAxiomsEvaluator<'a> {
         }))
     }
 
-    /// 1 if `b` holds the words most like a query term in place of it, as its length has it.
+    /// Returns 1 if `b` has the words most similar to a query term instead of it, in proportion to
+    /// its length, else 0.
     fn in_place_of(&self, a: &DocumentFeatures, b: &DocumentFeatures) -> f64 {
         let nearest = |it: &DocumentFeatures| -> Option<(f64, Vec<(u32, u32)>)> {
             it.semantics
@@ -272,7 +275,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         f64::from(u8::from(fits))
     }
 
-    /// The query terms least or most like the others.
+    /// Returns the query terms least or most similar to the others.
     fn extreme(&self) -> Vec<usize> {
         let n_terms = self.case.query.len();
         let alike = self.case.term_similarities;
@@ -295,7 +298,8 @@ impl<'a> IrAxiomsEvaluator<'a> {
         (0..n_terms).filter(|&it| sums[it] == best).collect()
     }
 
-    /// Query terms that a chain of more than middling likeness joins.
+    /// Returns groups of query terms that are connected by chains of terms with more than the mean
+    /// similarity.
     fn clusters(&self) -> Vec<Vec<usize>> {
         let n_terms = self.case.query.len();
         let alike = self.case.term_similarities;
@@ -313,7 +317,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         clusters
     }
 
-    /// A condition on the texts at two places.
+    /// Measures a condition on the documents at two indexes.
     pub(super) fn measure_condition(
         &self,
         condition: IrAxiomsCondition,
@@ -399,14 +403,16 @@ impl<'a> IrAxiomsEvaluator<'a> {
     }
 }
 
-/// 1e-9: what the package takes for equal, Python's `math.isclose`.
+/// The relative tolerance within which the package treats numbers as equal, that of Python's
+/// `math.isclose`.
 const SAME: f64 = 1e-9;
 
-/// Means of cosines that differ by no more are equal. The rounding of a mean of n cosines is below
-/// n · 1.1e-16, which is this for 9,000 pairs of words. The package lets the rounding decide.
+/// Means of cosines are equal if they differ by at most this. The rounding error of a mean of n
+/// cosines is below n · 1.1e-16, which is this for 9,000 pairs of words. In the package the
+/// rounding error decides.
 const SAME_MEAN: f64 = 1e-12;
 
-/// The terms of a query's tokens in order, as places among its distinct terms.
+/// Returns the tokens of a query in order, as indexes of its distinct terms.
 fn tokens(query: &QueryTerms) -> Vec<usize> {
     let places = query.iter().enumerate();
     let mut tokens: Vec<(u32, usize)> = places
@@ -416,8 +422,8 @@ fn tokens(query: &QueryTerms) -> Vec<usize> {
     tokens.into_iter().map(|it| it.1).collect()
 }
 
-/// |a − b| / max(|a|, |b|), from 0 to 2; 0 for two zeros. It is at most `share` exactly where
-/// [`close`] says so, which a quotient may miss by its rounding.
+/// Returns |a − b| / max(|a|, |b|), from 0 to 2; 0 for two zeros. It is at most `share` iff
+/// [`close`] holds, which the rounding of a quotient alone would not guarantee.
 fn apart(a: f64, b: f64, share: f64) -> f64 {
     let most = a.abs().max(b.abs());
     let gap = match most == 0.0 {
@@ -430,7 +436,7 @@ fn apart(a: f64, b: f64, share: f64) -> f64 {
     }
 }
 
-/// As `math.isclose` has it, to the last bit.
+/// Whether two numbers are close in the sense of `math.isclose`, to the last bit.
 fn close(a: f64, b: f64, share: f64) -> bool {
     let gap = (a - b).abs();
     gap <= (share * a).abs() || gap <= (share * b).abs()
@@ -440,7 +446,7 @@ fn same(a: f64, b: f64) -> bool {
     close(a, b, SAME)
 }
 
-/// A point for each lead.
+/// Sums a point for each positive lead, and minus one for each negative lead.
 fn points(leads: impl Iterator<Item = f64>) -> f64 {
     let point = |lead: f64| match lead.partial_cmp(&0.0) {
         Some(std::cmp::Ordering::Greater) => 1.0,
@@ -450,7 +456,7 @@ fn points(leads: impl Iterator<Item = f64>) -> f64 {
     leads.map(point).sum()
 }
 
-/// Unordered pairs of the first `n` numbers that `wanted` lets through.
+/// Returns the unordered pairs of the first `n` indexes that `wanted` accepts.
 fn pairs(n: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
     all.filter(|&(a, b)| wanted(a, b)).collect()

@@ -1,4 +1,4 @@
-//! Words of the further axioms on how often terms occur and how long texts are.
+//! Descriptions of the further axioms on term counts and document length.
 
 use super::super::ProbeDescription;
 

@@ -1,4 +1,4 @@
-//! PROX1 to PROX5: where the query terms stand. They need [`DocumentFeatures::positions`].
+//! PROX1 to PROX5: the positions of query terms. They need [`DocumentFeatures::positions`].
 
 use super::super::ProbeDescription;
 use crate::index::term_statistics::QueryTerms;
@@ -76,13 +76,14 @@ pub(super) const PROX5: ProbeDescription = ProbeDescription {
     example: PROX1.example,
 };
 
-/// First positions of the query terms that a text holds.
+/// Returns the first positions of the query terms that a document contains.
 fn first_positions(text: &DocumentFeatures) -> Vec<f64> {
     let firsts = text.positions.iter().filter_map(|it| it.first());
     firsts.map(|&it| f64::from(it)).collect()
 }
 
-/// Mean number of words between the first occurrences of two terms; 0 for fewer than two.
+/// Returns the mean number of words between the first occurrences of two terms; 0 for fewer than
+/// two.
 pub(super) fn mean_first_distance(text: &DocumentFeatures) -> f64 {
     let firsts = first_positions(text);
     let pairs = firsts
@@ -93,15 +94,15 @@ pub(super) fn mean_first_distance(text: &DocumentFeatures) -> f64 {
     if n == 0 { 0.0 } else { sum / f64::from(n) }
 }
 
-/// Σ of first positions, from 0.
+/// Returns the sum of the first positions, counted from 0.
 pub(super) fn sum_of_first_positions(text: &DocumentFeatures) -> f64 {
     first_positions(text).iter().sum()
 }
 
-/// The position of a phrase that is not there.
+/// The position of a phrase that does not occur.
 pub(super) const PHRASE_ABSENT: f64 = u32::MAX as f64;
 
-/// The position of the whole query as a phrase.
+/// Returns the position of the whole query as a phrase, or [`PHRASE_ABSENT`].
 pub(super) fn phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (term, it) in query.iter().enumerate() {
@@ -118,8 +119,8 @@ pub(super) fn phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f6
     found.map_or(PHRASE_ABSENT, |&it| f64::from(it))
 }
 
-/// For each occurrence of a query term it and the nearest of each other term: first and last
-/// position.
+/// Iterates over groups, one for each occurrence of a query term with the nearest occurrence of
+/// each other term, as first and last position.
 fn groupings(text: &DocumentFeatures) -> impl Iterator<Item = (u32, u32)> + '_ {
     let terms = text.positions.iter().enumerate();
     terms.flat_map(move |(term, positions)| {
@@ -134,7 +135,7 @@ fn groupings(text: &DocumentFeatures) -> impl Iterator<Item = (u32, u32)> + '_ {
     })
 }
 
-/// The position nearest to `here`, the earlier of two.
+/// Returns the position nearest to `here`, the earlier one of two.
 fn nearest(positions: &[u32], here: u32) -> u32 {
     let after = positions.partition_point(|&it| it < here);
     match (
@@ -148,7 +149,7 @@ fn nearest(positions: &[u32], here: u32) -> u32 {
     }
 }
 
-/// The fewest other words in a grouping, and how many groupings have so few.
+/// Returns the fewest other words in a group, and the number of groups with so few.
 pub(super) fn closest_grouping(text: &DocumentFeatures) -> Option<(u32, u32)> {
     let mut asked: Vec<u32> = text.positions.iter().flatten().copied().collect();
     asked.sort_unstable();
@@ -168,7 +169,7 @@ pub(super) fn closest_grouping(text: &DocumentFeatures) -> Option<(u32, u32)> {
     best
 }
 
-/// Mean of last − first position over all groupings; 0 without one.
+/// Returns the mean of last − first position over all groups; 0 without a group.
 pub(super) fn mean_span(text: &DocumentFeatures) -> f64 {
     let spans = groupings(text).map(|it| f64::from(it.1 - it.0));
     let (n, sum) = spans.fold((0_u32, 0.0), |(n, sum), it| (n + 1, sum + it));

@@ -1,4 +1,4 @@
-//! Each axiom and operator against documents one can check by eye.
+//! Each axiom and operator on documents that can be checked by eye.
 
 use expect_test::expect;
 
@@ -306,15 +306,15 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 
 #[test]
 fn the_worked_examples_are_instances() {
-    // Whether LB1 applies hangs on the whole collection.
+    // Whether LB1 applies depends on the whole collection.
     let lb1 = Axiom::IrAxioms(IrAxiomsAxiom::Lb1);
     let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
     for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
         let [query, texts @ ..] = axiom.description().example else {
             panic!("{axiom:?}")
         };
-        // Beside the example a document that makes the second term of M-TDC the more common, and
-        // that of TFC3 as common as the first.
+        // Another document next to the example makes the second term of M-TDC the more common one,
+        // and that of TFC3 as common as the first.
         let beside = if axiom == Axiom::IrAxioms(IrAxiomsAxiom::Tfc3) {
             "bank"
         } else {
@@ -340,7 +340,7 @@ fn the_worked_examples_are_instances() {
 
 #[test]
 fn the_operators_are_those_of_the_package() {
-    // d1 has more terms and is longer; d3 is as d2, nearer to each other.
+    // d1 has more terms and is longer; d3 is like d2, with the terms closer together.
     let fixture = "query  river bank
          d1     river bank river mud
          d2     river mud bank
@@ -418,12 +418,12 @@ fn the_operators_are_those_of_the_package() {
     }
 }
 
-/// The sums of each pair differ by a tenth of the larger one but for rounding. What Python 3.11
-/// says is `math.isclose(sum(a), sum(b), rel_tol=0.1)`, where `a` and `b` are the counts of the
-/// query's tokens, in their order, each divided by the length of the text.
+/// The sums of each pair differ by a tenth of the larger one except for rounding. The last value is
+/// what Python 3.11 returns for `math.isclose(sum(a), sum(b), rel_tol=0.1)`, where `a` and `b` are
+/// the counts of the query's tokens, in their order, each divided by the length of the document.
 #[test]
 fn sums_that_differ_by_a_tenth_are_close_where_python_says_so() {
-    // Query, then river, bank and all terms of both texts, then what Python says.
+    // Query, then "river", "bank" and all terms of both documents, then the result in Python.
     let pairs = [
         ("river", [11, 0, 27], [11, 0, 30], true),
         ("river", [22, 0, 27], [11, 0, 15], true),

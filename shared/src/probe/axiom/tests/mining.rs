@@ -1,4 +1,4 @@
-//! Mining against the preconditions of what it finds, over many documents.
+//! Mining against the preconditions of the instances, over many documents.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::probe::features::SemanticFeatures;
 use crate::rank::max_score::tests::dice;
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
-/// Texts over a handful of words, so that every axiom fires often.
+/// Documents over a few words, so that every axiom has many instances.
 fn texts(n: usize) -> Vec<String> {
     let mut next = dice(11);
     let words = ["river", "bank", "tide", "mud", "stone", "sand"];
@@ -62,7 +62,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
             for &mode in AxiomVariant::ALL {
                 let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
                 let formulas = formulas.map(|it| Axiom::Formula(it.parse().unwrap()));
-                // LNC2 has texts that are not in the pool.
+                // LNC2 has documents that are not in the pool.
                 let all = Axiom::ALL.iter().copied().filter(|it| *it != Axiom::Lnc2);
                 for axiom in all.chain(Axiom::ir_axioms()).chain(formulas) {
                     let arity = axiom.claim(mode).arity();
@@ -92,7 +92,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
             }
         }
     }
-    // Nothing is compared where nothing is found.
+    // An axiom without instances would be compared with nothing.
     let empty: Vec<_> = n_mined.iter().filter(|it| *it.1 == 0).collect();
     assert!(empty.is_empty(), "{empty:?}");
 }
@@ -130,7 +130,7 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
     }
 }
 
-/// Vectors of all words but one, so that no two texts are quite alike.
+/// Vectors of all words but one, so that no two documents are exactly alike.
 fn vectors() -> WordVectors {
     WordVectors::of(&[
         ("river", [1.0, 0.2, 0.0]),
@@ -164,8 +164,8 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     assert_eq!(mine(AxiomVariant::Code), [[1, 0]]);
 }
 
-/// The words of both texts have the same three vectors in another order, so that the rounding of
-/// the sums alone sets the means apart.
+/// The words of both documents have the same three vectors in another order, so that the means
+/// differ only by the rounding of the sums.
 #[test]
 fn equal_means_are_equal_whatever_their_rounding() {
     let (a, b, c) = ([1e-4, 1.0, 0.0], [7e-4, 1.0, 0.0], [1.0, 0.0, 0.5]);
@@ -215,12 +215,12 @@ fn mine_two(
         .remove(0)
 }
 
-/// A third of the triples that share a pair is enough to find a slip.
+/// A third of the triples that share a pair is enough to find an error.
 fn tried(places: &&[u32]) -> bool {
     places.len() == 2 || places.iter().sum::<u32>() % 3 == 0
 }
 
-/// All ordered tuples of distinct numbers below `n`, one after the other, ascending.
+/// Returns all ordered tuples of distinct numbers below `n`, concatenated, ascending.
 fn tuples(n: u32, arity: usize) -> Vec<u32> {
     let mut all = Vec::new();
     for a in 0..n {

@@ -1,31 +1,33 @@
-//! Irregular forms of English, as any grammar lists them. Where two words share a form, it
-//! belongs to the commoner one.
+//! Irregular forms of English, as listed in grammars. A form of two words belongs to the more
+//! frequent word.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The infinitive of an irregular form.
+/// Returns the infinitive of an irregular verb form.
 pub(super) fn verb(form: &str) -> Option<&'static str> {
     VERBS.get(form).copied()
 }
 
-/// The singular of an irregular plural, or of a noun that has none.
+/// Returns the singular of an irregular plural, or the noun itself if it has only one form.
 pub(super) fn noun(form: &str) -> Option<&'static str> {
     NOUNS.get(form).copied()
 }
 
-/// The positive of an adjective, or the adjective itself where it only looks compared.
+/// Returns the positive of an irregular adjective, or the adjective itself if it only looks like a
+/// comparative.
 pub(super) fn adjective(form: &str) -> Option<&'static str> {
     positive(form, "good", "bad")
 }
 
-/// Returns the positive form of an irregular adverb, or the adverb itself if it only looks like a
+/// Returns the positive of an irregular adverb, or the adverb itself if it only looks like a
 /// comparative.
 pub(super) fn adverb(form: &str) -> Option<&'static str> {
     positive(form, "well", "badly")
 }
 
-/// The positive of a comparative or superlative, given what `better` and `worse` compare.
+/// Returns the positive of a comparative or superlative; `good` and `bad` are those of `better` and
+/// `worse`.
 fn positive(form: &str, good: &'static str, bad: &'static str) -> Option<&'static str> {
     match form {
         "better" | "best" => Some(good),
@@ -47,7 +49,7 @@ type Table = BTreeMap<&'static str, &'static str>;
 static VERBS: LazyLock<Table> = LazyLock::new(|| read(VERB_LINES));
 static NOUNS: LazyLock<Table> = LazyLock::new(|| read(NOUN_LINES));
 
-/// Each line is a base form and its irregular forms.
+/// Reads a table; each line has a base form and its irregular forms.
 fn read(lines: &'static str) -> Table {
     let mut table = Table::new();
     for line in lines.lines() {

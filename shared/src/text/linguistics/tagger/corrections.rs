@@ -1,9 +1,9 @@
-//! Corrections of classes that hang on the whole sentence.
+//! Corrections of tags that depend on the whole sentence.
 
 use super::is_possessive;
 use crate::text::linguistics::{PartOfSpeech, lemmas, lexicon};
 
-/// Corrects the classes of words in lower case, with straight apostrophes.
+/// Corrects the tags of words in lower case, with straight apostrophes.
 pub(super) fn correct_tags(forms: Vec<String>, tags: Vec<PartOfSpeech>) -> Vec<PartOfSpeech> {
     let mut sentence = Sentence { forms, tags };
     let n_words = sentence.tags.len();
@@ -47,7 +47,7 @@ impl Sentence {
         at.checked_sub(1).and_then(|it| self.tag(it))
     }
 
-    /// `'s` is `is` or `has` after a pronoun, otherwise the genitive.
+    /// `'s` is `is` or `has` after a pronoun, otherwise the possessive.
     fn mend_clitic(&mut self, at: usize) {
         match self.form(at) {
             "'s" if at > 0 => {
@@ -66,7 +66,7 @@ impl Sentence {
                 };
             }
             "'re" | "'ve" | "'ll" | "'d" | "'m" => self.tags[at] = PartOfSpeech::Auxiliary,
-            // The genitive of a plural.
+            // The possessive of a plural.
             "'" if self.before(at) == Some(PartOfSpeech::Noun)
                 && self.form_before(at).ends_with('s')
                 && self.tag(at + 1) == Some(PartOfSpeech::Noun) =>
@@ -77,7 +77,8 @@ impl Sentence {
         }
     }
 
-    /// `moves` between a noun in the singular and what a verb takes: the base is a verb.
+    /// `moves` between a singular noun and the object of a verb is a verb, if its base form can be
+    /// one.
     fn mend_singular_verb(&mut self, at: usize) {
         let form = self.form(at);
         if self.tags[at] != PartOfSpeech::Noun || at == 0 || !form.ends_with('s') {
@@ -118,7 +119,7 @@ impl Sentence {
         }
     }
 
-    /// An article or the like follows.
+    /// Returns whether a determiner or another start of an object follows.
     fn takes_object(&self, at: usize) -> bool {
         match self.tag(at + 1) {
             Some(PartOfSpeech::Determiner) => true,
@@ -129,7 +130,8 @@ impl Sentence {
         }
     }
 
-    /// `open` and `rest` in `do n't open`, `may rest`, `to open the`, `birds rest their`.
+    /// Corrects infinitives, such as `open` and `rest` in `do n't open`, `may rest`, `to open the`,
+    /// `birds rest their`.
     fn mend_infinitive(&mut self, at: usize) {
         let can_be = matches!(self.tags[at], PartOfSpeech::Noun | PartOfSpeech::Adjective)
             && !self.form(at).ends_with('s')
@@ -166,7 +168,7 @@ impl Sentence {
         }
     }
 
-    /// `one third of`, `per second`: ordinals without a noun of their own.
+    /// Corrects ordinals that are used as nouns, as in `one third of`, `per second`.
     fn mend_ordinal(&mut self, at: usize) {
         let is_ordinal = matches!(
             self.form(at),
@@ -183,7 +185,7 @@ impl Sentence {
         }
     }
 
-    /// `both` and the like are articles where no `and` follows.
+    /// `both`, `either` and `neither` are determiners unless a conjunction follows.
     fn mend_both(&mut self, at: usize) {
         if !matches!(self.form(at), "both" | "either" | "neither") {
             return;
@@ -201,8 +203,8 @@ impl Sentence {
         }
     }
 
-    /// `as`, `before` and the like are prepositions unless a clause follows: before the next mark
-    /// a verb comes after its subject.
+    /// `as`, `before` and similar words are prepositions unless a clause follows, that is, a
+    /// subject and a verb before the next punctuation mark.
     fn mend_preposition(&mut self, at: usize) {
         let either = matches!(
             self.form(at),
@@ -281,7 +283,7 @@ impl Sentence {
         }
     }
 
-    /// The verb that belongs to the `do` of a question.
+    /// Finds the verb that belongs to the `do` of a question.
     fn find_verb_of_question(&mut self, at: usize) {
         let found = (at + 2..self.tags.len()).find(|&it| {
             matches!(self.tags[it], PartOfSpeech::Noun | PartOfSpeech::Adjective)
@@ -309,7 +311,7 @@ impl Sentence {
         };
     }
 
-    /// `have` and `do` are auxiliaries beside a verb; `be` always is.
+    /// `have` and `do` are auxiliaries if they have another verb; `be` always is.
     fn mend_auxiliary(&mut self, at: usize) {
         let form = self.form(at);
         let is_have = matches!(form, "have" | "has" | "had");
@@ -321,7 +323,7 @@ impl Sentence {
         if !is_have && !is_do {
             return;
         }
-        // What stands between it and the verb: `had already seen`, `did he see`.
+        // The words between the auxiliary and the verb: `had already seen`, `did he see`.
         let mut next = at + 1;
         while let Some(PartOfSpeech::Adverb | PartOfSpeech::Particle) = self.tag(next)
             && self.form(next) != "to"

@@ -1,4 +1,4 @@
-//! How much is right, counted on texts that we tagged by hand.
+//! Accuracy on texts that were tagged by hand.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 
 use crate::text::linguistics::*;
 
-/// A text of a fixture, with what is right about it.
+/// A text of a fixture, with its gold annotation.
 #[derive(Default)]
 struct Gold {
     text: String,
@@ -100,7 +100,7 @@ fn tag(name: &str) -> PartOfSpeech {
     }
 }
 
-/// How many were found, how many there are, how many of both are the same.
+/// The numbers of units that were found, that exist, and that are in both.
 #[derive(Default)]
 struct Tally {
     right: usize,
@@ -116,7 +116,7 @@ impl Tally {
     }
 }
 
-/// What is right, counted over a fixture. Bounds are compared as bytes of the text.
+/// Counts the correct units of a fixture. Boundaries are compared as bytes of the text.
 fn check(fixture: &str, expect: Expect) {
     let mut words = Tally::default();
     let mut sentences = Tally::default();
@@ -173,7 +173,7 @@ fn check(fixture: &str, expect: Expect) {
         }
     }
     let tally = |it: &Tally| format!("{} of {}, {} found", it.right, it.gold, it.found);
-    // Shown when the counts are not as written.
+    // Printed when the counts are not the expected ones.
     println!("{faults}");
     expect.assert_eq(&format!(
         "tokens {}\nsentences {}\nnoun phrases {}\ntags {n_tags} of {}\nlemmas {n_lemmas} of \
