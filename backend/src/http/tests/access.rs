@@ -31,6 +31,8 @@ const ROUTES: &[(AccessRole, Method, &[&str])] = &[
             "/api/review/results",
             "/api/review/try",
             "/api/review/tasks",
+            "/info",
+            "/v1/models",
         ],
     ),
     (
