@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::to_bytes;
 use axum::RequestExt;
+use axum::body::to_bytes;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequest, Query, RawPathParams, Request};
 use serde::de::DeserializeOwned;

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::{Extension, Router};
 use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
+use axum::{Extension, Router};
 use shared::api::annotation::{
     CreateTaskRequest, ExportTaskRequest, GetAgreementRequest, GetAssignedItemRequest,
     GetItemHistoryRequest, GetTaskDefinitionRequest, GetTaskProgressRequest, GetTaskRequest,

@@ -256,7 +256,11 @@ fn page(document: &Value) -> String {
                     format!(
                         "<code>{}</code>{} {}",
                         text(&it["name"]),
-                        if it["required"] == true { ", required:" } else { ":" },
+                        if it["required"] == true {
+                            ", required:"
+                        } else {
+                            ":"
+                        },
                         text(&it["description"])
                     )
                 })

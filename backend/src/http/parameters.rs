@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use shared::api::address::path_parameter;
-use shared::api::{Endpoint, Method};
+use shared::api::Endpoint;
 use shared::error::Error as InputError;
 use utoipa::ToSchema;
 
@@ -20,6 +20,8 @@ pub(super) struct ParameterTable {
     by_name: BTreeMap<String, Parameter>,
     /// Objects of the request that exist even if none of their fields is given.
     objects: Vec<Vec<String>>,
+    /// Whether nested objects are in the body instead.
+    has_body: bool,
 }
 
 /// A parameter of an endpoint.
@@ -68,6 +70,7 @@ impl ParameterTable {
         let mut table = ParameterTable {
             by_name: BTreeMap::new(),
             objects: Vec::new(),
+            has_body: E::METHOD.has_body(),
         };
         let request = SchemaField {
             fields: Vec::new(),
@@ -75,22 +78,21 @@ impl ParameterTable {
             description: None,
         };
         table.add(&json(E::schema()), request, &named.collect());
-        table.place(E::METHOD, E::PATH);
+        table.place(E::PATH);
         table
     }
 
     /// Marks the parameters that are in the path, and removes the others if there is a body.
-    fn place(&mut self, method: Method, template: &str) {
+    fn place(&mut self, template: &str) {
         for name in template.split('/').filter_map(path_parameter) {
             let parameter = self.by_name.get_mut(name);
             let parameter = parameter.unwrap_or_else(|| panic!("{template} has no field {name}"));
             parameter.location = ParameterLocation::Path;
             parameter.is_required = true;
         }
-        if method.has_body() {
+        if self.has_body {
             self.by_name
                 .retain(|_, it| it.location == ParameterLocation::Path);
-            self.objects.clear();
         }
     }
 
@@ -115,13 +117,16 @@ impl ParameterTable {
         if !is_object {
             return self.add_value(schema, &parts, field);
         }
+        if self.has_body && !field.fields.is_empty() {
+            return;
+        }
         if field.is_required && !field.fields.is_empty() {
             self.objects.push(field.fields.clone());
         }
         for part in parts {
-            let required: Vec<&str> = part["required"].as_array().map_or_else(Vec::new, |it| {
-                it.iter().filter_map(Value::as_str).collect()
-            });
+            let required: Vec<&str> = part["required"]
+                .as_array()
+                .map_or_else(Vec::new, |it| it.iter().filter_map(Value::as_str).collect());
             for (name, inner) in part["properties"].as_object().into_iter().flatten() {
                 let description = inner["description"].as_str().map(str::to_owned);
                 let inner_field = SchemaField {
@@ -137,7 +142,10 @@ impl ParameterTable {
     }
 
     fn add_value(&mut self, schema: &Value, parts: &[&Value], field: SchemaField) {
-        let name = field.fields.last().expect("requests are objects").clone();
+        let Some(name) = field.fields.last().cloned() else {
+            // A request without fields.
+            return;
+        };
         let added = Parameter {
             location: ParameterLocation::Query,
             is_required: field.is_required,
@@ -169,11 +177,14 @@ impl ParameterTable {
                     [] => "is not a parameter here; there are none".to_owned(),
                     _ => format!("is not a parameter here; there are {}", known.join(", ")),
                 };
-                return Err(InputError::unsupported(field_name(&name), among).into());
+                return Err(InputError::unsupported(&*field_name(&name), among).into());
             };
             let value = parameter.kind.parse(&name, &text)?;
             let (last, outer) = parameter.fields.split_last().expect("at least the name");
-            insert_object(request, outer).insert(last.clone(), value);
+            let before = insert_object(request, outer).insert(last.clone(), value);
+            if before.is_some() {
+                return Err(InputError::conflict(&*name, "is given twice").into());
+            }
         }
         for object in &self.objects {
             insert_object(request, object);
@@ -275,7 +286,9 @@ impl ParameterKind {
             },
             ParameterKind::List(items) => {
                 let items = text.split(',').map(|it| items.parse(name, it));
-                items.collect::<Result<Vec<Value>, Error>>().map(Value::from)
+                items
+                    .collect::<Result<Vec<Value>, Error>>()
+                    .map(Value::from)
             }
         }
     }

@@ -18,11 +18,12 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
+use shared::api::address::{RequestAddress, path_parameter};
 use shared::api::people::{AccessRole, CSRF_HEADER, Person};
 use shared::api::{
     Endpoint, ErrorResponse, ExportStudyRequest, GetJobRequest, GetJobScoresRequest,
-    GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState, ListInstancesRequest,
-    ListStudiesRequest, Method, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
+    GetServerInfoRequest, GetStudyRequest, Job, JobScoresResponse, JobState, ListStudiesRequest,
+    Method, ScoreDocumentsRequest, ScoreDocumentsResponse, ServerInfoResponse,
 };
 use shared::study::Study;
 use tower::ServiceExt;

@@ -147,6 +147,9 @@ mod tests {
         let nested = json!({"task": 3, "definition": {"title": "a"}});
         let change = of(Method::Patch, "/api/annotation/tasks/{task}", nested);
         assert_eq!(change.path, "/api/annotation/tasks/3");
-        assert_eq!(change.body.as_deref(), Some(r#"{"definition":{"title":"a"}}"#));
+        assert_eq!(
+            change.body.as_deref(),
+            Some(r#"{"definition":{"title":"a"}}"#)
+        );
     }
 }

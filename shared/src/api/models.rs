@@ -9,7 +9,7 @@ use crate::score::RankerInfo;
 
 endpoints! {
     Get "/api/models" ListModelsRequest => Vec<ModelStatus>;
-    Post "/api/model/load" LoadModelRequest => ModelStatus;
+    Post "/api/models/{model}/load" LoadModelRequest => ModelStatus;
     Get "/health" GetHealthRequest => HealthResponse;
     Get "/info" GetModelInfoRequest => ModelInfoResponse;
     Get "/v1/models" ListServedModelsRequest => ServedModelList;

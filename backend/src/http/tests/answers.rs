@@ -123,28 +123,49 @@ async fn bad_requests_are_the_callers_fault() {
         assert!(error.contains(says), "{path}: {error}");
     };
     let get = |path: &str| request("GET", path, "");
-    let look = |q: &str| get(&format!("/api/study?q={}", encoded(q)));
-    check(look("{"), 400, "the parameter `q` is not JSON: EOF").await;
-    check(look("\u{0}"), 400, "is not JSON").await;
-    let deep = format!(r#"{{"study":"open","x":{}"#, "[".repeat(5_000));
-    check(look(&deep), 400, "EOF").await;
-    check(get("/api/study?q=%FF"), 400, "").await;
-    check(look("{}"), 422, "missing field `study`").await;
-    check(get("/api/study"), 422, "missing field `study`").await;
-    check(look(r#"{"study": 7}"#), 422, "expected a string").await;
+    let look = |study: &str, query: &str| get(&format!("/api/studies/{study}?{query}"));
+    check(look("open", "variant=%FF"), 422, "unknown variant").await;
     check(
-        look(r#"{"study": "<script>"}"#),
-        404,
-        "no study named `<script>`",
+        look("open", "variant=loose"),
+        422,
+        "unknown variant `loose`",
     )
     .await;
+    check(
+        look("open", "tie_threshold=much"),
+        422,
+        "`much` is not a number",
+    )
+    .await;
+    check(
+        look("open", "tie_threshold=inf"),
+        422,
+        "`inf` is not a number",
+    )
+    .await;
+    check(look("open", "length_tolerance=-1"), 422, "invalid value").await;
+    check(
+        look("open", "length_tolerance=1e999"),
+        422,
+        "length_tolerance",
+    )
+    .await;
+    check(
+        look("open", "mode=code"),
+        422,
+        "mode: is not a parameter here",
+    )
+    .await;
+    let twice = "split=a&split=b";
+    check(look("open", twice), 422, "split: is given twice").await;
+    check(look("%3Cscript%3E", ""), 404, "no study named `<script>`").await;
+    check(get("/api/studies/%FF"), 400, "").await;
     let list = |limit: &str| {
-        let listing = format!(r#"{{"controls":{{}},"axiom":"tfc1","ranker":99,"limit":{limit}}}"#);
-        let q = format!(r#"{{"study":"open","filter":{listing}}}"#);
-        get(&format!("{}?q={}", ListInstancesRequest::PATH, encoded(&q)))
+        let path = "/api/studies/open/rankers/99/probes/tfc1/instances";
+        get(&format!("{path}?limit={limit}"))
     };
     check(list("-1"), 422, "invalid value").await;
-    check(list("1e999"), 400, "out of range").await;
+    check(list("many"), 422, "limit: `many` is not a number").await;
     let no_such_row = site.send(list("10")).await;
     assert!(
         no_such_row.status.is_client_error(),
@@ -384,6 +405,9 @@ async fn the_api_describes_itself() {
         let method = match it.method {
             Method::Get => "get",
             Method::Post => "post",
+            Method::Put => "put",
+            Method::Patch => "patch",
+            Method::Delete => "delete",
         };
         let operation = &document["paths"][it.path][method];
         assert!(operation["summary"].is_string(), "{} {operation}", it.path);
@@ -399,7 +423,7 @@ async fn the_api_describes_itself() {
     }
     let docs = site.get("/api/docs").await;
     let docs = String::from_utf8(docs.body.to_vec()).unwrap();
-    assert!(docs.contains("GET /api/job/events") && !docs.contains("<script"));
+    assert!(docs.contains("GET /api/jobs/{job}/events") && !docs.contains("<script"));
 }
 
 #[tokio::test]
@@ -472,7 +496,7 @@ async fn answers_are_compressed_as_the_caller_takes_them() {
 #[tokio::test]
 async fn whoever_takes_no_coding_is_told_so() {
     let site = Site::new(ListenScope::Loopback).await;
-    for path in ["/w.js", "/", "/api/studies", ExportStudyRequest::PATH] {
+    for path in ["/w.js", "/", "/api/studies", "/api/studies/open/export"] {
         let asked = with_headers(
             request("GET", path, ""),
             &[("accept-encoding", "identity;q=0")],

@@ -53,7 +53,7 @@ async fn only_operators_send_large_bodies() {
 
 #[tokio::test]
 async fn bodies_of_one_person_leave_memory_to_others() {
-    const SEND: &str = "/api/review/send";
+    const SEND: &str = "/api/annotation/tasks/1/events";
     let site = Site::new(ListenScope::Network).await;
     let ada = site.somebody(AccessRole::Annotator, "Ada").await;
     let ben = site.somebody(AccessRole::Annotator, "Ben").await;

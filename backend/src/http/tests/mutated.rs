@@ -6,10 +6,10 @@ use tokio::runtime::Runtime;
 
 use super::*;
 
-/// Method and path, then JSON: the parameter `q` of a GET, or the body of a POST.
+/// Method and path, then the JSON body of a POST.
 pub(crate) const REQUESTS: &[&str] = &[
-    "GET /api/studies\n{}",
-    "GET /api/export\n{\"study\": \"open\"}",
+    "GET /api/studies/open?variant=fixed&tie_threshold=0.5",
+    "GET /api/studies/open/rankers/0/probes/tfc1/instances?limit=5&sort=query",
     "POST /rerank\n{\"query\": \"river\", \"texts\": [\"bank\", \"mud\"], \"raw_scores\": true}",
     "POST /v1/rerank\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
     "POST /api/score\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
@@ -26,15 +26,11 @@ pub(crate) fn takes(input: &[u8]) -> bool {
     let input = String::from_utf8_lossy(input);
     let (head, json) = input.split_once('\n').unwrap_or((&input[..], ""));
     let (method, path) = head.split_once(' ').unwrap_or((head, ""));
-    let (path, body) = match method {
-        "GET" => (format!("{path}?q={}", encoded(json)), ""),
-        _ => (path.to_owned(), json),
-    };
     let request = Request::builder()
         .method(method)
         .uri(path)
         .header(header::HOST, "localhost:8080")
-        .body(Body::from(body.to_owned()));
+        .body(Body::from(json.to_owned()));
     let Ok(request) = request else {
         return false;
     };
