@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::Value;
-use shared::api::{Endpoint, ErrorResponse, Method};
+use shared::api::{Endpoint, ErrorResponse};
 use tempfile::TempDir;
 use tests::postgres::TestDatabase;
 

@@ -206,11 +206,9 @@ fn what_is_not_there_is_unknown() {
 fn wrong_requests_are_the_callers_fault() {
     let site = site();
     let server = &site.server;
-    let get = |q: &str| {
-        let request = server
-            .request("GET", GetStudyRequest::PATH)
-            .query(&[("q", q)]);
-        reply::<Value>(request.send().unwrap()).unwrap_err()
+    let get = |query: &str| {
+        let path = format!("/api/studies/demo?{query}");
+        reply::<Value>(server.get(&path)).unwrap_err()
     };
     let post = |path: &str, body: Vec<u8>| {
         reply::<Value>(server.request("POST", path).body(body).send().unwrap()).unwrap_err()
@@ -223,23 +221,13 @@ fn wrong_requests_are_the_callers_fault() {
         );
         assert!(!problem.error.is_empty());
     };
-    is(get("{"), (400, "json"));
-    is(get("[]"), (422, "json"));
-    is(get("{}"), (422, "json"));
-    is(get(r#"{"study": 7}"#), (422, "json"));
-    is(
-        get(r#"{"study": "demo", "controls": {"variant": "loose"}}"#),
-        (422, "json"),
-    );
-    is(
-        get(r#"{"study": "demo", "controls": {"tie_threshold": -1}}"#),
-        (422, "setting"),
-    );
-    is(
-        get(r#"{"study": "demo", "controls": {"length_tolerance": -1}}"#),
-        (422, "json"),
-    );
-    is(get(&"[".repeat(2000)), (422, "json"));
+    is(get("variant=loose"), (422, "json"));
+    is(get("tie_threshold=-1"), (422, "setting"));
+    is(get("tie_threshold=inf"), (422, "setting"));
+    is(get("length_tolerance=-1"), (422, "json"));
+    is(get("mode=code"), (422, "setting"));
+    is(get("subset=all&subset=all"), (422, "setting"));
+    is(get(&"[".repeat(2000)), (422, "setting"));
     assert_eq!(
         server.call(&listing(u64::MAX)).rows.len() as u64,
         InstanceListOptions::MAX_PAGE_SIZE
@@ -438,16 +426,10 @@ fn whoever_runs_it_sees_how_it_is() {
 #[test]
 fn what_is_large_comes_packed() {
     let site = site();
-    let request = site
-        .server
-        .request("GET", ExportStudyRequest::PATH)
-        .query(&[("q", r#"{"study":"demo"}"#)]);
+    let request = site.server.request("GET", "/api/studies/demo/export");
     let answer = request.header("accept-encoding", "br").send().unwrap();
     assert_eq!(answer.headers()["content-encoding"], "br");
-    let request = site
-        .server
-        .request("GET", ExportStudyRequest::PATH)
-        .query(&[("q", r#"{"study":"demo"}"#)]);
+    let request = site.server.request("GET", "/api/studies/demo/export");
     let answer = request.send().unwrap();
     assert!(answer.headers().get("content-encoding").is_none());
 }
@@ -511,12 +493,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     // A job that has ended stays as it is, and its event stream reports that once.
     assert_eq!(server.call(&CancelJobRequest { job: id() }), ended);
     assert_eq!(server.call(&ResumeJobRequest { job: id() }), ended);
-    let watch = serde_json::to_string(&GetJobRequest { job: id() }).unwrap();
-    let events = server
-        .request("GET", GetJobRequest::EVENTS_PATH)
-        .query(&[("q", watch)])
-        .send()
-        .unwrap();
+    let events = server.get(&GetJobRequest { job: id() }.events_address());
     let events = events.text().unwrap();
     let told: Vec<&str> = events
         .lines()

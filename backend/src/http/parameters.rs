@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use shared::api::address::path_parameter;
 use shared::api::Endpoint;
+use shared::api::address::path_parameter;
 use shared::error::Error as InputError;
 use utoipa::ToSchema;
 

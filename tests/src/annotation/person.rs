@@ -126,7 +126,7 @@ impl PersonClient {
         let address = self.site.address();
         let mut request = asking(&self.client, &address, asked);
         request = request.header(COOKIE, self.cookie.at(&address));
-        if E::METHOD == Method::Post {
+        if E::METHOD != Method::Get {
             request = request
                 .header(ORIGIN, &address)
                 .header(CSRF_HEADER, &self.csrf);
@@ -158,14 +158,13 @@ pub(super) fn own_address() -> Option<IpAddr> {
 
 /// Builds the request of an endpoint.
 fn asking<E: Endpoint>(client: &Client, address: &str, asked: &E) -> RequestBuilder {
-    let url = format!("{address}{}", E::PATH);
-    let json = serde_json::to_string(asked).unwrap();
-    match E::METHOD {
-        Method::Get => client.get(url).query(&[("q", json)]),
-        Method::Post => {
-            let request = client.post(url).body(json);
-            request.header(CONTENT_TYPE, "application/json")
-        }
+    let sent = asked.address();
+    let method = E::METHOD.to_string();
+    let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+    let request = client.request(method, format!("{address}{}", sent.path));
+    match sent.body {
+        Some(body) => request.body(body).header(CONTENT_TYPE, "application/json"),
+        None => request,
     }
 }
 

@@ -83,7 +83,7 @@ fn join(tab: &BrowserTab, name: &str) {
     tab.press('\u{E007}'.to_string());
     tab.wait_until(
         "to be known",
-        "return fetch('/api/me?q=%7B%7D').then(it => it.json()).then(it => !!it.person)",
+        "return fetch('/api/session').then(it => it.json()).then(it => !!it.person)",
     );
 }
 

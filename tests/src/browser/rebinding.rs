@@ -7,7 +7,7 @@ use shared::api::people::{
     SignOutRequest,
 };
 use shared::api::{
-    CreateJobRequest, Endpoint, GetServerInfoRequest, ListJobsRequest, ListStudiesRequest, Method,
+    CreateJobRequest, Endpoint, GetServerInfoRequest, ListJobsRequest, ListStudiesRequest,
 };
 
 use super::front_end;
@@ -75,11 +75,7 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
 }
 
 fn request<E: Endpoint>() -> Value {
-    let method = match E::METHOD {
-        Method::Get => "GET",
-        Method::Post => "POST",
-    };
-    json!({"method": method, "path": E::PATH})
+    json!({"method": E::METHOD.to_string(), "path": E::PATH})
 }
 
 /// Returns how many cookies the browser would send to a site.

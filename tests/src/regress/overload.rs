@@ -112,16 +112,14 @@ fn expect_readers_answered(home: &TestHome, time: Duration) {
 
 /// Loads the model and the study before anything is timed.
 fn warm_up(server: &TestServer, spec: &str) {
-    let asked = json!({"ranker": spec, "query": "ice", "texts": ["ice"]});
+    let asked = json!({"model": spec, "query": "ice", "documents": ["ice"]});
     let scored = server.request("POST", "/api/score").body(asked.to_string());
     assert_eq!(scored.send().unwrap().status(), 200);
     assert_eq!(server.get(STUDY).status(), 200);
 }
 
-/// The path with `{"study":"demo","controls":{}}`, escaped.
-const STUDY: &str = "/api/study?q=%7B%22study%22%3A%22demo%22%2C%22controls%22%3A%7B%7D%7D";
-/// The path with `{"study":"demo"}`, escaped.
-const EXPORT: &str = "/api/export?q=%7B%22study%22%3A%22demo%22%7D";
+const STUDY: &str = "/api/studies/demo";
+const EXPORT: &str = "/api/studies/demo/export";
 
 fn client(
     server: &TestServer,
@@ -152,7 +150,7 @@ fn client(
             ),
             SCORERS => {
                 let texts = vec!["the ice of a glacier moves ".repeat(148); 8];
-                let asked = json!({"ranker": spec, "query": "glacier", "texts": texts});
+                let asked = json!({"model": spec, "query": "glacier", "documents": texts});
                 let request = post("/api/score").body(asked.to_string());
                 (request, Duration::from_millis(100))
             }

@@ -42,7 +42,7 @@ pub(super) fn measure(bench: &BenchContext<'_>, table: &mut BenchTable) -> Resul
     let server = start()?;
     // Wait until the demo study has been scored and analyzed in the background.
     let since = Instant::now();
-    while server.get("/api/inside", r#"{"study":"demo"}"#)? == json!([]) {
+    while server.get("/api/studies/demo/late-interaction")? == json!([]) {
         if since.elapsed() > DEMO_SCORED {
             bail!("the demo study was not scored in {DEMO_SCORED:?}");
         }
@@ -75,10 +75,10 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
         |it: &dyn Fn(&mut ClientStats)| it(&mut seen.lock().unwrap_or_else(|it| it.into_inner()));
     // Load the model and the study before the measurement.
     rank(server, &texts[..1])?.json()?;
-    let studies = server.get("/api/studies", "{}")?;
+    let studies = server.get("/api/studies")?;
     let name = studies[0]["name"].as_str().context("no study")?;
-    let look = json!({"study": name, "controls": {}}).to_string();
-    server.get("/api/study", &look)?;
+    let study = format!("/api/studies/{name}");
+    server.get(&study)?;
     let until = Instant::now() + Duration::from_secs(SECONDS);
     std::thread::scope(|scope| {
         for client in texts.chunks(TEXTS) {
@@ -100,7 +100,7 @@ fn overload(server: &BenchServer, bench: &BenchContext<'_>, table: &mut BenchTab
         scope.spawn(|| {
             while Instant::now() < until {
                 let start = Instant::now();
-                let answer = server.get("/api/study", &look);
+                let answer = server.get(&study);
                 let took = start.elapsed();
                 take(&|it| match &answer {
                     Ok(_) => it.pages.push(took.as_secs_f64()),
@@ -187,7 +187,7 @@ fn large_job(
     let pairs: Vec<[usize; 2]> = (0..texts.len())
         .flat_map(|text| (0..queries.len()).map(move |query| [query, text]))
         .collect();
-    let about = server.get("/api/about", "{}")?;
+    let about = server.get("/api/about")?;
     let models = about["models"].as_array().context("no models")?;
     let spec = models.iter().filter_map(|it| it["spec"].as_str());
     let spec = spec.into_iter().find(|it| it.ends_with(":late"));
@@ -200,9 +200,9 @@ fn large_job(
     });
     let start = Instant::now();
     let job = server.post("/api/jobs", &job.to_string())?.json()?;
-    let watch = json!({"job": job["id"]}).to_string();
+    let address = format!("/api/jobs/{}", job["id"].as_str().context("no id")?);
     let ended = loop {
-        let job = server.get("/api/job", &watch)?;
+        let job = server.get(&address)?;
         match job["state"].as_str() {
             Some("queued" | "running") if start.elapsed() < PATIENCE => {
                 std::thread::sleep(Duration::from_millis(200));

@@ -204,28 +204,23 @@ fn browse(program: &Path, folder: &Path, table: &mut BenchTable) -> Result<()> {
     serve.args(["--data", &data, "serve", "--listen", "127.0.0.1:0"]);
     serve.arg("--no-auth-on-loopback");
     let server = BenchServer::start(&mut serve)?;
-    let asks = [
-        r#""sort":"query""#,
-        r#""sort":"margin-ascending""#,
-        r#""sort":"margin-descending","outcome":"violated""#,
-        r#""sort":"absolute-margin""#,
-        r#""sort":"absolute-margin","outcome":"satisfied","min_margin":0.5"#,
-        r#""sort":"query","query_filter":"w1""#,
-        r#""sort":"margin-ascending","offset":5000000"#,
-        r#""sort":"query","offset":9000000"#,
+    let queries = [
+        "sort=query",
+        "sort=margin-ascending",
+        "sort=margin-descending&outcome=violated",
+        "sort=absolute-margin",
+        "sort=absolute-margin&outcome=satisfied&min_margin=0.5",
+        "sort=query&query_filter=w1",
+        "sort=margin-ascending&offset=5000000",
+        "sort=query&offset=9000000",
     ];
     let mut times = Vec::new();
     let mut n_instances = 0;
     for round in 0..3 {
-        for ask in asks {
-            let listing = format!(
-                r#"{{"controls":{{"variant":"code"}},"axiom":"lnc1","ranker":{},"limit":100,
-                {ask}}}"#,
-                round % 2
-            );
-            let asked = format!(r#"{{"study":"large","filter":{listing}}}"#);
+        for query in queries {
+            let cell = format!("/api/studies/large/rankers/{}/probes/lnc1", round % 2);
             let start = Instant::now();
-            let page = server.get("/api/instances", &asked)?;
+            let page = server.get(&format!("{cell}/instances?variant=code&limit=100&{query}"))?;
             // The requests of the first round load the study.
             if round > 0 {
                 times.push(start.elapsed().as_secs_f64());

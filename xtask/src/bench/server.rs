@@ -52,17 +52,8 @@ impl BenchServer {
         self.child.id()
     }
 
-    pub(super) fn get(&self, path: &str, json: &str) -> Result<Value> {
-        let mut query = String::new();
-        for byte in json.bytes() {
-            if byte.is_ascii_alphanumeric() {
-                query.push(char::from(byte));
-            } else {
-                query += &format!("%{byte:02X}");
-            }
-        }
-        let reply = self.send(&format!("GET {path}?q={query}"), "")?;
-        reply.json()
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        self.send(&format!("GET {path}"), "")?.json()
     }
 
     /// Sends JSON and returns the response, whatever its status is.

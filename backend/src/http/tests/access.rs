@@ -348,7 +348,7 @@ async fn people_behind_one_address_are_not_in_each_others_way() {
     let one = site.somebody(AccessRole::Annotator, "One").await;
     let other = site.somebody(AccessRole::Annotator, "Other").await;
     let ask = async |it: &Signed| {
-        let asked = request("GET", "/api/me", "");
+        let asked = request("GET", "/api/session", "");
         site.send(site.by(asked, &it.session)).await.status
     };
     let mut n_answered = 0;
