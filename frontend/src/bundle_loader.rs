@@ -4,7 +4,6 @@ use js_sys::{Function, Promise};
 use leptos::html;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
-use shared::api::Method;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;

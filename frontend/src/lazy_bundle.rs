@@ -11,7 +11,6 @@ use std::cell::OnceCell;
 
 use js_sys::{Function, Promise};
 use leptos::prelude::*;
-use shared::api::Method;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlElement;
@@ -90,7 +89,7 @@ async fn request_through_page(asked: OutgoingRequest) -> Result<String, Error> {
     let method = method.to_string();
     let promise = REQUEST_FUNCTION.with(|it| {
         let ask = it.get().expect("set when the first page is opened");
-        let [path, method, json] = [&path, &method, &json].map(JsValue::from_str);
+        let [path, method, json] = [&path, &method, &json].map(|it| JsValue::from_str(it));
         ask.call3(&JsValue::NULL, &path, &method, &json)
     });
     let lost = || Error::Network("The page is no longer open.".to_owned());

@@ -293,9 +293,9 @@ fn ApiSection() -> impl IntoView {
     view! {
         <Section id="api" name="API">
             <p>
-                "Everything that a page shows is available as JSON. To read, send a GET request \
-                 with its parameters as JSON in " <code>"q"</code>
-                "; to change something, send a POST request. Errors come as "
+                "Everything that a page shows is available as JSON, for example at " <code>
+                    "/api/studies/demo"
+                </code> ". Errors come as "
                 <code>"{error, error_type}"</code>
                 " and say what to do. "
             </p>

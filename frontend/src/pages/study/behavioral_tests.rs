@@ -14,7 +14,6 @@ use shared::report::{self, format};
 use shared::study::behavioral_tests::{
     BehavioralTestOptions, BehavioralTestResults, RelevanceSlice,
 };
-use shared::study::controls::StudyControls;
 
 use super::address::{BehavioralTestsView, StudyView};
 use crate::api::latest_reply::LatestReply;
