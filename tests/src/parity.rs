@@ -322,12 +322,12 @@ const START: &str = r#"
     const ready = new Promise(resolve => waiting.set(0, resolve));
     worker.onmessage = event => {
         const [json, text] = event.data;
-        const {number, says} = JSON.parse(json);
-        const asked = waiting.get(number);
-        if (says.tell === 'progress') {
+        const {id, body} = JSON.parse(json);
+        const asked = waiting.get(id);
+        if (body.tell === 'progress') {
             asked.worked = performance.now();
         } else {
-            asked(number === 0 ? undefined : {json, text, took: asked.worked - asked.began});
+            asked(id === 0 ? undefined : {json, text, took: asked.worked - asked.began});
         }
     };
     worker.onerror = event => console.error('worker: ' + event.message);
@@ -336,7 +336,7 @@ const START: &str = r#"
         const asked = it => resolve(it);
         asked.began = asked.worked = performance.now();
         waiting.set(++last, asked);
-        worker.postMessage([`{"number":${last},"says":${says}}`, beside]);
+        worker.postMessage([`{"id":${last},"body":${says}}`, beside]);
     });
 "#;
 
