@@ -9,7 +9,7 @@ use super::*;
 /// Method and path, then the JSON body of a POST.
 pub(crate) const REQUESTS: &[&str] = &[
     "GET /api/studies/open?variant=fixed&tie_threshold=0.5",
-    "GET /api/studies/open/rankers/0/probes/tfc1/instances?limit=5&sort=query",
+    "GET /api/studies/open/export",
     "POST /rerank\n{\"query\": \"river\", \"texts\": [\"bank\", \"mud\"], \"raw_scores\": true}",
     "POST /v1/rerank\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
     "POST /api/score\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
