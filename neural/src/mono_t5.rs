@@ -105,8 +105,8 @@ impl MonoT5 {
         scores.collect()
     }
 
-    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
-    /// of tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
+    /// maximum number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

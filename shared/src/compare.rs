@@ -59,7 +59,7 @@ pub enum RankerRef {
 
 /// The queries that count, among those that both rankers have ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounted))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonSubset {
     /// Queries with a document that was judged relevant, whether or not it was found.
@@ -75,7 +75,7 @@ pub enum ComparisonSubset {
 /// The options of a comparison of two rankers: the pair, the queries, the relevance threshold, the
 /// stop list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferAsking))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
@@ -117,7 +117,7 @@ impl Default for ComparisonOptions {
 
 /// A ranker that can be chosen for a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChoice))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerOption {
     /// The reference to the ranker.
     pub ranker: RankerRef,
@@ -129,7 +129,7 @@ pub struct RankerOption {
 
 /// The number of queries that count, and why the others do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounts))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparedQueryCounts {
     /// Queries of the collection, or of the split.
     pub n_queries: u64,

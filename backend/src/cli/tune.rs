@@ -181,8 +181,8 @@ impl TuneArgs {
     }
 }
 
-/// Replaces the first lexical ranker of the same kind in a study file by the best one, or appends
-/// it.
+/// Replaces the first lexical ranker of the same kind in a study file by the best one; appends
+/// the best one if the file has none of that kind.
 fn write_study(
     path: &Path,
     mut definition: StudyDefinition,

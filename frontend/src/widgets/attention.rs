@@ -41,7 +41,7 @@ enum AttentionDirection {
 pub(crate) fn AttentionMaps(
     /// The specification of a cross-encoder.
     spec: String,
-    /// The query as written.
+    /// The query as written, which the server tokenizes.
     query: String,
     /// The documents as written.
     texts: Vec<String>,

@@ -31,7 +31,7 @@ pub(crate) fn TokenMatchesSection(
     name: String,
     /// The specifications of the rankers to try; the first one with late interaction is used.
     specs: Vec<String>,
-    /// The query as written.
+    /// The query as written, which the server tokenizes.
     query: String,
     /// The documents as written.
     texts: Vec<String>,

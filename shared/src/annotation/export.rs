@@ -93,7 +93,7 @@ pub struct ExportItem {
 
 /// Whose preferences an export contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhose))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PreferenceSource {
     /// Each annotator's own preferences; excluded annotators and conflicts are left out.

@@ -24,7 +24,7 @@ pub const MAX_BIGRAMS: usize = 15;
 
 /// The mean RR@10 of one ranker over some queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSide))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
@@ -44,7 +44,7 @@ pub struct FqtBucket {
 
 /// The mean RR@10 of both rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferBoth))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
@@ -56,7 +56,7 @@ pub struct MrrComparison {
 
 /// Queries with the same number of tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferLength))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryLengthGroup {
     /// The number of tokens, separated by white space; [`MAX_QUERY_LENGTH`] + 1 for all longer
     /// queries.
@@ -87,7 +87,7 @@ pub struct BigramGroup {
 
 /// MUR, the matches up to a result: `MUR(i, q) = |top-i(first) ∩ top-i(second)|`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferOverlap))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TopOverlap {
     /// The number of queries.
     pub n_queries: u64,

@@ -19,7 +19,7 @@ pub const MAX_QUERY_CHARACTERS: usize = 300;
 /// The group of queries to list: all, an FQT bucket, a length, a change in RR, a question class, a
 /// bigram.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum QuerySelection {
     /// All queries that count.
@@ -106,7 +106,7 @@ impl RrChangeKind {
 
 /// A fraction computed over the top documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFraction))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TopFraction {
     /// The fraction of query tokens.
@@ -117,7 +117,7 @@ pub enum TopFraction {
 
 /// The options of a list of queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferListing))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryListOptions {
     /// The group of queries.
     #[serde(default)]
@@ -135,7 +135,7 @@ pub struct QueryListOptions {
 
 /// The order of a list of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSort))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QuerySort {
     /// In the order of the collection.
@@ -149,7 +149,7 @@ pub enum QuerySort {
 
 /// One page of a list of queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPage))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryPage {
     /// The number of queries in the group.
     pub n_queries: u64,
@@ -159,7 +159,7 @@ pub struct QueryPage {
 
 /// A query with its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferRow))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryRow {
     /// Its id.
     pub query_id: String,

@@ -14,7 +14,7 @@ use crate::text::{Analyzer, Stemmer, Stopwords};
 
 /// The metrics of one query for two rankers; values of the first ranker come first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferValues))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryMetrics {
     /// The position of the query in the collection.
     pub query_no: u32,

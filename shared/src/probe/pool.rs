@@ -24,7 +24,7 @@ pub enum PoolSpec {
     },
     /// The first `k` documents of a lexical ranker.
     LexicalRanker {
-        /// The ranker.
+        /// The lexical ranker that orders the collection, with its parameters.
         ranker: LexicalRanker,
         /// The number of documents.
         depth: usize,

@@ -135,7 +135,7 @@ pub struct SplitSize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverviewRow {
-    /// The ranker.
+    /// The ranker of this row of the heat map.
     pub ranker: RankerInfo,
     /// One cell for each column; `None` if the axiom has no instance with a verdict.
     pub cells: Vec<Option<OverviewCell>>,

@@ -46,7 +46,7 @@ pub struct PlaygroundRequest {
 pub struct PlaygroundResult {
     /// The query, with highlights.
     pub query: HighlightedText,
-    /// The distinct query terms.
+    /// The distinct terms of the query with their statistics, one per color.
     pub terms: Vec<QueryTermInfo>,
     /// The documents, with highlights.
     pub docs: Vec<HighlightedText>,

@@ -18,7 +18,7 @@ pub const MAX_TEXT_CHARACTERS: usize = 4_000;
 pub struct TopDocuments {
     /// Query id.
     pub query_id: String,
-    /// The query as written.
+    /// The query as written. It is user data: show it as text, never as HTML.
     pub query: String,
     /// The number of documents in the pool.
     pub n_docs: u64,
