@@ -236,12 +236,12 @@ fn attention_figure(
 /// Returns all weights as TSV, one per line.
 fn weights_tsv(all: &[AttentionResponse]) -> String {
     let clean = |it: &str| it.replace(['\t', '\n', '\r'], " ");
-    let mut text = "text\tpiece\tof\tweight\n".to_owned();
+    let mut text = "document\ttoken\tattended_token\tweight\n".to_owned();
     for (at, it) in all.iter().enumerate() {
-        for (piece, row) in it.tokens.iter().zip(&it.weights) {
+        for (token, row) in it.tokens.iter().zip(&it.weights) {
             for (other, weight) in it.tokens.iter().zip(row) {
-                let (piece, other) = (clean(piece), clean(other));
-                text += &format!("{}\t{piece}\t{other}\t{weight}\n", at + 1);
+                let (token, other) = (clean(token), clean(other));
+                text += &format!("{}\t{token}\t{other}\t{weight}\n", at + 1);
             }
         }
     }

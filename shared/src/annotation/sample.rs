@@ -174,7 +174,8 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
             strata.collect()
         }
         SamplingDesign::DisagreementFirst {
-            allocation: share, ..
+            disagreement_share: share,
+            ..
         } => {
             let disagrees = |it: &(usize, &SamplingCandidate)| it.1.is_disagreement == Some(true);
             let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);

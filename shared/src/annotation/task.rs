@@ -128,7 +128,7 @@ pub enum SamplingDesign {
         pair: DisagreementPair,
         /// The share of the items that are disagreements, above 0 and below 1.
         #[serde(alias = "share")]
-        allocation: f64,
+        disagreement_share: f64,
     },
 }
 
@@ -317,18 +317,19 @@ impl AnnotationTask {
         }
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
         within(
-            "overlap",
+            "annotators_per_item",
             self.annotators_per_item,
             1..=MAX_ANNOTATORS_PER_ITEM,
         )?;
-        within("gold_every", self.gold_interval, 0..=1_000)?;
+        within("gold_interval", self.gold_interval, 0..=1_000)?;
         if let SamplingDesign::DisagreementFirst {
-            allocation: share, ..
+            disagreement_share: share,
+            ..
         } = self.sampling
             && !(share > 0.0 && share < 1.0)
         {
             let reason = format!("is {share}; must be between 0 and 1");
-            return Err(Error::out_of_range("share", reason));
+            return Err(Error::out_of_range("disagreement_share", reason));
         }
         let by_ranker = self.filter.outcome.is_some()
             || self.filter.min_margin.is_some()
@@ -396,16 +397,16 @@ mod tests {
         }
         refused(|it| it.probes.clear(), "probes");
         refused(|it| it.n_items = 0, "n_items");
-        refused(|it| it.annotators_per_item = 21, "overlap");
+        refused(|it| it.annotators_per_item = 21, "annotators_per_item");
         refused(|it| it.filter.max_margin = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
             let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
             let design = SamplingDesign::DisagreementFirst {
                 pair: between,
-                allocation: share,
+                disagreement_share: share,
             };
-            refused(|it| it.sampling = design, "share");
+            refused(|it| it.sampling = design, "disagreement_share");
         }
     }
 }

@@ -112,7 +112,7 @@ fn expect_readers_answered(home: &TestHome, time: Duration) {
 
 /// Loads the model and the study before anything is timed.
 fn warm_up(server: &TestServer, spec: &str) {
-    let asked = json!({"ranker": spec, "query": "ice", "texts": ["ice"]});
+    let asked = json!({"model": spec, "query": "ice", "documents": ["ice"]});
     let scored = server.request("POST", "/api/score").body(asked.to_string());
     assert_eq!(scored.send().unwrap().status(), 200);
     assert_eq!(server.get(STUDY).status(), 200);
@@ -152,7 +152,7 @@ fn client(
             ),
             SCORERS => {
                 let texts = vec!["the ice of a glacier moves ".repeat(148); 8];
-                let asked = json!({"ranker": spec, "query": "glacier", "texts": texts});
+                let asked = json!({"model": spec, "query": "glacier", "documents": texts});
                 let request = post("/api/score").body(asked.to_string());
                 (request, Duration::from_millis(100))
             }

@@ -122,10 +122,10 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <SamplingFields form/>
             <fieldset class="form">
                 <legend>"Annotation"</legend>
-                {form.number(TaskField::Overlap, "Annotators per item", |it| {
+                {form.number(TaskField::AnnotatorsPerItem, "Annotators per item", |it| {
                     &mut it.annotators_per_item
                 })}
-                {form.number(TaskField::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
+                {form.number(TaskField::GoldInterval, GOLD_EVERY, |it| &mut it.gold_every)}
                 <FormTextField
                     form=form.fields
                     field=TaskField::Tags

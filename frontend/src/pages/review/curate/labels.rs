@@ -107,7 +107,7 @@ pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
 /// Returns the label of the ranker in a row of the study.
 pub(super) fn ranker_label(rankers: &[String], at: usize) -> String {
     let name = rankers.get(at).cloned();
-    name.unwrap_or_else(|| format!("ranker {at}"))
+    name.unwrap_or_else(|| format!("ranker {}", at + 1))
 }
 
 /// Describes the sampling design of a task.
@@ -132,7 +132,7 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: share,
+            disagreement_share: share,
         } => {
             let between = match between {
                 DisagreementPair::AxiomAndRanker { ranker: at } => {
@@ -206,7 +206,7 @@ mod tests {
             design_text(
                 SamplingDesign::DisagreementFirst {
                     pair: between,
-                    allocation: share
+                    disagreement_share: share
                 },
                 &rankers
             ),

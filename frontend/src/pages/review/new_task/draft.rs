@@ -110,10 +110,10 @@ pub(super) enum TaskField {
     MarginFrom,
     MarginTo,
     Items,
-    Share,
-    Overlap,
+    DisagreementShare,
+    AnnotatorsPerItem,
     Seed,
-    GoldEvery,
+    GoldInterval,
     Tags,
     Guidelines,
     Training,
@@ -136,10 +136,10 @@ impl TaskField {
             "probes" => TaskField::Probes,
             "ranker" => TaskField::Ranker,
             "n_items" => TaskField::Items,
-            "share" => TaskField::Share,
-            "overlap" => TaskField::Overlap,
+            "disagreement_share" => TaskField::DisagreementShare,
+            "annotators_per_item" => TaskField::AnnotatorsPerItem,
             "seed" => TaskField::Seed,
-            "gold_every" => TaskField::GoldEvery,
+            "gold_interval" => TaskField::GoldInterval,
             "tag" | "tags" => TaskField::Tags,
             "guidelines" => TaskField::Guidelines,
             "training" => TaskField::Training,
@@ -259,12 +259,12 @@ impl TaskDraft {
             n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
             sampling: self.design(&mut wrong),
             annotators_per_item: parse_integer(
-                TaskField::Overlap,
+                TaskField::AnnotatorsPerItem,
                 &self.annotators_per_item,
                 &mut wrong,
             ),
             seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
-            gold_interval: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
+            gold_interval: parse_integer(TaskField::GoldInterval, &self.gold_every, &mut wrong),
             is_blind: self.blind,
             highlights_query_terms: self.highlight_terms,
             tags: self.tags(),
@@ -307,7 +307,7 @@ impl TaskDraft {
             DesignKind::RankerDisagreement => {
                 if first == second {
                     wrong.push(TaskFieldError::new(
-                        TaskField::Share,
+                        TaskField::DisagreementShare,
                         "must name two different rankers",
                     ));
                 }
@@ -321,11 +321,11 @@ impl TaskDraft {
             .unwrap_or(f64::NAN);
         if !(share > 0.0 && share < 100.0) {
             let reason = "must be a number above 0 and below 100";
-            wrong.push(TaskFieldError::new(TaskField::Share, reason));
+            wrong.push(TaskFieldError::new(TaskField::DisagreementShare, reason));
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: share / 100.0,
+            disagreement_share: share / 100.0,
         }
     }
 }
@@ -437,7 +437,7 @@ mod tests {
         );
         assert_eq!(
             wrong(|it| it.annotators_per_item = "99".to_owned()),
-            [TaskField::Overlap]
+            [TaskField::AnnotatorsPerItem]
         );
         assert_eq!(
             wrong(|it| it.outcome = Some(Outcome::Tied)),
@@ -451,12 +451,12 @@ mod tests {
             it.design = DesignKind::AxiomRankerDisagreement;
             it.disagreement_percent = "100".to_owned();
         };
-        assert_eq!(wrong(share), [TaskField::Share]);
+        assert_eq!(wrong(share), [TaskField::DisagreementShare]);
         let same = |it: &mut TaskDraft| {
             it.design = DesignKind::RankerDisagreement;
             it.compared_rankers = [1, 1];
         };
-        assert_eq!(wrong(same), [TaskField::Share]);
+        assert_eq!(wrong(same), [TaskField::DisagreementShare]);
     }
 
     #[test]
@@ -467,7 +467,8 @@ mod tests {
             TaskFieldError::of(&ErrorResponse { field, ..problem })
         };
         let overlap = of(Some("overlap"), "overlap: is 99, must be from 1 to 20");
-        let expected = TaskFieldError::new(TaskField::Overlap, "is 99, must be from 1 to 20");
+        let expected =
+            TaskFieldError::new(TaskField::AnnotatorsPerItem, "is 99, must be from 1 to 20");
         assert_eq!(overlap, expected);
         assert_eq!(
             of(None, "There is no study named `x`").field,
