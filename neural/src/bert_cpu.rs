@@ -94,14 +94,14 @@ pub(crate) fn run_in_shares(
     h: usize,
     run: impl Fn(&[EncoderInput<'_>], Parallelism, &mut [f32]) + Sync,
 ) -> Vec<f32> {
-    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
+    let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
     let (shares, parallelism) = split_for_threads(texts);
-    let mut hidden = vec![0.0; n_pieces * h];
+    let mut hidden = vec![0.0; n_tokens * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
     for share in shares {
-        let n_pieces: usize = share.iter().map(|text| text.ids.len()).sum();
-        let (own, others) = rest.split_at_mut(n_pieces * h);
+        let n_tokens: usize = share.iter().map(|text| text.ids.len()).sum();
+        let (own, others) = rest.split_at_mut(n_tokens * h);
         tasks.push((share, own));
         rest = others;
     }
@@ -185,9 +185,9 @@ pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
 pub(crate) fn split_for_threads<'a, 'b>(
     texts: &'a [EncoderInput<'b>],
 ) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
-    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
+    let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
     let threads = rayon::current_num_threads();
-    let n_shares = n_pieces
+    let n_shares = n_tokens
         .div_ceil(TOKENS_PER_SHARE)
         .next_multiple_of(threads);
     let shares = shares(texts, n_shares);
@@ -200,13 +200,13 @@ pub(crate) fn split_for_threads<'a, 'b>(
 
 /// Splits the texts into at most `n` runs with about equally many tokens.
 fn shares<'a, 'b>(texts: &'a [EncoderInput<'b>], n: usize) -> Vec<&'a [EncoderInput<'b>]> {
-    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
+    let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
     let mut shares = Vec::with_capacity(n);
     let (mut first, mut seen) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
         seen += text.ids.len();
         // The share is full when it reaches its part of all tokens.
-        if seen * n >= n_pieces * (shares.len() + 1) {
+        if seen * n >= n_tokens * (shares.len() + 1) {
             shares.push(&texts[first..=index]);
             first = index + 1;
         }
@@ -274,12 +274,12 @@ impl ForwardPass<'_, BertParameters> {
             self.model.config.embedding_size,
             self.model.config.hidden_size,
         );
-        let n_pieces = hidden.len() / h;
+        let n_tokens = hidden.len() / h;
         let Some(project) = &self.model.embedding_projection else {
-            return self.sum_and_norm(hidden, &mut room[..n_pieces * e]);
+            return self.sum_and_norm(hidden, &mut room[..n_tokens * e]);
         };
-        let mut narrow = vec![0.0; n_pieces * e];
-        let positions = &mut vec![0.0; n_pieces * e];
+        let mut narrow = vec![0.0; n_tokens * e];
+        let positions = &mut vec![0.0; n_tokens * e];
         self.sum_and_norm(&mut narrow, positions); // [t, e]
         self.linear(&narrow, project, hidden); // [t, h]
         self.arch.dispatch(RowKernel::Bias(hidden, &project.bias));
@@ -292,11 +292,11 @@ impl ForwardPass<'_, BertParameters> {
             .chunks_exact_mut(e)
             .zip(positions.chunks_exact_mut(e));
         let last = self.model.position_embeddings.len() - 1;
-        let pieces = self.texts.iter().flat_map(|text| {
+        let tokens = self.texts.iter().flat_map(|text| {
             let ids = text.ids.iter().enumerate();
             ids.map(move |(at, &id)| (id, at, text.segment(at).min(last)))
         });
-        for ((id, at, segment), (word, position)) in pieces.zip(rows) {
+        for ((id, at, segment), (word, position)) in tokens.zip(rows) {
             word.copy_from_slice(&self.model.token_embeddings[id as usize * e..][..e]);
             position.copy_from_slice(&self.model.position_embeddings[segment][at * e..][..e]);
         }

@@ -370,7 +370,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let lost = |row: &Value| row[4]["count"].as_u64().unwrap();
     let rows = tables[0]["rows"].as_array().unwrap();
     assert!(rows.iter().map(lost).sum::<u64>() > 0, "{tables}");
-    assert_eq!(tables[0]["name"], "moves");
+    assert_eq!(tables[0]["name"], "changes");
     home.expect_refused("study diff killed --from bm25 --to nobody", "nobody");
     // A study with other limits is not compared.
     let other = formulas.replace("length_gap_terms = 10", "length_gap_terms = 3");
@@ -390,7 +390,7 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
     home.run("study dataset killed --out without --without-texts")
         .expect_success();
     let unpack = |folder: &str| {
-        let packed = std::fs::File::open(home.path(folder).join("premises.jsonl.gz")).unwrap();
+        let packed = std::fs::File::open(home.path(folder).join("preconditions.jsonl.gz")).unwrap();
         std::io::read_to_string(flate2::read::GzDecoder::new(packed)).unwrap()
     };
     let lines = unpack("with");

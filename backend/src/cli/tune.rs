@@ -175,7 +175,7 @@ impl TuneArgs {
         let values: Option<Vec<(f64, u64)>> = values.collect();
         let found = values.and_then(|it| collect_grid_results(&self.measure.to_string(), it));
         found.ok_or_else(|| {
-            let reason = "no query has a judgement; tuning needs qrels";
+            let reason = "no query has a judgment; tuning needs qrels";
             InputError::missing("tune", reason).into()
         })
     }

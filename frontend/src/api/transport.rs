@@ -12,7 +12,7 @@ use std::rc::Rc;
 use gloo_net::http::{Request, RequestBuilder, Response};
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::worker::{
-    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest,
+    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest, study_of_request,
 };
 use shared::api::{
     CreateJobRequest, Endpoint, ErrorResponse, GetJobRequest, GetJobScoresRequest,
@@ -33,7 +33,7 @@ pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
         return request_worker(path, json).await;
     }
-    match (study_name(&json), detect_host().await?) {
+    match (study_of_request(&json), detect_host().await?) {
         (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
         (_, HostKind::Server(server)) if path == GetServerInfoRequest::PATH => Ok(to_json(&server)),
         (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
@@ -418,14 +418,6 @@ fn with_query(path: &str, json: &str) -> String {
     format!("{path}?q={}", js_sys::encode_uri_component(json))
 }
 
-fn study_name(json: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct StudyOfRequest {
-        study: Option<String>,
-    }
-    serde_json::from_str::<StudyOfRequest>(json).ok()?.study
-}
-
 fn problem_error(error: String, error_type: &str) -> Error {
     Error::Server(ErrorResponse::new(error, error_type))
 }
@@ -433,7 +425,7 @@ fn problem_error(error: String, error_type: &str) -> Error {
 fn no_server_error() -> Error {
     problem_error(
         "This needs a server, and this page comes from a static host. Run `axioscope serve` to \
-         use neural scoring."
+         use it."
             .to_owned(),
         NO_SERVER,
     )

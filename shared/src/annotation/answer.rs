@@ -50,7 +50,7 @@ impl AnnotatorAnswer {
             AnnotatorAnswer::First => "first",
             AnnotatorAnswer::Second => "second",
             AnnotatorAnswer::Equal => "equal",
-            AnnotatorAnswer::CannotTell => "cannot-say",
+            AnnotatorAnswer::CannotTell => "cannot-tell",
         }
     }
 }

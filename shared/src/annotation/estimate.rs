@@ -159,7 +159,12 @@ pub fn load_annotated_items(
         let instances = study.instances_of(place.probe, place.variant)?;
         let at = place.index as usize;
         if at >= instances.len() {
-            return Err(Error::not_found("instance of this probe", place.index));
+            let n = instances.len();
+            return Err(Error::index_not_found(
+                "instance of this probe",
+                place.index,
+                n,
+            ));
         }
         let (query, claim) = (instances.query(at), instances.claim(at));
         let rankers = study.scores.iter().map(|scores| {

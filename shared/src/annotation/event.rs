@@ -149,10 +149,10 @@ impl SkipReason {
     /// Returns the name of the skip reason in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            SkipReason::NotUnderstandable => "not-understood",
-            SkipReason::BrokenDocument => "broken",
-            SkipReason::DistressingContent => "disturbing",
-            SkipReason::ConflictOfInterest => "involved",
+            SkipReason::NotUnderstandable => "not-understandable",
+            SkipReason::BrokenDocument => "broken-document",
+            SkipReason::DistressingContent => "distressing-content",
+            SkipReason::ConflictOfInterest => "conflict-of-interest",
             SkipReason::Other => "other",
         }
     }
@@ -278,7 +278,8 @@ impl AnnotationEvent {
     /// so that it never stores one that the server would reject.
     pub fn validated(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
         if let Some(item) = self.action.item().filter(|it| it.0 >= n_items) {
-            return Err(Error::not_found("item of this task", item.0));
+            let n = n_items as usize;
+            return Err(Error::index_not_found("item of this task", item.0, n));
         }
         let n_replaced = self.action.replaces().len();
         if n_replaced > MAX_REPLACED_EVENTS {
@@ -361,7 +362,7 @@ mod tests {
         };
         refused(
             decided(3, AnnotatorAnswer::Equal, &[]),
-            "no item of this task named `3`",
+            "no item of this task with index 3; there are 3, counted from 0",
         );
         refused(decided(0, AnnotatorAnswer::Equal, &[7; 17]), "at most 16");
         let item = ItemNo(0);

@@ -67,7 +67,7 @@ impl EventStatus {
     /// Returns the name of the event status in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            EventStatus::Active => "stands",
+            EventStatus::Active => "active",
             EventStatus::Conflict => "conflict",
             EventStatus::Replaced => "replaced",
             EventStatus::Undone => "undone",

@@ -63,7 +63,12 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     for (place, role) in training.chain(gold) {
         let instances = study.instances_of(place.probe, place.variant)?;
         if place.index >= instances.len() as u64 {
-            return Err(Error::not_found("instance of this probe", place.index));
+            let n = instances.len();
+            return Err(Error::index_not_found(
+                "instance of this probe",
+                place.index,
+                n,
+            ));
         }
         if !known.insert(place) {
             let reason = format!(

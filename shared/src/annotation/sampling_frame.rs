@@ -34,7 +34,7 @@ pub fn build_sampling_frame(
     wanted.controls.check(study)?;
     let ranker = |at: usize| {
         let scores = study.scores.get(at);
-        scores.ok_or_else(|| Error::not_found("ranker of this study", at))
+        scores.ok_or_else(|| Error::index_not_found("ranker of this study", at, study.scores.len()))
     };
     let chooser = wanted.ranker.map(ranker).transpose()?;
     let measures = match task.sampling {

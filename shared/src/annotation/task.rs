@@ -260,7 +260,7 @@ impl ItemRole {
         match self {
             ItemRole::Training { .. } => "training",
             ItemRole::Gold { .. } => "gold",
-            ItemRole::Sampled { .. } => "drawn",
+            ItemRole::Sampled { .. } => "sampled",
         }
     }
 

@@ -156,7 +156,8 @@ pub struct LeaseItemsResponse {
     /// The number of further items that become available if leases of others expire.
     pub n_leased_to_others: u32,
     /// The progress of the task.
-    pub standing: TaskProgressSummary,
+    #[serde(alias = "standing")]
+    pub progress: TaskProgressSummary,
 }
 
 /// An item that is assigned to the caller.
@@ -220,7 +221,8 @@ pub struct SubmitEventsResponse {
     /// One receipt for each event, in their order.
     pub receipts: Vec<EventReceipt>,
     /// The progress of the task.
-    pub standing: TaskProgressSummary,
+    #[serde(alias = "standing")]
+    pub progress: TaskProgressSummary,
 }
 
 /// The outcome of a submitted event.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_DEPTH;
-use super::answer_type::AnswerType;
 use super::paired_means::mean_difference;
 use super::query_metrics::QueryMetrics;
+use super::question_class::QuestionClass;
 use crate::stats::correlation::{RegressionLine, least_squares};
 use crate::stats::{Estimate, bootstrap};
 
@@ -68,9 +68,9 @@ pub struct QueryLengthGroup {
 /// Queries of one question class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnswerTypeGroup {
+pub struct QuestionClassGroup {
     /// The class; `None` for queries without one.
-    pub answer_type: Option<AnswerType>,
+    pub question_class: Option<QuestionClass>,
     /// The results on these queries.
     pub mrr: MrrComparison,
 }
@@ -175,11 +175,11 @@ pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
 }
 
 /// Returns all question classes, and the queries without one last.
-pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
-    let mut groups = by(rows, |it| Some(it.answer_type));
-    let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
-    let group = types.map(|answer| AnswerTypeGroup {
-        answer_type: answer,
+pub(super) fn group_by_question_class(rows: &[QueryMetrics]) -> Vec<QuestionClassGroup> {
+    let mut groups = by(rows, |it| Some(it.question_class));
+    let types = QuestionClass::ALL.iter().map(|it| Some(*it)).chain([None]);
+    let group = types.map(|answer| QuestionClassGroup {
+        question_class: answer,
         mrr: both(&groups.remove(&answer).unwrap_or_default()),
     });
     group.collect()

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::answer_type::AnswerType;
 use super::input::ComparisonInput;
 use super::query_groups::{bucket_of, length_group};
 use super::query_metrics::QueryMetrics;
+use super::question_class::QuestionClass;
 use super::{ComparisonOptions, MAX_DEPTH};
 use crate::collection::Query;
 use crate::error::Error;
@@ -43,9 +43,10 @@ pub enum QuerySelection {
         change: RrChangeKind,
     },
     /// A question class; `None` for queries without one.
-    AnswerType {
+    #[serde(alias = "answer-type")]
+    QuestionClass {
         /// The question class.
-        answer: Option<AnswerType>,
+        answer: Option<QuestionClass>,
     },
     /// Queries that begin with two tokens.
     Bigram {
@@ -240,7 +241,7 @@ fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
         QuerySelection::RrChange { change } => {
             values.rr_difference().is_some_and(|it| change.holds(it))
         }
-        QuerySelection::AnswerType { answer } => judged && values.answer_type == *answer,
+        QuerySelection::QuestionClass { answer } => judged && values.question_class == *answer,
         QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
         QuerySelection::Disjoint { depth } => {
             let depth = usize::from(*depth).clamp(1, MAX_DEPTH);

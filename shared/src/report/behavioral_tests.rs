@@ -5,17 +5,17 @@ use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
 
-/// Returns two tables: `behaviours`, for readers, with a row for each behavioral test and a score
-/// for each ranker, and `effects`, for programs, with a row for each test and ranker. Returns none
+/// Returns two tables: `behaviours`, for readers, with a row for each behavioral test and an
+/// effect for each ranker, and `effects`, for programs, with a row for each test and ranker. Returns none
 /// if the study has no behavioral test.
 pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
     match behaviours.rows.is_empty() {
         true => Vec::new(),
-        false => vec![scores(behaviours), effects(behaviours)],
+        false => vec![effects_by_ranker(behaviours), effects(behaviours)],
     }
 }
 
-fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
+fn effects_by_ranker(behaviours: &BehavioralTestResults) -> ReportTable {
     let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
     let table = table(behaviours, "behaviours")
         .with_text_columns("behavioral test | documents")
@@ -23,7 +23,7 @@ fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
         .with_columns(ColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
-            Some(effect) => TableValue::Text(score(effect)),
+            Some(effect) => TableValue::Text(format_effect(effect)),
             None => TableValue::Missing,
         });
         let mut values = head(row);
@@ -44,9 +44,9 @@ fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
     }
 }
 
-/// Formats a score as `+.12 [.02, .20] *`: with a star if the paired t test is significant, with
+/// Formats an effect as `+.12 [.02, .20] *`: with a star if the paired t test is significant, with
 /// `†` if that and the interval by queries disagree.
-fn score(effect: &BehavioralEffect) -> String {
+fn format_effect(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { " *" } else { "" };
     let dagger = if effect.has_conflicting_tests() {
         " †"
@@ -68,7 +68,7 @@ fn head(row: &BehavioralTestRow) -> Vec<TableValue> {
 }
 
 fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
-    let counts = "ε | samples | positive | neutral | negative | unscored | score";
+    let counts = "ε | samples | positive | neutral | negative | unscored | effect";
     let tests = "p (over queries) | mean difference | median difference | p (t test) | p \
          (Bonferroni) | queries";
     let mut table = table(behaviours, "effects")
@@ -138,7 +138,7 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
         }
     };
     let mut notes = vec![
-        format!("Score: (positive − negative) / n; neutral within ε. {widths}."),
+        format!("Effect: (positive − negative) / n; neutral within ε. {widths}."),
         format!(
             "*: p < .001 in a two-sided paired t test over samples, Bonferroni-corrected for {} \
              tests. †: this test and the 95 % interval over queries disagree.",

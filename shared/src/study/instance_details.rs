@@ -361,8 +361,7 @@ fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
     let at = usize::try_from(number).ok();
     at.filter(|&it| it < instances.len()).ok_or_else(|| {
         let (probe, n) = (instances.probe.slug(), instances.len());
-        let what = format!("instance of {probe} (there are {n}, counted from 0)");
-        Error::not_found(&what, format!("{number}"))
+        Error::index_not_found(format!("instance of {probe}"), number, n)
     })
 }
 

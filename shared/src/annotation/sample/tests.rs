@@ -205,7 +205,7 @@ fn what_is_known_is_not_drawn() {
     let made = sample_items(&study, &task).unwrap();
     assert_eq!(made.n_candidates, all.n_candidates - 2);
     let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
-    assert_eq!(names[..3], ["training", "gold", "drawn"]);
+    assert_eq!(names[..3], ["training", "gold", "sampled"]);
     assert_eq!(made.items.len(), all.items.len());
     let instances = study
         .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)

@@ -423,8 +423,8 @@ fn missed(
                 totals,
                 term_similarities: &case.alike,
             };
-            let premises = probe.preconditions(mode, &asked);
-            ask(&mut failures, &premises);
+            let preconditions = probe.preconditions(mode, &asked);
+            ask(&mut failures, &preconditions);
             n_asked += 1;
         }
     }
@@ -468,7 +468,7 @@ fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<D
 
 /// The counts of one precondition so far.
 struct FailureCounter {
-    premise: MeasuredPrecondition,
+    precondition: MeasuredPrecondition,
     n_failed: u64,
     n_alone: u64,
     missing: Vec<f64>,
@@ -477,9 +477,9 @@ struct FailureCounter {
 impl FailureCounter {
     fn sum(self) -> PreconditionFailures {
         PreconditionFailures {
-            quantity: self.premise.quantity,
-            relation: self.premise.relation,
-            bound: self.premise.bound,
+            quantity: self.precondition.quantity,
+            relation: self.precondition.relation,
+            bound: self.precondition.bound,
             n_failed: self.n_failed,
             n_failed_only: self.n_alone,
             median_shortfall: median(&self.missing),
@@ -489,16 +489,18 @@ impl FailureCounter {
 
 /// Counts the failed preconditions of one candidate; the same precondition on several query terms
 /// counts once.
-fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
+fn ask(failures: &mut Vec<FailureCounter>, preconditions: &[MeasuredPrecondition]) {
     let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
-    for premise in premises {
-        let kind = general(premise.quantity);
-        let known = failures.iter().position(|it| it.premise.quantity == kind);
+    for precondition in preconditions {
+        let kind = general(precondition.quantity);
+        let known = failures
+            .iter()
+            .position(|it| it.precondition.quantity == kind);
         let at = known.unwrap_or_else(|| {
             failures.push(FailureCounter {
-                premise: MeasuredPrecondition {
+                precondition: MeasuredPrecondition {
                     quantity: kind,
-                    ..*premise
+                    ..*precondition
                 },
                 n_failed: 0,
                 n_alone: 0,
@@ -506,18 +508,18 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
             });
             failures.len() - 1
         });
-        if premise.holds() {
+        if precondition.holds() {
             continue;
         }
         // An integer that must exceed the bound lacks one more than the difference.
-        let more = match premise.relation {
-            BoundRelation::MoreThan if premise.quantity.is_counted() => 1.0,
+        let more = match precondition.relation {
+            BoundRelation::MoreThan if precondition.quantity.is_counted() => 1.0,
             BoundRelation::MoreThan
             | BoundRelation::AtMost
             | BoundRelation::AtLeast
             | BoundRelation::Equal => 0.0,
         };
-        let values = premise.value.zip(premise.bound);
+        let values = precondition.value.zip(precondition.bound);
         let by = values.map(|(value, bound)| (value - bound).abs() + more);
         match failed.iter_mut().find(|it| it.0 == at) {
             Some(worst) => worst.1 = worst.1.zip(by).map(|(a, b)| a.max(b)),

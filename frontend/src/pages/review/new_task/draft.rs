@@ -67,7 +67,6 @@ pub(super) struct TaskDraft {
     pub(super) study: String,
     pub(super) title: String,
     pub(super) probes: Vec<Probe>,
-    #[serde(alias = "dials")]
     pub(super) controls: StudyControls,
     /// The row of the ranker whose outcomes and margins are filtered; empty for none.
     pub(super) ranker: String,
@@ -75,24 +74,17 @@ pub(super) struct TaskDraft {
     pub(super) min_margin: String,
     pub(super) max_margin: String,
     pub(super) n_items: String,
-    #[serde(alias = "way")]
     pub(super) design: DesignKind,
-    #[serde(alias = "per_probe")]
     pub(super) allocation: Allocation,
-    #[serde(alias = "favour")]
     pub(super) margin_preference: MarginWeighting,
     /// The rows of the rankers that the design compares.
-    #[serde(alias = "between")]
     pub(super) compared_rankers: [usize; 2],
     /// The percentage of items that are drawn from those on which the rankers disagree.
-    #[serde(alias = "share")]
     pub(super) disagreement_percent: String,
-    #[serde(alias = "overlap")]
     pub(super) annotators_per_item: String,
     pub(super) seed: String,
-    pub(super) gold_every: String,
+    pub(super) gold_interval: String,
     pub(super) blind: bool,
-    #[serde(alias = "mark_terms")]
     pub(super) highlight_terms: bool,
     /// The tags, separated by commas.
     pub(super) tags: String,
@@ -200,7 +192,7 @@ impl TaskDraft {
             disagreement_percent: "70".to_owned(),
             annotators_per_item: "2".to_owned(),
             seed: "1".to_owned(),
-            gold_every: "10".to_owned(),
+            gold_interval: "10".to_owned(),
             blind: true,
             highlight_terms: true,
             tags: String::new(),
@@ -264,7 +256,7 @@ impl TaskDraft {
                 &mut wrong,
             ),
             seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
-            gold_interval: parse_integer(TaskField::GoldInterval, &self.gold_every, &mut wrong),
+            gold_interval: parse_integer(TaskField::GoldInterval, &self.gold_interval, &mut wrong),
             is_blind: self.blind,
             highlights_query_terms: self.highlight_terms,
             tags: self.tags(),
@@ -466,10 +458,14 @@ mod tests {
             let problem = ErrorResponse::new(error, "setting");
             TaskFieldError::of(&ErrorResponse { field, ..problem })
         };
-        let overlap = of(Some("overlap"), "overlap: is 99, must be from 1 to 20");
-        let expected =
-            TaskFieldError::new(TaskField::AnnotatorsPerItem, "is 99, must be from 1 to 20");
-        assert_eq!(overlap, expected);
+        let message = "annotators_per_item: is 99; must be from 1 to 20";
+        let reason = "is 99; must be from 1 to 20";
+        assert_eq!(
+            of(Some("annotators_per_item"), message),
+            TaskFieldError::new(TaskField::AnnotatorsPerItem, reason)
+        );
+        let interval = of(Some("gold_interval"), "gold_interval: is 2000");
+        assert_eq!(interval.field, TaskField::GoldInterval);
         assert_eq!(
             of(None, "There is no study named `x`").field,
             TaskField::Form

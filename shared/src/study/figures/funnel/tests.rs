@@ -38,7 +38,7 @@ fn tfc1_is_relaxed_and_extended_step_by_step() {
 }
 
 #[test]
-fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
+fn each_precondition_says_how_many_it_sends_away_and_by_how_much() {
     let found = funnel(Probe::Axiom(Axiom::Tfc1), 0);
     let missed = |quantity: MeasuredQuantity| {
         let mut all = found.precondition_failures.iter();
