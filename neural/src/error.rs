@@ -85,8 +85,8 @@ pub enum Error {
 
     /// A special token of ColBERT is missing in the vocabulary.
     #[error(
-        "tokenizer.json has no token `{token}`, which this ColBERT adds to each text; set `markers` \
-         and `augmentation` under [colbert] in ranker.toml"
+        "tokenizer.json has no token `{token}`, which this ColBERT adds to each text; set \
+         `markers` and `augmentation` under [colbert] in ranker.toml"
     )]
     MissingMarkerToken {
         /// The token.

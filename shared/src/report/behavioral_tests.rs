@@ -5,19 +5,19 @@ use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
 
-/// Returns two tables: `behaviours`, for readers, with a row for each behavioral test and an
-/// effect for each ranker, and `effects`, for programs, with a row for each test and ranker. Returns none
-/// if the study has no behavioral test.
-pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
-    match behaviours.rows.is_empty() {
+/// Returns two tables: `behavioral_tests`, for readers, with a row for each behavioral test and an
+/// effect for each ranker, and `effects`, for programs, with a row for each test and ranker.
+/// Returns none if the study has no behavioral test.
+pub fn behavioral_test_tables(results: &BehavioralTestResults) -> Vec<ReportTable> {
+    match results.rows.is_empty() {
         true => Vec::new(),
-        false => vec![effects_by_ranker(behaviours), effects(behaviours)],
+        false => vec![effects_by_ranker(results), effects(results)],
     }
 }
 
-fn effects_by_ranker(behaviours: &BehavioralTestResults) -> ReportTable {
-    let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
-    let table = table(behaviours, "behaviours")
+fn effects_by_ranker(results: &BehavioralTestResults) -> ReportTable {
+    let labels = results.rankers.iter().map(|it| &it.ranker.label);
+    let table = table(results, "behavioral_tests")
         .with_text_columns("behavioral test | documents")
         .with_number_columns("samples")
         .with_columns(ColumnKind::Estimate, labels);
@@ -32,15 +32,18 @@ fn effects_by_ranker(behaviours: &BehavioralTestResults) -> ReportTable {
         values
     };
     ReportTable {
-        rows: behaviours.rows.iter().map(row).collect(),
+        rows: results.rows.iter().map(row).collect(),
         ..table
     }
 }
 
-fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
+fn table(results: &BehavioralTestResults, name: &str) -> ReportTable {
     ReportTable {
-        notes: notes(behaviours),
-        ..ReportTable::new(name, format!("{}: {name}", behaviours.title))
+        notes: notes(results),
+        ..ReportTable::new(
+            name,
+            format!("{}: {}", results.title, name.replace('_', " ")),
+        )
     }
 }
 
@@ -67,17 +70,17 @@ fn head(row: &BehavioralTestRow) -> Vec<TableValue> {
     ]
 }
 
-fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
+fn effects(results: &BehavioralTestResults) -> ReportTable {
     let counts = "ε | samples | positive | neutral | negative | unscored | effect";
     let tests = "p (over queries) | mean difference | median difference | p (t test) | p \
          (Bonferroni) | queries";
-    let mut table = table(behaviours, "effects")
+    let mut table = table(results, "effects")
         .with_text_columns("behavioral test | documents | ranker")
         .with_number_columns(counts)
         .with_estimate_columns("interval over queries")
         .with_number_columns(tests);
-    for row in &behaviours.rows {
-        for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
+    for row in &results.rows {
+        for (effect, asked) in row.effects.iter().zip(&results.rankers) {
             let Some(effect) = effect else {
                 continue;
             };
@@ -119,11 +122,11 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
     table
 }
 
-fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
-    let widths = match behaviours.options.tie_threshold {
+fn notes(results: &BehavioralTestResults) -> Vec<String> {
+    let widths = match results.options.tie_threshold {
         TieThreshold::Fixed { width } => format!("ε is {width} for every ranker"),
         TieThreshold::TunedPerRanker => {
-            let each = behaviours.rankers.iter().map(|it| {
+            let each = results.rankers.iter().map(|it| {
                 let delta = it.tie_threshold.map_or(format::MISSING.to_owned(), |it| {
                     format::score(it, format::score_digits(it))
                 });
@@ -142,14 +145,14 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
         format!(
             "*: p < .001 in a two-sided paired t test over samples, Bonferroni-corrected for {} \
              tests. †: this test and the 95 % interval over queries disagree.",
-            behaviours.n_tests
+            results.n_tests
         ),
         format!(
             "A document of grade {} or higher is relevant.",
-            behaviours.min_relevant_grade
+            results.min_relevant_grade
         ),
     ];
-    notes.extend(behaviours.transfer_pair_counts.iter().map(|(probe, kept)| {
+    notes.extend(results.transfer_pair_counts.iter().map(|(probe, kept)| {
         format!(
             "{}: of {} pairs, {} identical ones and {} without a query are excluded.",
             probe.name(),
@@ -158,6 +161,6 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
             format::count(kept.n_without_query)
         )
     }));
-    notes.push(format!("Instances {}.", behaviours.instances_hash));
+    notes.push(format!("Instances {}.", results.instances_hash));
     notes
 }
