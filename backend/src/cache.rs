@@ -8,8 +8,8 @@ use tokio::sync::OnceCell;
 
 use crate::error::Error;
 
-/// A least-recently-used cache. Callers that request a value while it is being computed wait for
-/// it.
+/// A least-recently-used cache. Callers that request a value while it is being
+/// computed wait for that computation.
 pub(crate) struct ComputedCache<K, V> {
     max_weight: usize,
     weigh: fn(&V) -> usize,

@@ -243,8 +243,8 @@ impl AnalyzerArgs {
         };
         let (tokenizer, first_tokens) = match (&self.tokenizer, preset) {
             (None, Some(PaperPreset::Camara2020)) => {
-                let pieces = vocabulary::default()?;
-                (Tokenizer::Wordpiece(pieces), Some(CAMARA_2020_PIECES))
+                let tokens = vocabulary::default()?;
+                (Tokenizer::Wordpiece(tokens), Some(CAMARA_2020_PIECES))
             }
             (given, _) => (given.clone().unwrap_or_default(), None),
         };

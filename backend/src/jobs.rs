@@ -49,8 +49,8 @@ struct Speed {
     since: Instant,
     n_pairs: u64,
     pairs_per_s: f64,
-    n_pieces: u64,
-    pieces_per_s: f64,
+    n_tokens: u64,
+    tokens_per_s: f64,
 }
 
 impl JobQueue {
@@ -183,7 +183,7 @@ impl JobQueue {
             .filter(|_| job.state == JobState::Running);
         Job {
             pairs_per_s: speed.map_or(0.0, |it| it.pairs_per_s),
-            tokens_per_s: speed.map_or(0.0, |it| it.pieces_per_s),
+            tokens_per_s: speed.map_or(0.0, |it| it.tokens_per_s),
             ..job
         }
     }

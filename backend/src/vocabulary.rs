@@ -12,15 +12,15 @@ use crate::models;
 /// Files of a model folder that contain a vocabulary, the more detailed one first.
 const FILES: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 
-const WAY_OUT: &str = "give a model's folder, its tokenizer.json, or a text file with one piece \
+const WAY_OUT: &str = "give a model's folder, its tokenizer.json, or a text file with one token \
                        a line, as in wordpiece:models/bert/vocab.txt";
 
 /// Loads the vocabulary that an analyzer names, if any.
 pub(crate) fn load_vocabulary(analyzer: &mut Analyzer) -> Result<(), Error> {
-    if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer
-        && pieces.is_empty()
+    if let Tokenizer::Wordpiece(tokens) = &mut analyzer.tokenizer
+        && tokens.is_empty()
     {
-        *pieces = read(pieces.file())?;
+        *tokens = read(tokens.file())?;
     }
     Ok(analyzer.check()?)
 }
@@ -32,8 +32,8 @@ pub(crate) fn default() -> Result<WordpieceVocabulary, Error> {
         Some(name) => read(&name.to_string_lossy()),
         None => Err(InputError::missing(
             "tokenizer",
-            "preset camara2020 reads texts as pieces of words, and there is no model whose \
-             vocabulary could be taken; give --tokenizer wordpiece:FOLDER, or another tokeniser",
+            "preset camara2020 reads texts as WordPiece tokens, and there is no model whose \
+             vocabulary could be taken; give --tokenizer wordpiece:FOLDER, or another tokenizer",
         )
         .into()),
     }

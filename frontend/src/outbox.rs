@@ -203,7 +203,7 @@ fn flush() {
         match api::call(&SubmitEventsRequest { task, events }).await {
             Ok(sent) => {
                 apply_delivery(person, |it| Some(it.handle_reply(number, &sent)));
-                LAST_DELIVERY.with(|it| it.set(Some((task, sent.standing))));
+                LAST_DELIVERY.with(|it| it.set(Some((task, sent.progress))));
             }
             Err(error) => apply_delivery(person, |it| it.handle_failure(number, &error)),
         }

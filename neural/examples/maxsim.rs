@@ -33,10 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let texts = std::fs::read_to_string(texts)?;
     let cut = |side| texts.lines().map(move |it| (side, it));
     let first = cut(InputRole::Query).take(1);
-    let pieces = first.chain(cut(InputRole::Document));
-    let pieces = pieces.map(|(side, it)| model.tokenize(side, it));
-    let pieces = pieces.collect::<Result<Vec<TokenizedText>, _>>()?;
-    let encoded = model.encode(&pieces.iter().collect::<Vec<_>>())?;
+    let tokens = first.chain(cut(InputRole::Document));
+    let tokens = tokens.map(|(side, it)| model.tokenize(side, it));
+    let tokens = tokens.collect::<Result<Vec<TokenizedText>, _>>()?;
+    let encoded = model.encode(&tokens.iter().collect::<Vec<_>>())?;
     let Some((query, texts)) = encoded.split_first() else {
         return Err("there is no text".into());
     };

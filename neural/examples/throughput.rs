@@ -3,13 +3,13 @@
 //! `cargo run --release -p neural --example throughput -- encode FOLDER TEXTS PIECES DEVICE
 //! PRECISION`, where FOLDER holds an encoder and TEXTS has one text a line, or `pairs FOLDER PAIRS
 //! PIECES DEVICE PRECISION`, where FOLDER holds a cross-encoder and each line of PAIRS is a query
-//! and a text, `["…", "…"]`. A text or pair has at most PIECES pieces; DEVICE is cpu, cuda or metal
+//! and a text, `["…", "…"]`. A text or pair has at most PIECES tokens; DEVICE is cpu, cuda or metal
 //! (the latter by a build with that feature), PRECISION f32, f16 or bf16. Each line of standard
 //! input asks for a pass over all, which prints one line of JSON. RAYON_NUM_THREADS sets the
 //! threads. Tokenising is not counted, as in throughput.py beside this file, which does the same
 //! with PyTorch and onnxruntime.
 //!
-//! Floating-point operations are those of the products over pieces that are there, two for each
+//! Floating-point operations are those of the products over tokens that are there, two for each
 //! multiplication; `matrix_gflops` is what the product of large matrices reaches in this very run,
 //! on this device and in this precision. On the CPU in f32 `profile` tells where the time went:
 //! each kind of product, run once more by itself on matrices of the sizes of the pass, and the
@@ -25,15 +25,15 @@ use neural::{
     Precision, TokenizedPair, TokenizedText,
 };
 
-/// Pieces in a batch.
+/// Tokens in a batch.
 const TOKEN_BUDGET: usize = 16_384;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mode, folder, file, max_pieces, device, precision] = arguments.as_slice() else {
+    let [mode, folder, file, max_tokens, device, precision] = arguments.as_slice() else {
         return Err("usage: throughput encode|pairs FOLDER FILE PIECES DEVICE PRECISION".into());
     };
-    let max_pieces = max_pieces.parse()?;
+    let max_tokens = max_tokens.parse()?;
     let computing = computing(device, precision)?;
     let read = |name: &str| std::fs::read(Path::new(folder).join(name));
     let files = ModelFiles {
@@ -44,11 +44,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let lines = std::fs::read_to_string(file)?;
     let work = match mode.as_str() {
-        "encode" => encode(&files, &lines, max_pieces, computing)?,
-        "pairs" => score(&files, &lines, max_pieces, computing)?,
+        "encode" => encode(&files, &lines, max_tokens, computing)?,
+        "pairs" => score(&files, &lines, max_tokens, computing)?,
         _ => return Err(format!("`{mode}` is neither encode nor pairs").into()),
     };
-    let n_pieces: usize = work.lengths.iter().sum();
+    let n_tokens: usize = work.lengths.iter().sum();
     let shape: Shape = serde_json::from_slice(&files.config)?;
     let gflop = work.lengths.iter().map(|&it| shape.flop(it)).sum::<f64>() / 1e9;
     // The first threads and kernels start, on the largest batch and on the smallest.
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "{}",
             serde_json::json!({
                 "sequences_per_s": work.lengths.len() as f64 / seconds,
-                "tokens_per_s": n_pieces as f64 / seconds,
+                "tokens_per_s": n_tokens as f64 / seconds,
                 "gflops": gflop / seconds,
                 "matrix_gflops": matrix_gflops(computing)?,
                 "profile": profile,
@@ -95,7 +95,7 @@ fn computing(device: &str, precision: &str) -> Result<ComputeTarget, String> {
     })
 }
 
-/// Texts or pairs in pieces, and what is done to them.
+/// Texts or pairs in tokens, and what is done to them.
 struct Work {
     lengths: Vec<usize>,
     batches: Vec<Vec<usize>>,
@@ -133,10 +133,10 @@ impl Work {
 fn encode(
     files: &ModelFiles,
     lines: &str,
-    max_pieces: usize,
+    max_tokens: usize,
     computing: ComputeTarget,
 ) -> Result<Work, Box<dyn Error>> {
-    let model = EmbeddingModel::load(files, EmbeddingKind::BiEncoder, max_pieces, computing)?;
+    let model = EmbeddingModel::load(files, EmbeddingKind::BiEncoder, max_tokens, computing)?;
     let texts = lines
         .lines()
         .map(|text| model.tokenize(InputRole::Document, text))
@@ -152,10 +152,10 @@ fn encode(
 fn score(
     files: &ModelFiles,
     lines: &str,
-    max_pieces: usize,
+    max_tokens: usize,
     computing: ComputeTarget,
 ) -> Result<Work, Box<dyn Error>> {
-    let model = CrossEncoder::load(files, max_pieces, computing)?;
+    let model = CrossEncoder::load(files, max_tokens, computing)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
         let query = model.tokenize(InputRole::Query, &query)?;
@@ -180,7 +180,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Floating-point operations of the products over a sequence of `n` pieces.
+    /// Floating-point operations of the products over a sequence of `n` tokens.
     fn flop(&self, n: usize) -> f64 {
         let (h, m) = (self.hidden_size, self.intermediate_size);
         let dense = 2 * n * (3 * h * h + h * h + 2 * h * m);
@@ -196,10 +196,10 @@ fn profile(
     lengths: &[usize],
     seconds: f64,
 ) -> Result<serde_json::Value, candle_core::Error> {
-    /// Rows of a dense product: pieces that one thread takes through all layers.
+    /// Rows of a dense product: tokens that one thread takes through all layers.
     const ROWS: usize = 512;
     let (h, m) = (shape.hidden_size, shape.intermediate_size);
-    let n_pieces: usize = lengths.iter().sum();
+    let n_tokens: usize = lengths.iter().sum();
     let n_layers = shape.num_hidden_layers as f64;
     let n_threads = rayon::current_num_threads() as f64;
     let mut shares = serde_json::Map::new();
@@ -216,7 +216,7 @@ fn profile(
         ("down", m, h),
     ] {
         let once = product(ROWS, inputs, outputs)?;
-        tell(what, once * n_pieces as f64 / ROWS as f64);
+        tell(what, once * n_tokens as f64 / ROWS as f64);
     }
     let d = h / shape.num_attention_heads;
     let mut by_length = std::collections::BTreeMap::new();

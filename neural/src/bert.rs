@@ -417,7 +417,7 @@ impl Bert {
         let hidden = hidden.to_dtype(DType::F32)?.to_device(&Device::Cpu)?;
         let mut packed = Vec::with_capacity(inputs.iter().map(|it| it.ids.len() * h).sum());
         for (index, input) in inputs.iter().enumerate() {
-            let rows = hidden.get(index)?.narrow(0, 0, input.ids.len())?; // [pieces, h]
+            let rows = hidden.get(index)?.narrow(0, 0, input.ids.len())?; // [tokens, h]
             packed.extend(rows.flatten_all()?.to_vec1::<f32>()?);
         }
         Ok(packed)

@@ -67,7 +67,7 @@ impl Colbert {
         if config.modern.is_some() && plan.augmentation == QueryAugmentation::Unattended {
             return Err(Error::RankerConfig {
                 reason:
-                    "`augmentation` in ranker.toml has to be attended or none: each piece of a \
+                    "`augmentation` in ranker.toml has to be attended or none: each token of a \
                          ModernBERT is looked at"
                         .to_owned(),
             });
@@ -161,7 +161,7 @@ impl Colbert {
     /// Returns the marker tokens after `[CLS]` of queries and of documents.
     pub fn marker_tokens(&self) -> Option<[String; 2]> {
         let markers = self.setting.markers?;
-        Some(markers.map(|it| self.cutter.piece(it)))
+        Some(markers.map(|it| self.cutter.token(it)))
     }
 
     /// Returns how short queries are filled up.
@@ -171,11 +171,11 @@ impl Colbert {
 
     /// Returns a token as in the vocabulary.
     pub fn token(&self, id: u32) -> String {
-        self.cutter.piece(id)
+        self.cutter.token(id)
     }
 
-    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
-    /// of tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
+    /// maximum number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -190,7 +190,7 @@ impl Colbert {
         };
         if text.ids.len() != n || sep >= n {
             let (ids, spans) = (text.ids.len(), text.spans.len());
-            let reason = format!("{ids} pieces, {spans} spans");
+            let reason = format!("{ids} tokens, {spans} spans");
             return Err(Error::InvalidTokens { reason });
         }
         Ok(InputLayout { first, sep })
@@ -216,7 +216,7 @@ impl Colbert {
         let width = self.dimension();
         let all = bert_cpu::multiply_rows(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
-        let (mut numbers, mut pieces) = (Vec::new(), Vec::new());
+        let (mut numbers, mut tokens) = (Vec::new(), Vec::new());
         for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
             let special = match at {
                 0 => Some(SpecialToken::Cls),
@@ -236,10 +236,10 @@ impl Colbert {
                     _ if at < sep => text.spans[at - first],
                     _ => (end, end),
                 };
-                pieces.push((id, span));
+                tokens.push((id, span));
             }
         }
-        EncodedText::from_token_vectors(numbers, width, pieces)
+        EncodedText::from_token_vectors(numbers, width, tokens)
     }
 }
 
@@ -329,9 +329,9 @@ struct ColbertSetting {
 
 impl ColbertSetting {
     fn of(plan: ColbertPlan, cutter: &InputTokenizer) -> Result<ColbertSetting, Error> {
-        let id = |piece: &str| {
-            cutter.id(piece).ok_or_else(|| Error::MissingMarkerToken {
-                piece: piece.to_owned(),
+        let id = |token: &str| {
+            cutter.id(token).ok_or_else(|| Error::MissingMarkerToken {
+                token: token.to_owned(),
             })
         };
         let markers = match &plan.markers {

@@ -96,8 +96,8 @@ pub(crate) struct EncoderConfig {
     pub(crate) num_hidden_layers: usize,
     pub(crate) num_attention_heads: usize,
     pub(crate) intermediate_size: usize,
-    /// The number of rows of the position table; for ModernBERT, which has none, the maximum number
-    /// of tokens.
+    /// The number of rows of the position table; for ModernBERT, which has no such table, the
+    /// maximum number of tokens.
     pub(crate) max_positions: usize,
     /// The row of the first token in the position table.
     pub(crate) first_position: usize,

@@ -30,16 +30,16 @@ impl CrossEncoder {
     }
 
     /// Reads and checks the files and loads the weights on the device. Query and document together
-    /// have at most `max_pieces` tokens, including special ones.
+    /// have at most `max_tokens` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
-        max_pieces: usize,
+        max_tokens: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         // The special tokens, and one token of each text.
         let least = 4 + config.family.n_separators();
-        check_bound(max_pieces, least, &config)?;
+        check_bound(max_tokens, least, &config)?;
         if !(1..=2).contains(&config.n_labels) {
             return Err(Error::Unsupported {
                 field: "num_labels",
@@ -49,21 +49,21 @@ impl CrossEncoder {
         }
         let sides = files
             .ranker_config_for(Architecture::CrossEncoder)?
-            .input_settings(max_pieces, &config)?;
-        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?;
+            .input_settings(max_tokens, &config)?;
+        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
         let head = Head::load(&weights, &config)?;
         let cutter = cutter.with_separators(config.family.n_separators());
         let cutter = cutter.with_settings(sides.bounds, sides.prompts)?;
         // In a pair that is too long, each side is cut to at least this.
         cutter.check_prompts(TokenLimits::uniform(
-            (max_pieces - 2 - config.family.n_separators()) / 2,
+            (max_tokens - 2 - config.family.n_separators()) / 2,
         ))?;
         Ok(CrossEncoder {
-            encoder: Encoder::load(&weights, config, max_pieces, device)?,
+            encoder: Encoder::load(&weights, config, max_tokens, device)?,
             cutter,
             head,
-            fingerprint: files.fingerprint("cross-encoder", max_pieces),
+            fingerprint: files.fingerprint("cross-encoder", max_tokens),
         })
     }
 
@@ -134,8 +134,8 @@ impl CrossEncoder {
     }
 
     /// Returns a token as in the vocabulary.
-    pub fn piece(&self, id: u32) -> String {
-        self.cutter.piece(id)
+    pub fn token(&self, id: u32) -> String {
+        self.cutter.token(id)
     }
 
     /// Returns the number of labels of the head: with one the score is a logit, with two a
@@ -144,8 +144,8 @@ impl CrossEncoder {
         self.head.out.bias.len()
     }
 
-    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
-    /// of tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
+    /// maximum number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

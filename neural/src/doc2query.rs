@@ -76,16 +76,16 @@ pub struct GeneratedQueries {
 pub struct Doc2Query {
     model: T5,
     words: T5Tokenizer,
-    max_pieces: usize,
+    max_tokens: usize,
     fingerprint: String,
 }
 
 impl Doc2Query {
-    /// Reads and checks the files. At most `max_pieces` tokens of a document are read, including
+    /// Reads and checks the files. At most `max_tokens` tokens of a document are read, including
     /// the end token. Computes on the CPU only.
     pub fn load(
         files: &ModelFiles,
-        max_pieces: usize,
+        max_tokens: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = T5Config::read(&files.config)?;
@@ -95,12 +95,12 @@ impl Doc2Query {
                 reason: reason.to_owned(),
             });
         }
-        t5::check_bound(max_pieces, 2)?;
+        t5::check_bound(max_tokens, 2)?;
         Ok(Doc2Query {
             words: T5Tokenizer::load(&files.tokenizer, config.vocab_size)?,
             model: T5::load(files, config, device)?,
-            max_pieces,
-            fingerprint: files.fingerprint("doc2query", max_pieces),
+            max_tokens,
+            fingerprint: files.fingerprint("doc2query", max_tokens),
         })
     }
 
@@ -122,10 +122,10 @@ impl Doc2Query {
     }
 
     fn write_of(&self, text: &str, sampling: &GenerationConfig) -> Result<GeneratedQueries, Error> {
-        let pieces = self
+        let tokens = self
             .words
-            .tokenize(InputRole::Document, text, self.max_pieces - 1)?;
-        let mut ids = pieces.ids;
+            .tokenize(InputRole::Document, text, self.max_tokens - 1)?;
+        let mut ids = tokens.ids;
         ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);
         let states = self.model.encode(&[input], gemm::Parallelism::None); // [l, h]
@@ -144,7 +144,7 @@ impl Doc2Query {
         });
         Ok(GeneratedQueries {
             queries: queries.collect::<Result<_, Error>>()?,
-            truncated: pieces.truncated,
+            truncated: tokens.truncated,
         })
     }
 
@@ -168,7 +168,7 @@ impl Doc2Query {
             let logits = decoder.logits(&states);
             let each = logits.chunks_exact(self.model.config().vocab_size);
             for ((at, line), logits) in lines.iter_mut().zip(each) {
-                line.last = draws.piece(logits, numbers[*at], step)?;
+                line.last = draws.token(logits, numbers[*at], step)?;
                 written[*at].push(line.last);
             }
             lines.retain(|it| it.1.last != self.model.config().eos_token_id);
@@ -182,21 +182,21 @@ impl Doc2Query {
 
 impl GenerationConfig {
     fn check(&self, vocab_size: usize) -> Result<(), Error> {
-        for (what, found, most) in [
-            ("pieces to draw from (k)", self.top_k, vocab_size),
+        for (setting, found, most) in [
+            ("top_k", self.top_k, vocab_size),
+            ("n_queries", self.n_queries, GenerationConfig::MAX_QUERIES),
             (
-                "queries of a text",
-                self.n_queries,
-                GenerationConfig::MAX_QUERIES,
-            ),
-            (
-                "pieces of a query",
+                "max_new_tokens",
                 self.max_new_tokens,
                 GenerationConfig::MAX_NEW_TOKENS,
             ),
         ] {
             if !(1..=most).contains(&found) {
-                return Err(Error::Sampling { what, found, most });
+                return Err(Error::Sampling {
+                    setting,
+                    found,
+                    most,
+                });
             }
         }
         Ok(())
@@ -219,7 +219,7 @@ impl Draws<'_> {
     }
 
     /// Draws the token at a position of a query, from logits `[v]`.
-    fn piece(&self, logits: &[f32], query: usize, place: usize) -> Result<u32, Error> {
+    fn token(&self, logits: &[f32], query: usize, place: usize) -> Result<u32, Error> {
         if !logits.iter().all(|it| it.is_finite()) {
             return Err(Error::NotFinite);
         }
@@ -261,10 +261,10 @@ fn draw(logits: &[f32], k: usize, number: f64) -> u32 {
         .collect();
     let total: f64 = weights.iter().sum();
     let mut sum = 0.0;
-    for (&piece, weight) in order.iter().zip(&weights) {
+    for (&token, weight) in order.iter().zip(&weights) {
         sum += weight / total;
         if sum > number {
-            return piece;
+            return token;
         }
     }
     // Because of rounding the sum may be slightly below 1.
@@ -276,10 +276,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_falls_on_the_piece_whose_share_it_is_in() {
+    fn a_number_falls_on_the_token_whose_share_it_is_in() {
         // Probabilities of the three most probable: 1/2 for token 3, 1/4 each for tokens 1 and 4.
         let logits = [-9.0, 0.0, -0.5, std::f32::consts::LN_2, 0.0];
-        for (number, piece) in [
+        for (number, token) in [
             (0.0, 3),
             (0.499, 3),
             (0.501, 1),
@@ -287,7 +287,7 @@ mod tests {
             (0.751, 4),
             (1.0 - f64::EPSILON, 4),
         ] {
-            assert_eq!(draw(&logits, 3, number), piece, "{number}");
+            assert_eq!(draw(&logits, 3, number), token, "{number}");
         }
         assert_eq!(draw(&logits, 1, 0.999), 3);
         // Ties are in the order of the vocabulary: tokens 1 and 4 are equally probable.

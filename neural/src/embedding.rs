@@ -107,7 +107,7 @@ pub struct EncodedText {
     numbers: Vec<f32>,
     width: usize,
     /// The id and span of each kept token, for late interaction; empty for a bi-encoder.
-    pieces: Vec<(u32, (u32, u32))>,
+    tokens: Vec<(u32, (u32, u32))>,
 }
 
 impl EncodedText {
@@ -132,7 +132,7 @@ impl EncodedText {
                 let encoded = EncodedText {
                     numbers,
                     width,
-                    pieces: Vec::new(),
+                    tokens: Vec::new(),
                 };
                 encoded.normed(sentence.similarity)
             }
@@ -142,7 +142,7 @@ impl EncodedText {
                 let encoded = EncodedText {
                     numbers: hidden[inner.start * width..inner.end * width].to_vec(),
                     width,
-                    pieces: ids.zip(text.spans.iter().copied()).collect(),
+                    tokens: ids.zip(text.spans.iter().copied()).collect(),
                 };
                 encoded.normed(Similarity::Cosine)
             }
@@ -153,12 +153,12 @@ impl EncodedText {
     pub(crate) fn from_token_vectors(
         numbers: Vec<f32>,
         width: usize,
-        pieces: Vec<(u32, (u32, u32))>,
+        tokens: Vec<(u32, (u32, u32))>,
     ) -> Result<EncodedText, Error> {
         let encoded = EncodedText {
             numbers,
             width,
-            pieces,
+            tokens,
         };
         encoded.normed(Similarity::Cosine)
     }
@@ -182,13 +182,13 @@ impl EncodedText {
 
     /// Returns the ids of the tokens that have a vector; none for a bi-encoder.
     pub fn token_ids(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.pieces.iter().map(|it| it.0)
+        self.tokens.iter().map(|it| it.0)
     }
 
     /// Returns the spans in the text, in characters, of the tokens that have a vector; both ends
     /// are 0 for a special token.
     pub fn token_spans(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
-        self.pieces.iter().map(|it| it.1)
+        self.tokens.iter().map(|it| it.1)
     }
 
     /// Returns for each vector of this query its greatest cosine with one of the document, from -1
@@ -205,12 +205,12 @@ impl EncodedText {
     }
 
     fn words(&self, cutter: &InputTokenizer) -> Vec<SubwordToken> {
-        let pieces = self.pieces.iter().map(|&(id, (start, end))| SubwordToken {
-            token: cutter.piece(id),
+        let tokens = self.tokens.iter().map(|&(id, (start, end))| SubwordToken {
+            token: cutter.token(id),
             start: start as usize,
             end: end as usize,
         });
-        pieces.collect()
+        tokens.collect()
     }
 }
 

@@ -27,14 +27,14 @@ pub struct EmbeddingModel {
 
 impl EmbeddingModel {
     /// Reads and checks the files and loads the weights on the device of `computing`. A text has at
-    /// most `max_pieces` tokens, including `[CLS]` and `[SEP]`.
+    /// most `max_tokens` tokens, including `[CLS]` and `[SEP]`.
     pub fn load(
         files: &ModelFiles,
         matching: EmbeddingKind,
-        max_pieces: usize,
+        max_tokens: usize,
         computing: impl Into<ComputeTarget>,
     ) -> Result<EmbeddingModel, Error> {
-        let parts = EmbeddingModelParts::read(files, matching, max_pieces)?;
+        let parts = EmbeddingModelParts::read(files, matching, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, parts.config.family.tensor_prefix())?;
         let bound = parts.sides.bounds.max();
         let encoder = Encoder::load(&weights, parts.config.clone(), bound, computing)?;
@@ -48,12 +48,12 @@ impl EmbeddingModel {
         &self,
         files: &ModelFiles,
         matching: EmbeddingKind,
-        max_pieces: usize,
+        max_tokens: usize,
     ) -> Result<Option<EmbeddingModel>, Error> {
-        if files.fingerprint(name(self.matching), max_pieces) != self.fingerprint {
+        if files.fingerprint(name(self.matching), max_tokens) != self.fingerprint {
             return Ok(None);
         }
-        let parts = EmbeddingModelParts::read(files, matching, max_pieces)?;
+        let parts = EmbeddingModelParts::read(files, matching, max_tokens)?;
         parts.around(self.encoder.clone()).map(Some)
     }
 
@@ -91,7 +91,7 @@ impl EmbeddingModel {
             // The encoder checks the ids themselves.
             if text.spans.len() + 2 != text.ids.len() {
                 let (ids, spans) = (text.ids.len(), text.spans.len());
-                return foreign(format!("{ids} pieces, {spans} spans"));
+                return foreign(format!("{ids} tokens, {spans} spans"));
             }
         }
         let states = self.encoder.forward_texts(batch)?;
@@ -128,8 +128,8 @@ impl EmbeddingModel {
     }
 
     /// Returns a token as in the vocabulary.
-    pub fn piece(&self, id: u32) -> String {
-        self.cutter.piece(id)
+    pub fn token(&self, id: u32) -> String {
+        self.cutter.token(id)
     }
 
     /// Returns the pooling of a bi-encoder.
@@ -173,15 +173,15 @@ impl EmbeddingModelParts {
     fn read(
         files: &ModelFiles,
         matching: EmbeddingKind,
-        max_pieces: usize,
+        max_tokens: usize,
     ) -> Result<EmbeddingModelParts, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        check_bound(max_pieces, 3, &config)?;
+        check_bound(max_tokens, 3, &config)?;
         let declared = files.ranker_config_for(match matching {
             EmbeddingKind::BiEncoder => Architecture::BiEncoder,
             EmbeddingKind::LateInteraction => Architecture::LateInteraction,
         })?;
-        let mut sides = declared.input_settings(max_pieces, &config)?;
+        let mut sides = declared.input_settings(max_tokens, &config)?;
         let sentence = match matching {
             EmbeddingKind::BiEncoder => {
                 check_use(&files.config, &declared)?;
@@ -193,12 +193,12 @@ impl EmbeddingModelParts {
             EmbeddingKind::LateInteraction => EmbeddingHead::default(),
         };
         Ok(EmbeddingModelParts {
-            cutter: InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?,
+            cutter: InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?,
             config,
             matching,
             sentence,
             sides,
-            fingerprint: files.fingerprint(name(matching), max_pieces),
+            fingerprint: files.fingerprint(name(matching), max_tokens),
         })
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct Encoder {
     pass: Pass,
     hidden_size: usize,
     vocab_size: usize,
-    max_pieces: usize,
+    max_tokens: usize,
     /// The number of layers, and of heads in each.
     heads: (usize, usize),
 }
@@ -48,11 +48,11 @@ impl HiddenStates {
 }
 
 impl Encoder {
-    /// Loads the weights on the device; an input has at most `max_pieces` tokens.
+    /// Loads the weights on the device; an input has at most `max_tokens` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: EncoderConfig,
-        max_pieces: usize,
+        max_tokens: usize,
         computing: impl Into<ComputeTarget>,
     ) -> Result<Encoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
@@ -62,7 +62,7 @@ impl Encoder {
             Some(modern) => {
                 computing.require_default("a ModernBERT")?;
                 let parameters =
-                    modern_bert::ModernBertParameters::load(weights, &config, modern, max_pieces)?;
+                    modern_bert::ModernBertParameters::load(weights, &config, modern, max_tokens)?;
                 Pass::Modern(parameters)
             }
             None if computing.is_default() => Pass::Fused(BertParameters::load(weights, config)?),
@@ -80,7 +80,7 @@ impl Encoder {
             pass,
             hidden_size,
             vocab_size,
-            max_pieces,
+            max_tokens,
             heads,
         })
     }
@@ -128,11 +128,11 @@ impl Encoder {
 
     fn check(&self, ids: &[u32]) -> Result<(), Error> {
         let foreign = |reason| Err(Error::InvalidTokens { reason });
-        if !(2..=self.max_pieces).contains(&ids.len()) {
+        if !(2..=self.max_tokens).contains(&ids.len()) {
             return foreign(format!(
-                "{} pieces, not 2 to {}",
+                "{} tokens, not 2 to {}",
                 ids.len(),
-                self.max_pieces
+                self.max_tokens
             ));
         }
         match ids.iter().find(|&&id| id as usize >= self.vocab_size) {

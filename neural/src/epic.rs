@@ -85,14 +85,14 @@ impl EpicDocument {
 
 impl Epic {
     /// Reads and checks the files and loads the encoder on the device. A query or a document has at
-    /// most `max_pieces` tokens, including special ones.
+    /// most `max_tokens` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
-        max_pieces: usize,
+        max_tokens: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        check_bound(max_pieces, 3, &config)?;
+        check_bound(max_tokens, 3, &config)?;
         if config.family != EncoderFamily::Bert {
             return Err(Error::Unsupported {
                 field: "model_type",
@@ -102,8 +102,8 @@ impl Epic {
         }
         let sides = files
             .ranker_config_for(Architecture::Epic)?
-            .input_settings(max_pieces, &config)?;
-        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_pieces)?;
+            .input_settings(max_tokens, &config)?;
+        let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
         let theirs = ModelWeights::open(&files.weights, "encoder.bert.bert.")?;
         let (weights, head) = match theirs.is_prefixed() {
             true => {
@@ -134,7 +134,7 @@ impl Epic {
             quality: LinearLayer::load(&bare, "doc_quality", h, 1)?,
             encoder: Encoder::load(&weights, config, sides.bounds.max(), device)?,
             hidden_size: h,
-            fingerprint: files.fingerprint("epic", max_pieces),
+            fingerprint: files.fingerprint("epic", max_tokens),
         })
     }
 
@@ -147,11 +147,11 @@ impl Epic {
     pub fn encode_queries(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicQuery>, Error> {
         let states = self.encoder.forward_texts(batch)?;
         let each = states.by_input().into_iter().zip(batch);
-        let made = each.map(|(hidden, pieces)| {
+        let made = each.map(|(hidden, tokens)| {
             let mut weights = BTreeMap::new();
             let rows = hidden.chunks_exact(self.hidden_size);
-            let inner = 1..pieces.ids.len() - 1;
-            for (&id, row) in pieces
+            let inner = 1..tokens.ids.len() - 1;
+            for (&id, row) in tokens
                 .ids
                 .iter()
                 .zip(rows)
@@ -223,12 +223,12 @@ impl Epic {
     }
 
     /// Returns the token as in the vocabulary, for example `##ing`.
-    pub fn piece(&self, id: u32) -> String {
-        self.cutter.piece(id)
+    pub fn token(&self, id: u32) -> String {
+        self.cutter.token(id)
     }
 
-    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
-    /// of tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
+    /// maximum number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

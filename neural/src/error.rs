@@ -71,26 +71,26 @@ pub enum Error {
 
     /// A prompt that leaves no room for the text.
     #[error(
-        "the prompt of {side} has {n_pieces} pieces where there is room for {room}, and one of the \
-         text; make it shorter, or allow more pieces"
+        "the prompt of {side} has {n_tokens} tokens where there is room for {room}, and one of the \
+         text; make it shorter, or allow more tokens"
     )]
     PromptTooLong {
         /// `queries` or `texts`.
         side: &'static str,
         /// The number of tokens of the prompt, without special ones.
-        n_pieces: usize,
+        n_tokens: usize,
         /// The maximum number of tokens of prompt and text together.
         room: usize,
     },
 
     /// A special token of ColBERT is missing in the vocabulary.
     #[error(
-        "tokenizer.json has no piece `{piece}`, which is put beside those of a text; `markers` and \
-         `augmentation` under [colbert] in ranker.toml say which there are"
+        "tokenizer.json has no token `{token}`, which this ColBERT adds to each text; set \
+         `markers` and `augmentation` under [colbert] in ranker.toml"
     )]
     MissingMarkerToken {
         /// The token.
-        piece: String,
+        token: String,
     },
 
     /// A file of sentence-transformers is not valid JSON of its kind.
@@ -108,8 +108,8 @@ pub enum Error {
 
     /// `tokenizer.json` and `config.json` do not match.
     #[error(
-        "tokenizer.json has a piece with id {id}, but config.json says that there are \
-         {vocab_size} pieces; take both files from the same model"
+        "tokenizer.json has a token with id {id}, but config.json says that there are \
+         {vocab_size} tokens; take both files from the same model"
     )]
     Vocabulary {
         /// The highest id in the tokenizer.
@@ -129,8 +129,8 @@ pub enum Error {
 
     /// The pooling method is not supported.
     #[error(
-        "1_Pooling/config.json asks for `{found}`; one of cls_token, mean_tokens and max_tokens \
-         can be done"
+        "1_Pooling/config.json asks for `{found}`; supported are cls_token, mean_tokens and \
+         max_tokens"
     )]
     Pooling {
         /// The method in the file.
@@ -165,7 +165,7 @@ pub enum Error {
     },
 
     /// The maximum number of tokens leaves no room for a text, or exceeds that of the model.
-    #[error("at most {found} pieces were asked for; the model takes from {least} to {most}")]
+    #[error("a maximum of {found} tokens is out of range; the model takes {least} to {most}")]
     MaxTokens {
         /// The requested maximum.
         found: usize,
@@ -176,10 +176,10 @@ pub enum Error {
     },
 
     /// Settings for the generation of queries that are out of range.
-    #[error("{found} {what} were asked for; from 1 to {most} can be had")]
+    #[error("`{setting}` is {found}; must be from 1 to {most}")]
     Sampling {
-        /// The setting, as the plural of what it counts.
-        what: &'static str,
+        /// The name of the setting.
+        setting: &'static str,
         /// The requested number.
         found: usize,
         /// The largest allowed number.
@@ -196,7 +196,7 @@ pub enum Error {
     },
 
     /// Tokens that this model did not create: unknown ids, none at all, or too many.
-    #[error("the pieces were not made by this model: {reason}")]
+    #[error("the tokens were not created by this model: {reason}")]
     InvalidTokens {
         /// What is wrong with them.
         reason: String,

@@ -66,14 +66,14 @@ impl ModelFiles {
     /// Returns the fingerprint: SHA-256 in hex over the files, the use and the maximum number of
     /// tokens. Each part is preceded by its length, so that parts cannot be confused. The files of
     /// sentence-transformers are included without their names.
-    pub(crate) fn fingerprint(&self, used: &str, max_pieces: usize) -> String {
-        let max_pieces = (max_pieces as u64).to_le_bytes();
+    pub(crate) fn fingerprint(&self, used: &str, max_tokens: usize) -> String {
+        let max_tokens = (max_tokens as u64).to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![
             &self.config,
             &self.tokenizer,
             &self.weights,
             used.as_bytes(),
-            &max_pieces,
+            &max_tokens,
         ];
         let others = [&self.pooling, &self.modules, &self.sentence_transformers];
         parts.extend(others.into_iter().flatten().map(Vec::as_slice));

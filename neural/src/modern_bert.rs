@@ -74,12 +74,12 @@ impl RotaryTable {
 }
 
 impl ModernBertParameters {
-    /// Reads the tensors; texts have at most `max_pieces` tokens.
+    /// Reads the tensors; texts have at most `max_tokens` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: &EncoderConfig,
         modern: &ModernBertConfig,
-        max_pieces: usize,
+        max_tokens: usize,
     ) -> Result<ModernBertParameters, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
         let d = h / config.num_attention_heads;
@@ -123,7 +123,7 @@ impl ModernBertParameters {
                 .collect::<Result<_, Error>>()?,
             last_norm: norm("final_norm")?,
             turns: [modern.global_rope_theta, modern.local_rope_theta]
-                .map(|it| RotaryTable::of(it, d, max_pieces)),
+                .map(|it| RotaryTable::of(it, d, max_tokens)),
         })
     }
 }

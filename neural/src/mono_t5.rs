@@ -29,7 +29,7 @@ pub struct MonoT5 {
     prompt: Prompt,
     /// The ids of `▁true` and `▁false`.
     true_false_ids: [u32; 2],
-    max_pieces: usize,
+    max_tokens: usize,
     fingerprint: String,
 }
 
@@ -48,11 +48,11 @@ impl MonoT5 {
         T5Config::generates(config)
     }
 
-    /// Reads and checks the files. The prompt with query and document has at most `max_pieces`
+    /// Reads and checks the files. The prompt with query and document has at most `max_tokens`
     /// tokens. Computes on the CPU only.
     pub fn load(
         files: &ModelFiles,
-        max_pieces: usize,
+        max_tokens: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = T5Config::read(&files.config)?;
@@ -61,25 +61,25 @@ impl MonoT5 {
         let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
         let prompt = Prompt::of(&words, config.eos_token_id)?;
         // One token of the query and one of the document.
-        t5::check_bound(max_pieces, prompt.len() + 2)?;
+        t5::check_bound(max_tokens, prompt.len() + 2)?;
         Ok(MonoT5 {
             true_false_ids: [words.id("▁true")?, words.id("▁false")?],
             model: T5::load(files, config, device)?,
             words,
             prompt,
-            max_pieces,
-            fingerprint: files.fingerprint("monot5", max_pieces),
+            max_tokens,
+            fingerprint: files.fingerprint("monot5", max_tokens),
         })
     }
 
-    /// Returns the tokens of a query or of a document, without special ones, at most `max_pieces`.
+    /// Returns the tokens of a query or of a document, without special ones, at most `max_tokens`.
     pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        self.words.tokenize(side, text, self.max_pieces)
+        self.words.tokenize(side, text, self.max_tokens)
     }
 
     /// Fills the prompt; if query and document are too long, the longer one is truncated first.
     pub fn tokenize_pair(&self, query: &TokenizedText, text: &TokenizedText) -> TokenizedPair {
-        let room = self.max_pieces - self.prompt.len();
+        let room = self.max_tokens - self.prompt.len();
         let (n_query, n_text) = truncate_longest_first(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
         let mut ids = self.prompt.query.clone();
@@ -105,15 +105,15 @@ impl MonoT5 {
         scores.collect()
     }
 
-    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
-    /// of tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
+    /// maximum number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
     /// Returns the logits of `▁true` and `▁false` for each pair.
     pub(crate) fn logits(&self, batch: &[&TokenizedPair]) -> Result<Vec<[f64; 2]>, Error> {
-        let check = |it: &&TokenizedPair| self.model.check(&it.ids, self.max_pieces);
+        let check = |it: &&TokenizedPair| self.model.check(&it.ids, self.max_tokens);
         batch.iter().try_for_each(check)?;
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
@@ -141,7 +141,7 @@ impl MonoT5 {
     fn ask(&self, texts: &[&[f32]], parallelism: gemm::Parallelism) -> Vec<[f64; 2]> {
         let decoder = self.model.decoder(1);
         let states = decoder.first_step(texts, parallelism); // [r, h]
-        let of_pair = |it: &[f32]| self.true_false_ids.map(|piece| decoder.logit(it, piece));
+        let of_pair = |it: &[f32]| self.true_false_ids.map(|token| decoder.logit(it, token));
         let each = states.chunks_exact(self.model.config().d_model);
         each.map(of_pair).collect()
     }
@@ -166,7 +166,7 @@ impl Prompt {
             &prompt.relevant,
         ];
         if parts.map(Vec::as_slice).concat() != cut("Query: a b Document: Relevant:")? {
-            let reason = "pieces reach over white space, which those of a T5 do not";
+            let reason = "tokens reach over white space, which those of a T5 do not";
             return Err(Error::Tokenizer(reason.to_owned()));
         }
         let mut relevant = prompt.relevant;
@@ -187,8 +187,8 @@ mod tests {
     #[test]
     fn logits_of_both_answers_equal_the_reference() {
         for (files, fixture) in fixtures() {
-            let max_pieces = fixture["max_pieces"].as_u64().unwrap() as usize;
-            let model = MonoT5::load(&files, max_pieces, crate::Device::Cpu.into()).unwrap();
+            let max_tokens = fixture["max_pieces"].as_u64().unwrap() as usize;
+            let model = MonoT5::load(&files, max_tokens, crate::Device::Cpu.into()).unwrap();
             let pairs = fixture["pairs"].as_array().unwrap();
             let made: Vec<TokenizedPair> = pairs
                 .iter()

@@ -3,8 +3,8 @@
 //! ```toml
 //! # bi-encoder, late-interaction, splade, cross-encoder, colbert, epic or monot5
 //! architecture = "colbert"
-//! query_pieces = 32        # maximum number of tokens of a query, including special ones
-//! text_pieces = 180        # maximum number of tokens of a document
+//! max_query_tokens = 32    # maximum number of tokens of a query, including special ones
+//! max_document_tokens = 180 # maximum number of tokens of a document
 //!
 //! [prompts]                # added before every query, and before every document
 //! query = "query: "
@@ -36,10 +36,10 @@ pub struct RankerConfig {
     /// The architecture of the model.
     pub architecture: Option<Architecture>,
     /// The maximum number of tokens of a query, including special ones.
-    #[serde(rename = "query_pieces")]
+    #[serde(alias = "query_pieces")]
     pub max_query_tokens: Option<usize>,
     /// The maximum number of tokens of a document, including special ones.
-    #[serde(rename = "text_pieces")]
+    #[serde(alias = "text_pieces")]
     pub max_document_tokens: Option<usize>,
     /// The prompts before queries and documents.
     #[serde(default)]
@@ -194,7 +194,7 @@ impl RankerConfig {
             && !matches!(markers.len(), 0 | 2)
         {
             let found = markers.len();
-            let reason = format!("`markers` has {found} pieces, but must have two or none");
+            let reason = format!("`markers` has {found} tokens, but must have two or none");
             return Err(broken(reason));
         }
         Ok(found)
@@ -221,8 +221,8 @@ impl RankerConfig {
     /// Returns an error if token limits or prompts are set, which `what` does not use.
     pub(crate) fn check_unset(&self, what: &str) -> Result<(), Error> {
         for (name, set) in [
-            ("query_pieces", self.max_query_tokens.is_some()),
-            ("text_pieces", self.max_document_tokens.is_some()),
+            ("max_query_tokens", self.max_query_tokens.is_some()),
+            ("max_document_tokens", self.max_document_tokens.is_some()),
             ("prompts", self.prompts != PromptConfig::default()),
         ] {
             if set {
@@ -233,15 +233,15 @@ impl RankerConfig {
         Ok(())
     }
 
-    /// Returns the settings of queries and documents, with at most `max_pieces` tokens by default.
+    /// Returns the settings of queries and documents, with at most `max_tokens` tokens by default.
     pub(crate) fn input_settings(
         &self,
-        max_pieces: usize,
+        max_tokens: usize,
         config: &EncoderConfig,
     ) -> Result<InputSettings, Error> {
         let bounds = TokenLimits {
-            query: self.max_query_tokens.unwrap_or(max_pieces),
-            document: self.max_document_tokens.unwrap_or(max_pieces),
+            query: self.max_query_tokens.unwrap_or(max_tokens),
+            document: self.max_document_tokens.unwrap_or(max_tokens),
         };
         check_bound(bounds.query, 3, config)?;
         check_bound(bounds.document, 3, config)?;

@@ -135,7 +135,7 @@ impl EmbeddingHead {
                 }
                 "Pooling" => pooled = true,
                 "Dense" | "Normalize" if !pooled => {
-                    let expected = "after Pooling: vectors of pieces are taken as they are";
+                    let expected = "after Pooling: vectors of tokens are taken as they are";
                     return refuse(MODULES, "type", &module.r#type, expected);
                 }
                 "Normalize" => steps.push(Step::Normalize),
@@ -208,7 +208,7 @@ impl EmbeddingHead {
         let pooling = files.pooling.as_deref().map(|it| json(POOLING, it));
         let pooling: PoolingSettings = pooling.transpose()?.unwrap_or_default();
         if pooling.include_prompt == Some(false) && prompts != Prompts::default() {
-            let expected = "true: pieces of a prompt are pooled with the others";
+            let expected = "true: tokens of a prompt are pooled with the others";
             return refuse(POOLING, "include_prompt", "false", expected);
         }
         Ok(prompts)

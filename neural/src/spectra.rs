@@ -42,11 +42,11 @@ pub struct TokenSpectrum {
 impl SpectrumAccumulator {
     /// Creates an accumulator without vectors for the tokens with the given ids; other tokens are
     /// ignored.
-    pub fn new(pieces: impl IntoIterator<Item = u32>) -> SpectrumAccumulator {
+    pub fn new(tokens: impl IntoIterator<Item = u32>) -> SpectrumAccumulator {
         let none = |it| (it, Sums::Vectors(Vec::new()));
         SpectrumAccumulator {
             width: 1,
-            of: pieces.into_iter().map(none).collect(),
+            of: tokens.into_iter().map(none).collect(),
         }
     }
 
@@ -74,8 +74,8 @@ impl SpectrumAccumulator {
     }
 
     /// Returns the number of vectors of a token.
-    pub fn n_vectors(&self, piece: u32) -> u64 {
-        self.of.get(&piece).map_or(0, |it| it.n(self.width))
+    pub fn n_vectors(&self, token: u32) -> u64 {
+        self.of.get(&token).map_or(0, |it| it.n(self.width))
     }
 
     /// Returns the spectra of all tokens with at least `floor` vectors, by token id.

@@ -49,19 +49,19 @@ impl Splade {
     }
 
     /// Reads and checks the files and loads the encoder on the device. A text has at most
-    /// `max_pieces` tokens, including special ones.
+    /// `max_tokens` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
-        max_pieces: usize,
+        max_tokens: usize,
         device: ComputeTarget,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        check_bound(max_pieces, 3, &config)?;
+        check_bound(max_tokens, 3, &config)?;
         let sides = files
             .ranker_config_for(Architecture::Splade)?
-            .input_settings(max_pieces, &config)?;
+            .input_settings(max_tokens, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
-        let cutter = InputTokenizer::load(&files.tokenizer, v, max_pieces)?;
+        let cutter = InputTokenizer::load(&files.tokenizer, v, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
         let head = MaskedLmHead::load(&weights, &weights.without_prefix(), &config)?;
         Ok(Splade {
@@ -69,7 +69,7 @@ impl Splade {
             hidden_size: h,
             encoder: Encoder::load(&weights, config, sides.bounds.max(), device)?,
             cutter: cutter.with_settings(sides.bounds, sides.prompts)?,
-            fingerprint: files.fingerprint("splade", max_pieces),
+            fingerprint: files.fingerprint("splade", max_tokens),
         })
     }
 
@@ -102,12 +102,12 @@ impl Splade {
     }
 
     /// Returns the token as in the vocabulary, for example `##ing`.
-    pub fn piece(&self, id: u32) -> String {
-        self.cutter.piece(id)
+    pub fn token(&self, id: u32) -> String {
+        self.cutter.token(id)
     }
 
-    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files and the maximum number
-    /// of tokens.
+    /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
+    /// maximum number of tokens.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

@@ -83,11 +83,11 @@ impl T5 {
     }
 
     /// Returns an error for tokens of another model.
-    pub(crate) fn check(&self, ids: &[u32], max_pieces: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, ids: &[u32], max_tokens: usize) -> Result<(), Error> {
         let v = self.config().vocab_size;
         let foreign = |reason| Err(Error::InvalidTokens { reason });
-        if !(1..=max_pieces).contains(&ids.len()) {
-            return foreign(format!("{} pieces, not 1 to {max_pieces}", ids.len()));
+        if !(1..=max_tokens).contains(&ids.len()) {
+            return foreign(format!("{} tokens, not 1 to {max_tokens}", ids.len()));
         }
         match ids.iter().find(|&&id| id as usize >= v) {
             Some(id) => foreign(format!("id {id} of {v}")),

@@ -82,10 +82,10 @@ pub(crate) struct TokenLimits {
 
 impl TokenLimits {
     /// Creates limits with the same maximum for queries and documents, in tokens.
-    pub(crate) fn uniform(max_pieces: usize) -> TokenLimits {
+    pub(crate) fn uniform(max_tokens: usize) -> TokenLimits {
         TokenLimits {
-            query: max_pieces,
-            document: max_pieces,
+            query: max_tokens,
+            document: max_tokens,
         }
     }
 
@@ -133,7 +133,7 @@ pub(crate) struct InputTokenizer {
     bounds: TokenLimits,
     prompts: Prompts,
     /// The maximum number of tokens of a query and a document together.
-    max_pieces: usize,
+    max_tokens: usize,
     /// The number of separators between a query and a document in one sequence.
     n_separators: usize,
 }
@@ -145,23 +145,23 @@ impl InputTokenizer {
     pub(crate) fn load(
         json: &[u8],
         vocab_size: usize,
-        max_pieces: usize,
+        max_tokens: usize,
     ) -> Result<InputTokenizer, Error> {
         let tokenizer = HfTokenizer::read(json, vocab_size)?;
         // The names in BERT and in RoBERTa.
-        let special = |pieces: [&str; 2]| {
-            let found = pieces.iter().find_map(|it| tokenizer.token_to_id(it));
-            let [one, other] = pieces;
-            let missing = || Error::Tokenizer(format!("there is no piece {one} or {other}"));
+        let special = |tokens: [&str; 2]| {
+            let found = tokens.iter().find_map(|it| tokenizer.token_to_id(it));
+            let [one, other] = tokens;
+            let missing = || Error::Tokenizer(format!("there is no token {one} or {other}"));
             found.ok_or_else(missing)
         };
         Ok(InputTokenizer {
             cls: special(["[CLS]", "<s>"])?,
             sep: special(["[SEP]", "</s>"])?,
             tokenizer,
-            bounds: TokenLimits::uniform(max_pieces),
+            bounds: TokenLimits::uniform(max_tokens),
             prompts: Prompts::default(),
-            max_pieces,
+            max_tokens,
             n_separators: 1,
         })
     }
@@ -202,14 +202,14 @@ impl InputTokenizer {
     /// the maximum number of tokens without special ones.
     pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
         for side in [InputRole::Query, InputRole::Document] {
-            let n_pieces = self.content_tokens(side, "", usize::MAX)?.ids.len();
-            if n_pieces >= room.for_role(side) {
+            let n_tokens = self.content_tokens(side, "", usize::MAX)?.ids.len();
+            if n_tokens >= room.for_role(side) {
                 return Err(Error::PromptTooLong {
                     side: match side {
                         InputRole::Query => "queries",
                         InputRole::Document => "texts",
                     },
-                    n_pieces,
+                    n_tokens,
                     room: room.for_role(side),
                 });
             }
@@ -228,7 +228,7 @@ impl InputTokenizer {
             inner.unwrap_or_default().to_vec()
         };
         let (mut query_ids, mut text_ids) = (inner(query), inner(text));
-        let most = self.max_pieces - 2 - self.n_separators;
+        let most = self.max_tokens - 2 - self.n_separators;
         let cut = query_ids.len() + text_ids.len() > most;
         let (n_query, n_text) = truncate_longest_first(query_ids.len(), text_ids.len(), most);
         query_ids.truncate(n_query);
@@ -304,12 +304,12 @@ impl InputTokenizer {
     }
 
     /// Returns the id of a token, given as in the vocabulary.
-    pub(crate) fn id(&self, piece: &str) -> Option<u32> {
-        self.tokenizer.token_to_id(piece)
+    pub(crate) fn id(&self, token: &str) -> Option<u32> {
+        self.tokenizer.token_to_id(token)
     }
 
     /// Returns the token as in the vocabulary, for example `##ing`.
-    pub(crate) fn piece(&self, id: u32) -> String {
+    pub(crate) fn token(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_default()
     }
 }

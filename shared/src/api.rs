@@ -384,7 +384,7 @@ pub struct ScoreDocumentsRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScoreDocumentsResponse {
-    /// The ranker.
+    /// The model that computed the scores.
     pub ranker: RankerInfo,
     /// Scores, in the order of the documents.
     pub scores: Vec<f64>,

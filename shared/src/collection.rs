@@ -76,6 +76,14 @@ impl Qrels {
     pub fn grade(&self, query: &str, doc: &str) -> Option<i32> {
         self.0.get(query)?.get(doc).copied()
     }
+
+    /// Adds the judgments of other qrels, whose grades replace those for the same document.
+    pub fn merge(&mut self, other: &Qrels) {
+        for (query, grades) in &other.0 {
+            let known = self.0.entry(query.clone()).or_default();
+            known.extend(grades.iter().map(|(doc, grade)| (doc.clone(), *grade)));
+        }
+    }
 }
 
 /// The split of each query, by its id: `train`, `dev`, `test`.

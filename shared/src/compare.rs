@@ -15,7 +15,7 @@
 //! - Every mean has a 95 % percentile bootstrap interval with queries as units
 //!   ([`crate::stats::bootstrap`]).
 
-pub mod answer_type;
+pub mod question_class;
 pub mod top_fractions;
 pub mod query_metrics;
 pub mod query_groups;
@@ -40,7 +40,7 @@ use crate::text::Stopwords;
 use compared_query::ComparedQuery;
 use hypotheses::HypothesisResult;
 use paired_means::{PairedMeans, RrChanges};
-use query_groups::{AnswerTypeGroup, BigramGroup, FqtBucket, QueryLengthGroup, TopOverlap};
+use query_groups::{BigramGroup, FqtBucket, QueryLengthGroup, QuestionClassGroup, TopOverlap};
 use query_list::{QueryListOptions, QueryPage, QueryRow};
 use query_metrics::QueryMetrics;
 
@@ -84,7 +84,7 @@ serialize_as_text!(RankerRef);
 
 /// The queries that count, among those that both rankers have ranked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounted))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonSubset {
     /// Queries with a document that was judged relevant, whether or not it was found.
@@ -100,7 +100,7 @@ pub enum ComparisonSubset {
 /// The options of a comparison of two rankers: the pair, the queries, the relevance threshold, the
 /// stop list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferAsking))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
@@ -142,7 +142,7 @@ impl Default for ComparisonOptions {
 
 /// A ranker that can be chosen for a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChoice))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerOption {
     /// The reference to the ranker.
     pub ranker: RankerRef,
@@ -154,7 +154,7 @@ pub struct RankerOption {
 
 /// The number of queries that count, and why the others do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferCounts))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparedQueryCounts {
     /// Queries of the collection, or of the split.
     pub n_queries: u64,
@@ -214,7 +214,7 @@ pub struct RankerComparison {
     /// The number of common top documents: the paper's table 4.
     pub top_overlap: TopOverlap,
     /// RR by question class: the paper's table 6.
-    pub answer_types: Vec<AnswerTypeGroup>,
+    pub question_classes: Vec<QuestionClassGroup>,
     /// RR by the first two tokens of the query: the paper's figure 2.
     pub bigrams: Vec<BigramGroup>,
     /// The outcomes of the hypotheses.
@@ -226,7 +226,7 @@ pub struct RankerComparison {
 impl Study {
     /// Compares two rankers of the study by their order of the pools.
     pub fn compare_rankers(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
-        differ(&self.comparison_input(asking)?, asking)
+        compare_rankers(&self.comparison_input(asking)?, asking)
     }
 
     /// Returns one page of the queries of a comparison.
@@ -255,7 +255,7 @@ impl Study {
 
 /// Compares two rankers query by query: reciprocal rank, query-token statistics, query groups and
 /// hypotheses. Returns an error if the options do not fit the input.
-pub fn differ(
+pub fn compare_rankers(
     source: &ComparisonInput<'_>,
     asking: &ComparisonOptions,
 ) -> Result<RankerComparison, Error> {
@@ -287,7 +287,7 @@ pub fn differ(
         query_lengths: lengths,
         rr_changes: change,
         top_overlap: query_groups::top_overlap(rows),
-        answer_types: query_groups::group_by_answer_type(rows),
+        question_classes: query_groups::group_by_question_class(rows),
         bigrams: query_groups::group_by_bigram(rows),
         hypotheses: findings,
         examples: compared_query::example_queries(source, &asked, rows),

@@ -40,6 +40,16 @@ pub enum Error {
         /// The name that was given.
         name: String,
     },
+    /// Something was requested by an index that does not exist.
+    #[error("there is no {what} with index {index}; there are {n}, counted from 0")]
+    IndexNotFound {
+        /// The kind of thing: a query of a study, an item of a task.
+        what: String,
+        /// The index that was given.
+        index: u64,
+        /// How many there are.
+        n: usize,
+    },
 }
 
 impl Error {
@@ -105,7 +115,7 @@ impl Error {
     pub fn field(&self) -> Option<&str> {
         match self {
             Error::Invalid { field, .. } => Some(&field.name),
-            Error::File { .. } | Error::Line { .. } | Error::NotFound { .. } => None,
+            _ => None,
         }
     }
 
@@ -113,7 +123,7 @@ impl Error {
     pub fn message_without_field(self) -> String {
         match self {
             Error::Invalid { error, .. } => error.to_string(),
-            Error::File { .. } | Error::Line { .. } | Error::NotFound { .. } => self.to_string(),
+            _ => self.to_string(),
         }
     }
 
@@ -122,6 +132,15 @@ impl Error {
         Error::NotFound {
             what: what.to_owned(),
             name: name.to_string(),
+        }
+    }
+
+    /// Returns the error of an index, counted from 0, that is not below the number of things.
+    pub fn index_not_found(what: impl ToString, index: impl TryInto<u64>, n: usize) -> Error {
+        Error::IndexNotFound {
+            what: what.to_string(),
+            index: index.try_into().unwrap_or(u64::MAX),
+            n,
         }
     }
 }
@@ -182,7 +201,7 @@ pub enum FieldError {
         expected: String,
     },
     /// A whole number outside of its range.
-    #[error("is {value}, must be from {} to {}", range.start(), range.end())]
+    #[error("is {value}; must be from {} to {}", range.start(), range.end())]
     IntegerOutOfRange {
         /// The number that was given.
         value: u32,
@@ -198,7 +217,7 @@ pub enum FieldError {
         n: usize,
     },
     /// More items or characters than are allowed.
-    #[error("{found}, at most {max} are taken")]
+    #[error("{found}; at most {max} are allowed")]
     TooMany {
         /// How many were given, for example "has 7 characters".
         found: String,

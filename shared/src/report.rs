@@ -28,7 +28,7 @@ use crate::stats::Estimate;
 pub use self::csv::to_csv;
 pub use behavioral_tests::behavioral_test_tables;
 pub use comparison::comparison_tables;
-pub use figures::{figure_tables, funnel_step_label, precondition_label};
+pub use figures::{figure_tables, funnel_step_label};
 pub use html::to_html;
 pub use late_interaction::late_interaction_tables;
 pub use latex::to_latex;

@@ -138,6 +138,24 @@ pub enum RankerKind {
 }
 
 impl RankerKind {
+    /// Every kind, in the order of tables and figures.
+    pub const ALL: [RankerKind; 4] = [
+        RankerKind::Lexical,
+        RankerKind::Neural,
+        RankerKind::Remote,
+        RankerKind::ScoreFile,
+    ];
+
+    /// Returns the label of the kind in tables and figures.
+    pub fn label(self) -> &'static str {
+        match self {
+            RankerKind::Lexical => "Lexical",
+            RankerKind::Neural => "Neural",
+            RankerKind::Remote => "Remote",
+            RankerKind::ScoreFile => "Uploaded scores",
+        }
+    }
+
     /// Returns the default tie threshold ε: the two sides of a claim tie if they differ by at most
     /// this.
     pub fn tie_threshold(self) -> f64 {

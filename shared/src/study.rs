@@ -500,6 +500,25 @@ mod tests {
     }
 
     #[test]
+    fn transfer_sets_are_read_in_old_and_new_keys() {
+        let sets = |keys: &str| {
+            let more = format!("[[transfers]]\nname = \"x\"\nfile = \"x.jsonl\"\n{keys}");
+            let text = r#"["tfc1"]"#;
+            read(text, &more).unwrap().definition
+        };
+        let old = sets("queries = \"shared\"\nsymmetric = true");
+        let new = sets("query_source = \"shared\"\nis_symmetric = true");
+        assert_eq!(old.transfers, new.transfers);
+        assert_eq!(
+            new.transfers[0].query_source,
+            TransferQuerySource::GivenShared
+        );
+        assert!(new.transfers[0].is_symmetric);
+        let written = new.to_toml();
+        assert!(written.contains("query_source = \"shared\""), "{written}");
+    }
+
+    #[test]
     fn groups_lack_what_needs_vectors_and_it_is_named() {
         for (probes, left_out) in [
             (r#"["all"]"#, "stmc1 stmc2 stmc3"),

@@ -165,24 +165,29 @@ impl Analyzer {
         }
     }
 
-    /// Describes the analyzer, as shown with figures: `alnum, no stop list, porter`.
+    /// Describes the analyzer, as shown with figures: `a–z and digits, stop words kept, Porter
+    /// stemmer`.
     pub fn describe(&self) -> String {
         let stopwords = match &self.stopwords {
-            Stopwords::None => "no stop words removed".to_owned(),
-            Stopwords::EnFunction => "English stop words (en-function)".to_owned(),
-            Stopwords::List(words) => format!("{} stop words", words.len()),
+            Stopwords::None => "stop words kept".to_owned(),
+            Stopwords::EnFunction => "English function words removed".to_owned(),
+            Stopwords::List(words) => format!("{} stop words removed", words.len()),
         };
         let tokens = match &self.tokenizer {
             Tokenizer::Wordpiece(pieces) => {
                 format!("WordPiece of {} ({} tokens)", pieces.file(), pieces.len())
             }
-            Tokenizer::Alnum | Tokenizer::Unicode => self.tokenizer.name().to_owned(),
+            Tokenizer::Alnum | Tokenizer::Unicode => self.tokenizer.label().to_owned(),
+        };
+        let stemmer = match self.stemmer {
+            Stemmer::None => "no stemmer".to_owned(),
+            Stemmer::Porter | Stemmer::Porter2 => format!("{} stemmer", self.stemmer.label()),
         };
         let cut = match self.max_tokens {
             Some(most) => format!(", first {most} tokens of a document"),
             None => String::new(),
         };
-        format!("{tokens}, {stopwords}, {}{cut}", self.stemmer.name())
+        format!("{tokens}, {stopwords}, {stemmer}{cut}")
     }
 }
 
@@ -197,6 +202,15 @@ impl Tokenizer {
             Tokenizer::Alnum => "alnum",
             Tokenizer::Unicode => "unicode",
             Tokenizer::Wordpiece(_) => "wordpiece",
+        }
+    }
+
+    /// Returns the display name of the tokenizer; it does not include the WordPiece vocabulary.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Tokenizer::Alnum => "a–z and digits",
+            Tokenizer::Unicode => "Unicode words",
+            Tokenizer::Wordpiece(_) => "WordPiece",
         }
     }
 
@@ -220,6 +234,15 @@ impl Stemmer {
             Stemmer::None => "none",
             Stemmer::Porter => "porter",
             Stemmer::Porter2 => "porter2",
+        }
+    }
+
+    /// Returns the display name of the stemmer, as shown in forms and with figures.
+    pub fn label(self) -> &'static str {
+        match self {
+            Stemmer::None => "none",
+            Stemmer::Porter => "Porter",
+            Stemmer::Porter2 => "Porter 2",
         }
     }
 }
@@ -289,6 +312,19 @@ mod tests {
         let named = format!("{wordpiece}\nstemmer = \"porter\"");
         assert_eq!(stemmer(&named), Stemmer::Porter);
         assert!(toml::from_str::<Analyzer>("stem = \"porter\"").is_err());
+    }
+
+    #[test]
+    fn an_analyzer_is_described_in_display_names() {
+        assert_eq!(
+            Analyzer::default().describe(),
+            "a–z and digits, stop words kept, Porter stemmer"
+        );
+        let own = Stopwords::List(vec!["the".to_owned(), "of".to_owned()]);
+        assert_eq!(
+            analyzer(Tokenizer::Unicode, own, Stemmer::None).describe(),
+            "Unicode words, 2 stop words removed, no stemmer"
+        );
     }
 
     #[test]

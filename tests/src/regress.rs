@@ -74,10 +74,10 @@ fn trec_deep_learning_2019_through_all_axioms() {
     };
     assert_eq!(rows("rankers").len(), 9);
     assert_eq!(rows("cells").len(), 81);
-    let certificates = rows("certificates");
+    let stability = rows("stability");
     // Each of the two neural rankers is checked alone, in other batches, and in f16.
-    assert_eq!(certificates.len(), 6);
-    for row in certificates {
+    assert_eq!(stability.len(), 6);
+    for row in stability {
         let number = |at: usize, kind: &str| row[at][kind].as_f64().unwrap();
         assert_eq!(number(2, "count"), 128.0);
         assert!(

@@ -369,7 +369,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
         (format!("{pair}\tNaN"), "is not finite"),
         (format!("{pair}\tinf"), "is not finite"),
         (format!("{pair}\tx"), "is not a number"),
-        (pair.to_owned(), "2 columns, expected 3"),
+        (pair.to_owned(), "2 columns; expected 3"),
         (format!("{last}\n{last}"), "already has a score for query"),
     ] {
         let line = n + row.lines().count() - 1;

@@ -60,7 +60,7 @@ fn a_converted_data_set_is_a_set_of_a_study() {
         "read: jfleg/dev/dev.src, jfleg/dev/dev.ref0, ",
         "7 pairs of 2 sentences are in fluency.jsonl",
         "1 pairs are of the same text twice",
-        "file = \"fluency.jsonl\", queries = \"noun-phrase\"",
+        "file = \"fluency.jsonl\", query_source = \"noun-phrase\"",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -215,7 +215,7 @@ fn tables_are_read_by_their_columns() {
     assert_eq!(told["left_out"], json!({"no-paraphrase": 2}));
     assert_eq!(rows[1]["_id"], "test-1-2");
     let said = home.run("transfer mspc msr/msr_paraphrase_test.txt --to out.jsonl");
-    assert!(said.expect_success().contains("symmetric = true"));
+    assert!(said.expect_success().contains("is_symmetric = true"));
 
     let simple = "a\tb\tc\td\te\tf\tg\th";
     home.write(

@@ -107,7 +107,7 @@ first_tokens = 500
 file = "vocab.txt""#;
     home.make_study(study_file("pieces", "Pieces", tiny_collection(), rest));
     let report = home.run("report pieces --format md").expect_success();
-    let said = "WordPiece of vocab.txt (11 tokens), no stop words removed, none, first 500 tokens \
+    let said = "WordPiece of vocab.txt (11 tokens), stop words kept, no stemmer, first 500 tokens \
                 of a document";
     assert!(report.contains(said), "{report}");
     assert_eq!(

@@ -128,7 +128,9 @@ impl TaskState {
     /// Returns an item of the task; an error if the task has no such item.
     pub(crate) fn item(&self, item: ItemNo) -> Result<&AnnotationItem, Error> {
         let found = self.items.get(item.0 as usize);
-        found.ok_or_else(|| shared::error::Error::not_found("item of this task", item.0).into())
+        let n = self.items.len();
+        let error = || shared::error::Error::index_not_found("item of this task", item.0, n).into();
+        found.ok_or_else(error)
     }
 
     /// Returns the summary of the task for lists, with the progress of a person.

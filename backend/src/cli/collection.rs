@@ -249,7 +249,7 @@ impl EvalArgs {
         };
         collection_files::print_reader_warnings(&reading);
         let evaluation = effectiveness::evaluate(&qrels, &run, &measures)
-            .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgement"))?;
+            .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgment"))?;
         self.print(&evaluation);
         Ok(CommandOutcome::Done)
     }

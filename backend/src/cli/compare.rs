@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use shared::collection::Run;
 use shared::compare::{
     ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef,
-    describe_run, differ, query_list,
+    compare_rankers, describe_run, query_list,
 };
 use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
@@ -21,7 +21,7 @@ use crate::pipeline;
 use crate::store::DataFolder;
 
 /// Compare two rankers: query tokens and novel terms in the top results; reciprocal rank by these,
-/// by query length, answer type and first words; changed and shared results
+/// by query length, question class and first words; changed and shared results
 #[derive(clap::Args)]
 pub(crate) struct CompareArgs {
     /// Name of an existing study
@@ -118,7 +118,7 @@ impl CompareArgs {
                 [(first, &runs[0]), (second, &runs[1])],
             )
         };
-        let found = differ(&source, &asking)?;
+        let found = compare_rankers(&source, &asking)?;
         self.tables(&found, || {
             Ok(query_list::list_all_queries(&source, &asking)?)
         })

@@ -214,7 +214,7 @@ impl ScoreArgs {
         let computing = self.computing.compute_target()?;
         let work = match (&self.instances, &self.pairs) {
             (Some(_), _) if self.analyzer.is_given() => {
-                let reason = "instances are scored with the analyser they were mined with; \
+                let reason = "instances are scored with the analyzer they were mined with; \
                               give --tokenizer, --stopwords and --stemmer with --pairs";
                 return Err(InputError::conflict("score", reason).into());
             }

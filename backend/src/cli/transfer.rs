@@ -194,7 +194,7 @@ impl DataSet {
             DataSet::Xsum { .. } => words("xsum", "stories", "shared"),
             DataSet::Cnndm { .. } => words("cnndm", "stories", "shared"),
             DataSet::Mspc(_) => DataSetDescription {
-                more: ", symmetric = true",
+                more: ", is_symmetric = true",
                 ..words("mspc", "rows", "noun-phrase")
             },
             DataSet::Wikiturk(_) => words("wikiturk", "sentences", "noun-phrase"),
@@ -295,7 +295,7 @@ fn tell(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescr
         }
     };
     println!(
-        "in a study: [[transfers]] name = \"{}\", file = {:?}, queries = \"{queries}\"{}",
+        "in a study: [[transfers]] name = \"{}\", file = {:?}, query_source = \"{queries}\"{}",
         words.name, ways.to, words.more
     );
 }

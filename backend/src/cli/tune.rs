@@ -175,14 +175,14 @@ impl TuneArgs {
         let values: Option<Vec<(f64, u64)>> = values.collect();
         let found = values.and_then(|it| collect_grid_results(&self.measure.to_string(), it));
         found.ok_or_else(|| {
-            let reason = "no query has a judgement; tuning needs qrels";
+            let reason = "no query has a judgment; tuning needs qrels";
             InputError::missing("tune", reason).into()
         })
     }
 }
 
-/// Replaces the first lexical ranker of the same kind in a study file by the best one, or appends
-/// it.
+/// Replaces the first lexical ranker of the same kind in a study file by the best one; appends
+/// the best one if the file has none of that kind.
 fn write_study(
     path: &Path,
     mut definition: StudyDefinition,

@@ -98,7 +98,7 @@ pub(super) async fn lease_items(
     Ok(Json(LeaseItemsResponse {
         items: items.collect(),
         n_leased_to_others: promised.n_leased,
-        standing: promised.standing,
+        progress: promised.standing,
     }))
 }
 
@@ -197,7 +197,7 @@ pub(super) async fn submit_events(
         receipts: taken
             .map(|(key, outcome)| EventReceipt { key, outcome })
             .collect(),
-        standing: desk.progress(Some(person)),
+        progress: desk.progress(Some(person)),
     }))
 }
 

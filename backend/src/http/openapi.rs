@@ -70,6 +70,12 @@ impl Operation {
 }
 
 impl OperationSchemas {
+    /// Returns the schemas that request and reply refer to, by name.
+    #[cfg(test)]
+    pub(super) fn named(&self) -> &[(String, RefOr<Schema>)] {
+        &self.named
+    }
+
     fn of<E: ToSchema, R: ToSchema>() -> OperationSchemas {
         let mut named = Vec::new();
         let description = serde_json::to_value(E::schema()).ok();

@@ -241,7 +241,7 @@ struct RerankResult {
     /// Position of the document in the request and its score, best first.
     order: Vec<(usize, f64)>,
     n_cut: usize,
-    n_pieces: u64,
+    n_tokens: u64,
 }
 
 impl RerankResult {
@@ -283,8 +283,8 @@ impl RerankResult {
             results: results.collect(),
             model: self.model,
             usage: CohereRerankUsage {
-                prompt_tokens: self.n_pieces,
-                total_tokens: self.n_pieces,
+                prompt_tokens: self.n_tokens,
+                total_tokens: self.n_tokens,
             },
             meta: CohereRerankMeta {
                 api_version: CohereApiVersion {
@@ -342,7 +342,7 @@ async fn rank(
         order: in_order(scores, |score| number(raw, scale, score)),
         texts,
         n_cut,
-        n_pieces: n_tokens,
+        n_tokens,
     })
 }
 

@@ -121,6 +121,10 @@ async fn round(
     queue.retain(|id| !is_stuck(id));
     metrics::gauge!("axioscope_jobs_unfinished").set(queue.len() as f64);
     running.retain(|id, _| queue.contains(id));
+    {
+        let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
+        speeds.retain(|id, _| running.contains_key(id));
+    }
     for id in queue.iter().take(AT_ONCE) {
         if *stopping.borrow() {
             break;
@@ -164,8 +168,8 @@ async fn turn(
                 since,
                 n_pairs: 0,
                 pairs_per_s: 0.0,
-                n_pieces: 0,
-                pieces_per_s: 0.0,
+                n_tokens: 0,
+                tokens_per_s: 0.0,
             },
         );
     }
@@ -213,7 +217,7 @@ async fn cut_next(
     let Some(batch) = jobs.store.next_batch(id, after).await? else {
         return Ok(None);
     };
-    run_blocking("cutting texts into pieces", move || {
+    run_blocking("cutting texts into tokens", move || {
         let cut = threads.install(|| ranker.cut_batch(&batch.texts))?;
         Ok(Some((batch.number, cut)))
     })
@@ -369,8 +373,8 @@ fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
         speed.n_pairs += n_pairs;
         let took_s = speed.since.elapsed().as_secs_f64();
         speed.pairs_per_s = speed.n_pairs as f64 / took_s.max(1e-3);
-        speed.n_pieces += reads.tokens;
-        speed.pieces_per_s = speed.n_pieces as f64 / took_s.max(1e-3);
+        speed.n_tokens += reads.tokens;
+        speed.tokens_per_s = speed.n_tokens as f64 / took_s.max(1e-3);
     }
 }
 

@@ -70,31 +70,31 @@ impl IndependentEncoder {
     pub(super) fn encode(
         &self,
         side: InputRole,
-        pieces: &[&TokenizedText],
+        tokens: &[&TokenizedText],
     ) -> Result<Vec<EncodedInput>, neural::Error> {
         Ok(match self {
             IndependentEncoder::Dense(it) => it
-                .encode(pieces)?
+                .encode(tokens)?
                 .into_iter()
                 .map(EncodedInput::Dense)
                 .collect(),
             IndependentEncoder::Sparse(it) => it
-                .encode(pieces)?
+                .encode(tokens)?
                 .into_iter()
                 .map(EncodedInput::Sparse)
                 .collect(),
             IndependentEncoder::Colbert(it) => it
-                .encode(pieces)?
+                .encode(tokens)?
                 .into_iter()
                 .map(EncodedInput::Dense)
                 .collect(),
             IndependentEncoder::Epic(it) => match side {
                 InputRole::Query => {
-                    let queries = it.encode_queries(pieces)?.into_iter();
+                    let queries = it.encode_queries(tokens)?.into_iter();
                     queries.map(EncodedInput::EpicQuery).collect()
                 }
                 InputRole::Document => {
-                    let texts = it.encode_documents(pieces)?.into_iter();
+                    let texts = it.encode_documents(tokens)?.into_iter();
                     texts.map(EncodedInput::EpicText).collect()
                 }
             },

@@ -12,7 +12,7 @@ const RECOVERY: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(super) struct ForwardPassMonitor {
     sequences: AtomicU64,
-    pieces: AtomicU64,
+    tokens: AtomicU64,
     /// Time and message of the last out-of-memory error; `None` after a successful pass.
     exhausted: Mutex<Option<(Instant, String)>>,
 }
@@ -43,7 +43,7 @@ impl ForwardPassMonitor {
     pub(super) fn counts(&self) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
-            tokens: self.pieces.load(Ordering::Relaxed),
+            tokens: self.tokens.load(Ordering::Relaxed),
         }
     }
 
@@ -63,23 +63,23 @@ impl ForwardPassMonitor {
     pub(super) fn run<T, R>(
         &self,
         items: &[T],
-        n_pieces: &dyn Fn(&T) -> usize,
+        n_tokens: &dyn Fn(&T) -> usize,
         work: &Work<'_, T, R>,
     ) -> Result<Vec<R>, neural::Error> {
         match work(items) {
             Ok(results) => {
-                let pieces: usize = items.iter().map(n_pieces).sum();
+                let tokens: usize = items.iter().map(n_tokens).sum();
                 self.sequences
                     .fetch_add(items.len() as u64, Ordering::Relaxed);
-                self.pieces.fetch_add(pieces as u64, Ordering::Relaxed);
+                self.tokens.fetch_add(tokens as u64, Ordering::Relaxed);
                 self.note(None);
                 Ok(results)
             }
             Err(error) if error.is_out_of_memory() && items.len() > 1 => {
                 tracing::warn!("{error}; again with half of {} texts", items.len());
                 let (some, others) = items.split_at(items.len() / 2);
-                let mut results = self.run(some, n_pieces, work)?;
-                results.extend(self.run(others, n_pieces, work)?);
+                let mut results = self.run(some, n_tokens, work)?;
+                results.extend(self.run(others, n_tokens, work)?);
                 Ok(results)
             }
             Err(error) => {

@@ -212,16 +212,16 @@ impl IncrementalScoring {
             .map(|it| it.of(&self.request.documents))
             .collect();
         let cut = self.passage_ranker.cut(InputRole::Document, &written)?;
-        for (passage, pieces) in new.iter_mut().zip(cut) {
+        for (passage, tokens) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
                 ScoringModel::Independent(_) => false,
-                ScoringModel::Joint(model) => model.tokenize_pair(&self.query, &pieces).truncated,
+                ScoringModel::Joint(model) => model.tokenize_pair(&self.query, &tokens).truncated,
             };
-            if pieces.truncated || cut_together || self.texts[passage.text].truncated {
+            if tokens.truncated || cut_together || self.texts[passage.text].truncated {
                 (self.request.on_truncation)(TruncatedInput::Document(passage.text))?;
             }
-            self.n_tokens += (pieces.ids.len() + self.query.ids.len()) as u64;
-            passage.length = self.passage_ranker.length(&[pieces], 1);
+            self.n_tokens += (tokens.ids.len() + self.query.ids.len()) as u64;
+            passage.length = self.passage_ranker.length(&[tokens], 1);
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ impl NeuralRanker {
         match is_late && self.passages == PassageStrategy::Truncate {
             true => Ok(()),
             false => {
-                let reason = "has no vector for each piece of a whole text; take one in late \
+                let reason = "has no vector for each token of a whole text; take one in late \
                               interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
                 let ranker = InvalidField::with_display("ranker", &self.about.spec);
                 Err(InputError::unsupported(ranker, reason).into())
@@ -43,13 +43,13 @@ impl NeuralRanker {
         texts: &[&str],
     ) -> Result<Vec<EncodedText>, Error> {
         self.check_late()?;
-        let pieces = self.cut(side, texts)?;
-        let pieces: Vec<_> = pieces.iter().collect();
+        let tokens = self.cut(side, texts)?;
+        let tokens: Vec<_> = tokens.iter().collect();
         let encode = |batch: &[&neural::TokenizedText]| match self.reader.independent() {
             Some(model) => model.encode(side, batch),
             None => Ok(Vec::new()),
         };
-        let vectors = self.in_batches(&pieces, encode)?.into_iter();
+        let vectors = self.in_batches(&tokens, encode)?.into_iter();
         let dense = vectors.filter_map(|it| match it {
             EncodedInput::Dense(it) => Some(it),
             EncodedInput::Sparse(_) | EncodedInput::EpicQuery(_) | EncodedInput::EpicText(_) => {
@@ -114,7 +114,7 @@ impl NeuralRanker {
             n_heads: n_heads as u32,
             layer,
             head,
-            tokens: pair.ids.iter().map(|&it| model.piece(it)).collect(),
+            tokens: pair.ids.iter().map(|&it| model.token(it)).collect(),
             document_start: pair.document_start as u32,
             weights: weights
                 .chunks_exact(pair.ids.len())
@@ -125,9 +125,9 @@ impl NeuralRanker {
     }
 
     /// Returns a token as it is written in the vocabulary.
-    pub(crate) fn piece(&self, id: u32) -> String {
+    pub(crate) fn token(&self, id: u32) -> String {
         match self.reader.independent() {
-            Some(IndependentEncoder::Dense(it)) => it.piece(id),
+            Some(IndependentEncoder::Dense(it)) => it.token(id),
             Some(IndependentEncoder::Colbert(it)) => it.token(id),
             Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => {
                 id.to_string()

@@ -93,7 +93,7 @@ impl NeuralRanker {
             ModelUse::Colbert => (format!("{short} ColBERT"), of_colbert(&reader), None),
             ModelUse::Epic => (
                 format!("{short} EPIC"),
-                "salience of query pieces, expansion and quality of the text".to_owned(),
+                "salience of query tokens, expansion and quality of the text".to_owned(),
                 None,
             ),
             ModelUse::MonoT5 => (
@@ -117,7 +117,7 @@ impl NeuralRanker {
             }
             ModelUse::Dense(EmbeddingKind::LateInteraction) => (
                 format!("{short} late interaction"),
-                "sum over query pieces of the best cosine".to_owned(),
+                "sum over query tokens of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
@@ -230,16 +230,16 @@ fn dense(
     siblings: &[Arc<NeuralRanker>],
     computing: ComputeTarget,
 ) -> Result<EmbeddingModel, neural::Error> {
-    let max_pieces = MAX_TOKENS.min(most);
+    let max_tokens = MAX_TOKENS.min(most);
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
         if let Some(model) = sibling.dense()
-            && let Some(model) = model.with_kind(files, matching, max_pieces)?
+            && let Some(model) = model.with_kind(files, matching, max_tokens)?
         {
             return Ok(model);
         }
     }
-    EmbeddingModel::load(files, matching, max_pieces, computing)
+    EmbeddingModel::load(files, matching, max_tokens, computing)
 }
 
 /// Returns the maximum number of tokens of a document for a use of a model with `most` positions.
@@ -271,5 +271,5 @@ fn of_colbert(reader: &ScoringModel) -> String {
         QueryAugmentation::Attended => "query filled up with [MASK] that all look at",
     };
     let width = model.dimension();
-    format!("sum of the best cosines, {width} numbers a piece, {markers}, {masks}")
+    format!("sum of the best cosines, {width} dimensions a token, {markers}, {masks}")
 }

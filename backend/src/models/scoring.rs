@@ -111,7 +111,7 @@ pub(crate) struct EncodedQueries {
 enum Query {
     /// The encoded query, and whether it was truncated.
     Encoded(EncodedInput, bool),
-    Pieces(TokenizedText),
+    Tokens(TokenizedText),
 }
 
 impl NeuralRanker {
@@ -174,10 +174,10 @@ impl NeuralRanker {
     /// Returns the number of tokens that the passages of a document count in a plan: for models
     /// that read query and document together, once for each of its pairs.
     pub(super) fn length(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
-        let n_pieces: usize = passages.iter().map(|it| it.ids.len()).sum();
+        let n_tokens: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
-            ScoringModel::Independent(_) => n_pieces,
-            ScoringModel::Joint(_) => (n_pieces + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs,
+            ScoringModel::Independent(_) => n_tokens,
+            ScoringModel::Joint(_) => (n_tokens + ASSUMED_QUERY_TOKENS * passages.len()) * n_pairs,
         }
     }
 
@@ -195,14 +195,14 @@ impl NeuralRanker {
                 .iter()
                 .map(|&it| queries[it as usize].as_str())
                 .collect();
-            let pieces = self.cut(InputRole::Query, &written)?;
+            let tokens = self.cut(InputRole::Query, &written)?;
             let made: Vec<Query> = match &*self.reader {
-                ScoringModel::Joint(_) => pieces.into_iter().map(Query::Pieces).collect(),
+                ScoringModel::Joint(_) => tokens.into_iter().map(Query::Tokens).collect(),
                 ScoringModel::Independent(model) => {
-                    let read: Vec<&TokenizedText> = pieces.iter().collect();
+                    let read: Vec<&TokenizedText> = tokens.iter().collect();
                     let vectors = self.encode(model, InputRole::Query, &read)?;
-                    let each = vectors.into_iter().zip(&pieces);
-                    each.map(|(it, pieces)| Query::Encoded(it, pieces.truncated))
+                    let each = vectors.into_iter().zip(&tokens);
+                    each.map(|(it, tokens)| Query::Encoded(it, tokens.truncated))
                         .collect()
                 }
             };
@@ -257,8 +257,8 @@ impl NeuralRanker {
                 let mut scored = Vec::new();
                 for (place, text) in places.iter().zip(cut) {
                     for &(_, query, pair) in prepared.of(*place) {
-                        let Some(Query::Pieces(query)) = &prepared.queries[query as usize] else {
-                            unreachable!("every query of a pair was cut into pieces");
+                        let Some(Query::Tokens(query)) = &prepared.queries[query as usize] else {
+                            unreachable!("every query of a pair was cut into tokens");
                         };
                         let first = read.len();
                         read.extend(
@@ -409,9 +409,9 @@ impl NeuralRanker {
 
     /// Returns the beginning of a text with at most `most` tokens, or as many as the model reads.
     pub(super) fn first_tokens<'a>(&self, text: &'a str, most: usize) -> Result<&'a str, Error> {
-        let pieces = self.cut(InputRole::Document, &[text])?.remove(0);
+        let tokens = self.cut(InputRole::Document, &[text])?.remove(0);
         // Tokens of a prompt have spans that end at 0.
-        let mut ends = pieces.spans.iter().map(|it| it.1).filter(|&it| it > 0);
+        let mut ends = tokens.spans.iter().map(|it| it.1).filter(|&it| it > 0);
         let end = ends.nth(most.saturating_sub(1));
         let cut = end.and_then(|it| text.char_indices().nth(it as usize));
         Ok(cut.map_or(text, |(at, _)| &text[..at]))
@@ -424,9 +424,9 @@ impl NeuralRanker {
             .map(|it| self.passages.split_document(it))
             .collect();
         let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
-        let mut pieces = self.cut(InputRole::Document, &passages)?.into_iter();
+        let mut tokens = self.cut(InputRole::Document, &passages)?.into_iter();
         let each = read.iter().map(|it| {
-            let passages: Vec<TokenizedText> = pieces.by_ref().take(it.passages.len()).collect();
+            let passages: Vec<TokenizedText> = tokens.by_ref().take(it.passages.len()).collect();
             let truncated = it.truncated || passages.iter().any(|it| it.truncated);
             TokenizedDocument {
                 passages,
@@ -440,30 +440,30 @@ impl NeuralRanker {
         &self,
         model: &IndependentEncoder,
         side: InputRole,
-        pieces: &[&TokenizedText],
+        tokens: &[&TokenizedText],
     ) -> Result<Vec<EncodedInput>, Error> {
-        self.in_batches(pieces, |it| model.encode(side, it))
+        self.in_batches(tokens, |it| model.encode(side, it))
     }
 
     /// Runs `work` on all inputs at once if they fit into the usual token budget, as planned
     /// batches do, and otherwise in several batches.
     pub(super) fn in_batches<T>(
         &self,
-        pieces: &[&TokenizedText],
+        tokens: &[&TokenizedText],
         work: impl Fn(&[&TokenizedText]) -> Result<Vec<T>, neural::Error>,
     ) -> Result<Vec<T>, Error> {
         let budget = TOKEN_BUDGET as usize;
-        let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
-        let encode = |pieces: &[&TokenizedText]| {
-            let encoded = self.monitor.run(pieces, &|it| it.ids.len(), &|it| work(it));
+        let lengths: Vec<usize> = tokens.iter().map(|it| it.ids.len()).collect();
+        let encode = |tokens: &[&TokenizedText]| {
+            let encoded = self.monitor.run(tokens, &|it| it.ids.len(), &|it| work(it));
             encoded.map_err(Error::model(&self.about.spec))
         };
-        if lengths.iter().sum::<usize>() <= budget || pieces.len() == 1 {
-            return encode(pieces);
+        if lengths.iter().sum::<usize>() <= budget || tokens.len() == 1 {
+            return encode(tokens);
         }
-        let mut placed: Vec<(usize, T)> = Vec::with_capacity(pieces.len());
+        let mut placed: Vec<(usize, T)> = Vec::with_capacity(tokens.len());
         for batch in neural::plan_batches(&lengths, budget) {
-            let read: Vec<&TokenizedText> = batch.iter().map(|&it| pieces[it]).collect();
+            let read: Vec<&TokenizedText> = batch.iter().map(|&it| tokens[it]).collect();
             placed.extend(batch.into_iter().zip(encode(&read)?));
         }
         placed.sort_unstable_by_key(|it| it.0);
@@ -503,10 +503,10 @@ pub(super) struct TokenizedDocument {
 
 impl TokenizedDocument {
     /// Returns a document with one passage.
-    fn of(pieces: TokenizedText) -> TokenizedDocument {
+    fn of(tokens: TokenizedText) -> TokenizedDocument {
         TokenizedDocument {
-            truncated: pieces.truncated,
-            passages: vec![pieces],
+            truncated: tokens.truncated,
+            passages: vec![tokens],
         }
     }
 }
@@ -521,7 +521,7 @@ impl EncodedQueries {
 }
 
 fn to_wire(matches: neural::TokenMatches) -> TokenSimilarities {
-    let words = |pieces: Vec<neural::SubwordToken>| pieces.into_iter().map(|it| it.token).collect();
+    let words = |tokens: Vec<neural::SubwordToken>| tokens.into_iter().map(|it| it.token).collect();
     TokenSimilarities {
         query_tokens: words(matches.query),
         document_tokens: words(matches.document),

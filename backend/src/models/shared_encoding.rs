@@ -153,11 +153,11 @@ fn score_batch(
         }
     };
     let models: Vec<&EmbeddingModel> = models;
-    let encode = |pieces: &[&TokenizedText]| {
-        let each = models[0].encode_for_models(&models, pieces)?;
+    let encode = |tokens: &[&TokenizedText]| {
+        let each = models[0].encode_for_models(&models, tokens)?;
         let mut each: Vec<_> = each.into_iter().map(Vec::into_iter).collect();
         let of_text = |_| each.iter_mut().filter_map(Iterator::next).collect();
-        Ok((0..pieces.len()).map(of_text).collect())
+        Ok((0..tokens.len()).map(of_text).collect())
     };
     let encoded: Vec<Vec<EncodedText>> = first.in_batches(&batch.passages(), encode)?;
     let mut by_model: Vec<Vec<EncodedInput>> = models.iter().map(|_| Vec::new()).collect();

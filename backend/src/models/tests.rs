@@ -186,7 +186,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
 }
 
 #[test]
-fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
+fn a_folder_with_a_head_for_masked_tokens_weighs_the_vocabulary_too() {
     let models = ModelRegistry::new(&[fixture("splade-tiny")], Device::Cpu).unwrap();
     let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
     assert_eq!(models.specs(), specs);

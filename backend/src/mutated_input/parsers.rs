@@ -242,7 +242,7 @@ pub(super) const PARSERS: &[Parser] = &[
     ),
     of(
         "ranker-toml",
-        &["architecture = \"bi-encoder\"\nquery_pieces = 32\n"],
+        &["architecture = \"bi-encoder\"\nmax_query_tokens = 32\n"],
         |it| RankerConfig::parse(it).is_ok(),
     ),
     of(
@@ -378,11 +378,11 @@ fn in_file(input: &[u8], takes: impl FnOnce(&Path) -> bool) -> bool {
 }
 
 fn reads_pieces(input: &[u8]) -> bool {
-    let Ok(pieces) = WordpieceVocabulary::read("a", &text(input)) else {
+    let Ok(tokens) = WordpieceVocabulary::read("a", &text(input)) else {
         return false;
     };
     let analyzer = Analyzer {
-        tokenizer: Tokenizer::Wordpiece(pieces),
+        tokenizer: Tokenizer::Wordpiece(tokens),
         ..Analyzer::default()
     };
     analyzer.terms("The rivers' banks, unseen");

@@ -68,7 +68,7 @@ pub(crate) fn analyze_late_interaction(
         .collect();
     let encoded = encode_queries(ranker, &queries)?;
     let mut read = Read::of(&queries, &encoded, &pools, ranker);
-    let wanted = read.pieces();
+    let wanted = read.tokens();
     let texts = Texts::of(collection, &pools);
     let spectra = texts.encode(ranker, &wanted, |place, vectors| {
         read.compare(&encoded, texts.readers(place), vectors);
@@ -86,7 +86,7 @@ pub(crate) fn analyze_late_interaction(
         ..Analyzer::default()
     };
     let words = super::build_index(collection, &words)?;
-    let piece_df = piece_df(ranker, collection, &wanted)?;
+    let token_df = token_df(ranker, collection, &wanted)?;
     let each: Vec<(QueryMatches, QueryMatchStatistics)> = read
         .matched
         .into_par_iter()
@@ -106,8 +106,8 @@ pub(crate) fn analyze_late_interaction(
     let known = LateInteractionContext {
         n_docs: collection.docs.len() as u64,
         df: &df,
-        token_df: &|id| piece_df.get(&id).copied().unwrap_or(0),
-        token: &|id| ranker.piece(id),
+        token_df: &|id| token_df.get(&id).copied().unwrap_or(0),
+        token: &|id| ranker.token(id),
         spectrum: &|id| (spectra.n_vectors(id), ratio(&ratios, id)),
         pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
     };
@@ -120,7 +120,7 @@ fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<Encod
 }
 
 /// Returns the document frequency of each of the wanted tokens.
-fn piece_df(
+fn token_df(
     ranker: &NeuralRanker,
     collection: &Collection,
     wanted: &BTreeSet<u32>,
@@ -210,12 +210,12 @@ impl Read {
     ) -> Read {
         let each = queries.iter().zip(encoded).zip(pools).zip(0..);
         let matched = each.map(|(((query, encoded), pool), number): (_, u32)| {
-            let (words, of_piece) = words(query, encoded);
-            let pieces = encoded.token_ids().zip(of_piece);
-            let pieces: Vec<QueryToken> = pieces
+            let (words, of_token) = words(query, encoded);
+            let tokens = encoded.token_ids().zip(of_token);
+            let tokens: Vec<QueryToken> = tokens
                 .map(|(id, word)| QueryToken {
                     id,
-                    token: ranker.piece(id),
+                    token: ranker.token(id),
                     word_index: word,
                 })
                 .collect();
@@ -225,9 +225,9 @@ impl Read {
             };
             QueryMatches {
                 query_no: number,
-                best_matches: vec![none; pool.len() * pieces.len()],
+                best_matches: vec![none; pool.len() * tokens.len()],
                 words,
-                tokens: pieces,
+                tokens,
             }
         });
         Read {
@@ -235,9 +235,9 @@ impl Read {
         }
     }
 
-    fn pieces(&self) -> BTreeSet<u32> {
-        let pieces = self.matched.iter().flat_map(|it| &it.tokens);
-        pieces.map(|it| it.id).collect()
+    fn tokens(&self) -> BTreeSet<u32> {
+        let tokens = self.matched.iter().flat_map(|it| &it.tokens);
+        tokens.map(|it| it.id).collect()
     }
 
     /// Compares a document with the queries whose pools contain it.
@@ -252,10 +252,10 @@ impl Read {
             let from = place as usize * matched.tokens.len();
             for (own, best) in matched.best_matches[from..].iter_mut().zip(best) {
                 if let Some((cosine, at)) = best {
-                    let piece = ids[at];
+                    let token = ids[at];
                     *own = BestMatch {
                         cosine,
-                        token_id: piece,
+                        token_id: token,
                     };
                 }
             }
@@ -268,14 +268,14 @@ impl Read {
 fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) {
     let letters: Vec<char> = query.chars().collect();
     let is_word = |it: &(u32, u32)| {
-        let piece = letters
+        let token = letters
             .get(it.0 as usize..it.1 as usize)
             .unwrap_or_default();
-        !piece.is_empty() && piece.iter().all(|it| it.is_alphanumeric())
+        !token.is_empty() && token.iter().all(|it| it.is_alphanumeric())
     };
     let spans: Vec<(u32, u32)> = encoded.token_spans().collect();
     let mut words: Vec<String> = Vec::new();
-    let mut of_piece = Vec::with_capacity(spans.len());
+    let mut of_token = Vec::with_capacity(spans.len());
     let together = |a: &(u32, u32), b: &(u32, u32)| is_word(a) && is_word(b) && a.1 == b.0;
     for run in spans.chunk_by(together) {
         let (from, to) = (run[0].0 as usize, run[run.len() - 1].1 as usize);
@@ -288,7 +288,7 @@ fn words(query: &str, encoded: &EncodedText) -> (Vec<String>, Vec<Option<u32>>) 
                 words.len() - 1
             }) as u32
         });
-        of_piece.extend(run.iter().map(|_| word));
+        of_token.extend(run.iter().map(|_| word));
     }
-    (words, of_piece)
+    (words, of_token)
 }

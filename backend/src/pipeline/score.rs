@@ -239,13 +239,13 @@ pub(crate) fn score_models_together(
     let scored =
         models::score_shared_encoding(models, &listed, &mut drafts, |done| bar.set(done as u64))?;
     let now = reads();
-    let (sequences, pieces) = (now.0 - before.0, now.1 - before.1);
+    let (sequences, tokens) = (now.0 - before.0, now.1 - before.1);
     let seconds = since.elapsed().as_secs_f64().max(1e-3);
     eprintln!(
-        "{specs}: {} pairs, {sequences} sequences of {pieces} pieces read in {seconds:.1} s, \
-         {:.0} pieces a second",
+        "{specs}: {} pairs, {sequences} sequences of {tokens} tokens read in {seconds:.1} s, \
+         {:.0} tokens a second",
         listed.pairs.len(),
-        pieces as f64 / seconds
+        tokens as f64 / seconds
     );
     let each = models.iter().zip(scored).zip(drafts);
     let told = each.map(|((model, scored), draft)| {

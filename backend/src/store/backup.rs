@@ -16,6 +16,7 @@
 
 mod archive;
 mod files;
+mod table_loader;
 mod tables;
 
 use std::fs::{self, File};
@@ -32,6 +33,7 @@ use crate::store::{
 };
 
 use archive::ArchiveWriter;
+use table_loader::TableLoader;
 use tables::TABLES;
 
 pub(crate) use tables::DatabaseRows;
@@ -183,7 +185,7 @@ impl Unpacked<'_> {
             let member = tables::member(table.name);
             let missing = |_| archive::damaged(self.backup, &format!("it has no {member}"));
             let lines = File::open(self.at.join(&member)).map_err(missing)?;
-            let fill = tables::TableLoader {
+            let fill = TableLoader {
                 store,
                 table,
                 backup: self.backup,

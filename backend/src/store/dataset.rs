@@ -42,7 +42,7 @@ pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Resul
     write_atomically(&folder.join("scores.parquet"), WAY_OUT, |file| {
         scores(study, file)
     })?;
-    write_atomically(&folder.join("premises.jsonl.gz"), WAY_OUT, |file| {
+    write_atomically(&folder.join("preconditions.jsonl.gz"), WAY_OUT, |file| {
         let mut out = GzEncoder::new(BufWriter::new(file), Compression::fast());
         study.each_instance(|line| {
             let json = serde_json::to_string(line).map_err(Failed::Json)?;
@@ -158,7 +158,7 @@ fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
          - `instances.parquet`: `probe`, `mode`, `claim`, `query_id`, `text_1`, `text_2`, `text_3` \
          (absent for pairs); texts in the order of the claim.\n\
          - `scores.parquet`: `ranker`, `query_id`, `text_id`, `score`, `truncated`.\n\
-         - `premises.jsonl.gz`: one instance a line with every premise as measured and the scores of \
+         - `preconditions.jsonl.gz`: one instance per line, with measured preconditions and the scores of \
          its texts.\n{with_texts}\n\
          Collection {collection_hash}, instances {hash}.\n\n{tables}",
         title = serde_json::to_string(&overview.title).unwrap_or_default(),

@@ -13,7 +13,7 @@ use gloo_net::http::{Request, RequestBuilder, Response};
 use shared::api::address::RequestAddress;
 use shared::api::people::{CSRF_HEADER, GetSessionRequest};
 use shared::api::worker::{
-    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest,
+    GetPublishedTableRequest, LOCAL_STUDY, ManipulateTextRequest, WorkerRequest, study_of_request,
 };
 use shared::api::{
     CreateJobRequest, Endpoint, ErrorResponse, GetJobRequest, GetJobScoresRequest,
@@ -34,7 +34,7 @@ pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
         return request_worker(path, json).await;
     }
-    match (study_name(&json), detect_host().await?) {
+    match (study_of_request(&json), detect_host().await?) {
         (Some(study), _) if study == LOCAL_STUDY => request_worker(path, json).await,
         (_, HostKind::Server(server)) if path == GetServerInfoRequest::PATH => Ok(to_json(&server)),
         (_, HostKind::Server(_)) => request_server(&path, method, &json).await,
@@ -425,14 +425,6 @@ async fn read_problem(response: Response) -> Error {
     }
 }
 
-fn study_name(json: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct StudyOfRequest {
-        study: Option<String>,
-    }
-    serde_json::from_str::<StudyOfRequest>(json).ok()?.study
-}
-
 fn problem_error(error: String, error_type: &str) -> Error {
     Error::Server(ErrorResponse::new(error, error_type))
 }
@@ -440,7 +432,7 @@ fn problem_error(error: String, error_type: &str) -> Error {
 fn no_server_error() -> Error {
     problem_error(
         "This needs a server, and this page comes from a static host. Run `axioscope serve` to \
-         use neural scoring."
+         use it."
             .to_owned(),
         NO_SERVER,
     )

@@ -1,9 +1,9 @@
 //! The address of the Compare rankers page, so that a view can be cited and shared.
 
-use shared::compare::answer_type::AnswerType;
 use shared::compare::query_list::{
     QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction,
 };
+use shared::compare::question_class::QuestionClass;
 use shared::compare::{ComparisonOptions, ComparisonSubset, RankerRef};
 use shared::text::Stopwords;
 
@@ -167,8 +167,8 @@ fn selection_parameter(selection: &QuerySelection) -> String {
             let word = CHANGE_PARAMETERS.iter().find(|it| it.0 == *change);
             format!("change.{}", word.map_or("level", |it| it.1))
         }
-        QuerySelection::AnswerType { answer } => {
-            format!("answer.{}", answer.map_or("none", AnswerType::name))
+        QuerySelection::QuestionClass { answer } => {
+            format!("answer.{}", answer.map_or("none", QuestionClass::name))
         }
         QuerySelection::Bigram { words } => format!("begins.{words}"),
         QuerySelection::Disjoint { depth } => format!("apart.{depth}"),
@@ -200,10 +200,10 @@ fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
             let (change, _) = *CHANGE_PARAMETERS.iter().find(|it| it.1 == rest)?;
             Some(QuerySelection::RrChange { change })
         }
-        "answer" if rest == "none" => Some(QuerySelection::AnswerType { answer: None }),
+        "answer" if rest == "none" => Some(QuerySelection::QuestionClass { answer: None }),
         "answer" => {
-            let answer = AnswerType::ALL.iter().find(|it| it.name() == rest)?;
-            Some(QuerySelection::AnswerType {
+            let answer = QuestionClass::ALL.iter().find(|it| it.name() == rest)?;
+            Some(QuerySelection::QuestionClass {
                 answer: Some(*answer),
             })
         }
@@ -267,8 +267,8 @@ mod tests {
 
     #[test]
     fn every_selection_survives_its_word() {
-        let answers = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
-        let answers = answers.map(|answer| QuerySelection::AnswerType { answer });
+        let answers = QuestionClass::ALL.iter().map(|it| Some(*it)).chain([None]);
+        let answers = answers.map(|answer| QuerySelection::QuestionClass { answer });
         let changes = RrChangeKind::ALL
             .iter()
             .map(|it| QuerySelection::RrChange { change: *it });

@@ -8,10 +8,11 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
+use shared::annotation::tables::ranker_name;
 use shared::api::GetStudyRequest;
 use shared::plot::{self, FigureTheme};
 use shared::probe::{AxiomVariant, Probe};
-use shared::report::{self, ColumnKind, TableColumn, TableValue, format};
+use shared::report::{self, ColumnKind, TableColumn, TableValue};
 use shared::study::controls::StudyControls;
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
 use shared::verdict::Outcome;
@@ -93,10 +94,9 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     let about = probe.description();
     let title = move || {
         let overview = overview.get();
-        let ranker = overview.as_ref().map(|it| spot.get().name(it));
-        ranker
-            .filter(|it| !it.is_empty())
-            .unwrap_or(format!("ranker {}", ranker_label(spot.get())))
+        let name = overview.as_ref().map(|it| spot.get().name(it));
+        name.filter(|it| !it.is_empty())
+            .unwrap_or_else(|| ranker_name(&[], ranker))
     };
     let heading = move || format!("{} on {}", title(), probe.name());
     // The controls are built once the study has told which values they can have.
@@ -147,14 +147,6 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         {failure}
         <MarginFigure rows probe/>
         <InstanceList rows probe view mode go/>
-    }
-}
-
-/// Returns the row number of a ranker whose name is not loaded yet.
-fn ranker_label(spot: MapPosition) -> String {
-    match spot.row {
-        MapRow::Ranker(row) => format::count(row as u64 + 1),
-        MapRow::Relevance => String::new(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::location::{self, PageLocation};
 use crate::pages::review::identity::fetch_identity;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::needs_server::NeedsServer;
 use crate::widgets::resource_view::ResourceView;
 use account::{Account, SignOutHere};
 use forms::{JoinForm, SignInForm};
@@ -79,12 +80,13 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
     match found {
         JoinPageState::NoServer => view! {
             <h1>"Join"</h1>
-            <p class="ahead">
-                "Joining needs a server, and this page comes from a static host, which stores \
-                 nothing. "
-                <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
-                " works without a server."
-            </p>
+            <NeedsServer
+                what="Accounts"
+                otherwise=|| view! {
+                    <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
+                    " works without a server."
+                }
+            />
         }
         .into_any(),
         JoinPageState::Invited(token, to, who) => invitation_view(token, to, who),

@@ -11,6 +11,7 @@ mod term_details;
 use leptos::prelude::*;
 use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
 use shared::late_interaction::LateInteractionAnalysis;
+use shared::probe::PoolSpec;
 use shared::report::{self, format};
 use shared::score::RankerInfo;
 use shared::study::controls::StudyControls;
@@ -157,6 +158,8 @@ fn RankerAnalysis(
             .get()
             .map(|word| view! { <TermDetails word found lists scene/> })
     };
+    let pool = head.pool.parse::<PoolSpec>();
+    let pool = pool.map_or_else(|_| head.pool.clone(), |it| it.describe());
     view! {
         <div class="head">
             <div>
@@ -166,7 +169,7 @@ fn RankerAnalysis(
                     {note}
                     <span>{plural(head.queries.len() as u64, "query", "queries")}</span>
                     <span>{plural(head.n_docs, "document", "documents")}</span>
-                    <span>"candidate pool: " {head.pool}</span>
+                    <span title=head.pool>"candidate pool: " {pool}</span>
                     <span>{format::date(&head.created)}</span>
                 </p>
             </div>

@@ -12,6 +12,7 @@ use crate::api::{self, Error};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
+use crate::widgets::needs_server::NeedsServer;
 use crate::widgets::operator_sign_in::OperatorTokenForm;
 use health::Health;
 use jobs::Jobs;
@@ -41,13 +42,7 @@ pub(crate) fn Operator() -> impl IntoView {
     let stand = Memo::new(move |_| shelf.state.get());
     let body = move || match stand.get() {
         ModelListState::Loading => view! { <p class="note" role="status">"Loading"</p> }.into_any(),
-        ModelListState::NoServer => view! {
-            <p class="ahead">
-                "Models and jobs need a server, and this page comes from a static host. Run "
-                <code>"axioscope serve"</code> " to use them."
-            </p>
-        }
-        .into_any(),
+        ModelListState::NoServer => view! { <NeedsServer what="Models and jobs"/> }.into_any(),
         ModelListState::Visitor => {
             view! { <OperatorSignIn refused=shelf.is_token_rejected again/> }.into_any()
         }

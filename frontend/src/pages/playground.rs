@@ -182,7 +182,6 @@ struct SavedInstance {
     format: u32,
     software: &'static str,
     query: String,
-    #[serde(alias = "texts")]
     documents: Vec<String>,
     /// The study whose collection gave the statistics; none if the documents were the collection.
     study: Option<String>,
@@ -191,7 +190,6 @@ struct SavedInstance {
     /// The axioms that apply.
     instances: Vec<shared::study::playground::AxiomResult>,
     /// The axioms that do not apply.
-    #[serde(alias = "others")]
     non_applying_axioms: Vec<Probe>,
     /// The scores of neural rankers.
     neural: Vec<shared::api::ScoreDocumentsResponse>,
@@ -201,7 +199,6 @@ struct SavedInstance {
 struct SavedSettings {
     analyzer: Analyzer,
     limits: shared::probe::Limits,
-    #[serde(alias = "mode")]
     variant: shared::probe::AxiomVariant,
     rankers: Vec<String>,
 }
@@ -218,7 +215,7 @@ fn save_instance(desk: PlaygroundState) {
         .cloned()
         .partition(|it| it.applies);
     let saved = SavedInstance {
-        format: 1,
+        format: 2,
         software: env!("CARGO_PKG_VERSION"),
         query: sheet.query,
         documents: sheet.documents,

@@ -219,7 +219,7 @@ fn StudyContent(
         match key {
             "[" => turned.set_debounced(for_keys.step_delta(&now, -1)),
             "]" => turned.set_debounced(for_keys.step_delta(&now, 1)),
-            "m" => turned.set_now(for_keys.next_mode(&now)),
+            "m" => turned.set_now(for_keys.next_variant(&now)),
             "v" => {
                 let spot = untrack(move || selected.get());
                 let Some(href) = spot.and_then(|it| untrack(|| way(it, Some(Outcome::Violated))))
@@ -334,7 +334,7 @@ fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoVi
     let turn = Callback::new(move |split| turned.update(|it| it.split = split));
     (!reach.splits.is_empty()).then(|| {
         view! {
-            <div class="section bar" role="group" aria-label="Sample filter">
+            <div class="section bar" role="group" aria-label="Split">
                 <SplitSelect splits=reach.splits chosen turn/>
             </div>
         }

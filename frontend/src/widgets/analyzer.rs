@@ -1,7 +1,8 @@
 //! The analyzer fields of a form: tokenizer, stop list and stemmer, with the values used in
 //! addresses.
 
-use shared::text::{Analyzer, Stemmer};
+use shared::error::Error;
+use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 
 /// The analyzer that is chosen in a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,14 +44,54 @@ impl AnalyzerChoice {
             ("stemmer", self.stemmer.clone()),
         ]
     }
+
+    /// Returns the analyzer, or why it is invalid. A tokenizer or a stop list that was read from a
+    /// file is used in place of the chosen name.
+    pub(crate) fn parse(
+        &self,
+        tokenizer: Option<Tokenizer>,
+        stopwords: Option<Stopwords>,
+    ) -> Result<Analyzer, String> {
+        let named = || {
+            self.tokenizer
+                .parse::<Tokenizer>()
+                .map_err(Error::message_without_field)
+        };
+        let stemmer = self.stemmer.parse::<Stemmer>();
+        let analyzer = Analyzer {
+            tokenizer: tokenizer.map_or_else(named, Ok)?,
+            max_tokens: None,
+            stopwords: stopwords.map_or_else(|| self.parse_stopwords(), Ok)?,
+            stemmer: stemmer.map_err(Error::message_without_field)?,
+        };
+        analyzer.check().map_err(Error::message_without_field)?;
+        Ok(analyzer)
+    }
+
+    fn parse_stopwords(&self) -> Result<Stopwords, String> {
+        match self.stopwords.as_str() {
+            "none" => Ok(Stopwords::None),
+            "en-function" => Ok(Stopwords::EnFunction),
+            other => Err(format!(
+                "`{other}` is not a stop list; use none or en-function"
+            )),
+        }
+    }
+}
+
+/// Returns the values and display names of the tokenizers that need no vocabulary.
+pub(crate) fn tokenizer_options() -> Vec<(&'static str, &'static str)> {
+    let all = Tokenizer::WITHOUT_VOCABULARY.iter();
+    all.map(|it| (it.name(), it.label())).collect()
+}
+
+/// Returns the values and display names of the stop lists that need no file.
+pub(crate) fn stop_list_options() -> Vec<(&'static str, &'static str)> {
+    vec![("none", "none"), ("en-function", "English function words")]
 }
 
 /// Returns the values and display names of the stemmers.
 pub(crate) fn stemmer_options() -> Vec<(&'static str, &'static str)> {
-    let named = Stemmer::ALL.iter().map(|&it| match it {
-        Stemmer::None => (it.name(), "none"),
-        Stemmer::Porter => (it.name(), "Porter"),
-        Stemmer::Porter2 => (it.name(), "Porter 2"),
-    });
-    named.collect()
+    let all = Stemmer::ALL.iter();
+    all.map(|it| (it.name(), it.label())).collect()
 }

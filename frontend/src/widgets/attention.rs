@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::api::{AttentionResponse, GetAttentionRequest, TokenSimilarities};
 use shared::plot::{self, FigureTheme, PlotFigure};
-use shared::report::format;
+use shared::report::{self, ReportTable, TableValue, format};
 
 use super::export_buttons::ExportButtons;
 use super::figure::FigureView;
@@ -31,9 +31,9 @@ struct AttentionChoice {
 enum AttentionDirection {
     /// The attention of query tokens to document tokens.
     #[default]
-    FromText,
+    QueryToDocument,
     /// The attention of document tokens to query tokens.
-    FromQuery,
+    DocumentToQuery,
 }
 
 /// Renders a map for each document, for the chosen layer and head.
@@ -41,7 +41,7 @@ enum AttentionDirection {
 pub(crate) fn AttentionMaps(
     /// The specification of a cross-encoder.
     spec: String,
-    /// The query as written.
+    /// The query as written, which the server tokenizes.
     query: String,
     /// The documents as written.
     texts: Vec<String>,
@@ -90,8 +90,8 @@ pub(crate) fn AttentionMaps(
         }
     });
     let csv = Callback::new(move |()| {
-        let text = weights_tsv(&answered().unwrap_or_default());
-        download::save_text("attention.tsv", "text/tab-separated-values", &text);
+        let table = weight_table(&answered().unwrap_or_default());
+        download::save_text("attention.csv", "text/csv", &report::to_csv(&table));
     });
     view! {
         <Section
@@ -125,11 +125,11 @@ fn Choices(
         view! { <option value=it.to_string() selected=selected>{(it + 1).to_string()}</option> }
     });
     let heads = heads.collect_view();
-    let of_query = move || choice.with(|it| it.direction) == AttentionDirection::FromText;
+    let of_query = move || choice.with(|it| it.direction) == AttentionDirection::QueryToDocument;
     let turn = move |word: String| {
         let direction = match word.as_str() {
-            "query" => AttentionDirection::FromText,
-            _ => AttentionDirection::FromQuery,
+            "query-to-document" => AttentionDirection::QueryToDocument,
+            _ => AttentionDirection::DocumentToQuery,
         };
         choice.update(|it| it.direction = direction);
     };
@@ -144,9 +144,11 @@ fn Choices(
                 <option value="mean" selected=first.head.is_none()>"mean of all heads"</option>
                 {heads}
             </SelectField>
-            <SelectField label="Attention from rows to columns" choose=turn>
-                <option value="query" selected=of_query>"query to document"</option>
-                <option value="text" selected=move || !of_query()>"document to query"</option>
+            <SelectField label="Direction of attention" choose=turn>
+                <option value="query-to-document" selected=of_query>"query to document"</option>
+                <option value="document-to-query" selected=move || !of_query()>
+                    "document to query"
+                </option>
             </SelectField>
         </form>
     }
@@ -203,8 +205,8 @@ fn attention_figure(
     let pieces = |of: &std::ops::Range<usize>| it.tokens[of.clone()].to_vec();
     // Rows are query tokens in both directions, so that the maps can be compared.
     let weight = |q: usize, t: usize| match direction {
-        AttentionDirection::FromText => it.weights[q][t],
-        AttentionDirection::FromQuery => it.weights[t][q],
+        AttentionDirection::QueryToDocument => it.weights[q][t],
+        AttentionDirection::DocumentToQuery => it.weights[t][q],
     };
     let weights: Vec<Vec<f32>> = query
         .clone()
@@ -233,19 +235,32 @@ fn attention_figure(
     }
 }
 
-/// Returns all weights as TSV, one per line.
-fn weights_tsv(all: &[AttentionResponse]) -> String {
-    let clean = |it: &str| it.replace(['\t', '\n', '\r'], " ");
-    let mut text = "text\tpiece\tof\tweight\n".to_owned();
-    for (at, it) in all.iter().enumerate() {
-        for (piece, row) in it.tokens.iter().zip(&it.weights) {
-            for (other, weight) in it.tokens.iter().zip(row) {
-                let (piece, other) = (clean(piece), clean(other));
-                text += &format!("{}\t{piece}\t{other}\t{weight}\n", at + 1);
+/// Returns a table of the attention of every token to every token, for export.
+fn weight_table(all: &[AttentionResponse]) -> ReportTable {
+    let mut table = ReportTable::new("attention", "Attention of each token to each token")
+        .with_number_columns("document | position")
+        .with_text_columns("token")
+        .with_number_columns("attended position")
+        .with_text_columns("attended token")
+        .with_number_columns("weight");
+    for (document, it) in all.iter().enumerate() {
+        for (from, (token, row)) in it.tokens.iter().zip(&it.weights).enumerate() {
+            for (to, (attended, &weight)) in it.tokens.iter().zip(row).enumerate() {
+                table.rows.push(vec![
+                    TableValue::Count(document as u64 + 1),
+                    TableValue::Count(from as u64 + 1),
+                    TableValue::Text(token.clone()),
+                    TableValue::Count(to as u64 + 1),
+                    TableValue::Text(attended.clone()),
+                    TableValue::Score {
+                        value: f64::from(weight),
+                        digits: 4,
+                    },
+                ]);
             }
         }
     }
-    text
+    table
 }
 
 #[cfg(test)]
@@ -278,8 +293,8 @@ mod tests {
         };
         assert_eq!(token_ranges(&it), [1..2, 3..5]);
         let label = |direction| attention_figure("Document 1", &it, direction).alt_text;
-        assert!(label(AttentionDirection::FromText).contains("ice, river"));
-        assert!(label(AttentionDirection::FromQuery).contains("ice, river"));
-        assert_eq!(weights_tsv(&[it]).lines().count(), 37);
+        assert!(label(AttentionDirection::QueryToDocument).contains("ice, river"));
+        assert!(label(AttentionDirection::DocumentToQuery).contains("ice, river"));
+        assert_eq!(weight_table(&[it]).rows.len(), 36);
     }
 }

@@ -8,6 +8,7 @@ use shared::study::controls::{InstanceSubset, StudyControls};
 use shared::study::overview::{SplitSize, StudyOverview};
 
 use super::form::RadioButton;
+use super::variant::{variant_description, variant_label};
 use crate::debounce::Debounce;
 
 /// The values that the controls of a study can have.
@@ -80,7 +81,7 @@ impl ControlOptions {
     }
 
     /// Returns the controls with the next variant.
-    pub(crate) fn next_mode(&self, dials: &StudyControls) -> StudyControls {
+    pub(crate) fn next_variant(&self, dials: &StudyControls) -> StudyControls {
         let now = dials.variant.or(self.variants.first().copied());
         let at = self
             .variants
@@ -91,12 +92,12 @@ impl ControlOptions {
             .variants
             .get((at + 1) % self.variants.len().max(1))
             .copied();
-        self.with_mode(dials, next)
+        self.with_variant(dials, next)
     }
 
-    fn with_mode(&self, dials: &StudyControls, mode: Option<AxiomVariant>) -> StudyControls {
+    fn with_variant(&self, dials: &StudyControls, next: Option<AxiomVariant>) -> StudyControls {
         StudyControls {
-            variant: mode.filter(|it| Some(it) != self.variants.first()),
+            variant: next.filter(|it| Some(it) != self.variants.first()),
             ..dials.clone()
         }
     }
@@ -146,25 +147,25 @@ pub(crate) fn ControlBar(
 ) -> impl IntoView {
     let dials = turned.controls;
     let for_delta = StoredValue::new(reach.clone());
-    let n_modes = reach.variants.len();
+    let n_variants = reach.variants.len();
     let first = reach.variants.first().copied();
-    let modes = reach.variants.iter().map(|&mode| {
-        let chosen = move || dials.get().variant.or(first) == Some(mode);
+    let variants = reach.variants.iter().map(|&variant| {
+        let chosen = move || dials.get().variant.or(first) == Some(variant);
         let turn = move || {
-            let next = for_delta.with_value(|it| it.with_mode(&dials.get_untracked(), Some(mode)));
-            turned.set_now(next);
+            let now = dials.get_untracked();
+            turned.set_now(for_delta.with_value(|it| it.with_variant(&now, Some(variant))));
         };
         view! {
-            <RadioButton group="mode" title=variant_description(mode) chosen choose=turn>
-                {variant_label(mode)}
+            <RadioButton group="mode" title=variant_description(variant) chosen choose=turn>
+                {variant_label(variant)}
             </RadioButton>
         }
     });
-    let modes = modes.collect_view();
-    let modes = (n_modes > 1).then(|| {
+    let variants = variants.collect_view();
+    let variants = (n_variants > 1).then(|| {
         view! {
             <span class="choice" role="radiogroup" aria-label="Variant">
-                {modes}
+                {variants}
             </span>
         }
     });
@@ -210,7 +211,7 @@ pub(crate) fn ControlBar(
     };
     view! {
         <div class="section bar dials" role="group" aria-label="Controls">
-            {modes}
+            {variants}
             {lengths}
             <Slider
                 label="Tie threshold ε"
@@ -288,7 +289,7 @@ pub(crate) fn SplitSelect(
     };
     view! {
         <label class="dial">
-            <span class="label">"Queries"</span>
+            <span class="label">"Split"</span>
             <select on:change:target=change>
                 <option selected=move || chosen.get().is_none()>"all splits"</option>
                 {options}
@@ -298,28 +299,6 @@ pub(crate) fn SplitSelect(
 }
 
 type FormEvent<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
-
-/// Returns the short label of a variant.
-pub(crate) fn variant_label(mode: AxiomVariant) -> &'static str {
-    match mode {
-        AxiomVariant::Fixed => "fixed",
-        AxiomVariant::PaperRennings2019 => "paper 2019",
-        AxiomVariant::PaperCamara2020 => "paper",
-        AxiomVariant::Code => "code",
-    }
-}
-
-fn variant_description(mode: AxiomVariant) -> &'static str {
-    match mode {
-        AxiomVariant::Fixed => "As defined here",
-        AxiomVariant::PaperRennings2019 => "As published in Rennings, Moraes & Hauff (ECIR 2019)",
-        AxiomVariant::PaperCamara2020 => "As published in Câmara & Hauff (ECIR 2020)",
-        AxiomVariant::Code => {
-            "As implemented by the authors (Câmara & Hauff, or ir_axioms for \
-             its own axioms)"
-        }
-    }
-}
 
 fn instance_filter_label(only: InstanceSubset) -> &'static str {
     match only {
@@ -407,9 +386,9 @@ mod tests {
 
     #[test]
     fn modes_go_round() {
-        let paper = reach().next_mode(&StudyControls::default());
+        let paper = reach().next_variant(&StudyControls::default());
         assert_eq!(paper.variant, Some(AxiomVariant::PaperCamara2020));
-        assert_eq!(reach().next_mode(&paper), StudyControls::default());
+        assert_eq!(reach().next_variant(&paper), StudyControls::default());
     }
 
     #[test]

@@ -17,6 +17,24 @@ pub(crate) trait FieldName: Copy + PartialEq + Send + Sync + 'static {
     fn id(self) -> String;
 }
 
+/// Parses a whole number of at least `least`; `or` names another value that the field takes, and
+/// ends the error message.
+pub(crate) fn parse_integer<T: std::str::FromStr>(
+    text: &str,
+    least: u32,
+    or: &str,
+) -> Result<T, String> {
+    let text = text.trim();
+    let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
+    match text.parse() {
+        Ok(value) if !small => Ok(value),
+        _ if text.is_empty() => Err(format!("enter a whole number of at least {least}{or}")),
+        _ => Err(format!(
+            "`{text}` is not valid: enter a whole number of at least {least}{or}"
+        )),
+    }
+}
+
 /// The values of a form, with their errors.
 pub(crate) struct FormState<V: Send + Sync + 'static, F: FieldName> {
     /// The values as typed. Numbers are stored as text, so that an invalid one can be kept.

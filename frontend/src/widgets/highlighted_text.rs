@@ -40,7 +40,7 @@ pub(crate) fn HighlightedTextView(
 /// Renders a query term as it is highlighted in documents.
 #[component]
 pub(crate) fn HighlightedTerm(
-    /// The distinct query terms.
+    /// The distinct terms of the query, one for each color.
     terms: Vec<QueryTermInfo>,
     /// The index of the term.
     place: usize,

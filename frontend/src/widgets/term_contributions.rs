@@ -14,7 +14,7 @@ use super::highlighted_text::{HighlightedTerm, underline_class};
 pub(crate) fn TermTable(
     /// The contributions, terms × documents.
     contributions: TermContributions,
-    /// The distinct query terms.
+    /// The distinct terms of the query, one for each row.
     terms: Vec<QueryTermInfo>,
     /// The claim over positions of documents.
     claim: Claim<u32>,
@@ -124,8 +124,8 @@ fn Row(
     }
 }
 
-/// Renders a bar from the middle: to the right if it supports the claim, to the left if it opposes
-/// it.
+/// Renders a bar from the middle: to the right if the difference supports the claim, to the left
+/// if it opposes the claim.
 #[component]
 pub(crate) fn DifferenceBar(
     /// The length, from −1 to 1; none draws only the middle line.

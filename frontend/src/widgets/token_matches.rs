@@ -11,6 +11,7 @@ use shared::score::RankerInfo;
 use super::download;
 use super::error_message::ErrorMessage;
 use super::export_buttons::ExportButtons;
+use super::needs_server::NeedsServer;
 use super::table::DataTable;
 use super::token_match_map::{self, TokenMatchMap};
 use crate::api;
@@ -20,6 +21,8 @@ use crate::api;
 enum TokenMatchesState {
     /// A model and its matches in each document.
     At(RankerInfo, Vec<TokenSimilarities>),
+    /// The page comes from a static host.
+    NoServer,
     /// Why there are no matches.
     Not(&'static str),
 }
@@ -31,7 +34,7 @@ pub(crate) fn TokenMatchesSection(
     name: String,
     /// The specifications of the rankers to try; the first one with late interaction is used.
     specs: Vec<String>,
-    /// The query as written.
+    /// The query as written, which the server tokenizes.
     query: String,
     /// The documents as written.
     texts: Vec<String>,
@@ -57,6 +60,11 @@ pub(crate) fn TokenMatchesSection(
             }
             .into_any()
         }
+        Some(Ok(TokenMatchesState::NoServer)) => view! {
+            <Heading title="Token matches".to_owned()/>
+            <NeedsServer what="Token matches"/>
+        }
+        .into_any(),
         Some(Ok(TokenMatchesState::Not(why))) => view! {
             <Heading title="Token matches".to_owned()/>
             <p class="note">{why}</p>
@@ -78,9 +86,7 @@ async fn fetch_matches(
     const PAUSE_MS: u32 = 600;
     TimeoutFuture::new(PAUSE_MS).await;
     let Some(server) = api::fetch_server_info().await? else {
-        return Ok(TokenMatchesState::Not(
-            "Token matches need a server with the model; this page comes from a static host.",
-        ));
+        return Ok(TokenMatchesState::NoServer);
     };
     if texts.len() as u64 > server.max_documents {
         return Ok(TokenMatchesState::Not(

@@ -12,13 +12,17 @@ pub(crate) fn VerdictChip(
     /// The outcome; none if scores are missing.
     outcome: Option<Outcome>,
 ) -> impl IntoView {
-    let class = match outcome {
+    view! { <span class=outcome_class(outcome)>{verdict_label(probe, outcome)}</span> }
+}
+
+/// Returns the CSS classes of an outcome; none if scores are missing.
+pub(crate) fn outcome_class(outcome: Option<Outcome>) -> &'static str {
+    match outcome {
         Some(Outcome::Satisfied) => "verdict ok",
         Some(Outcome::Tied) => "verdict tie",
         Some(Outcome::Violated) => "verdict bad",
         None => "verdict wait",
-    };
-    view! { <span class=class>{verdict_label(probe, outcome)}</span> }
+    }
 }
 
 /// Returns the effect of a sample: +1 if its first document is preferred, −1 if its second is.

@@ -185,7 +185,7 @@ async fn run_request(
             silent(tell)
         }
         WorkerRequest::Cancel { number } => {
-            STATE.with_borrow_mut(|it| it.cancelled_task = Some(number));
+            STATE.with_borrow_mut(|it| it.canceled_task = Some(number));
             silent(WorkerResponse::Done)
         }
         WorkerRequest::Clear => {

@@ -25,19 +25,14 @@ pub(crate) fn compare_runs<'a>(
         match &kept.content {
             FileContent::Documents(of) => docs.extend(of),
             FileContent::Queries(of) => queries.extend(of),
-            FileContent::Qrels(of) => {
-                for (query, grades) in &of.0 {
-                    let known = qrels.0.entry(query.clone()).or_default();
-                    known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
-                }
-            }
+            FileContent::Qrels(of) => qrels.merge(of),
             FileContent::Run(_)
             | FileContent::Vectors(_)
             | FileContent::Splits(_)
             | FileContent::Pairs(_) => (),
         }
     }
-    require_unique_ids("text", docs.iter().map(|it| it.id.as_str()))?;
+    require_unique_ids("document", docs.iter().map(|it| it.id.as_str()))?;
     require_unique_ids("query", queries.iter().map(|it| it.id.as_str()))?;
     if queries.is_empty() {
         return Err(setting_problem(

@@ -31,7 +31,7 @@ pub(crate) struct WorkerState {
     /// The studies by name; [`LOCAL_STUDY`] was made here.
     pub(crate) studies: BTreeMap<String, Study>,
     /// The task that was canceled last.
-    pub(crate) cancelled_task: Option<u64>,
+    pub(crate) canceled_task: Option<u64>,
     /// The warnings about the local study, in addition to its overview.
     messages: Vec<String>,
     memory: RecallState,
@@ -171,12 +171,7 @@ impl WorkerState {
             match &kept.content {
                 FileContent::Documents(docs) => all.docs.extend(docs.iter().cloned()),
                 FileContent::Queries(queries) => all.queries.extend(queries.iter().cloned()),
-                FileContent::Qrels(qrels) => {
-                    for (query, grades) in &qrels.0 {
-                        let known = all.qrels.0.entry(query.clone()).or_default();
-                        known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
-                    }
-                }
+                FileContent::Qrels(qrels) => all.qrels.merge(qrels),
                 FileContent::Splits(of) => {
                     splits.extend(of.iter().map(|it| (it.0.clone(), it.1.clone())));
                 }
@@ -184,7 +179,7 @@ impl WorkerState {
             }
         }
         all.set_splits(&splits);
-        require_unique_ids("text", all.docs.iter().map(|it| it.id.as_str()))?;
+        require_unique_ids("document", all.docs.iter().map(|it| it.id.as_str()))?;
         require_unique_ids("query", all.queries.iter().map(|it| it.id.as_str()))?;
         Ok(all)
     }
@@ -279,7 +274,7 @@ pub(crate) async fn make_local_study(
     };
     let study = match make_study(inputs, &mut steps).await {
         Ok(study) => study,
-        Err(MakeError::Cancelled) => return Ok(WorkerResponse::Canceled),
+        Err(MakeError::Canceled) => return Ok(WorkerResponse::Canceled),
         Err(MakeError::Refused(error)) => return Err(error_to_problem(error)),
     };
     let tell = STATE.with_borrow_mut(|it| {
@@ -302,7 +297,7 @@ struct StudyExecutor {
 
 /// Why the study could not be made.
 enum MakeError {
-    Cancelled,
+    Canceled,
     Refused(Error),
 }
 
@@ -334,8 +329,8 @@ impl ShardExecutor for StudyExecutor {
         };
         if self.clock.report(stage, done, of, found) == ReportOutcome::Sent {
             messages::yield_now().await;
-            if STATE.with_borrow(|it| it.cancelled_task == Some(self.number)) {
-                return Err(MakeError::Cancelled);
+            if STATE.with_borrow(|it| it.canceled_task == Some(self.number)) {
+                return Err(MakeError::Canceled);
             }
         }
         Ok(())

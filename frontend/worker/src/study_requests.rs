@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::annotation::{GetTrialItemsRequest, ListHumanJudgmentsRequest, TaskResults};
 use shared::api::study_request::StudyRequest;
-use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest};
+use shared::api::worker::{GetPublishedTableRequest, ManipulateTextRequest, study_of_request};
 use shared::api::{
     CompareRankersRequest, CreateJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
     GetBehavioralTestsRequest, GetCollectionStatisticsRequest, GetComparedQueryRequest,
@@ -17,7 +17,7 @@ use shared::api::{
 use shared::collection::text_hash;
 use shared::collection::trec::ImportedScores;
 use shared::compare::{
-    ComparisonInput, ComparisonOptions, RankerRef, compared_query, differ, query_list,
+    ComparisonInput, ComparisonOptions, RankerRef, compare_rankers, compared_query, query_list,
 };
 use shared::error::Error;
 use shared::late_interaction::LateInteractionAnalysis;
@@ -27,11 +27,7 @@ use shared::study::{Study, playground};
 
 /// Returns the name of the study that a request is about.
 pub(crate) fn study_name(request: &str) -> Result<String, ErrorResponse> {
-    #[derive(serde::Deserialize)]
-    struct RequestStudy {
-        study: String,
-    }
-    parse::<RequestStudy>(request).map(|it| it.study)
+    study_of_request(request).ok_or_else(|| unreadable_request("it names no study"))
 }
 
 /// Returns the reply to a request, as JSON.
@@ -76,7 +72,7 @@ pub(crate) fn compared_runs(
     request: &str,
 ) -> Result<Option<[String; 2]>, ErrorResponse> {
     #[derive(serde::Deserialize)]
-    struct RequestStudy {
+    struct ComparedRankers {
         #[serde(default)]
         options: ComparisonOptions,
     }
@@ -89,7 +85,7 @@ pub(crate) fn compared_runs(
     {
         return Ok(None);
     }
-    Ok(match parse::<RequestStudy>(request)?.options.rankers {
+    Ok(match parse::<ComparedRankers>(request)?.options.rankers {
         [RankerRef::Run(first), RankerRef::Run(second)] => Some([first, second]),
         _ => None,
     })
@@ -115,7 +111,7 @@ pub(crate) fn answer_for_runs(
         _ => {
             let asked: CompareRankersRequest = parse(request)?;
             Ok(json(
-                &differ(source, &asked.options).map_err(error_to_problem)?,
+                &compare_rankers(source, &asked.options).map_err(error_to_problem)?,
             ))
         }
     }
@@ -195,7 +191,11 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorRespo
     } = parse(text)?;
     let PairExport { pairs, places, .. } = unique_pairs(study);
     if scores.len() != pairs.len() {
-        let error = format!("{} scores for {} pairs", scores.len(), pairs.len());
+        let error = format!(
+            "The server returned {} scores for {} pairs. Score the study again.",
+            scores.len(),
+            pairs.len()
+        );
         return Err(ErrorResponse::new(error, "conflict"));
     }
     let values = places.iter().map(|&it| scores[it as usize]).collect();
@@ -306,7 +306,7 @@ pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
         Error::Invalid { .. } => "setting",
-        Error::NotFound { .. } => "unknown",
+        Error::NotFound { .. } | Error::IndexNotFound { .. } => "unknown",
     };
     ErrorResponse {
         field: error.field().map(str::to_owned),
@@ -315,10 +315,13 @@ pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ErrorResponse> {
-    serde_json::from_str(text).map_err(|it| {
-        let error = format!("The request could not be read ({it}). Reload the page.");
-        ErrorResponse::new(error, "worker")
-    })
+    serde_json::from_str(text).map_err(unreadable_request)
+}
+
+/// Returns the error of a request that is not what the worker expects.
+fn unreadable_request(reason: impl std::fmt::Display) -> ErrorResponse {
+    let error = format!("The request could not be read ({reason}). Reload the page.");
+    ErrorResponse::new(error, "worker")
 }
 
 fn json(it: &impl Serialize) -> String {

@@ -85,7 +85,7 @@ impl TrainingMonitor {
     async fn is_stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
         if self.clock.report(stage, done, of, None) == ReportOutcome::Sent {
             messages::yield_now().await;
-            return STATE.with_borrow(|it| it.cancelled_task == Some(self.number));
+            return STATE.with_borrow(|it| it.canceled_task == Some(self.number));
         }
         false
     }

@@ -158,9 +158,9 @@ impl T5Decoder<'_> {
     }
 
     /// Computes the logit of one token from one state `[h]`.
-    pub(crate) fn logit(&self, state: &[f32], piece: u32) -> f64 {
+    pub(crate) fn logit(&self, state: &[f32], token: u32) -> f64 {
         let h = self.model.config.d_model;
-        let word = &self.model.output()[piece as usize * h..][..h];
+        let word = &self.model.output()[token as usize * h..][..h];
         let each = state.iter().zip(word);
         each.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
     }

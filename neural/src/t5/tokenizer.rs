@@ -42,8 +42,8 @@ impl T5Tokenizer {
     }
 
     /// Returns the id of a token; returns an error if it is missing.
-    pub(crate) fn id(&self, piece: &str) -> Result<u32, Error> {
-        let missing = || Error::Tokenizer(format!("there is no piece {piece}"));
-        self.tokenizer.token_to_id(piece).ok_or_else(missing)
+    pub(crate) fn id(&self, token: &str) -> Result<u32, Error> {
+        let missing = || Error::Tokenizer(format!("there is no token {token}"));
+        self.tokenizer.token_to_id(token).ok_or_else(missing)
     }
 }

@@ -141,7 +141,7 @@ fn a_tokenizer_of_another_model_or_none_is_refused() {
     check_broken(
         |files| edit_config(files, "vocab_size", json!(50)),
         expect![
-            "tokenizer.json has a piece with id 100, but config.json says that there are 50 pieces; take both files from the same model"
+            "tokenizer.json has a token with id 100, but config.json says that there are 50 tokens; take both files from the same model"
         ],
     );
     check_broken(
@@ -282,10 +282,10 @@ fn a_colbert_without_its_parts_is_refused() {
         `doc_token_id` in artifact.metadata is absent, but must be there, as query_token_id is
         `query_token_id` in artifact.metadata is absent, but must be there, as doc_token_id is
         artifact.metadata cannot be read: invalid length 0, expected struct Artifact with 9 elements at line 1 column 2
-        at most 3 pieces were asked for; the model takes from 4 to 64
-        at most 220 pieces were asked for; the model takes from 4 to 64
-        tokenizer.json has no piece `[Q]`, which is put beside those of a text; `markers` and `augmentation` under [colbert] in ranker.toml say which there are
-        ranker.toml: `markers` has 1 pieces, but must have two or none
+        a maximum of 3 tokens is out of range; the model takes 4 to 64
+        a maximum of 220 tokens is out of range; the model takes 4 to 64
+        tokenizer.json has no token `[Q]`, which this ColBERT adds to each text; set `markers` and `augmentation` under [colbert] in ranker.toml
+        ranker.toml: `markers` has 1 tokens, but must have two or none
     "#]]
     .assert_eq(&(found.join("\n") + "\n"));
 }
@@ -310,14 +310,14 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
         refused(b"[colbert]\nquery_keeps = [\"pad\"]"),
         refused(b"[prompts]\npassage = \"passage: \""),
         refused(b"architecture = \"epic\"\n[colbert]\npreset = \"formal2021\""),
-        refused(b"query_pieces = -1"),
+        refused(b"max_query_tokens = -1"),
         refused(b"= 1"),
         refused(b"\xff"),
     ];
     // The reader of TOML shows the line; what it says of it comes last.
     let last = found.map(|it| it.lines().last().unwrap().to_owned());
     expect![[r#"
-        unknown field `architektur`, expected one of `architecture`, `query_pieces`, `text_pieces`, `prompts`, `colbert`
+        unknown field `architektur`, expected one of `architecture`, `max_query_tokens`, `query_pieces`, `max_document_tokens`, `text_pieces`, `prompts`, `colbert`
         unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`, `monot5`
         unknown field `query_maxlen`, expected one of `preset`, `markers`, `augmentation`, `punctuation`, `query_keeps`, `text_keeps`
         unknown variant `pad`, expected one of `cls`, `marker`, `sep`, `mask`
@@ -333,11 +333,11 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
         let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
         loaded.err().map(|it| it.to_string())
     };
-    assert_eq!(loaded(b"text_pieces = 64"), None);
+    assert_eq!(loaded(b"max_document_tokens = 64"), None);
     assert!(
-        loaded(b"text_pieces = 65")
+        loaded(b"max_document_tokens = 65")
             .unwrap()
-            .contains("from 3 to 64")
+            .contains("takes 3 to 64")
     );
     assert!(
         loaded(b"text = 1")
@@ -393,8 +393,8 @@ fn modules_that_cannot_be_done_are_refused() {
         module `4_Dense`: `activation_function` in config.json is torch.nn.modules.activation.ReLU, but must be Tanh or Identity
         module `4_Dense`: `use_residual` in config.json is true, but must be false or absent
         module `4_Dense`: `module_input_name` in config.json is token_embeddings, but must be sentence_embedding
-        `type` in modules.json is sentence_transformers.models.Dense, but must be after Pooling: vectors of pieces are taken as they are
-        `include_prompt` in 1_Pooling/config.json is false, but must be true: pieces of a prompt are pooled with the others
+        `type` in modules.json is sentence_transformers.models.Dense, but must be after Pooling: vectors of tokens are taken as they are
+        `include_prompt` in 1_Pooling/config.json is false, but must be true: tokens of a prompt are pooled with the others
     "#]].assert_eq(&(found.join("\n") + "\n"));
 }
 

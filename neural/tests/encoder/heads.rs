@@ -70,7 +70,8 @@ fn tied_splades() -> [(&'static str, ModelFiles, &'static str); 4] {
 fn splade_equals_the_reference() {
     #[derive(Deserialize)]
     struct Fixture {
-        max_pieces: usize,
+        #[serde(rename = "max_pieces")]
+        max_tokens: usize,
         texts: Vec<Weighed>,
         pairs: Vec<Pair>,
     }
@@ -84,12 +85,12 @@ fn splade_equals_the_reference() {
     for (name, files, fixture) in tied_splades().into_iter().chain([untied]) {
         assert!(Splade::is_in(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
-        let model = Splade::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = Splade::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let texts = fixture.texts.iter();
-        let pieces: Vec<TokenizedText> = texts
+        let tokens: Vec<TokenizedText> = texts
             .map(|it| model.tokenize(InputRole::Document, &it.text).unwrap())
             .collect();
-        let sparse = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        let sparse = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
         for (text, sparse) in fixture.texts.iter().zip(&sparse) {
             // A weight that is all but 0 may be on either side of it.
             assert!(
@@ -107,7 +108,7 @@ fn splade_equals_the_reference() {
         for pair in &fixture.pairs {
             let score = model.score(&sparse[pair.query], &sparse[pair.text]);
             worst = worst.max((score - pair.score).abs() / pair.score.abs().max(1.0));
-            let alone = model.encode(&[&pieces[pair.text]]).unwrap().remove(0);
+            let alone = model.encode(&[&tokens[pair.text]]).unwrap().remove(0);
             let alone = model.score(&sparse[pair.query], &alone);
             assert!(
                 (score - alone).abs() < SAME_SCORE * score.max(1.0),
@@ -148,12 +149,12 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
         let model = EmbeddingModel::load(
             &tiny(),
             EmbeddingKind::BiEncoder,
-            fixture.max_pieces,
+            fixture.max_tokens,
             computing,
         );
         let model = model.unwrap();
-        let pieces = fixture.tokenized(&model);
-        let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        let tokens = fixture.tokenized(&model);
+        let encoded = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
         let mut worst = 0.0_f64;
         for (text, encoded) in fixture.texts.iter().zip(&encoded) {
             let vector = encoded.vectors().next().unwrap();
@@ -198,7 +199,7 @@ fn attention_equals_the_reference() {
     let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
     let expected = include_str!("../fixtures/cross-tiny-attention.json");
     let expected: AttentionFixture = serde_json::from_str(expected).unwrap();
-    let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+    let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
     let query = model.tokenize(InputRole::Query, &first.query).unwrap();
     let text = model.tokenize(InputRole::Document, &first.text).unwrap();
@@ -229,7 +230,7 @@ fn attention_equals_the_reference() {
     assert_eq!(model.attention(&pair, 0, Some(4)).unwrap(), None);
 
     let (_, files, _) = relative!("cross-modernbert");
-    let modern = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+    let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let query = modern.tokenize(InputRole::Query, &first.query).unwrap();
     let text = modern.tokenize(InputRole::Document, &first.text).unwrap();
     let pair = modern.tokenize_pair(&query, &text);
@@ -247,7 +248,7 @@ fn cross_encoders_equal_the_reference() {
     ] {
         assert!(CrossEncoder::is_in(&files.config), "{name}");
         let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
-        let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let query = model.tokenize(InputRole::Query, &it.query).unwrap();
             let text = model.tokenize(InputRole::Document, &it.text).unwrap();
@@ -285,7 +286,8 @@ pub(crate) fn check_pairs(
 /// What reference.py wrote of a cross-encoder.
 #[derive(Deserialize)]
 struct CrossFixture {
-    max_pieces: usize,
+    #[serde(rename = "max_pieces")]
+    max_tokens: usize,
     pairs: Vec<CrossPair>,
 }
 

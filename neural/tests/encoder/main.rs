@@ -115,7 +115,7 @@ fn the_same_batch_gives_the_same_bits() {
 }
 
 #[test]
-fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
+fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
     let bi = load(&tiny(), EmbeddingKind::BiEncoder, 48);
     let empty = bi.tokenize(InputRole::Document, "").unwrap();
     assert_eq!(
@@ -137,8 +137,8 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
 fn a_million_characters_are_cut_to_the_bound() {
     let model = load(&tiny(), EmbeddingKind::BiEncoder, 48);
     let words = "river ".repeat(170_000);
-    let pieces = model.tokenize(InputRole::Document, &words).unwrap();
-    assert_eq!((pieces.ids.len(), pieces.truncated), (48, true));
+    let tokens = model.tokenize(InputRole::Document, &words).unwrap();
+    assert_eq!((tokens.ids.len(), tokens.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
@@ -165,9 +165,9 @@ fn a_text_that_just_fits_is_not_truncated() {
     );
 }
 
-/// Pieces with their places in the text.
-fn show(pieces: &[neural::SubwordToken]) -> String {
-    let each = pieces
+/// Tokens with their places in the text.
+fn show(tokens: &[neural::SubwordToken]) -> String {
+    let each = tokens
         .iter()
         .map(|it| format!("{} {}..{}", it.token, it.start, it.end));
     each.collect::<Vec<_>>().join("  ")
@@ -204,8 +204,8 @@ fn matches_show_what_the_score_is_made_of() {
 
 #[test]
 fn the_fingerprint_tells_every_part_apart() {
-    let fingerprint = |files: &ModelFiles, matching, max_pieces| {
-        load(files, matching, max_pieces).fingerprint().to_owned()
+    let fingerprint = |files: &ModelFiles, matching, max_tokens| {
+        load(files, matching, max_tokens).fingerprint().to_owned()
     };
     let files = tiny();
     let mut all = vec![
@@ -264,19 +264,19 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
             continue;
         }
         let model = load(&files, EmbeddingKind::BiEncoder, 48);
-        let pieces = model.tokenize(InputRole::Document, "river").unwrap();
+        let tokens = model.tokenize(InputRole::Document, "river").unwrap();
         assert!(
-            matches!(model.encode(&[&pieces]), Err(Error::NotFinite)),
+            matches!(model.encode(&[&tokens]), Err(Error::NotFinite)),
             "{name}"
         );
     }
 }
 
 #[test]
-fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() {
-    for max_pieces in [0, 2, 65, usize::MAX] {
+fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() {
+    for max_tokens in [0, 2, 65, usize::MAX] {
         let error =
-            EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_pieces, Device::Cpu).err();
+            EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_tokens, Device::Cpu).err();
         let Some(Error::MaxTokens {
             found,
             least: 3,
@@ -285,7 +285,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
         else {
             panic!("{error:?}")
         };
-        assert_eq!(found, max_pieces);
+        assert_eq!(found, max_tokens);
     }
     assert_eq!(
         load(&tiny(), EmbeddingKind::BiEncoder, 3)
@@ -298,7 +298,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 }
 
 #[test]
-fn pieces_of_another_model_are_refused() {
+fn tokens_of_another_model_are_refused() {
     let model = load(&tiny(), EmbeddingKind::BiEncoder, 8);
     let good = model.tokenize(InputRole::Document, "river").unwrap();
     for (ids, n_spans) in [
@@ -307,13 +307,13 @@ fn pieces_of_another_model_are_refused() {
         (vec![2; 9], 7),
         (vec![2; 4], 1),
     ] {
-        let pieces = TokenizedText {
+        let tokens = TokenizedText {
             role: InputRole::Document,
             ids,
             spans: vec![(0, 1); n_spans],
             truncated: false,
         };
-        let error = model.encode(&[&good, &pieces]).unwrap_err();
+        let error = model.encode(&[&good, &tokens]).unwrap_err();
         assert!(matches!(error, Error::InvalidTokens { .. }), "{error}");
     }
 }
@@ -327,7 +327,8 @@ fn matchings_travel_in_kebab_case() {
 /// What reference.py wrote.
 #[derive(Deserialize)]
 struct Fixture {
-    max_pieces: usize,
+    #[serde(rename = "max_pieces")]
+    max_tokens: usize,
     texts: Vec<Text>,
     pairs: Vec<Pair>,
 }
@@ -363,17 +364,17 @@ impl Fixture {
 fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
 
-    let model = load(files, EmbeddingKind::BiEncoder, fixture.max_pieces);
-    let pieces = fixture.tokenized(&model);
-    for (text, pieces) in fixture.texts.iter().zip(&pieces) {
+    let model = load(files, EmbeddingKind::BiEncoder, fixture.max_tokens);
+    let tokens = fixture.tokenized(&model);
+    for (text, tokens) in fixture.texts.iter().zip(&tokens) {
         assert_eq!(
-            (&pieces.ids, pieces.truncated),
+            (&tokens.ids, tokens.truncated),
             (&text.ids, text.truncated),
             "{}",
             text.text
         );
     }
-    let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+    let encoded = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
     let mut worst = 0.0f64;
     for (text, encoded) in fixture.texts.iter().zip(&encoded) {
         let vector = encoded.vectors().next().unwrap();
@@ -384,14 +385,14 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     }
     exact(name, "number of a unit vector", worst);
 
-    let model = load(files, EmbeddingKind::LateInteraction, fixture.max_pieces);
-    let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+    let model = load(files, EmbeddingKind::LateInteraction, fixture.max_tokens);
+    let encoded = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
     for pair in &fixture.pairs {
         let score = model.score(&encoded[pair.query], &encoded[pair.text]);
-        let n_pieces = encoded[pair.query].vectors().len() as f64;
+        let n_tokens = encoded[pair.query].vectors().len() as f64;
         let difference = (score - pair.score).abs();
         assert!(
-            difference <= SAME_VECTOR * n_pieces,
+            difference <= SAME_VECTOR * n_tokens,
             "{score} for {}",
             pair.score
         );
@@ -401,19 +402,19 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
 fn check_alone(files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
     for &matching in EmbeddingKind::ALL {
-        let model = load(files, matching, fixture.max_pieces);
-        let pieces = fixture.tokenized(&model);
-        let batch = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        let model = load(files, matching, fixture.max_tokens);
+        let tokens = fixture.tokenized(&model);
+        let batch = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
         let mut reversed = model
-            .encode(&pieces.iter().rev().collect::<Vec<_>>())
+            .encode(&tokens.iter().rev().collect::<Vec<_>>())
             .unwrap();
         reversed.reverse();
-        let alone: Vec<EncodedText> = pieces
+        let alone: Vec<EncodedText> = tokens
             .iter()
             .map(|it| model.encode(&[it]).unwrap().remove(0))
             .collect();
-        for query in 0..pieces.len() {
-            for text in 0..pieces.len() {
+        for query in 0..tokens.len() {
+            for text in 0..tokens.len() {
                 let expected = model.score(&alone[query], &alone[text]);
                 for other in [&batch, &reversed] {
                     let score = model.score(&other[query], &other[text]);
@@ -425,8 +426,8 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
     }
 }
 
-fn load(files: &ModelFiles, matching: EmbeddingKind, max_pieces: usize) -> EmbeddingModel {
-    EmbeddingModel::load(files, matching, max_pieces, Device::Cpu).unwrap()
+fn load(files: &ModelFiles, matching: EmbeddingKind, max_tokens: usize) -> EmbeddingModel {
+    EmbeddingModel::load(files, matching, max_tokens, Device::Cpu).unwrap()
 }
 
 fn encode(model: &EmbeddingModel, text: &str) -> EncodedText {

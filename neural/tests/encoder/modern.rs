@@ -146,7 +146,7 @@ fn each_of_the_settings_of_attention_counts() {
         let most = most.fold(0.0, f32::max);
         assert!(most > 1e-4, "{field}: {most}");
     }
-    // A window of an odd number of pieces reaches as far as one of the even number below.
+    // A window of an odd number of tokens reaches as far as one of the even number below.
     let mut files = modern();
     edit_config(&mut files, "local_attention", json!(9));
     assert_eq!(vector(&files), plain);
@@ -167,7 +167,7 @@ fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
 fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
     let mut files = modern();
     check_reference(
-        "modernbert, 300 pieces",
+        "modernbert, 300 tokens",
         &files,
         include_str!("../fixtures/modernbert-long.json"),
     );
@@ -175,11 +175,11 @@ fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
     let model = load(&files, EmbeddingKind::BiEncoder, 600);
     let long = "the river ends in a lake . ".repeat(100);
     let texts = [long.as_str(), "the sea", &long[..2_000]];
-    let pieces = texts.map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
-    assert_eq!((pieces[0].ids.len(), pieces[0].truncated), (600, true));
-    let batch = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
-    for (pieces, encoded) in pieces.iter().zip(&batch) {
-        let alone = model.encode(&[pieces]).unwrap().remove(0);
+    let tokens = texts.map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
+    assert_eq!((tokens[0].ids.len(), tokens[0].truncated), (600, true));
+    let batch = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
+    for (tokens, encoded) in tokens.iter().zip(&batch) {
+        let alone = model.encode(&[tokens]).unwrap().remove(0);
         let score = model.score(&alone, encoded);
         assert!((score - 1.0).abs() < SAME_SCORE, "{score}");
     }

@@ -100,15 +100,15 @@ fn colbert_equals_the_reference_in_every_setting() {
 #[test]
 fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     let mut files = colbert_tiny();
-    files.ranker_config = Some(b"query_pieces = 9".to_vec());
+    files.ranker_config = Some(b"max_query_tokens = 9".to_vec());
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.dimension(), 20);
     let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
     assert_eq!(model.marker_tokens(), Some(markers));
     assert_eq!(model.augmentation(), QueryAugmentation::Unattended);
     let encode = |side, text: &str| {
-        let pieces = model.tokenize(side, text).unwrap();
-        model.encode(&[&pieces]).unwrap().remove(0)
+        let tokens = model.tokenize(side, text).unwrap();
+        model.encode(&[&tokens]).unwrap().remove(0)
     };
     let matches = model.matches(
         &encode(InputRole::Query, "Hill, 東"),
@@ -150,9 +150,9 @@ fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
 }
 
 #[test]
-fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
+fn a_colbert_of_another_family_has_its_own_names_of_tokens() {
     let mut files = relative!("splade-roberta").1;
-    files.ranker_config = Some(b"query_pieces = 8\n[colbert]\nmarkers = []".to_vec());
+    files.ranker_config = Some(b"max_query_tokens = 8\n[colbert]\nmarkers = []".to_vec());
     broken::edit_header(&mut files, |header| {
         let tensor = header.remove("lm_head.dense.weight").unwrap();
         header.insert("linear.weight".to_owned(), tensor);
@@ -165,9 +165,9 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
         .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
     let matches = model.matches(&encoded[0], &encoded[1]);
-    let pieces: Vec<&str> = matches.query.iter().map(|it| it.token.as_str()).collect();
-    assert_eq!(pieces.first(), Some(&"<s>"));
-    assert_eq!((pieces.len(), pieces.last()), (8, Some(&"<mask>")));
+    let tokens: Vec<&str> = matches.query.iter().map(|it| it.token.as_str()).collect();
+    assert_eq!(tokens.first(), Some(&"<s>"));
+    assert_eq!((tokens.len(), tokens.last()), (8, Some(&"<mask>")));
     let alone = model.encode(&[&query]).unwrap().remove(0);
     let (score, alone) = (
         model.score(&encoded[0], &encoded[1]),
@@ -187,7 +187,8 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
 
 #[derive(Deserialize)]
 struct EpicFixture {
-    max_pieces: usize,
+    #[serde(rename = "max_pieces")]
+    max_tokens: usize,
     texts: Vec<String>,
     read: Vec<Weighed>,
     scores: Vec<Vec<f64>>,
@@ -199,7 +200,7 @@ struct Weighed {
     query: Vec<(u32, f64)>,
     quality: f64,
     text_sum: f64,
-    /// Of the pieces 5 to 8.
+    /// Of the tokens 5 to 8.
     text_some: Vec<f64>,
 }
 
@@ -219,7 +220,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         }
     });
     for files in [plain, theirs] {
-        let model = Epic::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = Epic::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let read = |side: InputRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
@@ -266,7 +267,8 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
 
 #[derive(Deserialize)]
 struct DenseFixture {
-    max_pieces: usize,
+    #[serde(rename = "max_pieces")]
+    max_tokens: usize,
     texts: Vec<String>,
     queries: Vec<Vec<f64>>,
     documents: Vec<Vec<f64>>,
@@ -277,14 +279,14 @@ struct DenseFixture {
 fn prompts_and_dense_modules_equal_sentence_transformers() {
     let fixture: DenseFixture =
         serde_json::from_str(include_str!("../fixtures/dense-tiny.json")).unwrap();
-    let model = load(&dense_tiny(), EmbeddingKind::BiEncoder, fixture.max_pieces);
+    let model = load(&dense_tiny(), EmbeddingKind::BiEncoder, fixture.max_tokens);
     let read = |side: InputRole| -> Vec<EncodedText> {
-        let pieces = fixture
+        let tokens = fixture
             .texts
             .iter()
             .map(|it| model.tokenize(side, it).unwrap());
-        let pieces: Vec<TokenizedText> = pieces.collect();
-        model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap()
+        let tokens: Vec<TokenizedText> = tokens.collect();
+        model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap()
     };
     let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
     let mut worst = 0.0_f64;
@@ -326,15 +328,15 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
         ids(&files, InputRole::Document, "the sea"),
         plain("the sea")
     );
-    files.ranker_config = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
+    files.ranker_config = Some(b"max_query_tokens = 11\nmax_document_tokens = 13".to_vec());
     let many = "the sea ".repeat(20);
     assert_eq!(ids(&files, InputRole::Query, &many).len(), 11);
     assert_eq!(ids(&files, InputRole::Document, &many).len(), 13);
-    // The place of a piece is that in the text, whatever was put before it.
+    // The place of a token is that in the text, whatever was put before it.
     files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
     let model = load(&files, EmbeddingKind::LateInteraction, 48);
-    let pieces = model.tokenize(InputRole::Document, "the sea").unwrap();
-    assert_eq!(pieces.spans, [(0, 0), (0, 3), (4, 7)]);
+    let tokens = model.tokenize(InputRole::Document, "the sea").unwrap();
+    assert_eq!(tokens.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
     files.ranker_config = None;
     let settings =
@@ -348,12 +350,12 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
 fn a_prompt_that_would_hide_every_text_is_refused() {
     let prompt = "[prompts]\nquery = \"where do rivers \"";
     let with = |mut files: ModelFiles, n: usize| {
-        files.ranker_config = Some(format!("query_pieces = {n}\n{prompt}").into_bytes());
+        files.ranker_config = Some(format!("max_query_tokens = {n}\n{prompt}").into_bytes());
         files
     };
     let told = |it: Option<Error>| it.map_or_else(|| "fine".to_owned(), |it| it.to_string());
     let mut found = Vec::new();
-    // Three pieces of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
+    // Three tokens of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
     for n in [5, 6] {
         let files = with(tiny(), n);
         for &matching in EmbeddingKind::ALL {
@@ -369,18 +371,18 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     }
     // Of a pair that is too long each side may be cut to a half.
     let (_, cross, _) = relative!("cross-tiny");
-    for max_pieces in [10, 11] {
-        let loaded = CrossEncoder::load(&with(cross.clone(), 10), max_pieces, Device::Cpu.into());
+    for max_tokens in [10, 11] {
+        let loaded = CrossEncoder::load(&with(cross.clone(), 10), max_tokens, Device::Cpu.into());
         found.push(told(loaded.err()));
     }
     expect![[r#"
-        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
-        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
+        the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
         fine
         fine
-        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
         fine
-        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
         fine
     "#]].assert_eq(&(found.join("\n") + "\n"));
     let model = load(&with(tiny(), 6), EmbeddingKind::LateInteraction, 48);

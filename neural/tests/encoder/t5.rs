@@ -9,13 +9,14 @@ use neural::{ComputeTarget, Doc2Query, GenerationConfig, MonoT5, Precision, Toke
 /// What t5.py wrote.
 #[derive(Deserialize)]
 struct Fixture {
-    max_pieces: usize,
+    #[serde(rename = "max_pieces")]
+    max_tokens: usize,
     seed: u64,
     k: usize,
     max_new: usize,
     texts: Vec<Written>,
     pairs: Vec<Asked>,
-    /// The likeliest first pieces of the first text, with their probabilities among themselves.
+    /// The likeliest first tokens of the first text, with their probabilities among themselves.
     first: Vec<(u32, f64)>,
 }
 
@@ -68,7 +69,7 @@ impl Fixture {
 fn mono_t5_equals_the_reference() {
     for (name, files, fixture) in fixtures() {
         assert!(MonoT5::is_in(&files.config), "{name}");
-        let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = MonoT5::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] = [&it.query, &it.text]
                 .map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
@@ -92,23 +93,23 @@ fn mono_t5_equals_the_reference() {
 }
 
 #[test]
-fn pieces_of_texts_are_those_of_the_reference() {
+fn tokens_of_texts_are_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
-        // The piece that ends a text is not among those that a query or a text has by itself.
-        let model = MonoT5::load(&files, fixture.max_pieces - 1, Device::Cpu.into()).unwrap();
+        // The token that ends a text is not among those that a query or a text has by itself.
+        let model = MonoT5::load(&files, fixture.max_tokens - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
-            let pieces = model
+            let tokens = model
                 .tokenize(neural::InputRole::Document, &it.text)
                 .unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
             assert_eq!(
                 (*end, ids),
-                (1, pieces.ids.as_slice()),
+                (1, tokens.ids.as_slice()),
                 "{name}: {}",
                 it.text
             );
-            assert_eq!(pieces.truncated, it.truncated, "{name}: {}", it.text);
-            assert_eq!(pieces.spans.len(), pieces.ids.len());
+            assert_eq!(tokens.truncated, it.truncated, "{name}: {}", it.text);
+            assert_eq!(tokens.spans.len(), tokens.ids.len());
         }
     }
 }
@@ -124,7 +125,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let n_around = whole.ids.len() - 3;
     let many = "river ".repeat(50);
     let room = 14 - n_around;
-    // However long a query is, pieces of the text are read.
+    // However long a query is, tokens of the text are read.
     for (query, text, n_query) in [
         ("sea", many.as_str(), 1),
         (&many, "sea", room - 1),
@@ -141,9 +142,9 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
 }
 
 #[test]
-fn the_likeliest_pieces_equal_those_of_the_reference() {
+fn the_likeliest_tokens_equal_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
-        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let greedy = GenerationConfig {
             top_k: 1,
             ..fixture.sampling(1)
@@ -166,7 +167,7 @@ fn the_likeliest_pieces_equal_those_of_the_reference() {
 #[test]
 fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() {
     for (name, files, fixture) in fixtures() {
-        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let n_queries = fixture.texts[0].sampled.len();
         let texts = fixture.texts();
         let written = model
@@ -198,11 +199,11 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
     }
 }
 
-/// Pearson's χ² over the ten likeliest first pieces.
+/// Pearson's χ² over the ten likeliest first tokens.
 #[test]
-fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
+fn first_tokens_are_drawn_as_often_as_the_reference_finds_them_likely() {
     for (name, files, fixture) in fixtures() {
-        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+        let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let n = 1_000;
         let sampling = GenerationConfig {
             max_new_tokens: 1,
@@ -211,16 +212,16 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
         let written = model
             .generate(&[fixture.texts[0].text.as_str()], &sampling)
             .unwrap();
-        let pieces = written[0].queries.iter().map(|it| it.ids[0]);
+        let tokens = written[0].queries.iter().map(|it| it.ids[0]);
         let mut left = n as f64;
-        let each = fixture.first.iter().map(|(piece, p)| {
-            let found = pieces.clone().filter(|it| it == piece).count() as f64;
+        let each = fixture.first.iter().map(|(token, p)| {
+            let found = tokens.clone().filter(|it| it == token).count() as f64;
             left -= found;
             let expected = p * n as f64;
             (found - expected).powi(2) / expected
         });
         let chi_squared: f64 = each.sum();
-        assert_eq!(left, 0.0, "{name}: a piece that is not among the likeliest");
+        assert_eq!(left, 0.0, "{name}: a token that is not among the likeliest");
         // Of 9 degrees of freedom 27.9 is exceeded once in a thousand.
         println!("{name}: {chi_squared:.1}");
         assert!(chi_squared < 27.9, "{name}: {chi_squared}");
@@ -230,14 +231,14 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let [(_, files, fixture), _] = fixtures();
-    let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
+    let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
     let check = |sampling: GenerationConfig, expected: Expect| {
         let error = model.generate(&["a"], &sampling).unwrap_err();
         expected.assert_eq(&error.to_string());
     };
     for k in [0, 124] {
-        let what = format!("{k} pieces to draw from (k) were asked for; from 1 to 123 can be had");
+        let what = format!("`top_k` is {k}; must be from 1 to 123");
         let error = model
             .generate(&["a"], &GenerationConfig { top_k: k, ..good })
             .unwrap_err();
@@ -248,14 +249,14 @@ fn what_cannot_be_drawn_is_refused() {
             n_queries: 1_001,
             ..good
         },
-        expect!["1001 queries of a text were asked for; from 1 to 1000 can be had"],
+        expect!["`n_queries` is 1001; must be from 1 to 1000"],
     );
     check(
         GenerationConfig {
             max_new_tokens: 0,
             ..good
         },
-        expect!["0 pieces of a query were asked for; from 1 to 512 can be had"],
+        expect!["`max_new_tokens` is 0; must be from 1 to 512"],
     );
     assert!(model.generate(&[], &good).unwrap().is_empty());
 }
@@ -281,15 +282,15 @@ fn fingerprints_tell_uses_bounds_and_files_apart() {
 }
 
 #[test]
-fn bounds_devices_and_foreign_pieces_are_refused() {
+fn bounds_devices_and_foreign_tokens_are_refused() {
     let [(_, files, _), _] = fixtures();
     let load = |n, device: Device| {
         let loaded = MonoT5::load(&files, n, device.into());
         loaded.err().unwrap().to_string()
     };
-    expect!["at most 5 pieces were asked for; the model takes from 10 to 4096"]
+    expect!["a maximum of 5 tokens is out of range; the model takes 10 to 4096"]
         .assert_eq(&load(5, Device::Cpu));
-    expect!["at most 1048576 pieces were asked for; the model takes from 10 to 4096"]
+    expect!["a maximum of 1048576 tokens is out of range; the model takes 10 to 4096"]
         .assert_eq(&load(1 << 20, Device::Cpu));
     expect!["cannot compute on cuda:0: a T5 computes on the CPU only; use `cpu`"]
         .assert_eq(&load(48, Device::Cuda(0)));
@@ -323,8 +324,8 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
     for ranker in [
         "architecture = \"monot5\"",
         "architecture = \"splade\"",
-        "query_pieces = 20",
-        "text_pieces = 20",
+        "max_query_tokens = 20",
+        "max_document_tokens = 20",
         "[prompts]\nquery = \"\"",
         "[colbert]",
         "",
@@ -341,9 +342,9 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
         ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
         ranker.toml: `architecture` is splade, and the folder was to be loaded as monot5; load it as what it is, or change that line
         ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
-        ranker.toml: `query_pieces` cannot be set of a monoT5, whose prompt is its own; take it out
+        ranker.toml: `max_query_tokens` cannot be set of a monoT5, whose prompt is its own; take it out
         ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
-        ranker.toml: `text_pieces` cannot be set of a monoT5, whose prompt is its own; take it out
+        ranker.toml: `max_document_tokens` cannot be set of a monoT5, whose prompt is its own; take it out
         ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
         ranker.toml: `prompts` cannot be set of a monoT5, whose prompt is its own; take it out
         ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
@@ -397,8 +398,8 @@ fn weights_that_are_no_numbers_are_found() {
         let first = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
-        let pieces = mono.tokenize(neural::InputRole::Document, "river").unwrap();
-        let pair = mono.tokenize_pair(&pieces, &pieces);
+        let tokens = mono.tokenize(neural::InputRole::Document, "river").unwrap();
+        let pair = mono.tokenize_pair(&tokens, &tokens);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
             "{name}"
@@ -495,14 +496,14 @@ fn a_broken_folder_says_what_is_wrong() {
         `decoder_start_token_id` in config.json is 4000, but must be below vocab_size, 123
         `model_type` in config.json is bart, but must be t5
         `auto_map` in config.json is there, but must be absent: code that comes with a model is not run
-        tokenizer.json has a piece with id 117, but config.json says that there are 60 pieces; take both files from the same model
+        tokenizer.json has a token with id 117, but config.json says that there are 60 tokens; take both files from the same model
     "#]]
     .assert_eq(&refused.concat());
     let renamed = |files: &mut ModelFiles| {
         let tokenizer = String::from_utf8(std::mem::take(&mut files.tokenizer)).unwrap();
         files.tokenizer = tokenizer.replace("\"▁true\"", "\"▁truth\"").into_bytes();
     };
-    check_broken(renamed, expect!["tokenizer.json: there is no piece ▁true"]);
+    check_broken(renamed, expect!["tokenizer.json: there is no token ▁true"]);
     let joined = |files: &mut ModelFiles| {
         let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
         tokenizer["pre_tokenizer"] = Value::Null;
@@ -510,7 +511,7 @@ fn a_broken_folder_says_what_is_wrong() {
     };
     check_broken(
         joined,
-        expect!["tokenizer.json: pieces reach over white space, which those of a T5 do not"],
+        expect!["tokenizer.json: tokens reach over white space, which those of a T5 do not"],
     );
 }
 

@@ -18,7 +18,7 @@ use crate::stats::agreement::{self, AgreementCoefficient, MeasurementLevel, Rate
 
 /// The agreement between the annotators of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreements))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementReport {
     /// Over all sampled items.
     pub overall: AgreementCoefficients,
@@ -32,7 +32,7 @@ pub struct AgreementReport {
 
 /// The agreement coefficients of a set of items. Each is `None` where it is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCoefficients))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementCoefficients {
     /// Raw agreement: the mean share of pairs of annotators who gave the same answer.
     pub observed: Option<AgreementCoefficient>,
@@ -46,7 +46,7 @@ pub struct AgreementCoefficients {
 
 /// Agreement on the items of one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfProbe))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProbeAgreement {
     /// The probe.
     pub probe: Probe,
@@ -56,7 +56,7 @@ pub struct ProbeAgreement {
 
 /// The agreement of two annotators on the items that both decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPair))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairAgreement {
     /// The two annotators.
     pub people: [PersonId; 2],
@@ -68,7 +68,7 @@ pub struct PairAgreement {
 
 /// The agreement of one annotator with all others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreementOfPerson))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnnotatorAgreement {
     /// The annotator.
     pub person: PersonId,

@@ -11,7 +11,7 @@ use crate::probe::{Claim, ClaimKind};
 /// An answer about the documents of an instance in the order of its claim, independent of their
 /// order on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswer))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AnnotatorAnswer {
     /// The first document is better; for three documents, the first step helps more.
@@ -50,7 +50,7 @@ impl AnnotatorAnswer {
             AnnotatorAnswer::First => "first",
             AnnotatorAnswer::Second => "second",
             AnnotatorAnswer::Equal => "equal",
-            AnnotatorAnswer::CannotTell => "cannot-say",
+            AnnotatorAnswer::CannotTell => "cannot-tell",
         }
     }
 }
@@ -58,7 +58,7 @@ impl AnnotatorAnswer {
 /// The preference of annotators, a ranker or relevance judgments between the documents of an
 /// instance. The variants have the same meaning as in [`AnnotatorAnswer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreference))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preference {
     /// The first document; for three documents, the first step.

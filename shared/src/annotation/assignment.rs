@@ -23,9 +23,9 @@ pub const N_PREFETCHED: usize = 8;
 
 /// An item that is reserved for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewLease))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Lease {
-    /// The item.
+    /// Number of the leased item within its task, from 0.
     pub item: ItemNo,
     /// The person who holds the lease.
     pub person: PersonId,
@@ -36,9 +36,9 @@ pub struct Lease {
 
 /// An item that is assigned to an annotator. It does not tell whether the item is gold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOffer))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Assignment {
-    /// The item.
+    /// Number of the assigned item within its task, from 0.
     pub item: ItemNo,
     /// How its documents are arranged on the annotator's screen.
     pub display_order: DisplayOrder,
@@ -48,7 +48,7 @@ pub struct Assignment {
 
 /// The phase of an annotator's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPart))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentPhase {
     /// Training: the right answer is shown after the decision.
@@ -59,7 +59,7 @@ pub enum AssignmentPhase {
 
 /// The next items of an annotator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNext))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NextAssignments {
     /// The items, in the order in which they are shown.
     pub assignments: Vec<Assignment>,

@@ -14,7 +14,7 @@ use crate::study::instance_details::{HighlightedText, QueryTermInfo};
 
 /// The query and the documents of an item, as shown to an annotator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewContent))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ItemContent {
     /// The probe, which selects the worked example that helps.
     pub probe: Probe,
@@ -22,7 +22,7 @@ pub struct ItemContent {
     pub variant: AxiomVariant,
     /// The kind of claim: instances of two and of three documents have different questions.
     pub claim: ClaimKind,
-    /// The query as written.
+    /// The query as written, with the spans of its terms.
     pub query: HighlightedText,
     /// The distinct query terms; empty if they are not to be highlighted.
     pub terms: Vec<QueryTermInfo>,
@@ -38,7 +38,7 @@ pub struct ItemContent {
 
 /// The document that a ranker prefers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRanked))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerPreference {
     /// The name of the ranker.
     pub name: String,

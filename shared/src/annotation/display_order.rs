@@ -36,7 +36,7 @@ impl DisplayOrder {
     /// Returns the name of the display order in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            DisplayOrder::ClaimOrder => "as-claimed",
+            DisplayOrder::ClaimOrder => "claim-order",
             DisplayOrder::Swapped => "swapped",
         }
     }

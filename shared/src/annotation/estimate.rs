@@ -61,7 +61,7 @@ pub struct AnnotatedItem {
 
 /// The estimates over all probes and for each probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimates))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementEstimates {
     /// Over all items.
     pub overall: EstimateRow,
@@ -71,7 +71,7 @@ pub struct AgreementEstimates {
 
 /// The estimates for one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEstimatesOfProbe))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProbeEstimate {
     /// The probe.
     pub probe: Probe,
@@ -81,7 +81,7 @@ pub struct ProbeEstimate {
 
 /// The estimates over a set of items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewLine))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EstimateRow {
     /// The numbers of items by outcome of the annotation.
     pub counts: AnswerCounts,
@@ -98,7 +98,7 @@ pub struct EstimateRow {
 
 /// The numbers of items by outcome of the annotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCounts))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerCounts {
     /// All items.
     pub n_items: u64,
@@ -116,7 +116,7 @@ pub struct AnswerCounts {
 
 /// How often two sides agree. Each value is `None` without an item on which both have a preference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCompared))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementShare {
     /// Over all such items.
     pub agreement: Option<WeightedEstimate>,
@@ -128,7 +128,7 @@ pub struct AgreementShare {
 
 /// An estimated share of the sampling frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWeighted))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WeightedEstimate {
     /// The share, from 0 to 1, with its interval over other samples.
     pub estimate: Estimate,
@@ -159,7 +159,12 @@ pub fn load_annotated_items(
         let instances = study.instances_of(place.probe, place.variant)?;
         let at = place.index as usize;
         if at >= instances.len() {
-            return Err(Error::not_found("instance of this probe", place.index));
+            let n = instances.len();
+            return Err(Error::index_not_found(
+                "instance of this probe",
+                place.index,
+                n,
+            ));
         }
         let (query, claim) = (instances.query(at), instances.claim(at));
         let rankers = study.scores.iter().map(|scores| {

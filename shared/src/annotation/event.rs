@@ -14,7 +14,7 @@ pub const MAX_REPLACED_EVENTS: usize = 16;
 
 /// An event as its author sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEvent))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnnotationEvent {
     /// Created with the event; the same event sent twice has the same key.
     pub key: EventKey,
@@ -28,7 +28,7 @@ pub struct AnnotationEvent {
 
 /// An event in the log, with what only the server knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewEntry))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LogEntry {
     /// The author of the event.
     pub person: PersonId,
@@ -41,7 +41,7 @@ pub struct LogEntry {
 
 /// The action of an event: a decision, a skip, a report, an undo, an adjudication or an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhat))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum AnnotationAction {
     /// An answer was given.
@@ -65,9 +65,9 @@ pub enum AnnotationAction {
 
 /// An answer to an item, with comment, display order and duration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDecision))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Decision {
-    /// The item.
+    /// Number of the judged item within its task, from 0.
     pub item: ItemNo,
     /// The answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
@@ -88,7 +88,7 @@ pub struct Decision {
 
 /// A rating of the axiom's reason, tags and a note that accompany an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswerComment))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerComment {
     /// Whether the axiom's reason matters here, if the person rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,9 +104,9 @@ pub struct AnswerComment {
 
 /// An item that an annotator skipped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSkip))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SkippedItem {
-    /// The item.
+    /// Number of the skipped item within its task, from 0.
     pub item: ItemNo,
     /// The reason.
     pub reason: SkipReason,
@@ -149,10 +149,10 @@ impl SkipReason {
     /// Returns the name of the skip reason in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            SkipReason::NotUnderstandable => "not-understood",
-            SkipReason::BrokenDocument => "broken",
-            SkipReason::DistressingContent => "disturbing",
-            SkipReason::ConflictOfInterest => "involved",
+            SkipReason::NotUnderstandable => "not-understandable",
+            SkipReason::BrokenDocument => "broken-document",
+            SkipReason::DistressingContent => "distressing-content",
+            SkipReason::ConflictOfInterest => "conflict-of-interest",
             SkipReason::Other => "other",
         }
     }
@@ -160,9 +160,9 @@ impl SkipReason {
 
 /// A report of a problem with an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReport))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProblemReport {
-    /// The item.
+    /// Number of the reported item within its task, from 0.
     pub item: ItemNo,
     /// What is wrong, in the person's words.
     pub note: String,
@@ -170,9 +170,9 @@ pub struct ProblemReport {
 
 /// A curator's decision on an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAdjudication))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Adjudication {
-    /// The item.
+    /// Number of the adjudicated item within its task, from 0.
     pub item: ItemNo,
     /// The answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
@@ -186,7 +186,7 @@ pub struct Adjudication {
 
 /// An exclusion of a person, or its reversal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExclusionChange {
     /// The person.
     pub person: PersonId,
@@ -278,7 +278,8 @@ impl AnnotationEvent {
     /// so that it never stores one that the server would reject.
     pub fn validated(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
         if let Some(item) = self.action.item().filter(|it| it.0 >= n_items) {
-            return Err(Error::not_found("item of this task", item.0));
+            let n = n_items as usize;
+            return Err(Error::index_not_found("item of this task", item.0, n));
         }
         let n_replaced = self.action.replaces().len();
         if n_replaced > MAX_REPLACED_EVENTS {
@@ -361,7 +362,7 @@ mod tests {
         };
         refused(
             decided(3, AnnotatorAnswer::Equal, &[]),
-            "no item of this task named `3`",
+            "no item of this task with index 3; there are 3, counted from 0",
         );
         refused(decided(0, AnnotatorAnswer::Equal, &[7; 17]), "at most 16");
         let item = ItemNo(0);

@@ -93,7 +93,7 @@ pub struct ExportItem {
 
 /// Whose preferences an export contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhose))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PreferenceSource {
     /// Each annotator's own preferences; excluded annotators and conflicts are left out.
@@ -119,20 +119,20 @@ pub fn to_jsonl(rows: &[ExportRow]) -> String {
 }
 
 /// Returns the rows as a table, for example for CSV. For an event about another event or a person,
-/// column `of` names it.
+/// column `about` names it.
 pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
     let table = ReportTable::new("review", source.title)
         .with_text_columns("key")
-        .with_number_columns("at_ms | made_ms | person")
-        .with_text_columns("name | event | fate")
+        .with_number_columns("received_ms | created_ms | person")
+        .with_text_columns("name | event | status")
         .with_number_columns("item")
         .with_text_columns("role")
         .with_number_columns("probability | weight")
-        .with_text_columns("probe | mode")
+        .with_text_columns("probe | variant")
         .with_number_columns("number")
-        .with_text_columns("query | texts | answer | matters | sides")
-        .with_number_columns("took_ms")
-        .with_text_columns("tags | note | of");
+        .with_text_columns("query | documents | answer | reason_rating | display_order")
+        .with_number_columns("duration_ms")
+        .with_text_columns("tags | note | about");
     ReportTable {
         rows: rows.iter().map(cells).collect(),
         notes: vec![

@@ -14,7 +14,7 @@ use super::{AnnotationLog, AnnotatorAnswer, ItemNo, PersonId, Preference, Reason
 
 /// The answers to an item, without those of excluded annotators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSaid))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ItemAnswers {
     /// One vote per annotator, in the order of their numbers.
     pub votes: Vec<Vote>,
@@ -26,7 +26,7 @@ pub struct ItemAnswers {
 
 /// The answer of one annotator to one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewVote))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Vote {
     /// The annotator.
     pub person: PersonId,
@@ -39,7 +39,7 @@ pub struct Vote {
 
 /// The majority preference of the annotators, or the curator's adjudication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSettled))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Consensus {
     /// Annotators, or a curator, prefer this.
@@ -134,9 +134,9 @@ fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
 
 /// An item that a curator should look at.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDispute))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Dispute {
-    /// The item.
+    /// Number of the disputed item within its task, from 0.
     pub item: ItemNo,
     /// The first reason in the order of [`DisputeReason`].
     pub reason: DisputeReason,
@@ -148,7 +148,7 @@ pub struct Dispute {
 
 /// The reason why a curator should look at an item, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewReason))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DisputeReason {
     /// Two adjudications that were made independently have different answers.

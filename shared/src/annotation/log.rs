@@ -46,7 +46,7 @@ pub enum AppendOutcome {
 
 /// The current status of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFate))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EventStatus {
     /// The event is active.
@@ -67,7 +67,7 @@ impl EventStatus {
     /// Returns the name of the event status in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            EventStatus::Active => "stands",
+            EventStatus::Active => "active",
             EventStatus::Conflict => "conflict",
             EventStatus::Replaced => "replaced",
             EventStatus::Undone => "undone",

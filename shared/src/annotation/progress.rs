@@ -17,7 +17,7 @@ const MS_A_DAY: u64 = 86_400_000;
 
 /// The progress of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgress))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskProgress {
     /// The number of sampled items.
     pub n_items: u64,
@@ -41,7 +41,7 @@ pub struct TaskProgress {
 
 /// The work of one annotator. It includes active decisions on items of all roles except training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressOfPerson))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnnotatorProgress {
     /// The annotator.
     pub person: PersonId,
@@ -76,7 +76,7 @@ pub struct AnnotatorProgress {
 /// The change of a share from the first third of an annotator's decisions to the last third,
 /// ordered by the browser's clock. Undefined for fewer than three decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDrift))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Drift {
     /// The share in the first third, rounded down.
     pub first: Proportion,

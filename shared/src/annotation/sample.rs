@@ -63,7 +63,12 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     for (place, role) in training.chain(gold) {
         let instances = study.instances_of(place.probe, place.variant)?;
         if place.index >= instances.len() as u64 {
-            return Err(Error::not_found("instance of this probe", place.index));
+            let n = instances.len();
+            return Err(Error::index_not_found(
+                "instance of this probe",
+                place.index,
+                n,
+            ));
         }
         if !known.insert(place) {
             let reason = format!(
@@ -174,7 +179,8 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
             strata.collect()
         }
         SamplingDesign::DisagreementFirst {
-            allocation: share, ..
+            disagreement_share: share,
+            ..
         } => {
             let disagrees = |it: &(usize, &SamplingCandidate)| it.1.is_disagreement == Some(true);
             let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);

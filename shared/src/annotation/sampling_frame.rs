@@ -34,7 +34,7 @@ pub fn build_sampling_frame(
     wanted.controls.check(study)?;
     let ranker = |at: usize| {
         let scores = study.scores.get(at);
-        scores.ok_or_else(|| Error::not_found("ranker of this study", at))
+        scores.ok_or_else(|| Error::index_not_found("ranker of this study", at, study.scores.len()))
     };
     let chooser = wanted.ranker.map(ranker).transpose()?;
     let measures = match task.sampling {
@@ -205,7 +205,7 @@ mod tests {
         let between = DisagreementPair::AxiomAndRanker { ranker: 1 };
         task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: 0.5,
+            disagreement_share: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
         let against = found.iter().filter(|it| it.is_disagreement == Some(true));
@@ -217,7 +217,7 @@ mod tests {
         };
         task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: 0.5,
+            disagreement_share: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
         assert!(found.iter().all(|it| it.is_disagreement == Some(false)));

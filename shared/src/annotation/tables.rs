@@ -63,12 +63,18 @@ pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> 
 pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
     let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
-        let name = rankers.get(at).cloned();
-        let name = name.unwrap_or_else(|| format!("ranker {at}"));
+        let name = ranker_name(rankers, at);
         found.push((format!("{name}–annotators"), *it));
     }
     found.push(("axiom–relevance judgments".to_owned(), line.axiom_vs_qrels));
     found
+}
+
+/// Returns the name of the ranker in a row of a study, or `ranker N`, counted from 1, if it is
+/// unknown.
+pub fn ranker_name(rankers: &[String], row: usize) -> String {
+    let name = rankers.get(row).cloned();
+    name.unwrap_or_else(|| format!("ranker {}", row + 1))
 }
 
 /// Returns the coefficients of agreement with their names, in the order of the page.
@@ -299,7 +305,7 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         cells.push(weighted(line.share_reason_matters));
         cells
     };
-    let table = ReportTable::new("said", "Human judgments (number of items)")
+    let table = ReportTable::new("judgments", "Human judgments (number of items)")
         .with_text_columns("probe")
         .with_number_columns("items | prefer one | equal | split | cannot say | open")
         .with_estimate_columns("reason matters");

@@ -20,7 +20,7 @@ pub const MAX_ANNOTATORS_PER_ITEM: u32 = 20;
 
 /// An annotation task, as a curator defines it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTask))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AnnotationTask {
     /// The title, shown above the queue.
@@ -74,7 +74,7 @@ fn yes() -> bool {
 
 /// The instances that are sampled from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWanted))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TaskFilter {
     /// The controls of the study page: variant, δ, tie threshold, subset of instances.
@@ -100,7 +100,7 @@ pub struct TaskFilter {
 /// The sampling design. Every instance has a probability above 0, so that estimates from the sample
 /// hold for all instances.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDesign))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum SamplingDesign {
     /// The same probability for every instance.
@@ -128,13 +128,13 @@ pub enum SamplingDesign {
         pair: DisagreementPair,
         /// The share of the items that are disagreements, above 0 and below 1.
         #[serde(alias = "share")]
-        allocation: f64,
+        disagreement_share: f64,
     },
 }
 
 /// How many items each probe gets; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewShare))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
     /// In proportion to the number of its instances.
@@ -147,7 +147,7 @@ pub enum Allocation {
 /// of an instance is proportional to `1/8 + f(r)`, so that none is more than nine times as probable
 /// as another and weights stay bounded. Without a margin, `r = 1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFavour))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MarginWeighting {
     /// Small margins: `f(r) = 1 / (1 + r)`.
@@ -160,7 +160,7 @@ pub enum MarginWeighting {
 
 /// The two sides whose disagreement is oversampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewBetween))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum DisagreementPair {
     /// The claim and the scores of a ranker.
@@ -180,7 +180,7 @@ pub enum DisagreementPair {
 
 /// A reference to an instance of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPlace))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceRef {
     /// The probe of the instance.
     pub probe: Probe,
@@ -201,7 +201,7 @@ impl InstanceRef {
 
 /// An instance with a known right answer, for training or gold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewKnown))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReferenceAnswer {
     /// The instance.
     #[serde(alias = "place")]
@@ -216,7 +216,7 @@ pub struct ReferenceAnswer {
 
 /// One instance that annotators decide on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItem))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnnotationItem {
     /// The instance.
     #[serde(alias = "place")]
@@ -229,7 +229,7 @@ pub struct AnnotationItem {
 
 /// The role of an item in its task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewRole))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ItemRole {
     /// A training item. It is not counted.
@@ -260,7 +260,7 @@ impl ItemRole {
         match self {
             ItemRole::Training { .. } => "training",
             ItemRole::Gold { .. } => "gold",
-            ItemRole::Sampled { .. } => "drawn",
+            ItemRole::Sampled { .. } => "sampled",
         }
     }
 
@@ -277,7 +277,7 @@ impl ItemRole {
 
 /// The feedback after a decision on a training item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFeedback))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrainingFeedback {
     /// The right answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
@@ -317,18 +317,19 @@ impl AnnotationTask {
         }
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
         within(
-            "overlap",
+            "annotators_per_item",
             self.annotators_per_item,
             1..=MAX_ANNOTATORS_PER_ITEM,
         )?;
-        within("gold_every", self.gold_interval, 0..=1_000)?;
+        within("gold_interval", self.gold_interval, 0..=1_000)?;
         if let SamplingDesign::DisagreementFirst {
-            allocation: share, ..
+            disagreement_share: share,
+            ..
         } = self.sampling
             && !(share > 0.0 && share < 1.0)
         {
             let reason = format!("is {share}; must be between 0 and 1");
-            return Err(Error::out_of_range("share", reason));
+            return Err(Error::out_of_range("disagreement_share", reason));
         }
         let by_ranker = self.filter.outcome.is_some()
             || self.filter.min_margin.is_some()
@@ -396,16 +397,16 @@ mod tests {
         }
         refused(|it| it.probes.clear(), "probes");
         refused(|it| it.n_items = 0, "n_items");
-        refused(|it| it.annotators_per_item = 21, "overlap");
+        refused(|it| it.annotators_per_item = 21, "annotators_per_item");
         refused(|it| it.filter.max_margin = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
             let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
             let design = SamplingDesign::DisagreementFirst {
                 pair: between,
-                allocation: share,
+                disagreement_share: share,
             };
-            refused(|it| it.sampling = design, "share");
+            refused(|it| it.sampling = design, "disagreement_share");
         }
     }
 }

@@ -18,7 +18,7 @@ pub const N_TRIAL_ITEMS: usize = 5;
 
 /// An item of a trial, with what is shown after the decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTried))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrialItem {
     /// The instance, so that it can be opened afterwards.
     pub instance: InstanceRef,

@@ -54,7 +54,7 @@ pub struct TaskId(pub u32);
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewState))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskStatus {
     /// The task is visible to curators only.
@@ -68,14 +68,14 @@ pub enum TaskStatus {
 /// Lists every task that the caller may see: none for visitors, those that are or were open for
 /// annotators, all for curators. The newest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTasks))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListTasksRequest {}
 
 /// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewCard))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskSummary {
-    /// The task.
+    /// The id of the task, as in its address.
     pub task: TaskId,
     /// The title, as shown above the items.
     pub title: String,
@@ -95,7 +95,7 @@ pub struct TaskSummary {
 
 /// The progress of the caller and of all annotators.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewStanding))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskProgressSummary {
     /// The number of items, gold items included, that the caller has answered.
     pub n_own_decisions: u32,
@@ -113,7 +113,7 @@ pub struct TaskProgressSummary {
 
 /// Returns what an annotator reads about a task before the first item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOneTask))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetTaskRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -121,7 +121,7 @@ pub struct GetTaskRequest {
 
 /// A task as its annotators see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSheet))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskResponse {
     /// The summary shown in lists.
     pub summary: TaskSummary,
@@ -139,7 +139,7 @@ pub struct TaskResponse {
 
 /// Leases the next items of an open task to the caller for a limited time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNextItems))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LeaseItemsRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -149,19 +149,20 @@ pub struct LeaseItemsRequest {
 
 /// The items leased to the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHanded))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LeaseItemsResponse {
     /// The items, in the order in which to answer them.
     pub items: Vec<AssignedItem>,
     /// The number of further items that become available if leases of others expire.
     pub n_leased_to_others: u32,
     /// The progress of the task.
-    pub standing: TaskProgressSummary,
+    #[serde(alias = "standing")]
+    pub progress: TaskProgressSummary,
 }
 
 /// An item that is assigned to the caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHandedItem))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignedItem {
     /// The item, and the order in which its documents are displayed.
     pub assignment: Assignment,
@@ -177,17 +178,17 @@ pub struct AssignedItem {
 
 /// Returns an item that was leased to the caller or answered by them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgain))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetAssignedItemRequest {
     /// The id of the task.
     pub task: TaskId,
-    /// The item.
+    /// Number of the item within its task, from 0.
     pub item: ItemNo,
 }
 
 /// Lists the caller's own events, newest first, at most 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMine))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListOwnEventsRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -195,7 +196,7 @@ pub struct ListOwnEventsRequest {
 
 /// An event and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDone))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRecord {
     /// The event.
     pub entry: LogEntry,
@@ -205,7 +206,7 @@ pub struct EventRecord {
 
 /// Submits events. An event whose outcome is stored or duplicate has been written to disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSend))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SubmitEventsRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -215,17 +216,18 @@ pub struct SubmitEventsRequest {
 
 /// One receipt for each submitted event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSent))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SubmitEventsResponse {
     /// One receipt for each event, in their order.
     pub receipts: Vec<EventReceipt>,
     /// The progress of the task.
-    pub standing: TaskProgressSummary,
+    #[serde(alias = "standing")]
+    pub progress: TaskProgressSummary,
 }
 
 /// The outcome of a submitted event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaken))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventReceipt {
     /// The key of the event.
     pub key: EventKey,
@@ -235,7 +237,7 @@ pub struct EventReceipt {
 
 /// Whether an event was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewOutcome))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EventOutcome {
     /// It was stored.
@@ -254,7 +256,7 @@ pub enum EventOutcome {
 
 /// Returns the composition of a task before it is created. Curators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreview))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PreviewTaskRequest {
     /// The task as written so far.
     pub task: AnnotationTask,
@@ -262,7 +264,7 @@ pub struct PreviewTaskRequest {
 
 /// The number of items of a task, by purpose and probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMade))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskComposition {
     /// The number of instances that could be drawn.
     pub n_candidates: u64,
@@ -280,7 +282,7 @@ pub struct TaskComposition {
 
 /// Creates a task as a draft. Curators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMake))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateTaskRequest {
     /// The task as written by a curator.
     pub task: AnnotationTask,
@@ -288,15 +290,15 @@ pub struct CreateTaskRequest {
 
 /// Returns the full definition of a task. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWholeTask))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetTaskDefinitionRequest {
-    /// The task.
+    /// The id of the task, as in its address.
     pub task: TaskId,
 }
 
 /// A task with its full definition, as curators see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhole))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskDefinitionResponse {
     /// The summary shown in lists.
     pub card: TaskSummary,
@@ -308,9 +310,9 @@ pub struct TaskDefinitionResponse {
 
 /// Changes a task; fields that are `None` stay unchanged. Curators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewChange))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UpdateTaskRequest {
-    /// The task.
+    /// The id of the task to change.
     pub task: TaskId,
     /// The new status; a task that was open cannot become a draft again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -325,7 +327,7 @@ pub struct UpdateTaskRequest {
 
 /// The name of a person who is given by id elsewhere in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNamed))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PersonName {
     /// The id of the person.
     pub person: PersonId,
@@ -335,7 +337,7 @@ pub struct PersonName {
 
 /// Returns the progress of a task and of its annotators. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskProgress))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetTaskProgressRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -343,7 +345,7 @@ pub struct GetTaskProgressRequest {
 
 /// The progress of a task and the names of its annotators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewProgressed))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskProgressResponse {
     /// The progress of the task.
     pub progress: TaskProgress,
@@ -354,7 +356,7 @@ pub struct TaskProgressResponse {
 
 /// Returns the agreement between annotators. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAskAgreement))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetAgreementRequest {
     /// In which task.
     pub task: TaskId,
@@ -362,7 +364,7 @@ pub struct GetAgreementRequest {
 
 /// The inter-annotator agreement of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreed))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementResponse {
     /// The agreement.
     pub agreement: AgreementReport,
@@ -372,7 +374,7 @@ pub struct AgreementResponse {
 
 /// Returns the adjudication queue. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDisputes))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListDisputesRequest {
     /// The id of the task.
     pub task: TaskId,
@@ -380,17 +382,17 @@ pub struct ListDisputesRequest {
 
 /// Returns one item with all its events. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHistory))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetItemHistoryRequest {
     /// The id of the task.
     pub task: TaskId,
-    /// The item.
+    /// Number of the item within its task, from 0.
     pub item: ItemNo,
 }
 
 /// An item with its answers and all its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewItemHistory))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ItemHistoryResponse {
     /// The item: its instance and its purpose.
     pub item: AnnotationItem,
@@ -406,9 +408,9 @@ pub struct ItemHistoryResponse {
 
 /// Returns the task as a file. Curators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewDownload))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExportTaskRequest {
-    /// The task.
+    /// The id of the task to export.
     pub task: TaskId,
     /// The format of the file.
     pub format: TaskExportFormat,
@@ -419,7 +421,7 @@ pub struct ExportTaskRequest {
 
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFormat))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "format")]
 pub enum TaskExportFormat {
     /// Every event with its history, one per line.
@@ -436,7 +438,7 @@ pub enum TaskExportFormat {
 /// Returns human judgments next to the rankers of a study, from the tasks whose results the caller
 /// may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewResults))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListHumanJudgmentsRequest {
     /// Name of the study.
     pub study: String,
@@ -444,7 +446,7 @@ pub struct ListHumanJudgmentsRequest {
 
 /// The results of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTaskResults))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskResults {
     /// Identifier of the task.
     pub task: TaskId,
@@ -466,7 +468,7 @@ pub struct TaskResults {
 
 /// Returns some instances of a study for trying out the review page. Nothing is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTry))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GetTrialItemsRequest {
     /// Name of the study.
     pub study: String,

@@ -28,6 +28,15 @@ endpoints! {
 /// The name of the study that is made in the page. It never leaves the browser.
 pub const LOCAL_STUDY: &str = "local";
 
+/// Returns the name of the study that a request is about; `None` if it is about none.
+pub fn study_of_request(request: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct StudyOfRequest {
+        study: Option<String>,
+    }
+    serde_json::from_str::<StudyOfRequest>(request).ok()?.study
+}
+
 /// Changes a document with manipulations. Only the worker answers it, for any document, so that
 /// typed text never leaves the browser.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

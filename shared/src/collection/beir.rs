@@ -152,7 +152,7 @@ impl<'a> Field<'a> {
         match self {
             Field::Whole(digits) => {
                 warnings.push(format!(
-                    "`{name}` is a number; it is read as the string {}",
+                    "`{name}` is a number, read as the string {}",
                     quote_text(&digits)
                 ));
                 Field::Text(digits.into())

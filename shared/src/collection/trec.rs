@@ -13,7 +13,9 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quote_text, read_rows};
+use super::lines::rows::{
+    FirstOccurrences, RowWarnings, check_id, column_count_error, quote_text, read_rows,
+};
 use super::lines::{FileSizeLimits, LineReader, TextLine};
 use super::{Collection, Qrels, QuerySplits, Run, RunEntry};
 use crate::collection::{ByteProgress, ReadResult};
@@ -33,16 +35,16 @@ pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> R
             }
             (Some(Layout::Beir), &[query, doc, grade]) => (query, doc, grade),
             (Some(Layout::Beir), _) => {
-                return Err(expected(
-                    &columns,
+                return Err(column_count_error(
+                    columns.len(),
                     "3: query, document, grade, because the first line is `query-id corpus-id \
                      score`",
                 ));
             }
             (None | Some(Layout::Trec), &[query, _, doc, grade]) => (query, doc, grade),
             (None | Some(Layout::Trec), _) => {
-                return Err(expected(
-                    &columns,
+                return Err(column_count_error(
+                    columns.len(),
                     "4: query, 0, document, grade (or 3 if the first line is `query-id \
                      corpus-id score`)",
                 ));
@@ -117,7 +119,7 @@ pub fn read_labelled_run(
         }
         let row = RunRow::parse(text)?;
         let grade = row.label.ok_or_else(|| {
-            "6 columns, expected 7: the last is the grade of the document".to_owned()
+            "6 columns; expected 7: the last is the grade of the document".to_owned()
         })?;
         let grade = whole(grade, "grade")?;
         row.take(line, &mut run, &mut seen)?;
@@ -281,8 +283,8 @@ impl<'a> RunRow<'a> {
                 score: finite(score)?,
                 label: rest.first().copied(),
             }),
-            _ => Err(expected(
-                &columns,
+            _ => Err(column_count_error(
+                columns.len(),
                 "6: query, Q0, document, rank, score, tag",
             )),
         }
@@ -325,8 +327,8 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
         [query, doc, score] => (query, doc, score),
         [query, _, doc, _, score, _, ..] => (query, doc, score),
         _ => {
-            return Err(expected(
-                &columns,
+            return Err(column_count_error(
+                columns.len(),
                 "3 (query, document, score) or 6 as in a TREC run",
             ));
         }
@@ -380,12 +382,4 @@ fn finite(text: &str) -> Result<f64, String> {
         )),
         Err(_) => Err(format!("the score {} is not a number", quote_text(text))),
     }
-}
-
-fn expected(columns: &[&str], what: &str) -> String {
-    let n = columns.len();
-    format!(
-        "{n} {}, expected {what}",
-        if n == 1 { "column" } else { "columns" }
-    )
 }

@@ -5,7 +5,9 @@ mod tests;
 
 use std::io::Read;
 
-use super::lines::rows::{FirstOccurrences, RowWarnings, check_doc, check_id, read_rows};
+use super::lines::rows::{
+    FirstOccurrences, RowWarnings, check_doc, check_id, column_count_error, read_rows,
+};
 use super::{Document, QuerySplits};
 use crate::collection::{ByteProgress, ReadResult, ReadRows};
 use crate::error::{Error, ReadReport};
@@ -37,10 +39,9 @@ pub fn read_documents(
         let columns: Vec<&str> = row.splitn(4, '\t').collect();
         match columns[..] {
             [id, _url, title, body] => Ok(doc(id, title, body)),
-            _ => Err(format!(
-                "the column count is {}; expected 4: a row is a document's id, its URL, its \
-                 title and its body, separated by tabs",
-                columns.len()
+            _ => Err(column_count_error(
+                columns.len(),
+                "4: a document's id, URL, title and body, separated by tabs",
             )),
         }
     })

@@ -20,7 +20,7 @@ pub const MAX_EXAMPLES: usize = 3;
 
 /// A query with the top document of each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSample))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparedQuery {
     /// The query with its metrics.
     pub metrics: QueryRow,
@@ -36,7 +36,7 @@ pub struct ComparedQuery {
 
 /// A document of a compared query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferTop))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparedDocument {
     /// Its id.
     pub doc_id: String,

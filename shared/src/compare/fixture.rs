@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    ComparisonInput, ComparisonOptions, RankerComparison, describe_run, differ, run_option,
+    ComparisonInput, ComparisonOptions, RankerComparison, compare_rankers, describe_run, run_option,
 };
 use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry};
 use crate::text::Tokenizer;
@@ -135,5 +135,5 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
 /// Compares the runs with default options.
 pub(crate) fn found() -> RankerComparison {
     let collection = collection();
-    differ(&source(&collection), &ComparisonOptions::default()).unwrap()
+    compare_rankers(&source(&collection), &ComparisonOptions::default()).unwrap()
 }

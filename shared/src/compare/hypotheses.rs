@@ -72,7 +72,7 @@ pub enum HypothesisOutcome {
 
 /// A hypothesis with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFinding))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HypothesisResult {
     /// The hypothesis.
     pub hypothesis: Hypothesis,

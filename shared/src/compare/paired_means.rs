@@ -7,7 +7,7 @@ use crate::stats::{Estimate, bootstrap, permutation, t_test};
 
 /// The means of a metric of two rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPaired))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairedMeans {
     /// The number of queries for which both rankers have a value.
     pub n_queries: u64,
@@ -66,7 +66,7 @@ pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
 
 /// ΔRR, the RR@10 of the second ranker minus that of the first, query by query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferChange))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RrChanges {
     /// The number of queries on which the second ranker is better.
     pub n_better: u64,

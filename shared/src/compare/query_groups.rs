@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_DEPTH;
-use super::answer_type::AnswerType;
 use super::paired_means::mean_difference;
 use super::query_metrics::QueryMetrics;
+use super::question_class::QuestionClass;
 use crate::stats::correlation::{RegressionLine, least_squares};
 use crate::stats::{Estimate, bootstrap};
 
@@ -24,7 +24,7 @@ pub const MAX_BIGRAMS: usize = 15;
 
 /// The mean RR@10 of one ranker over some queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSide))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
@@ -44,7 +44,7 @@ pub struct FqtBucket {
 
 /// The mean RR@10 of both rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferBoth))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
@@ -56,7 +56,7 @@ pub struct MrrComparison {
 
 /// Queries with the same number of tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferLength))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryLengthGroup {
     /// The number of tokens, separated by white space; [`MAX_QUERY_LENGTH`] + 1 for all longer
     /// queries.
@@ -68,9 +68,9 @@ pub struct QueryLengthGroup {
 /// Queries of one question class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnswerTypeGroup {
+pub struct QuestionClassGroup {
     /// The class; `None` for queries without one.
-    pub answer_type: Option<AnswerType>,
+    pub question_class: Option<QuestionClass>,
     /// The results on these queries.
     pub mrr: MrrComparison,
 }
@@ -87,7 +87,7 @@ pub struct BigramGroup {
 
 /// MUR, the matches up to a result: `MUR(i, q) = |top-i(first) ∩ top-i(second)|`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferOverlap))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TopOverlap {
     /// The number of queries.
     pub n_queries: u64,
@@ -175,11 +175,11 @@ pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
 }
 
 /// Returns all question classes, and the queries without one last.
-pub(super) fn group_by_answer_type(rows: &[QueryMetrics]) -> Vec<AnswerTypeGroup> {
-    let mut groups = by(rows, |it| Some(it.answer_type));
-    let types = AnswerType::ALL.iter().map(|it| Some(*it)).chain([None]);
-    let group = types.map(|answer| AnswerTypeGroup {
-        answer_type: answer,
+pub(super) fn group_by_question_class(rows: &[QueryMetrics]) -> Vec<QuestionClassGroup> {
+    let mut groups = by(rows, |it| Some(it.question_class));
+    let types = QuestionClass::ALL.iter().map(|it| Some(*it)).chain([None]);
+    let group = types.map(|answer| QuestionClassGroup {
+        question_class: answer,
         mrr: both(&groups.remove(&answer).unwrap_or_default()),
     });
     group.collect()

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::answer_type::AnswerType;
 use super::input::ComparisonInput;
 use super::query_groups::{bucket_of, length_group};
 use super::query_metrics::QueryMetrics;
+use super::question_class::QuestionClass;
 use super::{ComparisonOptions, MAX_DEPTH};
 use crate::collection::Query;
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub const MAX_QUERY_CHARACTERS: usize = 300;
 /// The group of queries to list: all, an FQT bucket, a length, a change in RR, a question class, a
 /// bigram.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSelection))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "group")]
 pub enum QuerySelection {
     /// All queries that count.
@@ -43,9 +43,10 @@ pub enum QuerySelection {
         change: RrChangeKind,
     },
     /// A question class; `None` for queries without one.
-    AnswerType {
+    #[serde(alias = "answer-type")]
+    QuestionClass {
         /// The question class.
-        answer: Option<AnswerType>,
+        answer: Option<QuestionClass>,
     },
     /// Queries that begin with two tokens.
     Bigram {
@@ -106,7 +107,7 @@ impl RrChangeKind {
 
 /// A fraction computed over the top documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferFraction))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TopFraction {
     /// The fraction of query tokens.
@@ -117,7 +118,7 @@ pub enum TopFraction {
 
 /// The options of a list of queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferListing))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryListOptions {
     /// The group of queries.
     #[serde(default)]
@@ -135,7 +136,7 @@ pub struct QueryListOptions {
 
 /// The order of a list of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferSort))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QuerySort {
     /// In the order of the collection.
@@ -149,7 +150,7 @@ pub enum QuerySort {
 
 /// One page of a list of queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferPage))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryPage {
     /// The number of queries in the group.
     pub n_queries: u64,
@@ -159,7 +160,7 @@ pub struct QueryPage {
 
 /// A query with its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferRow))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryRow {
     /// Its id.
     pub query_id: String,
@@ -240,7 +241,7 @@ fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
         QuerySelection::RrChange { change } => {
             values.rr_difference().is_some_and(|it| change.holds(it))
         }
-        QuerySelection::AnswerType { answer } => judged && values.answer_type == *answer,
+        QuerySelection::QuestionClass { answer } => judged && values.question_class == *answer,
         QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
         QuerySelection::Disjoint { depth } => {
             let depth = usize::from(*depth).clamp(1, MAX_DEPTH);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::answer_type::{AnswerType, answer_type};
 use super::input::ComparisonInput;
+use super::question_class::{QuestionClass, question_class};
 use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, MAX_DEPTH, top_fractions};
 use crate::collection::Query;
 use crate::effectiveness::sort_like_trec_eval;
@@ -14,7 +14,7 @@ use crate::text::{Analyzer, Stemmer, Stopwords};
 
 /// The metrics of one query for two rankers; values of the first ranker come first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = DifferValues))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryMetrics {
     /// The position of the query in the collection.
     pub query_no: u32,
@@ -31,7 +31,7 @@ pub struct QueryMetrics {
     /// rankers.
     pub n_shared_docs: [u8; MAX_DEPTH],
     /// The question class, if a rule finds one.
-    pub answer_type: Option<AnswerType>,
+    pub question_class: Option<QuestionClass>,
     /// The first two tokens; `None` for a shorter query.
     pub bigram: Option<String>,
 }
@@ -235,7 +235,7 @@ fn of_words(text: &str) -> QueryMetrics {
     };
     QueryMetrics {
         n_tokens: text.split_whitespace().count() as u32,
-        answer_type: answer_type(text),
+        question_class: question_class(text),
         bigram,
         ..QueryMetrics::default()
     }

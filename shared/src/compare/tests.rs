@@ -1,10 +1,10 @@
-use super::answer_type::AnswerType;
 use super::hypotheses::{Hypothesis, HypothesisOutcome, relative_mrr_drop, test_hypotheses};
 use super::query_groups::{MAX_QUERY_LENGTH, bucket_of};
 use super::query_list::{
     QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction, list_queries,
 };
 use super::query_metrics::QueryMetrics;
+use super::question_class::QuestionClass;
 use super::*;
 use crate::collection::{Document, Query};
 use crate::stats::Estimate;
@@ -72,7 +72,7 @@ fn queries_are_counted_and_the_others_told() {
             subset: counted,
             ..ComparisonOptions::default()
         };
-        differ(&source, &asking).unwrap()
+        compare_rankers(&source, &asking).unwrap()
     };
     // The relevant document of q3 is in neither ranking.
     let found = counted(ComparisonSubset::WithRetrievedRelevant);
@@ -126,15 +126,15 @@ fn changes_and_groups_are_those_counted_by_hand() {
     let bigrams: Vec<&str> = found.bigrams.iter().map(|it| it.bigram.as_str()).collect();
     assert_eq!(bigrams, ["how tall", "river bank", "what is"]);
     let n_of_type = |answer| {
-        let mut groups = found.answer_types.iter();
+        let mut groups = found.question_classes.iter();
         groups
-            .find(|it| it.answer_type == answer)
+            .find(|it| it.question_class == answer)
             .unwrap()
             .mrr
             .n_queries
     };
-    assert_eq!(n_of_type(Some(AnswerType::Description)), 1);
-    assert_eq!(n_of_type(Some(AnswerType::Numeric)), 1);
+    assert_eq!(n_of_type(Some(QuestionClass::Description)), 1);
+    assert_eq!(n_of_type(Some(QuestionClass::Numeric)), 1);
     assert_eq!(n_of_type(None), 1);
 }
 
@@ -231,7 +231,7 @@ fn a_selection_has_the_queries_of_its_number() {
         assert_eq!(found.n_queries, found.rows.len() as u64);
         found.n_queries
     };
-    let found = differ(&source, &asking).unwrap();
+    let found = compare_rankers(&source, &asking).unwrap();
     assert_eq!(n(QuerySelection::All), 3);
     for (at, bucket) in found.fqt_buckets.iter().enumerate() {
         for side in [0, 1] {
@@ -249,9 +249,12 @@ fn a_selection_has_the_queries_of_its_number() {
             it.mrr.n_queries
         );
     }
-    for it in &found.answer_types {
-        let answer = it.answer_type;
-        assert_eq!(n(QuerySelection::AnswerType { answer }), it.mrr.n_queries);
+    for it in &found.question_classes {
+        let answer = it.question_class;
+        assert_eq!(
+            n(QuerySelection::QuestionClass { answer }),
+            it.mrr.n_queries
+        );
     }
     for it in &found.bigrams {
         let words = it.bigram.clone();
@@ -361,7 +364,7 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     let n = |text: &str| text.chars().count();
     assert_eq!(n(&shown.metrics.query), query_list::MAX_QUERY_CHARACTERS);
     assert_eq!(n(&shown.query.text), MAX_TEXT_CHARACTERS);
-    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(found.query_counts.n_docs_without_text, 2);
 }
 
@@ -370,13 +373,13 @@ fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() 
     let collection = fixture::collection();
     let mut source = fixture::source(&collection);
     source.n_unscored = [0, 7];
-    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(found.rankers, source.rankers);
     assert_eq!(found.n_unscored, [0, 7]);
 
     source.rankers[1].label = source.rankers[0].label.clone();
     source.rankers[1].detail = "from a score file".to_owned();
-    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
     let label = |it: usize| found.rankers[it].label.as_str();
     assert_ne!(label(0), label(1));
     assert!(label(1).ends_with(" (from a score file)"));
@@ -389,7 +392,7 @@ fn grades_splits_and_stop_lists_are_asked_for() {
     let asked = |change: &dyn Fn(&mut ComparisonOptions)| {
         let mut asking = ComparisonOptions::default();
         change(&mut asking);
-        differ(&source, &asking)
+        compare_rankers(&source, &asking)
     };
     let high = asked(&|it| it.min_relevant_grade = Some(2)).unwrap();
     assert_eq!(
@@ -419,7 +422,8 @@ fn grades_splits_and_stop_lists_are_asked_for() {
 fn a_query_of_stop_words_has_no_fraction() {
     let mut collection = fixture::collection();
     collection.queries[0].text = "what is it".to_owned();
-    let found = differ(&fixture::source(&collection), &ComparisonOptions::default()).unwrap();
+    let found =
+        compare_rankers(&fixture::source(&collection), &ComparisonOptions::default()).unwrap();
     assert_eq!(
         (
             found.fraction_query_tokens.n_queries,
@@ -441,7 +445,7 @@ fn equal_scores_are_ordered_as_for_the_measures() {
     }
     // By document id, last first.
     let source = fixture::source_of(&collection, runs);
-    let found = differ(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
     assert_eq!(means(&found.reciprocal_rank), [0.5, 1.0]);
 }
 
@@ -545,7 +549,7 @@ fn hostile_queries_are_only_long() {
         ..ComparisonOptions::default()
     };
     let source = fixture::source_of(&collection, runs);
-    let found = differ(&source, &asking).unwrap();
+    let found = compare_rankers(&source, &asking).unwrap();
     assert_eq!(
         (
             found.query_counts.n_included,

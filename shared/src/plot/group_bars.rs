@@ -10,7 +10,7 @@ use super::{
 };
 use crate::compare::RankerComparison;
 use crate::compare::query_groups::{MrrComparison, RankerMrr};
-use crate::report::comparison::{answer_type_label, bucket_label, length_label};
+use crate::report::comparison::{bucket_label, length_label, question_class_label};
 use crate::report::format;
 use crate::stats::Estimate;
 
@@ -42,14 +42,14 @@ pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
     draw(found, "by query length", rows.collect())
 }
 
-/// Draws RR by answer type, with one group for each type.
-pub fn draw_rr_by_answer_type(found: &RankerComparison) -> PlotFigure {
-    let rows = found.answer_types.iter();
+/// Draws RR by question class, with one group for each type.
+pub fn draw_rr_by_question_class(found: &RankerComparison) -> PlotFigure {
+    let rows = found.question_classes.iter();
     let rows = rows.map(|it| {
-        let label = answer_type_label(it.answer_type).to_owned();
+        let label = question_class_label(it.question_class).to_owned();
         (label, Row::Together(it.mrr.clone()))
     });
-    draw(found, "by answer type", rows.collect())
+    draw(found, "by question class", rows.collect())
 }
 
 /// Draws RR by the first two words of the query, with one group for each bigram.

@@ -55,16 +55,11 @@ impl HeatmapCount {
 /// Returns the rows of a study: rankers by kind, relevance where grades differ, counts.
 pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     let mut rows = Vec::new();
-    for (kind, name) in [
-        (RankerKind::Lexical, "Lexical"),
-        (RankerKind::Neural, "Neural"),
-        (RankerKind::Remote, "Remote"),
-        (RankerKind::ScoreFile, "Uploaded scores"),
-    ] {
+    for kind in RankerKind::ALL {
         let rankers = overview.rows.iter().enumerate();
         let mut own = rankers.filter(|it| it.1.ranker.kind == kind).peekable();
         if own.peek().is_some() {
-            rows.push(HeatmapRow::Group(name));
+            rows.push(HeatmapRow::Group(kind.label()));
             rows.extend(own.map(|it| HeatmapRow::Ranker(it.0)));
         }
     }

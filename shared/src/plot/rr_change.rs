@@ -220,7 +220,7 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         height: FLOOR + 26.0,
         margin: 8.0,
         alt_text: format!(
-            "Documents that {} and {} share in their top i: {} in the top ten{}",
+            "Documents that {} and {} share in their top i: {} in the top 10{}",
             names[0],
             names[1],
             overlap

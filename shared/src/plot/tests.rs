@@ -347,7 +347,10 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
         titles(&group_bars::draw_rr_by_query_length(&found)).len(),
         3
     );
-    assert_eq!(titles(&group_bars::draw_rr_by_answer_type(&found)).len(), 7);
+    assert_eq!(
+        titles(&group_bars::draw_rr_by_question_class(&found)).len(),
+        7
+    );
     assert_eq!(
         titles(&group_bars::draw_rr_by_first_bigram(&found)).len(),
         3

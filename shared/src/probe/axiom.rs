@@ -196,15 +196,15 @@ impl Axiom {
     ) -> Vec<MeasuredPrecondition> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
-            Axiom::Tfc1 => tfc1::premises(mode, limits, texts),
-            Axiom::Tfc2 => tfc2::premises(limits, texts),
-            Axiom::Mtdc => mtdc::premises(mode, limits, case.query, texts),
-            Axiom::Lnc1 => lnc1::premises(mode, texts),
-            Axiom::Lnc2 => lnc2::premises(mode, limits, texts),
-            Axiom::Tp => tp::premises(mode, texts),
-            Axiom::Stmc1 => stmc1::premises(mode, texts),
-            Axiom::Stmc2 => stmc2::premises(mode, limits, texts),
-            Axiom::Stmc3 => stmc3::premises(mode, limits, texts),
+            Axiom::Tfc1 => tfc1::preconditions(mode, limits, texts),
+            Axiom::Tfc2 => tfc2::preconditions(limits, texts),
+            Axiom::Mtdc => mtdc::preconditions(mode, limits, case.query, texts),
+            Axiom::Lnc1 => lnc1::preconditions(mode, texts),
+            Axiom::Lnc2 => lnc2::preconditions(mode, limits, texts),
+            Axiom::Tp => tp::preconditions(mode, texts),
+            Axiom::Stmc1 => stmc1::preconditions(mode, texts),
+            Axiom::Stmc2 => stmc2::preconditions(mode, limits, texts),
+            Axiom::Stmc3 => stmc3::preconditions(mode, limits, texts),
             Axiom::IrAxioms(it) => it.preconditions(mode, case),
             Axiom::Formula(it) => it.preconditions(mode, case),
         }

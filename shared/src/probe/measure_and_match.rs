@@ -272,10 +272,10 @@ impl MeasureAndMatch {
                 bound: Some(self.tolerance.value()),
             },
         };
-        let mut premises = vec![control];
+        let mut preconditions = vec![control];
         if self.variable == Measurement::TermCounts {
             let leads = a.term_counts.iter().zip(&b.term_counts).zip(0..);
-            premises.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
+            preconditions.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
                 quantity: MeasuredQuantity::TermCountLead { term },
                 value: Some(f64::from(*a) - f64::from(*b)),
                 relation: BoundRelation::AtLeast,
@@ -286,13 +286,13 @@ impl MeasureAndMatch {
             Measurement::TermCounts => Measurement::QueryTermOccurrences,
             other => other,
         };
-        premises.push(MeasuredPrecondition {
+        preconditions.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::MeasurementLead { measure },
             value: lead(measure),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });
-        premises
+        preconditions
     }
 
     /// Returns the name and the explanations of the test.

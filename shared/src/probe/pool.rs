@@ -24,7 +24,7 @@ pub enum PoolSpec {
     },
     /// The first `k` documents of a lexical ranker.
     LexicalRanker {
-        /// The ranker.
+        /// The lexical ranker that orders the collection, with its parameters.
         ranker: LexicalRanker,
         /// The number of documents.
         depth: usize,
@@ -40,6 +40,20 @@ pub enum PoolSpec {
 impl PoolSpec {
     /// The maximum number of documents for pool `all`.
     pub const MAX_DOCS_FOR_ALL: usize = 5000;
+
+    /// Describes the pool as a page shows it, such as `BM25 top 50`; the text form of the pool has
+    /// the parameters of the ranker.
+    pub fn describe(&self) -> String {
+        match self {
+            PoolSpec::Run { file, depth } => format!("run {file}, top {depth}"),
+            PoolSpec::LexicalRanker { ranker, depth } => {
+                format!("{} top {depth}", ranker.label_and_detail().0)
+            }
+            PoolSpec::Group => "all documents in the query's group".to_owned(),
+            PoolSpec::Judged => "all judged documents".to_owned(),
+            PoolSpec::All => "all documents".to_owned(),
+        }
+    }
 
     /// Returns an error if the pool cannot be made from a collection.
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
@@ -158,11 +172,7 @@ impl std::str::FromStr for PoolSpec {
         let refuse = |reason: String| Error::malformed(field(), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),
-            _ => Err(Error::invalid_value(
-                field(),
-                word,
-                "a number of documents of at least 1",
-            )),
+            _ => Err(Error::invalid_value(field(), word, "a whole number from 1")),
         };
         match spec.split_once(':') {
             None => match spec {
@@ -232,11 +242,19 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_is_described_without_parameters() {
+        let described = |spec: &str| spec.parse::<PoolSpec>().unwrap().describe();
+        assert_eq!(described("rank:bm25:k1=0.9,b=0.4:50"), "BM25 top 50");
+        assert_eq!(described("run:BM25.run:100"), "run BM25.run, top 100");
+        assert_eq!(described("judged"), "all judged documents");
+    }
+
+    #[test]
     fn no_documents_is_no_pool() {
         let says = |spec: &str| spec.parse::<PoolSpec>().unwrap_err().to_string();
         assert_eq!(
             says("rank:bm25:0"),
-            "pool rank:bm25:0: `0` is not a number of documents of at least 1"
+            "pool rank:bm25:0: `0` is not a whole number from 1"
         );
         assert_eq!(
             says("run:BM25.run"),

@@ -136,6 +136,7 @@ pub enum TransferQuerySource {
     Given,
     /// The query is given with the pair, and both documents contain one of its words, other than
     /// function words, in any of its forms.
+    #[serde(rename = "shared", alias = "given-shared")]
     GivenShared,
     /// The query is a random noun phrase of more than five letters that both documents contain.
     NounPhrase,

@@ -87,7 +87,7 @@ impl std::str::FromStr for QueryLikelihood {
             }),
             _ => Err(Error::conflict(
                 InvalidField::with_display("ranker", "ql"),
-                "set either mu (Dirichlet) or lambda (Jelinek–Mercer), not both",
+                "set either mu (Dirichlet) or lambda (Jelinek-Mercer), not both",
             )),
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         );
         assert_eq!(
             says("ql:mu=1,lambda=1"),
-            "ql: set either mu (Dirichlet) or lambda (Jelinek–Mercer), not both"
+            "ql: set either mu (Dirichlet) or lambda (Jelinek-Mercer), not both"
         );
     }
 }

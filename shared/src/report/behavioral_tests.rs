@@ -5,25 +5,25 @@ use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
 
-/// Returns two tables: `behaviours`, for readers, with a row for each behavioral test and a score
-/// for each ranker, and `effects`, for programs, with a row for each test and ranker. Returns none
-/// if the study has no behavioral test.
-pub fn behavioral_test_tables(behaviours: &BehavioralTestResults) -> Vec<ReportTable> {
-    match behaviours.rows.is_empty() {
+/// Returns two tables: `behavioral_tests`, for readers, with a row for each behavioral test and an
+/// effect for each ranker, and `effects`, for programs, with a row for each test and ranker.
+/// Returns none if the study has no behavioral test.
+pub fn behavioral_test_tables(results: &BehavioralTestResults) -> Vec<ReportTable> {
+    match results.rows.is_empty() {
         true => Vec::new(),
-        false => vec![scores(behaviours), effects(behaviours)],
+        false => vec![effects_by_ranker(results), effects(results)],
     }
 }
 
-fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
-    let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
-    let table = table(behaviours, "behaviours")
+fn effects_by_ranker(results: &BehavioralTestResults) -> ReportTable {
+    let labels = results.rankers.iter().map(|it| &it.ranker.label);
+    let table = table(results, "behavioral_tests")
         .with_text_columns("behavioral test | documents")
         .with_number_columns("samples")
         .with_columns(ColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
-            Some(effect) => TableValue::Text(score(effect)),
+            Some(effect) => TableValue::Text(format_effect(effect)),
             None => TableValue::Missing,
         });
         let mut values = head(row);
@@ -32,21 +32,24 @@ fn scores(behaviours: &BehavioralTestResults) -> ReportTable {
         values
     };
     ReportTable {
-        rows: behaviours.rows.iter().map(row).collect(),
+        rows: results.rows.iter().map(row).collect(),
         ..table
     }
 }
 
-fn table(behaviours: &BehavioralTestResults, name: &str) -> ReportTable {
+fn table(results: &BehavioralTestResults, name: &str) -> ReportTable {
     ReportTable {
-        notes: notes(behaviours),
-        ..ReportTable::new(name, format!("{}: {name}", behaviours.title))
+        notes: notes(results),
+        ..ReportTable::new(
+            name,
+            format!("{}: {}", results.title, name.replace('_', " ")),
+        )
     }
 }
 
-/// Formats a score as `+.12 [.02, .20] *`: with a star if the paired t test is significant, with
+/// Formats an effect as `+.12 [.02, .20] *`: with a star if the paired t test is significant, with
 /// `†` if that and the interval by queries disagree.
-fn score(effect: &BehavioralEffect) -> String {
+fn format_effect(effect: &BehavioralEffect) -> String {
     let star = if effect.is_significant() { " *" } else { "" };
     let dagger = if effect.has_conflicting_tests() {
         " †"
@@ -67,17 +70,17 @@ fn head(row: &BehavioralTestRow) -> Vec<TableValue> {
     ]
 }
 
-fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
-    let counts = "ε | samples | positive | neutral | negative | unscored | score";
+fn effects(results: &BehavioralTestResults) -> ReportTable {
+    let counts = "ε | samples | positive | neutral | negative | unscored | effect";
     let tests = "p (over queries) | mean difference | median difference | p (t test) | p \
          (Bonferroni) | queries";
-    let mut table = table(behaviours, "effects")
+    let mut table = table(results, "effects")
         .with_text_columns("behavioral test | documents | ranker")
         .with_number_columns(counts)
         .with_estimate_columns("interval over queries")
         .with_number_columns(tests);
-    for row in &behaviours.rows {
-        for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
+    for row in &results.rows {
+        for (effect, asked) in row.effects.iter().zip(&results.rankers) {
             let Some(effect) = effect else {
                 continue;
             };
@@ -119,11 +122,11 @@ fn effects(behaviours: &BehavioralTestResults) -> ReportTable {
     table
 }
 
-fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
-    let widths = match behaviours.options.tie_threshold {
+fn notes(results: &BehavioralTestResults) -> Vec<String> {
+    let widths = match results.options.tie_threshold {
         TieThreshold::Fixed { width } => format!("ε is {width} for every ranker"),
         TieThreshold::TunedPerRanker => {
-            let each = behaviours.rankers.iter().map(|it| {
+            let each = results.rankers.iter().map(|it| {
                 let delta = it.tie_threshold.map_or(format::MISSING.to_owned(), |it| {
                     format::score(it, format::score_digits(it))
                 });
@@ -138,18 +141,18 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
         }
     };
     let mut notes = vec![
-        format!("Score: (positive − negative) / n; neutral within ε. {widths}."),
+        format!("Effect: (positive − negative) / n; neutral within ε. {widths}."),
         format!(
             "*: p < .001 in a two-sided paired t test over samples, Bonferroni-corrected for {} \
              tests. †: this test and the 95 % interval over queries disagree.",
-            behaviours.n_tests
+            results.n_tests
         ),
         format!(
             "A document of grade {} or higher is relevant.",
-            behaviours.min_relevant_grade
+            results.min_relevant_grade
         ),
     ];
-    notes.extend(behaviours.transfer_pair_counts.iter().map(|(probe, kept)| {
+    notes.extend(results.transfer_pair_counts.iter().map(|(probe, kept)| {
         format!(
             "{}: of {} pairs, {} identical ones and {} without a query are excluded.",
             probe.name(),
@@ -158,6 +161,6 @@ fn notes(behaviours: &BehavioralTestResults) -> Vec<String> {
             format::count(kept.n_without_query)
         )
     }));
-    notes.push(format!("Instances {}.", behaviours.instances_hash));
+    notes.push(format!("Instances {}.", results.instances_hash));
     notes
 }

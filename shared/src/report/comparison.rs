@@ -3,12 +3,12 @@
 mod groups;
 
 use super::{ColumnKind, ReportTable, TableValue, format};
-use crate::compare::answer_type::AnswerType;
 use crate::compare::compared_query::{ComparedDocument, ComparedQuery};
 use crate::compare::hypotheses::{Hypothesis, HypothesisOutcome, HypothesisResult};
 use crate::compare::paired_means::PairedMeans;
 use crate::compare::query_groups::{FqtBucket, MAX_QUERY_LENGTH, QueryLengthGroup};
 use crate::compare::query_list::{QueryRow, RrChangeKind};
+use crate::compare::question_class::QuestionClass;
 use crate::compare::{ComparisonSubset, MAX_DEPTH, RankerComparison};
 use crate::score::RankerInfo;
 use crate::stats::Estimate;
@@ -106,7 +106,7 @@ pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
                 text(&row.query_id),
                 text(&row.query),
                 TableValue::Count(u64::from(values.n_tokens)),
-                text(answer_type_label(values.answer_type)),
+                text(question_class_label(values.question_class)),
             ];
             let rr = values.rr.map_or([None; 2], |it| it.map(Some));
             cells.extend([rr, values.fqt, values.fnt].into_iter().flat_map(both));
@@ -198,8 +198,8 @@ pub fn length_label(length: &QueryLengthGroup) -> String {
 }
 
 /// Returns the label of a question class, or of its absence.
-pub fn answer_type_label(answer: Option<AnswerType>) -> &'static str {
-    answer.map_or("no class", AnswerType::name)
+pub fn question_class_label(answer: Option<QuestionClass>) -> &'static str {
+    answer.map_or("no class", QuestionClass::name)
 }
 
 /// Returns a change in RR in words.

@@ -1,6 +1,6 @@
 //! The figures of a study as tables.
 
-use super::study_tables::of_split;
+use super::study_tables::instances_note;
 use super::{ColumnKind, ReportTable, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
 use crate::study::figures::StudyFigures;
@@ -11,14 +11,14 @@ use crate::study::figures::query_overlap::OverlapThirds;
 /// Returns the nonempty tables, in the order of the page:
 ///
 /// - `funnel`: from candidates to instances, axiom by axiom,
-/// - `premises`: how many candidates each precondition excludes,
-/// - `tokenisation`: the instances that remain under other analyzers,
+/// - `preconditions`: how many candidates each precondition excludes,
+/// - `tokenization`: the instances that remain under other analyzers,
 /// - `compared`: every ranker compared with one of them,
 /// - `effectiveness`: with the results of a signed-rank test,
 /// - `overlap`: effectiveness in thirds of the queries,
 /// - `scatter`: effectiveness and the mean of the fractions.
 pub fn figure_tables(figures: &StudyFigures) -> Vec<ReportTable> {
-    let always = [funnel(figures), premises(figures)];
+    let always = [funnel(figures), preconditions(figures)];
     let rest = [
         audit(figures),
         compared(figures),
@@ -41,18 +41,17 @@ pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
         FunnelStage::ExtendedByLength => "extended, lengths relaxed",
         FunnelStage::Extended => "extended",
         FunnelStage::Mined => "relaxed and extended",
-        FunnelStage::Derived => "built",
+        FunnelStage::Derived => "derived",
     }
 }
 
 fn head(figures: &StudyFigures, name: &str, what: &str) -> ReportTable {
     ReportTable {
-        notes: vec![format!(
-            "Instance hash {}, variant {}{}, from study {}.",
-            figures.instances_hash,
-            figures.variant.name(),
-            of_split(&figures.options.controls),
-            figures.name
+        notes: vec![instances_note(
+            &figures.instances_hash,
+            figures.variant,
+            &figures.options.controls,
+            &figures.name,
         )],
         ..ReportTable::new(name, format!("{}: {what}", figures.title))
     }
@@ -98,7 +97,7 @@ fn funnel(figures: &StudyFigures) -> ReportTable {
 }
 
 /// Returns the table of how many candidates each precondition excludes.
-fn premises(figures: &StudyFigures) -> ReportTable {
+fn preconditions(figures: &StudyFigures) -> ReportTable {
     let mut table = head(
         figures,
         "preconditions",
@@ -116,7 +115,11 @@ fn premises(figures: &StudyFigures) -> ReportTable {
                 };
                 vec![
                     text(funnel.probe.name()),
-                    text(precondition_label(it)),
+                    text(precondition::precondition_label(
+                        it.quantity,
+                        it.relation,
+                        precondition::EVERY_QUERY_TERM,
+                    )),
                     text(precondition::bound_label(&measured(it))),
                     share(it.n_failed),
                     share(it.n_failed_only),
@@ -133,17 +136,6 @@ fn premises(figures: &StudyFigures) -> ReportTable {
             .to_owned(),
     );
     table
-}
-
-/// Returns a precondition in words, and whether it holds for every query term.
-pub fn precondition_label(missed: &PreconditionFailures) -> String {
-    use crate::probe::MeasuredQuantity;
-    let label = precondition::precondition_label(missed.quantity, missed.relation);
-    match missed.quantity {
-        MeasuredQuantity::TermCountLead { .. } => format!("{label} every query term"),
-        MeasuredQuantity::TermGainChange { .. } => format!("{label} every query term"),
-        _ => label,
-    }
 }
 
 fn measured(missed: &PreconditionFailures) -> MeasuredPrecondition {

@@ -3,9 +3,16 @@
 use super::format;
 use crate::probe::{BoundRelation, IrAxiomsAxiom, MeasuredPrecondition, MeasuredQuantity};
 
-/// Returns a precondition in words: `length gap, texts 1 and 2`. For one of a query term the term
-/// is left out.
-pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -> String {
+/// What a precondition of every query term is about.
+pub const EVERY_QUERY_TERM: &str = "every query term";
+
+/// Returns a precondition in words, such as `length difference, documents 1 and 2`, with the query
+/// term that it is about; a caller that shows the term itself passes an empty one.
+pub fn precondition_label(
+    quantity: MeasuredQuantity,
+    relation: BoundRelation,
+    term: &str,
+) -> String {
     match (quantity, relation) {
         (MeasuredQuantity::LengthGap { a, b }, _) => format!(
             "length difference, documents {a} \
@@ -26,10 +33,12 @@ pub fn precondition_label(quantity: MeasuredQuantity, relation: BoundRelation) -
             format!("more query terms in document {b} than in document {a}")
         }
         (MeasuredQuantity::TermCountLead { .. }, BoundRelation::Equal) => {
-            "equal count of".to_owned()
+            format!("equal count of {term}")
         }
-        (MeasuredQuantity::TermCountLead { .. }, _) => "no lower count of".to_owned(),
-        (MeasuredQuantity::TermGainChange { .. }, _) => "equal steps in the count of".to_owned(),
+        (MeasuredQuantity::TermCountLead { .. }, _) => format!("no lower count of {term}"),
+        (MeasuredQuantity::TermGainChange { .. }, _) => {
+            format!("equal steps in the count of {term}")
+        }
         (MeasuredQuantity::DifferingTermCounts, _) => {
             "query terms with different counts".to_owned()
         }
@@ -127,17 +136,17 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
 }
 
 /// Returns the bound of a precondition with its sign: `≤ 10`.
-pub fn bound_label(premise: &MeasuredPrecondition) -> String {
-    let Some(bound) = premise.bound else {
+pub fn bound_label(precondition: &MeasuredPrecondition) -> String {
+    let Some(bound) = precondition.bound else {
         return "any".to_owned();
     };
-    let sign = match premise.relation {
+    let sign = match precondition.relation {
         BoundRelation::AtMost => "≤",
         BoundRelation::AtLeast => "≥",
         BoundRelation::MoreThan => ">",
         BoundRelation::Equal => "=",
     };
-    format!("{sign} {}", value_label(premise.quantity, bound))
+    format!("{sign} {}", value_label(precondition.quantity, bound))
 }
 
 /// Returns a value or a bound of a precondition.

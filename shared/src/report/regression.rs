@@ -45,7 +45,7 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
             margin(it.second.margin),
         ]
     });
-    let moves = ReportTable::new("moves", "What changed, by axiom")
+    let changes = ReportTable::new("changes", "What changed, by axiom")
         .with_text_columns("axiom | variant")
         .with_number_columns("in both | gained | lost");
     let by_query = ReportTable::new("queries", "What changed, by query")
@@ -55,15 +55,15 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
         "Instances whose verdict changed: the {MAX_CHANGED_INSTANCES} with the \
          largest change of margin"
     );
-    let moved = ReportTable::new("moved", title)
+    let changed_instances = ReportTable::new("changed_instances", title)
         .with_text_columns("axiom | variant | query id | documents | first")
         .with_number_columns("margin")
         .with_text_columns("second")
         .with_number_columns("margin");
     let tables = [
-        (moves, axioms.collect()),
+        (changes, axioms.collect()),
         (by_query, queries.collect()),
-        (moved, instances.collect()),
+        (changed_instances, instances.collect()),
     ];
     let filled = |(table, rows): (ReportTable, Vec<Vec<TableValue>>)| ReportTable {
         rows,
@@ -135,7 +135,7 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
             continue;
         }
         let before = format::fraction(it.expected.fraction);
-        let now = it.actual.map_or("nothing".to_owned(), format::fraction);
+        let now = it.actual.map_or("missing".to_owned(), format::fraction);
         let said = escape(&format!("fraction {now}, baseline {before}"));
         let _ = writeln!(out, ">\n    <failure message=\"{said}\"/>\n  </testcase>");
     }

@@ -1,8 +1,7 @@
 //! The tables of a study: rankers × axioms, each cell with its counts, the axioms and the rankers.
 
 use super::{ColumnKind, ReportTable, TableValue, format};
-use crate::probe::{Axiom, Limits, Probe};
-use crate::score::RankerKind;
+use crate::probe::{Axiom, AxiomVariant, Limits, Probe};
 use crate::score::rescoring::ComputeEnvironment;
 use crate::stats::bootstrap;
 use crate::study::controls::{InstanceSubset, StudyControls};
@@ -16,7 +15,7 @@ use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
 /// - `cells`, for programs: one row for each ranker and axiom,
 /// - `axioms`: what was mined,
 /// - `rankers`: the rankers of the study,
-/// - `certificates`: the score stability check, how scores of neural rankers were computed and how
+/// - `stability`: the score stability check, how scores of neural rankers were computed and how
 ///   some of them change under other conditions.
 pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
     let mut tables = vec![
@@ -155,7 +154,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
         vec![
             TableValue::Text(ranker.label.clone()),
             TableValue::Text(ranker.detail.clone()),
-            TableValue::Text(kind(ranker.kind).to_owned()),
+            TableValue::Text(ranker.kind.label().to_lowercase()),
             TableValue::Text(ranker.spec.clone()),
             TableValue::Text(ranker.fingerprint.clone()),
             TableValue::Count(*n_missing),
@@ -175,7 +174,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 
 /// Returns the table of score stability checks, or `None` if no ranker has one.
 pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
-    let table = head(overview, "certificates", "score stability check")
+    let table = head(overview, "stability", "score stability check")
         .with_text_columns("ranker | rescored")
         .with_number_columns(
             "pairs | largest difference | score range | verdicts | changed | fraction changed",
@@ -269,15 +268,6 @@ fn counted(cell: &OverviewCell) -> Vec<TableValue> {
     ]
 }
 
-fn kind(kind: RankerKind) -> &'static str {
-    match kind {
-        RankerKind::Lexical => "lexical",
-        RankerKind::Neural => "model",
-        RankerKind::Remote => "service",
-        RankerKind::ScoreFile => "uploaded scores",
-    }
-}
-
 /// Returns the controls that differ from the settings of the study.
 fn dials(dials: &StudyControls) -> String {
     let mut turned = String::new();
@@ -307,12 +297,25 @@ fn short(hash: &str) -> String {
 }
 
 fn same_instances(overview: &StudyOverview) -> String {
+    instances_note(
+        &overview.instances_hash,
+        overview.variant,
+        &overview.controls,
+        &overview.name,
+    )
+}
+
+/// Returns the note that names the instances of a table and their study.
+pub(super) fn instances_note(
+    hash: &str,
+    variant: AxiomVariant,
+    controls: &StudyControls,
+    study: &str,
+) -> String {
     format!(
-        "Instance hash {}, variant {}{}, from study {}.",
-        overview.instances_hash,
-        overview.variant.name(),
-        of_split(&overview.controls),
-        overview.name
+        "Instance hash {hash}, variant {}{}, from study {study}.",
+        variant.name(),
+        of_split(controls),
     )
 }
 
@@ -393,7 +396,7 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         false => String::new(),
     };
     format!(
-        "Limits: length tolerance δ {gap} terms, at least {min_terms} query-term occurrences, \
+        "Limits: length tolerance δ {gap} terms, query-term occurrences ≥ {min_terms}, \
          {cap}; LNC2 repeats {repeat_from} to {repeat_to} times up to {repeated_terms} terms \
          (variant paper: up to {filled_terms}, variant code: documents up to \
          {fillable_terms}).{shares}"

@@ -3,13 +3,14 @@
 
 use serde::Deserialize;
 
-use crate::compare::answer_type::AnswerType;
 use crate::compare::hypotheses::relative_mrr_drop;
 use crate::compare::paired_means::{PairedMeans, RrChanges};
 use crate::compare::query_groups::{FqtBucket, MrrComparison};
 use crate::compare::query_list::{self, QueryRow, RrChangeKind};
+use crate::compare::question_class::QuestionClass;
 use crate::compare::{
-    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef, differ,
+    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef,
+    compare_rankers,
 };
 use crate::error::Error;
 use crate::report::comparison::{comparison_summary, sample_table, unscored_notes};
@@ -77,9 +78,9 @@ pub enum ComparisonMeasure {
     /// second.
     LengthDrop(u32, u32),
     /// RR@10 of queries of this question class.
-    Answer(AnswerType),
+    Answer(QuestionClass),
     /// The number of queries with a question class.
-    AnswerTypeCount,
+    QuestionClassCount,
     /// The number of common documents among this many top documents.
     OverlapAtDepth(usize),
     /// The slope of the line through these numbers.
@@ -140,7 +141,7 @@ impl Bm25Comparison {
             ..ComparisonOptions::default()
         };
         Ok(Bm25Comparison {
-            differences: differ(source, &asking)?,
+            differences: compare_rankers(source, &asking)?,
             rows: query_list::list_all_queries(source, &asking)?,
         })
     }
@@ -206,15 +207,15 @@ impl Bm25Comparison {
             ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
             ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
             ComparisonMeasure::Answer(answer) => {
-                let mut groups = found.answer_types.iter();
-                let group = groups.find(|it| it.answer_type == Some(answer));
+                let mut groups = found.question_classes.iter();
+                let group = groups.find(|it| it.question_class == Some(answer));
                 group.map(|it| of_both(&it.mrr))
             }
-            ComparisonMeasure::AnswerTypeCount => {
+            ComparisonMeasure::QuestionClassCount => {
                 let typed = found
-                    .answer_types
+                    .question_classes
                     .iter()
-                    .filter(|it| it.answer_type.is_some());
+                    .filter(|it| it.question_class.is_some());
                 let n_queries = typed.map(|it| it.mrr.n_queries).sum();
                 Some(MeasureValues {
                     queries: [Some(n_queries); 2],
@@ -434,7 +435,10 @@ pub(super) mod tests {
         let study = study();
         let found = tables(5, Some(&study));
         let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["padigela2019-table-5", "samples-1", "defects"]);
+        assert_eq!(
+            names,
+            ["padigela2019-table-5", "samples-1", "discrepancies"]
+        );
         assert_eq!(found[1].rows.len(), 2);
         let notes = found[0].notes.join("\n");
         assert!(

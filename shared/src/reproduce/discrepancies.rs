@@ -49,7 +49,7 @@ pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -
         Paper::Padigela2019 => GROUP_NOTE,
     };
     let title = "Known errors, each shown by two values";
-    let table = ReportTable::new("defects", title)
+    let table = ReportTable::new("discrepancies", title)
         .with_text_columns("error | first quantity")
         .with_number_columns("value")
         .with_text_columns("second quantity")

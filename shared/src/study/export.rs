@@ -18,7 +18,6 @@ pub struct ExportedInstance<'a> {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The variant of the axiom.
-    #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// What it claims about its documents.
     pub claim: ClaimKind,
@@ -27,10 +26,8 @@ pub struct ExportedInstance<'a> {
     /// The distinct terms of the query.
     pub terms: Vec<&'a str>,
     /// The ids of its documents, in the order of the claim.
-    #[serde(alias = "text_ids")]
     pub doc_ids: Vec<String>,
     /// The measured preconditions.
-    #[serde(alias = "premises")]
     pub preconditions: Vec<MeasuredPrecondition>,
     /// For each ranker of the study, in its order, the scores of the documents.
     pub scores: Vec<Vec<Option<f64>>>,
@@ -138,11 +135,12 @@ mod tests {
     use crate::study::fixture;
 
     #[test]
-    fn every_instance_comes_with_premises_that_hold_and_with_its_scores() {
+    fn every_instance_has_preconditions_that_hold_and_with_its_scores() {
         let study = fixture::study("river bank", &fixture::FOUR_TEXTS, 10);
         let mut n = 0;
         let done: Result<(), Error> = study.each_instance(|line| {
             n += 1;
+            assert!(!line.preconditions.is_empty());
             assert!(
                 line.preconditions.iter().all(MeasuredPrecondition::holds),
                 "{line:?}"

@@ -11,7 +11,7 @@ pub enum StudyFinding {
     ViolatesAxiom {
         /// The row of the ranker.
         ranker: usize,
-        /// The axiom.
+        /// The axiom whose fraction is reported.
         probe: Probe,
         /// The fraction satisfied.
         fraction: Estimate,
@@ -24,7 +24,7 @@ pub enum StudyFinding {
         more: usize,
         /// The row of the ranker with the lower fraction.
         less: usize,
-        /// The axiom.
+        /// The axiom on which the two rankers differ.
         probe: Probe,
         /// The higher fraction.
         fraction_of_more: Estimate,
@@ -33,7 +33,7 @@ pub enum StudyFinding {
     },
     /// The judgments contradict an axiom.
     QrelsContradictAxiom {
-        /// The axiom.
+        /// The axiom that the judgments contradict.
         probe: Probe,
         /// The fraction of instances whose claim holds for the grades, among those with different
         /// grades.
@@ -45,7 +45,7 @@ pub enum StudyFinding {
     SatisfiesAxiom {
         /// The row of the ranker.
         ranker: usize,
-        /// The axiom.
+        /// The axiom whose fraction is reported.
         probe: Probe,
         /// The fraction satisfied.
         fraction: Estimate,

@@ -167,7 +167,7 @@ const NEAREST: usize = 6;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RankerVerdict {
-    /// The ranker.
+    /// The ranker whose scores decide the verdict.
     pub ranker: RankerInfo,
     /// Scores, in the order of the documents.
     pub scores: Vec<Option<f64>>,
@@ -183,7 +183,7 @@ pub struct RankerVerdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TermContributions {
-    /// The ranker.
+    /// The lexical ranker whose scores are taken apart.
     pub ranker: RankerInfo,
     /// Distinct query terms × documents; each column sums, from the top, to the score.
     pub terms: Vec<Vec<f64>>,
@@ -361,8 +361,7 @@ fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
     let at = usize::try_from(number).ok();
     at.filter(|&it| it < instances.len()).ok_or_else(|| {
         let (probe, n) = (instances.probe.slug(), instances.len());
-        let what = format!("instance of {probe} (there are {n}, counted from 0)");
-        Error::not_found(&what, format!("{number}"))
+        Error::index_not_found(format!("instance of {probe}"), number, n)
     })
 }
 
@@ -383,7 +382,7 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
 pub(super) struct AnalyzedInstance<'a> {
     query: (&'a str, Vec<(String, Span)>),
     bodies: Vec<(&'a str, Vec<(String, Span)>)>,
-    /// The distinct query terms.
+    /// The distinct terms of the query, in the order of their first occurrence.
     pub(super) terms: QueryTerms,
     /// The features of each document.
     pub(super) features: Vec<DocumentFeatures>,

@@ -86,7 +86,7 @@ pub struct ListedInstance {
     pub number: u64,
     /// Query id.
     pub query_id: String,
-    /// The query as written.
+    /// The query as written. It is user data: show it as text, never as HTML.
     pub query: String,
     /// The ids of the documents, in the order of the claim.
     pub docs: Vec<String>,

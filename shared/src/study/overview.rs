@@ -45,7 +45,7 @@ pub struct StudySummary {
     pub n_instances: u64,
     /// The number of behavioral tests.
     #[serde(default)]
-    #[serde(rename = "n_behaviours")]
+    #[serde(alias = "n_behaviours")]
     pub n_behavioral_tests: u64,
     /// Labels of the rankers, in order.
     pub rankers: Vec<String>,
@@ -135,7 +135,7 @@ pub struct SplitSize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverviewRow {
-    /// The ranker.
+    /// The ranker of this row of the heat map.
     pub ranker: RankerInfo,
     /// One cell for each column; `None` if the axiom has no instance with a verdict.
     pub cells: Vec<Option<OverviewCell>>,

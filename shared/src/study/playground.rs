@@ -46,7 +46,7 @@ pub struct PlaygroundRequest {
 pub struct PlaygroundResult {
     /// The query, with highlights.
     pub query: HighlightedText,
-    /// The distinct query terms.
+    /// The distinct terms of the query with their statistics, one per color.
     pub terms: Vec<QueryTermInfo>,
     /// The documents, with highlights.
     pub docs: Vec<HighlightedText>,
@@ -252,13 +252,14 @@ fn apply(
                 .map(|&it| read.features[it as usize].clone())
                 .collect();
             let case = read.query_context(&typed.limits, totals, &counted);
-            let premises = probe.preconditions(typed.variant, &case);
-            (order, premises)
+            let preconditions = probe.preconditions(typed.variant, &case);
+            (order, preconditions)
         });
-    let failing =
-        |premises: &[MeasuredPrecondition]| premises.iter().filter(|it| !it.holds()).count();
-    let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
-    let applies = failing(&premises) == 0;
+    let failing = |preconditions: &[MeasuredPrecondition]| {
+        preconditions.iter().filter(|it| !it.holds()).count()
+    };
+    let (order, preconditions) = tried.min_by_key(|it| failing(&it.1))?;
+    let applies = failing(&preconditions) == 0;
     let claim = kind.claim_for(&order);
     let said = contributions.iter().filter(|_| applies).map(|it| {
         let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
@@ -275,7 +276,7 @@ fn apply(
         probe,
         claim,
         applies,
-        preconditions: premises,
+        preconditions,
         verdicts: said.collect(),
     })
 }

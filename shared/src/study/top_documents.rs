@@ -18,7 +18,7 @@ pub const MAX_TEXT_CHARACTERS: usize = 4_000;
 pub struct TopDocuments {
     /// Query id.
     pub query_id: String,
-    /// The query as written.
+    /// The query as written. It is user data: show it as text, never as HTML.
     pub query: String,
     /// The number of documents in the pool.
     pub n_docs: u64,
@@ -50,11 +50,8 @@ impl Study {
     /// with a fingerprint.
     pub fn top_documents(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
         let (Some(asked), Some(pool)) = (self.queries.get(query), self.pools.get(query)) else {
-            let what = format!(
-                "query of this study (it has {}, counted from 0)",
-                self.queries.len()
-            );
-            return Err(Error::not_found(&what, format!("{query}")));
+            let n = self.queries.len();
+            return Err(Error::index_not_found("query of this study", query, n));
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);

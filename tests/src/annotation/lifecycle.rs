@@ -224,7 +224,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
         who.send_all(task, decided);
     }
     assert_eq!(n_decided, FIRST + N_DRAWN);
-    let standing = who.person.call(&next).standing;
+    let standing = who.person.call(&next).progress;
     assert_eq!(
         (standing.n_own_decisions, standing.n_available),
         (N_GOLD + N_DRAWN, 0)
@@ -397,7 +397,7 @@ fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
 
     let csv = curator.download(task, TaskExportFormat::Csv);
     assert!(
-        csv.contains("key,at_ms,made_ms,person,name,event,fate,item"),
+        csv.contains("key,received_ms,created_ms,person,name,event,status,item"),
         "{csv}"
     );
     assert!(keys.iter().all(|it| csv.contains(&it.to_string())));

@@ -35,7 +35,7 @@ fn a_broken_row_costs_itself_alone() {
             refused: c/corpus.jsonl, line 5: the id is empty
             refused: c/corpus.jsonl, line 6: the id `d1` is already used in line 1; the first row is kept
             rows refused and left out: 8
-            warning: c/corpus.jsonl, line 8: `_id` is a number; it is read as the string `5`
+            warning: c/corpus.jsonl, line 8: `_id` is a number, read as the string `5`
             warning: c/corpus.jsonl, line 9: the document is empty
             rows read with a warning: 2
         "#]],
@@ -126,7 +126,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         expect![[r#"
         left out, since they need word vectors (--vectors FILE): stmc1, stmc2, stmc3
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
-        refused: c/qrels.tsv, line 5: 2 columns, expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
+        refused: c/qrels.tsv, line 5: 2 columns; expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
         rows refused and left out: 2
         qrels: not in the collection: 1 query (q9), 1 document (d9)
         refused: c/runs/a.run, line 4: the score `x` is not a number
@@ -140,7 +140,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         &home,
         &MINE.replace("all", "run:none.run:10"),
         expect![[r#"
-            c/runs/none.run: every row was refused, the first in line 1: 2 columns, expected 6: query, Q0, document, rank, score, tag; give a TREC run
+            c/runs/none.run: every row was refused, the first in line 1: 2 columns; expected 6: query, Q0, document, rank, score, tag; give a TREC run
         "#]],
     );
     home.write(
@@ -152,7 +152,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         "eval c/qrels.tsv c/runs/a.run -m AP",
         expect![[r#"
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
-        refused: c/qrels.tsv, line 5: 2 columns, expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
+        refused: c/qrels.tsv, line 5: 2 columns; expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
         refused: c/runs/a.run, line 4: the score `x` is not a number
         rows refused and left out: 3
     "#]],
@@ -161,7 +161,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         &home,
         "eval c/qrels.tsv c/runs/b.run -m AP",
         expect![[r#"
-        eval: no query of the run has a judgement
+        eval: no query of the run has a judgment
     "#]],
     );
 }
@@ -211,7 +211,7 @@ fn a_score_that_is_no_number_is_an_error() {
         (
             "q1 d1\n",
             expect![[r#"
-            s.tsv, line 1: 2 columns, expected 3 (query, document, score) or 6 as in a TREC run
+            s.tsv, line 1: 2 columns; expected 3 (query, document, score) or 6 as in a TREC run
         "#]],
         ),
     ] {

@@ -50,8 +50,8 @@ fn settings_out_of_their_range_are_refused() {
     ];
     let refused = lines.map(|line| refusal(&home, &line));
     expect![[r#"
-        pool rank:bm25:0: `0` is not a number of documents of at least 1
-        pool run:a.run:0: `0` is not a number of documents of at least 1
+        pool rank:bm25:0: `0` is not a whole number from 1
+        pool run:a.run:0: `0` is not a whole number from 1
         pool everything: is not one of run:FILE:K, rank:RANKER:K, group, judged, all
         pool group: no query has a `doc_group`; use rank:bm25:100 or provide the groups
         pool judged: the collection has no qrels; use rank:bm25:100 or add qrels
@@ -159,7 +159,7 @@ fn a_study_file_that_is_not_one_is_refused() {
               |
             6 | pool = "rank:bm25:0"
               |        ^^^^^^^^^^^^^
-            pool rank:bm25:0: `0` is not a number of documents of at least 1
+            pool rank:bm25:0: `0` is not a whole number from 1
         "#]],
         ),
         (

@@ -54,7 +54,7 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
         // The address alone restores the same view.
         tab.reload();
         tab.wait_until("the figures", SHOWN);
-        tab.wait_for_text("Back to the samples");
+        tab.wait_for_text("Back to the example queries");
         assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
     });
 }

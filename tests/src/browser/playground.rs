@@ -43,7 +43,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
         );
         until_stands(tab, "TFC1", "applies: B should score higher than A");
         tab.fill("Document B", "the river took the bank and the river stayed");
-        until_stands(tab, "TFC1", "preconditions? fails?");
+        until_stands(tab, "TFC1", "preconditions? not satisfied");
         // The input can be shared: the link alone restores it.
         tab.wait_until(
             "a link to what was typed last",
@@ -54,7 +54,7 @@ fn typing_changes_what_applies_and_what_rankers_say() {
         let link = tab.address();
         tab.open("/about");
         tab.open(&link);
-        until_stands(tab, "TFC1", "preconditions? fails?");
+        until_stands(tab, "TFC1", "preconditions? not satisfied");
     });
 }
 
@@ -92,7 +92,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
 fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
     with_tab(demo_site::origin(), |tab| {
         tab.open("/playground#query=river&text1=a river&text2=a bank");
-        until_stands(tab, "TFC1", "preconditions? fails?");
+        until_stands(tab, "TFC1", "preconditions? not satisfied");
         tab.js("location.hash = '#query=lake&text1=a lake&text2=mud'", &[]);
         tab.wait_for_text("Opened another link");
         let query = "return document.querySelector('#playground-query').value";
@@ -111,7 +111,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
         tab.fill(field, "prox1, prox1 & tp, m_and");
         until_stands(tab, "PROX1", "applies");
         until_stands(tab, "prox1&tp", "applies");
-        until_stands(tab, "M-AND", "preconditions? fails?");
+        until_stands(tab, "M-AND", "preconditions? not satisfied");
         tab.fill(field, "prox1, tfc1 +");
         tab.wait_for_text("expected the name of an axiom");
     });

@@ -42,14 +42,14 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.open("/playground");
         tab.click(AriaRole::Button, "LNC1 example");
         tab.wait_for_element("an axiom that applies", ".holds .verdict.ok");
-        tab.wait_for_text("Neural scoring is off: this page comes from a static host");
+        tab.wait_for_text("Neural rankers need a server, and this page comes from a static host");
 
         tab.open("/workbench");
         tab.click(AriaRole::Button, "Load sample");
         tab.wait_for_count("three files", "table.files tbody tr", "=== 3");
         tab.click(AriaRole::Button, "Create study");
         tab.wait_for_text("Created in");
-        tab.wait_for_text("Neural scoring is off: this page comes from a static host");
+        tab.wait_for_text("Neural rankers need a server, and this page comes from a static host");
     });
 }
 

@@ -155,7 +155,7 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
 fn instance(tab: &BrowserTab) {
     tab.wait_for_text("Why this is an instance");
     tab.wait_until(
-        "premises that hold",
+        "preconditions that hold",
         "
         const rows = [...document.querySelectorAll('table.measured tbody tr')];
         return rows.length > 1 && rows.every(it => it.textContent.includes('satisfied'))",

@@ -436,13 +436,13 @@ fn queries_in_splits_are_counted_apart() {
         tab.wait_for_text("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/study/local");
         tab.wait_for_text("2 queries");
-        tab.choose("Queries", "train (1)");
+        tab.choose("Split", "train (1)");
         tab.wait_for_address("/study/local?split=train");
         tab.wait_for_text("over 1 query");
         tab.click(AriaRole::Link, "Figures");
         tab.wait_for_address("/study/local/figures?split=train");
         tab.wait_for_text("From candidates to instances");
-        tab.choose("Queries", "all splits");
+        tab.choose("Split", "all splits");
         tab.wait_for_address("/study/local/figures");
     });
 }

@@ -176,7 +176,7 @@ fn only_the_first_queries_count() {
         # method:
         #   automatic: true
         #   indexing:
-        #     analyzer: "alnum, no stop words removed, porter"
+        #     analyzer: "a–z and digits, stop words kept, Porter stemmer"
         #   retrieval:
         #     - name: "BM25"
         #       parameters: "k1 1.2, b 0.75"

@@ -192,8 +192,8 @@ fn drop_build(place: &ProjectPaths) -> Result<()> {
 }
 
 impl CargoProgram<'_> {
-    /// Uses the program in the cache or on `PATH` if it has the right version, and otherwise builds
-    /// it.
+    /// Uses the program in the cache or on `PATH` if it has the right version, and otherwise
+    /// builds that version.
     fn install(&self, place: &ProjectPaths) -> Result<()> {
         match found(place, self.program, self.version) {
             true => Ok(()),

@@ -1,5 +1,7 @@
 //! Requests for studies, scores, jobs and pages, and invalid requests.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 #[tokio::test]
@@ -401,7 +403,13 @@ async fn pages_come_with_what_keeps_them_safe() {
 async fn the_api_describes_itself() {
     let site = Site::new(ListenScope::Loopback).await;
     let document: Value = site.get("/api/openapi.json").await.json();
+    let mut named: BTreeMap<String, Value> = BTreeMap::new();
     for it in Endpoints::all().operations() {
+        for (name, schema) in (it.schemas)().named() {
+            let schema = serde_json::to_value(schema).unwrap();
+            let other = named.insert(name.clone(), schema.clone());
+            assert!(other.is_none_or(|it| it == schema), "two types are {name}");
+        }
         let method = match it.method {
             Method::Get => "get",
             Method::Post => "post",

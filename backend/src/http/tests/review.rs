@@ -198,7 +198,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         let sent = table.send(who, &[(number, decided(item, answer))]).await;
         let sent = sent.unwrap();
         assert_eq!(sent.receipts[0].outcome, EventOutcome::Stored);
-        assert_eq!(sent.standing.n_own_decisions, 1);
+        assert_eq!(sent.progress.n_own_decisions, 1);
     }
     let asked = ListDisputesRequest { task: table.task };
     let Json(disputes) = curation::list_disputes(table.call(cat(), asked))
@@ -252,7 +252,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     assert_eq!(lines.lines().count(), 3);
     assert!(lines.contains("\"name\":\"Ann\""), "{lines}");
     let (_, csv) = table.file(TaskExportFormat::Csv).await;
-    assert!(csv.starts_with("key,at_ms"), "{csv}");
+    assert!(csv.starts_with("key,received_ms"), "{csv}");
     let whose = PreferenceSource::Consensus;
     let (_, prefs) = table
         .file(TaskExportFormat::Prefs { preferences: whose })
@@ -295,7 +295,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     for word in [
         "probability",
         "gold",
-        "drawn",
+        "sampled",
         "role",
         "rankers",
         "bob's own words",
@@ -388,7 +388,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let late = [(9, decided(ItemNo(2), AnnotatorAnswer::Equal))];
     let sent = table.send(ann(), &late).await.unwrap();
     assert_eq!(sent.receipts[0].outcome, EventOutcome::Stored);
-    assert_eq!(sent.standing.n_available, 0);
+    assert_eq!(sent.progress.n_available, 0);
     let asked = SubmitEventsRequest {
         task: draft,
         events: vec![event(10, decided(ItemNo(2), AnnotatorAnswer::Equal))],

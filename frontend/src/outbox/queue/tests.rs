@@ -34,7 +34,7 @@ fn sent(outcomes: &[(u8, EventOutcome)]) -> SubmitEventsResponse {
     });
     SubmitEventsResponse {
         receipts: taken.collect(),
-        standing: TaskProgressSummary::default(),
+        progress: TaskProgressSummary::default(),
     }
 }
 
@@ -168,6 +168,20 @@ fn without_a_session_events_wait() {
         line.trouble(),
         Some(&DeliveryProblem::Server("so it is".to_owned()))
     );
+}
+
+#[test]
+fn an_event_that_an_earlier_version_stored_is_not_lost() {
+    let key = "01".repeat(16);
+    let old = format!(
+        r#"{{"place":1,"person":1,"task":2,"event":{{"key":"{key}","made_ms":0,
+        "what":{{"kind":"undone","of":"{key}"}}}},"refused":"no such item"}}"#
+    );
+    let expected = QueuedEvent {
+        rejection: Some("no such item".to_owned()),
+        ..kept(1, 2)
+    };
+    assert_eq!(serde_json::from_str::<QueuedEvent>(&old).unwrap(), expected);
 }
 
 #[test]

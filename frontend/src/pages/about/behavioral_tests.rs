@@ -30,7 +30,7 @@ pub(super) fn BehavioralTests() -> impl IntoView {
             <p>
                 "A behavioral test asks which of two documents a ranker prefers, without saying \
                  which one it should prefer. A sample is a query with document 1 and document \
-                 2. With the tie threshold ε, its effect is"
+                 2. With the tie threshold ε, the effect of a sample is"
             </p>
             <p class="formula">
                 <span>"+1 if S(d1) − S(d2) > ε"</span>
@@ -38,8 +38,8 @@ pub(super) fn BehavioralTests() -> impl IntoView {
                 <span>"0 otherwise"</span>
             </p>
             <p>
-                "and the score of a ranker is the mean effect over the samples, from −1 to 1. \
-                 Based on "
+                "and the effect of a test on a ranker is the mean over its samples, from −1 to \
+                 1. Based on "
                 <cite>"ABNIRML"</cite> " (MacAvaney et al., TACL 2022), with its manipulations \
                      and further ones. Where the published code counts in the opposite \
                      direction, the direction used here is stated."

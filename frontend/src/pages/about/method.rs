@@ -29,7 +29,7 @@ pub(super) fn VariantsHelp() -> impl IntoView {
                 <dd>"as published in Rennings, Moraes & Hauff (ECIR 2019)."</dd>
                 <dt>"paper 2020"</dt>
                 <dd>"as published in Câmara & Hauff (ECIR 2020)."</dd>
-                <dt>"code 2020"</dt>
+                <dt>"code"</dt>
                 <dd>
                     "as implemented by Câmara & Hauff, including defects, so that their results \
                      can be reproduced; for the axioms of ir_axioms, as implemented in release \

@@ -88,7 +88,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
                 <span class="label" aria-hidden="true">"\u{a0}"</span>
                 <button class="btn" type="button" on:click=swap>"Swap rankers"</button>
             </div>
-            <SelectField label="Queries used" choose=count>{counted_options}</SelectField>
+            <SelectField label="Queries" choose=count>{counted_options}</SelectField>
             <SelectField label="Minimum relevant grade" choose=grade>{grade_options}</SelectField>
             <SelectField label="Stop words" choose=stop>
                 <option value="left-out" selected=!none>"removed"</option>

@@ -58,15 +58,19 @@ pub(super) fn ComparisonFigures(
          with no overlap.",
         selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
     );
-    let answers = found.answer_types.iter();
-    let answers = answers.map(|it| QuerySelection::AnswerType {
-        answer: it.answer_type,
+    let answers = found.question_classes.iter();
+    let answers = answers.map(|it| QuerySelection::QuestionClass {
+        answer: it.question_class,
     });
     let answers = part(
         "answers",
-        "Reciprocal rank by answer type",
-        "Answer types from rules over question words and head nouns.",
-        selectable_figure(group_bars::draw_rr_by_answer_type(&found), answers, scene),
+        "Reciprocal rank by question class",
+        "Question classes from rules over question words and head nouns.",
+        selectable_figure(
+            group_bars::draw_rr_by_question_class(&found),
+            answers,
+            scene,
+        ),
     );
     let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
         words: it.bigram.clone(),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::ListComparedQueriesRequest;
-use shared::compare::answer_type::AnswerType;
 use shared::compare::query_groups::{FQT_EDGES, MAX_QUERY_LENGTH};
 use shared::compare::query_list::{QueryPage, QueryRow, QuerySelection, QuerySort, TopFraction};
+use shared::compare::question_class::QuestionClass;
 use shared::compare::{MAX_DEPTH, RankerComparison};
 use shared::report::comparison::rr_change_label;
 use shared::report::format;
@@ -107,18 +107,18 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
             )
         }
         QuerySelection::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
-        QuerySelection::AnswerType { answer } => match answer {
-            Some(AnswerType::Abbreviation) => {
+        QuerySelection::QuestionClass { answer } => match answer {
+            Some(QuestionClass::Abbreviation) => {
                 "Queries that ask for an abbreviation (ABBR).".to_owned()
             }
-            Some(AnswerType::Location) => "Queries that ask for a location (LOC).".to_owned(),
-            Some(AnswerType::Description) => {
+            Some(QuestionClass::Location) => "Queries that ask for a location (LOC).".to_owned(),
+            Some(QuestionClass::Description) => {
                 "Queries that ask for a description (DESC).".to_owned()
             }
-            Some(AnswerType::Human) => "Queries that ask for a person (HUM).".to_owned(),
-            Some(AnswerType::Numeric) => "Queries that ask for a number (NUM).".to_owned(),
-            Some(AnswerType::Entity) => "Queries that ask for an entity (ENTY).".to_owned(),
-            None => "Queries without an answer type.".to_owned(),
+            Some(QuestionClass::Human) => "Queries that ask for a person (HUM).".to_owned(),
+            Some(QuestionClass::Numeric) => "Queries that ask for a number (NUM).".to_owned(),
+            Some(QuestionClass::Entity) => "Queries that ask for an entity (ENTY).".to_owned(),
+            None => "Queries without a question class.".to_owned(),
         },
         QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
         QuerySelection::Disjoint { depth } => {

@@ -40,7 +40,7 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
     let csv = Callback::new(move |()| {
         let tables = report::comparison_tables(&for_csv);
         if let Some(table) = tables.iter().find(|it| it.name == "samples") {
-            download::save_text("differ-samples.csv", "text/csv", &report::to_csv(table));
+            download::save_text("example-queries.csv", "text/csv", &report::to_csv(table));
         }
     });
     let samples = found.examples.clone();
@@ -70,14 +70,15 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
     let back = move || {
         query.get().map(|_| {
             let href = scene.href(|it| it.query = None);
-            view! { <a class="btn" href=href data-noscroll="">"Back to the samples"</a> }
+            view! { <a class="btn" href=href data-noscroll="">"Back to the example queries"</a> }
         })
     };
     let said = move || match query.get() {
         Some(_) => "The top document of each ranker, plus a relevant one if neither is relevant.",
         None => "Queries on which one ranker wins and the other loses, largest difference first.",
     };
-    let header = move || view! { <p class="note">{said}</p> <ExportButtons of="samples" csv/> };
+    let header =
+        move || view! { <p class="note">{said}</p> <ExportButtons of="example queries" csv/> };
     view! {
         <Section id="sides" name="Side by side" class="section sides" header>
             {back}

@@ -145,7 +145,11 @@ fn difference_clause(shown: &InstanceDetails) -> String {
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => match shown.preconditions.last() {
             Some(last) => format!(
                 "The axiom prefers document 1 to document 2 ({}: {})",
-                precondition::precondition_label(last.quantity, last.relation),
+                precondition::precondition_label(
+                    last.quantity,
+                    last.relation,
+                    precondition::EVERY_QUERY_TERM,
+                ),
                 last.value.map_or(format::MISSING.to_owned(), |it| {
                     precondition::value_label(last.quantity, it)
                 })

@@ -253,8 +253,8 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
                 .iter()
                 .filter(|it| !it.holds())
                 .count() as u64;
-            let noun = number_format::plural(failing, "precondition fails", "preconditions fail");
-            ("verdict out", noun)
+            let noun = number_format::plural(failing, "precondition", "preconditions");
+            ("verdict out", format!("{noun} not satisfied"))
         }
     };
     view! { <span class=class>{said}</span> }

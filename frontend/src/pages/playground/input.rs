@@ -8,10 +8,12 @@ use shared::error::Error;
 use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, Limits, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::playground::PlaygroundRequest;
-use shared::text::{Analyzer, Stopwords};
 
 use crate::widgets::analyzer::AnalyzerChoice;
-use crate::widgets::form::{self, FieldName};
+use crate::widgets::axiom_fields::{
+    default_length_tolerance, parse_further_axioms, parse_length_tolerance,
+};
+use crate::widgets::form::{self, FieldName, parse_integer};
 
 /// The maximum length of a link that mail programs and servers handle reliably, in characters.
 pub(crate) const MAX_LINK_CHARS: usize = 8000;
@@ -92,7 +94,7 @@ impl PlaygroundSettings {
             study: None,
             analyzer: AnalyzerChoice::default_choice(),
             variant: AxiomVariant::Fixed,
-            length_tolerance: "10".to_owned(),
+            length_tolerance: default_length_tolerance(),
             min_query_terms: Limits::STANDARD.min_query_term_occurrences.to_string(),
             further_axioms: String::new(),
             k1: "1.2".to_owned(),
@@ -109,25 +111,25 @@ impl PlaygroundSettings {
         texts: Vec<String>,
     ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         let mut wrong = Vec::new();
-        let analyzer = collect_error(&mut wrong, PlaygroundField::Analyzer, self.analyzer());
-        let delta = match self.length_tolerance.trim() {
-            "inf" => Some(None),
-            text => collect_error(
-                &mut wrong,
-                PlaygroundField::Delta,
-                parse_integer(text, ", or inf for no limit"),
-            )
-            .map(Some),
-        };
+        let analyzer = collect_error(
+            &mut wrong,
+            PlaygroundField::Analyzer,
+            self.analyzer.parse(None, None),
+        );
+        let delta = collect_error(
+            &mut wrong,
+            PlaygroundField::Delta,
+            parse_length_tolerance(&self.length_tolerance),
+        );
         let min_terms = collect_error(
             &mut wrong,
             PlaygroundField::MinTerms,
-            parse_integer(&self.min_query_terms, ""),
+            parse_integer(&self.min_query_terms, 0, ""),
         );
         let further = collect_error(
             &mut wrong,
             PlaygroundField::Further,
-            parse_further_axioms(&self.further_axioms),
+            parse_further_axioms(&self.further_axioms, &Probe::paper_axioms(true)),
         );
         let parameters = [
             (PlaygroundField::K1, "bm25:k1", &self.k1),
@@ -165,34 +167,6 @@ impl PlaygroundSettings {
             }
             _ => Err(wrong),
         }
-    }
-
-    fn analyzer(&self) -> Result<Analyzer, String> {
-        let analyzer = Analyzer {
-            tokenizer: self
-                .analyzer
-                .tokenizer
-                .parse()
-                .map_err(Error::message_without_field)?,
-            max_tokens: None,
-            stopwords: match self.analyzer.stopwords.as_str() {
-                "none" => Stopwords::None,
-                "en-function" => Stopwords::EnFunction,
-                other => {
-                    return Err(format!(
-                        "`{other}` is not a stop list; use none or \
-                     en-function"
-                    ));
-                }
-            },
-            stemmer: self
-                .analyzer
-                .stemmer
-                .parse()
-                .map_err(Error::message_without_field)?,
-        };
-        analyzer.check().map_err(Error::message_without_field)?;
-        Ok(analyzer)
     }
 
     fn rankers(&self) -> Vec<String> {
@@ -349,30 +323,9 @@ fn collect_error<T>(
         .ok()
 }
 
-/// Parses the list of further axioms.
-fn parse_further_axioms(list: &str) -> Result<Vec<Probe>, String> {
-    match list.trim() {
-        "" => Ok(Vec::new()),
-        list => {
-            let found = Probe::parse_list(list, true).map_err(Error::message_without_field)?;
-            Ok(found
-                .into_iter()
-                .filter(|it| !Probe::paper_axioms(true).contains(it))
-                .collect())
-        }
-    }
-}
-
 /// Replaces the characters of a value that would begin a further parameter.
 fn single_value(text: &str) -> String {
     text.trim().replace([',', '='], ";")
-}
-
-fn parse_integer(text: &str, or: &str) -> Result<u32, String> {
-    let text = text.trim();
-    let said = if text.is_empty() { "blank" } else { text };
-    text.parse()
-        .map_err(|_| format!("`{said}` is not valid: enter a whole number of at least 0{or}"))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::term_scores::{ContributionScale, digits, score_headings};
 use crate::api;
 use crate::debounce::Debounce;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
+use crate::widgets::needs_server::NeedsServer;
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
 use crate::widgets::token_match_map::TokenMatchMap;
@@ -26,13 +27,7 @@ pub(super) fn NeuralRankers(
 ) -> impl IntoView {
     let server = LocalResource::new(|| async { api::fetch_server_info().await });
     let shown = move |found: Option<ServerInfoResponse>| match found {
-        None => view! {
-            <p class="note">
-                "Neural scoring is off: this page comes from a static host. Run "
-                <code>"axioscope serve"</code> " to enable it."
-            </p>
-        }
-        .into_any(),
+        None => view! { <NeedsServer what="Neural rankers"/> }.into_any(),
         Some(server) if server.models.is_empty() => view! {
             <p class="note">
                 "Neural scoring is off: this server has no model. The operator can add one with "

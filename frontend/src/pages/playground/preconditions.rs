@@ -4,6 +4,8 @@ use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 use shared::report::{format, precondition};
 
+use crate::widgets::gauge::{Gauge, shortfall_text};
+
 /// The document names and query terms that precondition labels refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreconditionNames {
@@ -13,8 +15,8 @@ pub(crate) struct PreconditionNames {
     pub(crate) terms: Vec<String>,
 }
 
-/// Renders one line per precondition: whether it holds, what it measures, the value against the
-/// bound, and both in words.
+/// Renders one line per precondition: whether it is satisfied, what it measures, the value against
+/// the bound, and both in words.
 #[component]
 pub(crate) fn PreconditionList(
     /// In the order the axiom checks them.
@@ -62,28 +64,16 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
     let (PreconditionRow::Single(measured) | PreconditionRow::PerTerm(measured, _)) = row;
     let holds = measured.holds();
     let (class, word) = if holds {
-        ("verdict ok quiet", "holds")
+        ("verdict ok quiet", "satisfied")
     } else {
-        ("verdict bad", "does not hold")
+        ("verdict bad", "not satisfied")
     };
     let said = if holds { "label" } else { "miss" };
-    let (value, bound) = gauge(measured);
-    let side = match measured.relation {
-        BoundRelation::AtMost => "gauge le",
-        BoundRelation::AtLeast | BoundRelation::MoreThan => "gauge ge",
-        BoundRelation::Equal => "gauge",
-    };
     view! {
         <li>
             <span class=class>{word}</span>
             <span>{label(row, names)}</span>
-            <span
-                class=side
-                class:fails=!holds
-                style=("--v", value)
-                style=("--b", bound)
-                aria-hidden="true"
-            ></span>
+            <Gauge precondition=*measured/>
             <span class=said>{result_text(row)}</span>
         </li>
     }
@@ -168,7 +158,11 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
             text(1),
             text(2)
         ),
-        other => precondition::precondition_label(other, measured.relation),
+        other => precondition::precondition_label(
+            other,
+            measured.relation,
+            precondition::EVERY_QUERY_TERM,
+        ),
     }
 }
 
@@ -183,7 +177,7 @@ fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: 
     }
 }
 
-/// Returns the value, the bound, and by how much the precondition fails.
+/// Returns the value, the bound, and by how much the bound is missed.
 fn result_text(row: &PreconditionRow) -> String {
     let measured = match row {
         PreconditionRow::Single(measured) => measured,
@@ -196,23 +190,18 @@ fn result_text(row: &PreconditionRow) -> String {
     let asked = format!(
         "{} {}",
         relation_text(measured.relation),
-        format_quantity(measured.quantity, bound)
+        precondition::value_label(measured.quantity, bound)
     );
-    match measured.value {
+    match shortfall_text(measured) {
         _ if measured.holds() => format!("{value}, {asked}"),
-        Some(value_found) => {
-            format!(
-                "{value}, must be {asked}: {}",
-                shortfall_text(measured, value_found, bound)
-            )
-        }
+        Some(shortfall) => format!("{value}, must be {asked}: {shortfall}"),
         None => format!("{value}, must be {asked}"),
     }
 }
 
 fn measured_text(measured: &MeasuredPrecondition) -> String {
     match measured.value {
-        Some(value) => format_quantity(measured.quantity, value),
+        Some(value) => precondition::value_label(measured.quantity, value),
         None => missing_value_reason(measured.quantity).to_owned(),
     }
 }
@@ -240,62 +229,6 @@ fn relation_text(relation: BoundRelation) -> &'static str {
         BoundRelation::MoreThan => "more than",
         BoundRelation::Equal => "exactly",
     }
-}
-
-/// Returns by how much a bound is missed. Counts that miss a strict bound by less than one miss it
-/// by one.
-fn shortfall_text(measured: &MeasuredPrecondition, value: f64, bound: f64) -> String {
-    if !measured.quantity.is_counted() {
-        let by = format_quantity(measured.quantity, (value - bound).abs());
-        let word = if value > bound { "too high" } else { "too low" };
-        return format!("{by} {word}");
-    }
-    match measured.relation {
-        BoundRelation::AtMost => format!("{} too many", format_integer(value - bound)),
-        BoundRelation::AtLeast => format!("{} too few", format_integer(bound - value)),
-        BoundRelation::MoreThan => format!("{} too few", format_integer(bound - value + 1.0)),
-        BoundRelation::Equal if value > bound => {
-            format!("{} too many", format_integer(value - bound))
-        }
-        BoundRelation::Equal => format!("{} too few", format_integer(bound - value)),
-    }
-}
-
-/// Formats a value or a bound.
-fn format_quantity(quantity: MeasuredQuantity, value: f64) -> String {
-    if quantity.is_counted() || value == 0.0 {
-        format_integer(value)
-    } else {
-        format::score(value, 4)
-    }
-}
-
-fn format_integer(value: f64) -> String {
-    if value < 0.0 {
-        format::score(value, 0)
-    } else {
-        format::count(value as u64)
-    }
-}
-
-/// Returns the positions of value and bound on a line from 0 to 1, as `--v` and `--b`.
-fn gauge(measured: &MeasuredPrecondition) -> (String, String) {
-    let value = measured.value.unwrap_or(0.0);
-    let bound = measured.bound.unwrap_or(value);
-    let low = value.min(bound).min(0.0);
-    // The margin on the right keeps the line from ending at the larger of the two.
-    let high = (value.max(bound).max(0.0) - low) * 1.25 + low;
-    let place = |it: f64| {
-        if high > low {
-            (it - low) / (high - low)
-        } else {
-            0.0
-        }
-    };
-    (
-        format!("{:.3}", place(value)),
-        format!("{:.3}", place(bound)),
-    )
 }
 
 #[cfg(test)]
@@ -405,21 +338,5 @@ mod tests {
             rows(&[term(0, 1.0)]),
             [PreconditionRow::Single(term(0, 1.0))]
         );
-    }
-
-    #[test]
-    fn value_and_bound_stand_on_one_line() {
-        let at = |value, bound| {
-            gauge(&MeasuredPrecondition {
-                quantity: MeasuredQuantity::DifferingTermCounts,
-                value: Some(value),
-                relation: BoundRelation::MoreThan,
-                bound: Some(bound),
-            })
-        };
-        let strings = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(at(8.0, 10.0), strings("0.640", "0.800"));
-        assert_eq!(at(0.0, 0.0), strings("0.000", "0.000"));
-        assert_eq!(at(-4.0, 0.0), strings("0.000", "0.800"));
     }
 }

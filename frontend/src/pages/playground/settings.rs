@@ -4,17 +4,20 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::probe::AxiomVariant;
 use shared::study::overview::StudySummary;
-use shared::text::Tokenizer;
 use web_sys::HtmlSelectElement;
 
 use super::input::{PlaygroundField, PlaygroundSettings};
 use super::state::PlaygroundState;
 use crate::api;
-use crate::widgets::analyzer::stemmer_options;
+use crate::widgets::analyzer::{stemmer_options, stop_list_options, tokenizer_options};
+use crate::widgets::axiom_fields::{
+    FURTHER_AXIOMS_LABEL, LENGTH_TOLERANCE_LABEL, MIN_QUERY_TERMS_LABEL,
+};
 use crate::widgets::form::{
     FieldErrorMessage, FormNumberField, FormStringSelect, FormTextField, RadioButton,
 };
 use crate::widgets::resource_view::ResourceError;
+use crate::widgets::variant::{variant_description, variant_label};
 
 /// Renders the settings below the documents.
 #[component]
@@ -27,25 +30,24 @@ pub(super) fn AnalysisSettings(
         move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
             view! { <FormNumberField form field label text/> }
         };
-    let further = "Further axioms and axiom formulas, for example: prox1, tfc1 & tp";
     view! {
         <section class="section reading-bar" aria-label="Analysis settings">
             <CollectionSelect desk/>
             <AnalyzerFields desk/>
             {number(
                 PlaygroundField::Delta,
-                "Length tolerance δ (terms, or inf)",
+                LENGTH_TOLERANCE_LABEL,
                 |it| &mut it.length_tolerance,
             )}
             {number(
                 PlaygroundField::MinTerms,
-                "Minimum query-term occurrences",
+                MIN_QUERY_TERMS_LABEL,
                 |it| &mut it.min_query_terms,
             )}
             <FormTextField
                 form
                 field=PlaygroundField::Further
-                label=further
+                label=FURTHER_AXIOMS_LABEL
                 text=|it| &mut it.further_axioms
             />
         </section>
@@ -104,13 +106,6 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
         let found = desk.collection_analyzer();
         found.map_or_else(|| "loading".to_owned(), |it| it.describe())
     };
-    let tokenizers = || {
-        vec![
-            (Tokenizer::Alnum.name(), "a–z and digits"),
-            (Tokenizer::Unicode.name(), "Unicode words"),
-        ]
-    };
-    let stop_lists = || vec![("none", "none"), ("en-function", "English function words")];
     move || {
         if !own.get() {
             return view! {
@@ -125,7 +120,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
             <FormStringSelect
                 form
                 label="Tokenizer"
-                options=tokenizers()
+                options=tokenizer_options()
                 text=|it| &mut it.analyzer.tokenizer
             />
             <FormStringSelect
@@ -137,7 +132,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
             <FormStringSelect
                 form
                 label="Stop words"
-                options=stop_lists()
+                options=stop_list_options()
                 text=|it| &mut it.analyzer.stopwords
             />
             <FieldErrorMessage form field=PlaygroundField::Analyzer/>
@@ -152,16 +147,15 @@ pub(super) fn VariantSwitch(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let labels = AxiomVariant::ALL.iter().map(|&mode| {
-        let (name, title) = variant_label(mode);
+    let labels = AxiomVariant::ALL.iter().map(|&variant| {
         view! {
             <RadioButton
                 group="mode"
-                title
-                chosen=move || desk.settings.with(|it| it.variant == mode)
-                choose=move || desk.settings.update(|it| it.variant = mode)
+                title=variant_description(variant)
+                chosen=move || desk.settings.with(|it| it.variant == variant)
+                choose=move || desk.settings.update(|it| it.variant = variant)
             >
-                {name}
+                {variant_label(variant)}
             </RadioButton>
         }
     });
@@ -170,26 +164,5 @@ pub(super) fn VariantSwitch(
         <span class="choice" role="radiogroup" aria-label="Variant">
             {labels}
         </span>
-    }
-}
-
-/// Returns the label and the explanation of a variant.
-pub(super) fn variant_label(mode: AxiomVariant) -> (&'static str, &'static str) {
-    match mode {
-        AxiomVariant::Fixed => ("fixed", "as defined here"),
-        AxiomVariant::PaperRennings2019 => (
-            "paper 2019",
-            "as published in Rennings, Moraes & \
-             Hauff (ECIR 2019)",
-        ),
-        AxiomVariant::PaperCamara2020 => (
-            "paper 2020",
-            "as published in Câmara & Hauff (ECIR \
-             2020)",
-        ),
-        AxiomVariant::Code => (
-            "code 2020",
-            "as implemented by the authors (Câmara & Hauff, or ir_axioms for its own axioms)",
-        ),
     }
 }

@@ -1,9 +1,9 @@
 //! A ranker with its verdict on a claim.
 
 use leptos::prelude::*;
-use shared::verdict::{Outcome, Verdict};
+use shared::verdict::Verdict;
 
-use crate::widgets::verdict::outcome_label;
+use crate::widgets::verdict::{outcome_class, outcome_label};
 
 /// Renders the name of a ranker with the symbol of its verdict.
 #[component]
@@ -14,12 +14,7 @@ pub(crate) fn RankerVerdictChip(
     verdict: Option<Verdict>,
 ) -> impl IntoView {
     let outcome = verdict.map(|it| it.outcome);
-    let class = match outcome {
-        Some(Outcome::Satisfied) => "verdict ok",
-        Some(Outcome::Tied) => "verdict tie",
-        Some(Outcome::Violated) => "verdict bad",
-        None => "verdict wait",
-    };
+    let class = outcome_class(outcome);
     let said = outcome_label(outcome);
     view! { <span class=class title=said>{who} <span class="unseen">" " {said}</span></span> }
 }

@@ -67,7 +67,8 @@ enum TaskAccess {
 
 async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
     let Some(who) = fetch_identity().await? else {
-        let error = "Reviewing needs a server. Run `axioscope serve`.";
+        let error = "Review tasks need a server, and this page comes from a static host. Run \
+             `axioscope serve` to use them.";
         return Err(Error::Server(shared::api::ErrorResponse::new(
             error, NO_SERVER,
         )));

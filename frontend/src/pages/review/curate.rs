@@ -63,7 +63,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
         study: study.clone(),
     }
     .href();
-    let state = move || labels::state_label(desk.details.with(|it| it.card.status));
+    let state = move || labels::status_label(desk.details.with(|it| it.card.status));
     let body = move || match part.get() {
         CurationTab::Overview => view! { <Overview desk/> }.into_any(),
         CurationTab::Progress => view! { <Progress desk/> }.into_any(),
@@ -83,7 +83,7 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
                 let (class, word) = state();
                 view! { <span class=format!("verdict {class}")>{word}</span> }
             }}
-            <span>"created " <a href=href>{study}</a></span>
+            <span>"study " <a href=href>{study}</a></span>
             <a href=PageRoute::AnnotateTask { task: desk.task }.href()>"Annotation page"</a>
         </p>
         <nav class="parts" aria-label="Task sections">{tabs}</nav>

@@ -6,6 +6,7 @@ use shared::api::people::{AccessRole, GetSessionRequest, SessionResponse};
 use crate::api::{self, Error};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
+use crate::widgets::needs_server::NeedsServer;
 
 /// The state of the access check.
 #[derive(Clone)]
@@ -47,10 +48,7 @@ where
         Some(AccessState::Known(who)) => view! { <AccessDenied heading why who/> }.into_any(),
         Some(AccessState::NoServer) => view! {
             <h1>{heading}</h1>
-            <p class="ahead">
-                "There is no server here: this page comes from a static host. Run "
-                <code>"axioscope serve"</code> " to use accounts and review tasks."
-            </p>
+            <NeedsServer what="Accounts and review tasks"/>
         }
         .into_any(),
         Some(AccessState::Failed(error)) => {

@@ -16,7 +16,7 @@ pub(super) const ITEM: &str = "item";
 /// Renders an item's question and its query, with or without highlighted terms.
 #[component]
 pub(super) fn ItemQuestion(
-    /// The item.
+    /// The query, the documents and the claim that the item asks about.
     content: ItemContent,
     /// The note above the question.
     #[prop(optional_no_strip)]
@@ -96,7 +96,7 @@ pub(super) fn KeyButton(
 /// Renders the documents in their order on screen.
 #[component]
 pub(super) fn ItemDocuments(
-    /// The item.
+    /// The query and the documents of the item.
     content: ItemContent,
     /// The order of the documents on screen.
     sides: DisplayOrder,

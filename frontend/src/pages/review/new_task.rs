@@ -107,7 +107,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
         </p>
         <form class="making" on:submit=send novalidate>
             <fieldset class="form">
-                <legend>"Sampling"</legend>
+                <legend>"Task"</legend>
                 <SelectField label="Study" choose=move |study| {
                     form.draft.update(|it| it.select_study(study));
                 }>{options}</SelectField>
@@ -122,10 +122,10 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <SamplingFields form/>
             <fieldset class="form">
                 <legend>"Annotation"</legend>
-                {form.number(TaskField::Overlap, "Annotators per item", |it| {
+                {form.number(TaskField::AnnotatorsPerItem, "Annotators per item", |it| {
                     &mut it.annotators_per_item
                 })}
-                {form.number(TaskField::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
+                {form.number(TaskField::GoldInterval, GOLD_EVERY, |it| &mut it.gold_interval)}
                 <FormTextField
                     form=form.fields
                     field=TaskField::Tags
@@ -151,7 +151,7 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                     class="field"
                     class:error=move || form.fields.reason(TaskField::Guidelines).is_some()
                 >
-                    <span class="label">"Guidelines, in Markdown"</span>
+                    <span class="label">"Text (Markdown)"</span>
                     <textarea
                         class="written"
                         rows="10"

@@ -11,9 +11,11 @@ use crate::api::{self, Error};
 use crate::number_format::{count, plural};
 use crate::outbox::{OutboxSummary, RejectedEvents};
 use crate::routes::PageRoute;
+use crate::widgets::needs_server::NeedsServer;
 use crate::widgets::progress::Progress;
 use crate::widgets::resource_view::ResourceView;
 use crate::widgets::section::Section;
+use crate::widgets::task_status::task_status_label;
 
 /// Renders the Review page, which lists the annotation tasks that the user can see.
 #[component]
@@ -38,11 +40,11 @@ pub(crate) fn Tasks() -> impl IntoView {
             }
             .into_any(),
             None => view! {
-                <VisitorIntroduction>
-                    "There is no server here, so there are no tasks. Run "
-                    <code>"axioscope serve"</code> " to create some. You can still try five \
-                         items of a study; nothing is saved."
-                </VisitorIntroduction>
+                <p class="lead">{INTRODUCTION}</p>
+                <NeedsServer
+                    what="Review tasks"
+                    otherwise=|| "You can still try five items of a study; nothing is saved."
+                />
             }
             .into_any(),
         };
@@ -88,7 +90,7 @@ const INTRODUCTION: &str = "An axiom predicts which of two documents a good rank
      higher. Annotators judge whether the axiom holds for real documents: given a query and two \
      documents, they choose the document that answers the query better.";
 
-/// Renders the page for users without an account, or without a server.
+/// Renders the page for users without an account.
 #[component]
 fn VisitorIntroduction(
     /// The sentences that explain how to take part.
@@ -194,6 +196,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
             </a>
         }
     });
+    let hidden = (state == TaskStatus::Draft).then_some(", visible to curators only");
     let n_mine = standing.n_own_decisions;
     let all = u64::from(n_mine) + u64::from(standing.n_available);
     let mine = f64::from(n_mine) / all.max(1) as f64;
@@ -204,7 +207,7 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
             <div class="told">
                 <h2>{card.title}</h2>
                 <p class="facts">
-                    <span>{state_label(state)}</span>
+                    <span>{task_status_label(state)} {hidden}</span>
                     <span>"study " {card.study}</span>
                     <span>{axioms.join(", ")}</span>
                 </p>
@@ -235,14 +238,6 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     }
 }
 
-fn state_label(state: TaskStatus) -> &'static str {
-    match state {
-        TaskStatus::Draft => "draft, visible to curators only",
-        TaskStatus::Open => "open",
-        TaskStatus::Closed => "closed",
-    }
-}
-
 /// Renders links to studies of which a few items can be tried.
 #[component]
 fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
@@ -265,7 +260,7 @@ fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
         false => view! { <ul class="links">{rows}</ul> }.into_any(),
     };
     view! {
-        <Section id="try" name="Try it" note="five items, nothing is saved">
+        <Section id="try" name="Try reviewing" note="five items, nothing is saved">
             {body}
         </Section>
     }

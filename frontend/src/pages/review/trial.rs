@@ -38,7 +38,7 @@ pub(crate) fn Trial(
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Review"</a>
-            <span>"Try it"</span>
+            <span>"Try reviewing"</span>
         </nav>
         <p class="trying" role="note">
             "A trial run: nothing is saved or sent."

@@ -89,7 +89,7 @@ pub(crate) fn BehavioralTests(
             note="Which of two documents each ranker prefers. There is no right answer. The \
                  effect is the share of samples with a positive difference minus the share with \
                  a negative one."
-            header=move || view! { <ExportButtons of="behaviours" csv/> }
+            header=move || view! { <ExportButtons of="behavioral tests" csv/> }
         >
             <OptionalErrorMessage error=failed retry/>
             {body}

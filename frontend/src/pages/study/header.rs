@@ -126,7 +126,11 @@ pub(super) fn StudyHeader(
         </div>
         <details class="made">
             <summary>
-                "Details: candidate pool " {it.pool.to_string()} ", " {gap} ", "
+                "Details: candidate pool "
+                <span title=it.pool.to_string()>{it.pool.describe()}</span>
+                ", "
+                {gap}
+                ", "
                 {it.analyzer.clone()}
             </summary>
             <ul class="note">{made} {remarks}</ul>

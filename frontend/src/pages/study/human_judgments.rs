@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use shared::annotation::estimate::AgreementEstimates;
 use shared::annotation::tables;
 use shared::api::GetStudyRequest;
-use shared::api::annotation::{ListHumanJudgmentsRequest, TaskId, TaskResults, TaskStatus};
+use shared::api::annotation::{ListHumanJudgmentsRequest, TaskId, TaskResults};
 use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
@@ -21,6 +21,7 @@ use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::figure::FigureView;
 use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
+use crate::widgets::task_status::task_status_label;
 
 /// The data of the section.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +124,7 @@ fn HumanJudgmentsView(study: String, found: HumanJudgmentsData) -> impl IntoView
     });
     let tasks = tasks.collect_view();
     view! {
-        <Section id="people-say" name="Human judgments" class="section people-say" header>
+        <Section id="human-judgments" name="Human judgments" header>
             {none}
             {tasks}
         </Section>
@@ -136,7 +137,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
     let TaskResults {
         task: no,
         title,
-        status: state,
+        status,
         is_public: public,
         is_outdated: outdated,
         n_people,
@@ -145,11 +146,6 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
     } = task;
     let alpha = agreement.krippendorff_alpha.map(|it| it.estimate);
     let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
-    let state = match state {
-        TaskStatus::Draft => "draft",
-        TaskStatus::Open => "in progress",
-        TaskStatus::Closed => "closed",
-    };
     let page = PageRoute::CurateTask { task: no }.href();
     let page = curates.then(|| view! { <a href=page>"The task"</a> });
     let hidden = (!public).then(|| view! { <span>"visible to curators only"</span> });
@@ -168,7 +164,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
         <article class="of-task">
             <h3><bdi>{title}</bdi></h3>
             <p class="facts">
-                <span>{state}</span>
+                <span>{task_status_label(status)}</span>
                 <span>{plural(u64::from(n_people), "annotator", "annotators")}</span>
                 {alpha.map(|it| view! { <span>{it}</span> })}
                 {hidden}
@@ -194,11 +190,15 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
     let drawn = figure.clone();
     let svg = Callback::new(move |()| {
         let text = plot::to_svg(&drawn, FigureTheme::Light);
-        download::save_text(&format!("people-{}.svg", no.0), "image/svg+xml", &text);
+        download::save_text(
+            &format!("human-judgments-{}.svg", no.0),
+            "image/svg+xml",
+            &text,
+        );
     });
     let csv = Callback::new(move |()| {
         let text = report::to_csv(&details);
-        download::save_text(&format!("people-{}.csv", no.0), "text/csv", &text);
+        download::save_text(&format!("human-judgments-{}.csv", no.0), "text/csv", &text);
     });
     let body = move || match as_table.get() {
         true => view! { <DataTable table=table.clone()/> }.into_any(),

@@ -551,7 +551,7 @@ fn CellFacts(
             {unscored}
             {detectable}
             <dt>"Candidate pool"</dt>
-            <dd>{overview.pool.to_string()}</dd>
+            <dd title=overview.pool.to_string()>{overview.pool.describe()}</dd>
             <dt>"Analyzer"</dt>
             <dd>{overview.analyzer.clone()}</dd>
             {note}

@@ -74,10 +74,10 @@ pub(super) fn RestoreTexts(
             >
                 <span>
                     "This study was published without document texts. Drop your own copy of the \
-                     corpus to show them; it stays in this browser."
+                     collection to show them; it stays in this browser."
                 </span>
                 <label class="btn file">
-                    "Choose corpus"
+                    "Choose collection"
                     <input type="file" class="unseen" multiple on:change:target=chosen/>
                 </label>
             </div>

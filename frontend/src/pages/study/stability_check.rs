@@ -20,7 +20,7 @@ pub(super) fn StabilityCheck(
         let overview = overview.get();
         let table = report::stability_table(&overview)?;
         Some(view! {
-            <details class="made certificates">
+            <details class="made">
                 <summary>{summary(&overview)}</summary>
                 <p class="note tells">
                     "Some pairs of each neural run were rescored: alone, in other batches, and \

@@ -4,21 +4,26 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::worker::{CollectionPart, FileKind};
 use shared::probe::{AxiomVariant, Probe};
-use shared::text::{Tokenizer, WordpieceVocabulary, stopwords};
+use shared::text::{WordpieceVocabulary, stopwords};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
 use super::files;
 use super::settings::{
-    LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, StudyField, WORDPIECE,
+    LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, STOP_LIST_FILE, StudyField,
+    WORDPIECE,
 };
 use super::state::{FileState, Presence, WorkbenchState};
-use crate::widgets::analyzer::stemmer_options;
+use crate::widgets::analyzer::{stemmer_options, stop_list_options, tokenizer_options};
+use crate::widgets::axiom_fields::{
+    FURTHER_AXIOMS_LABEL, LENGTH_TOLERANCE_LABEL, MIN_QUERY_TERMS_LABEL,
+};
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{
     FieldErrorMessage, FieldName, FormCheckbox, FormNumberField, FormState, FormStringSelect,
     FormTextField, SelectField,
 };
 use crate::widgets::section::Section;
+use crate::widgets::variant::variant_description;
 
 /// Renders the section with the form.
 #[component]
@@ -40,12 +45,12 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
     let limits = view! {
         {number(
             StudyField::LengthTolerance,
-            "Length tolerance δ (terms, or inf)",
+            LENGTH_TOLERANCE_LABEL,
             |it| &mut it.length_tolerance,
         )}
         {number(
             StudyField::MinQueryTerms,
-            "Minimum query-term occurrences",
+            MIN_QUERY_TERMS_LABEL,
             |it| &mut it.min_query_terms,
         )}
         {number(StudyField::Queries, "First N queries only (blank = all)", |it| &mut it.n_queries)}
@@ -89,22 +94,18 @@ fn AnalyzerFields(
     bench: WorkbenchState,
     form: FormState<LocalStudySettings, StudyField>,
 ) -> impl IntoView {
-    let tokenizers = vec![
-        (Tokenizer::Alnum.name(), "a–z and digits"),
-        (Tokenizer::Unicode.name(), "Unicode words"),
-        (WORDPIECE, "WordPiece, from a vocabulary file"),
-    ];
-    let lists = vec![
-        ("none", "none"),
-        ("en-function", "English function words"),
-        ("list", "from a file"),
-    ];
+    let mut tokenizers = tokenizer_options();
+    tokenizers.push((WORDPIECE, "WordPiece, from a vocabulary file"));
+    let mut stop_lists = stop_list_options();
+    stop_lists.push((STOP_LIST_FILE, "from a file"));
     let vocabulary = move || {
         let wanted = bench.settings.with(|it| it.analyzer.tokenizer == WORDPIECE);
         wanted.then(|| view! { <Vocabulary bench/> })
     };
     let file = move || {
-        let wanted = bench.settings.with(|it| it.analyzer.stopwords == "list");
+        let wanted = bench
+            .settings
+            .with(|it| it.analyzer.stopwords == STOP_LIST_FILE);
         wanted.then(|| view! { <StopList bench/> })
     };
     view! {
@@ -126,7 +127,7 @@ fn AnalyzerFields(
             <FormStringSelect
                 form
                 label="Stop words"
-                options=lists
+                options=stop_lists
                 text=|it| &mut it.analyzer.stopwords
             />
             {file}
@@ -310,16 +311,16 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
             </label>
         }
     });
-    let modes = AxiomVariant::ALL.iter().map(|&mode| {
-        let on = move || form.values.with(|it| it.variants.contains(&mode));
+    let variants = AxiomVariant::ALL.iter().map(|&variant| {
+        let on = move || form.values.with(|it| it.variants.contains(&variant));
         let turn = move |_| {
             form.values
-                .update(|it| it.variants = toggled(AxiomVariant::ALL, &it.variants, mode));
+                .update(|it| it.variants = toggled(AxiomVariant::ALL, &it.variants, variant));
         };
         view! {
             <label>
                 <input type="checkbox" prop:checked=on on:change=turn/>
-                {variant_label(mode)}
+                {variant_description(variant)}
             </label>
         }
     });
@@ -331,13 +332,13 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
             <FormTextField
                 form
                 field=StudyField::FurtherAxioms
-                label="Further axioms and axiom formulas, for example: prox1, tfc1 & tp"
+                label=FURTHER_AXIOMS_LABEL
                 text=|it| &mut it.further_axioms
             />
         </fieldset>
         <fieldset>
             <legend>"Variants"</legend>
-            <div class="checks">{modes.collect_view()}</div>
+            <div class="checks">{variants.collect_view()}</div>
             <FieldErrorMessage form field=StudyField::Variants/>
         </fieldset>
         <fieldset>
@@ -360,18 +361,6 @@ fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
         .copied()
         .filter(|it| chosen.contains(it) != (*it == one))
         .collect()
-}
-
-fn variant_label(mode: AxiomVariant) -> &'static str {
-    match mode {
-        AxiomVariant::Fixed => "as defined here",
-        AxiomVariant::PaperRennings2019 => "as published in Rennings, Moraes & Hauff (ECIR 2019)",
-        AxiomVariant::PaperCamara2020 => "as published in Câmara & Hauff (ECIR 2020)",
-        AxiomVariant::Code => {
-            "as implemented by the authors (Câmara & Hauff, or ir_axioms for \
-             its own axioms)"
-        }
-    }
 }
 
 /// Renders the fields for the candidate pool.

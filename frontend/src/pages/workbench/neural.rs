@@ -17,6 +17,7 @@ use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::SelectField;
 use crate::widgets::job_status;
+use crate::widgets::needs_server::NeedsServer;
 use crate::widgets::operator_sign_in::OperatorTokenForm;
 use crate::widgets::progress::Progress;
 use crate::widgets::resource_view::ResourceView;
@@ -42,11 +43,10 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
     };
     let on_server = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
-            <p class="note">
-                "Neural scoring is off: this page comes from a static host. Run "
-                <code>"axioscope serve"</code>
-                " to enable it, or download the pairs and upload scores."
-            </p>
+            <NeedsServer
+                what="Neural rankers"
+                otherwise=|| "Without a server, download the pairs and upload scores."
+            />
         }
         .into_any(),
         Some(found) => {

@@ -22,7 +22,7 @@ pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
             worker::cancel_task(number);
             KeyOutcome::Handled
         }
-        RunState::Idle | RunState::Done { .. } | RunState::Cancelled | RunState::Failed(_) => {
+        RunState::Idle | RunState::Done { .. } | RunState::Canceled | RunState::Failed(_) => {
             KeyOutcome::Ignored
         }
     }
@@ -59,7 +59,7 @@ fn start(bench: WorkbenchState) {
                 bench.apply_message(tell);
                 RunState::Done { took_s: took_s() }
             }
-            Ok(_) => RunState::Cancelled,
+            Ok(_) => RunState::Canceled,
             Err(error) => RunState::Failed(error),
         };
         let _ = bench.run.try_set(run);
@@ -95,7 +95,7 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
                 }
                 .into_any(),
             ),
-            RunState::Cancelled => {
+            RunState::Canceled => {
                 let kept = match bench.study.get_untracked() {
                     Some(_) => "Canceled. The previous study is still below.",
                     None => "Canceled. No study was created.",
@@ -171,7 +171,7 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let step = move |stage: WorkerStage| {
         bench.run.with(|run| match run {
             RunState::Running { steps, .. } => steps.iter().copied().find(|it| it.stage == stage),
-            RunState::Idle | RunState::Done { .. } | RunState::Cancelled | RunState::Failed(_) => {
+            RunState::Idle | RunState::Done { .. } | RunState::Canceled | RunState::Failed(_) => {
                 None
             }
         })

@@ -7,6 +7,7 @@ mod rankers;
 use shared::probe::{AxiomVariant, Limits, Probe};
 
 use crate::widgets::analyzer::AnalyzerChoice;
+use crate::widgets::axiom_fields::default_length_tolerance;
 
 pub(crate) use definition::StudyField;
 pub(crate) use files::{LocalStudyFiles, PairsFile};
@@ -17,6 +18,9 @@ const AUDIT: &str = "1";
 
 /// The name of the tokenizer that needs a vocabulary.
 pub(crate) const WORDPIECE: &str = "wordpiece";
+
+/// The name of the stop list that needs a file.
+pub(crate) const STOP_LIST_FILE: &str = "list";
 
 /// The contents of the form. Everything that is typed is stored as text, so that an error can be
 /// shown beside its field.
@@ -64,7 +68,7 @@ impl LocalStudySettings {
             probes: Probe::paper_axioms(false),
             further_axioms: String::new(),
             variants: vec![AxiomVariant::Fixed],
-            length_tolerance: "10".to_owned(),
+            length_tolerance: default_length_tolerance(),
             min_query_terms: Limits::STANDARD.min_query_term_occurrences.to_string(),
             max_instances_per_query: String::new(),
             seed: Limits::STANDARD.seed.to_string(),

@@ -124,7 +124,7 @@ impl WorkbenchFile {
     }
 }
 
-/// The state of a run: idle, running, done, cancelled or failed.
+/// The state of a run: idle, running, done, canceled or failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RunState {
     /// Nothing has been run in this visit.
@@ -141,8 +141,8 @@ pub(super) enum RunState {
         /// How long it took, in seconds.
         took_s: f64,
     },
-    /// Cancelled; the study from before is kept.
-    Cancelled,
+    /// Canceled; the study from before is kept.
+    Canceled,
     /// The study could not be made.
     Failed(Error),
 }

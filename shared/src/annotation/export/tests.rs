@@ -113,19 +113,19 @@ fn the_table_holds_the_whole_history() {
         .replace("00000000000000000000000000", "")
         .replace("\r\n", "\n");
     expect![[r#"
-        key,at_ms,made_ms,person,name,event,fate,item,role,probability,weight,probe,mode,number,query,texts,answer,matters,sides,took_ms,tags,note,of
-        000001,1000,1000,1,Ada,decided,replaced,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,first,,as-claimed,4000,,,
-        000002,2000,2000,1,Ada,decided,stands,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,second,no,as-claimed,4000,off topic; old,"'=SUM(1,2)",000001
-        000003,3000,3000,2,,decided,stands,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,first,,as-claimed,4000,,,
-        000004,4000,4000,1,Ada,decided,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,as-claimed,4000,,,
-        000005,5000,5000,2,,decided,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-say,,as-claimed,4000,,,
-        000006,6000,6000,3,,decided,excluded,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,as-claimed,4000,,,
-        000007,7000,7000,9,,excluded,stands,,,,,,,,,,,,,,,guessed,3
-        000008,8000,8000,9,,adjudicated,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,
-        000009,9000,9000,1,Ada,decided,undone,2,drawn,0.25,4,tfc2,fixed,2,q8,1 2 3,first,,as-claimed,4000,,,
-        00000a,10000,10000,1,Ada,undone,stands,,,,,,,,,,,,,,,,000009
-        00000b,11000,11000,1,Ada,skipped,stands,2,drawn,0.25,4,tfc2,fixed,2,q8,1 2 3,,,,,,broken: cut,
-        00000c,12000,12000,1,Ada,decided,stands,3,gold,,,tfc1,fixed,3,q9,5 6,first,,as-claimed,4000,,,
+        key,received_ms,created_ms,person,name,event,status,item,role,probability,weight,probe,variant,number,query,documents,answer,reason_rating,display_order,duration_ms,tags,note,about
+        000001,1000,1000,1,Ada,decided,replaced,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,
+        000002,2000,2000,1,Ada,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,second,no,claim-order,4000,off topic; old,"'=SUM(1,2)",000001
+        000003,3000,3000,2,,decided,active,0,sampled,0.25,4,tfc1,fixed,0,q7,421 17,first,,claim-order,4000,,,
+        000004,4000,4000,1,Ada,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,claim-order,4000,,,
+        000005,5000,5000,2,,decided,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-tell,,claim-order,4000,,,
+        000006,6000,6000,3,,decided,excluded,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,claim-order,4000,,,
+        000007,7000,7000,9,,excluded,active,,,,,,,,,,,,,,,guessed,3
+        000008,8000,8000,9,,adjudicated,active,1,sampled,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,
+        000009,9000,9000,1,Ada,decided,undone,2,sampled,0.25,4,tfc2,fixed,2,q8,1 2 3,first,,claim-order,4000,,,
+        00000a,10000,10000,1,Ada,undone,active,,,,,,,,,,,,,,,,000009
+        00000b,11000,11000,1,Ada,skipped,active,2,sampled,0.25,4,tfc2,fixed,2,q8,1 2 3,,,,,,broken-document: cut,
+        00000c,12000,12000,1,Ada,decided,active,3,gold,,,tfc1,fixed,3,q9,5 6,first,,claim-order,4000,,,
     "#]].assert_eq(&short);
 }
 

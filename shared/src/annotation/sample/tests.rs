@@ -40,7 +40,7 @@ fn designs() -> Vec<SamplingDesign> {
         },
         SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: 0.75,
+            disagreement_share: 0.75,
         },
     ]
 }
@@ -132,7 +132,7 @@ fn chances_are_those_of_the_design() {
     let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
     let design = SamplingDesign::DisagreementFirst {
         pair: between,
-        allocation: 0.75,
+        disagreement_share: 0.75,
     };
     // 11 of the 12 disagreements are drawn, and 4 of the 48 other candidates.
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
@@ -205,7 +205,7 @@ fn what_is_known_is_not_drawn() {
     let made = sample_items(&study, &task).unwrap();
     assert_eq!(made.n_candidates, all.n_candidates - 2);
     let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
-    assert_eq!(names[..3], ["training", "gold", "drawn"]);
+    assert_eq!(names[..3], ["training", "gold", "sampled"]);
     assert_eq!(made.items.len(), all.items.len());
     let instances = study
         .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)

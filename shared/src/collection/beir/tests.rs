@@ -68,8 +68,8 @@ fn numbers_for_ids_are_taken_as_their_digits() {
             "-7" "" "b" None
             refused: c.jsonl, line 4: `_id` is a number that is too large or not an integer; expected a string in quotes
             refused: c.jsonl, line 5: `_id` is a number that is too large or not an integer; expected a string in quotes
-            warned: c.jsonl, line 2: `_id` is a number; it is read as the string `7`; `doc_group` is a number; it is read as the string `12`
-            warned: c.jsonl, line 3: `_id` is a number; it is read as the string `-7`
+            warned: c.jsonl, line 2: `_id` is a number, read as the string `7`; `doc_group` is a number, read as the string `12`
+            warned: c.jsonl, line 3: `_id` is a number, read as the string `-7`
         "#]],
     );
 }

@@ -248,7 +248,7 @@ enum DecompressionError {
         size(WINDOW_BYTES)
     )]
     Window { bytes: u64 },
-    #[error("the zstd archive was packed with a dictionary, pack it again without")]
+    #[error("the zstd archive uses a dictionary; recompress it without one")]
     Dictionary,
     #[error("{0}")]
     Source(String),

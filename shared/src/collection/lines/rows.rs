@@ -136,6 +136,12 @@ fn check_text(field: &str, text: &str, warnings: &mut RowWarnings) {
     }
 }
 
+/// Returns the error of a row with a wrong number of columns.
+pub(crate) fn column_count_error(n_columns: usize, expected: &str) -> String {
+    let columns = if n_columns == 1 { "column" } else { "columns" };
+    format!("{n_columns} {columns}; expected {expected}")
+}
+
 /// Quotes a text for a message: in backticks, shortened, with control characters escaped.
 pub(crate) fn quote_text(text: &str) -> String {
     const SHOWN: usize = 40;

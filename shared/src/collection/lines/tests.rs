@@ -347,8 +347,8 @@ fn a_zstd_frame_may_not_ask_for_much() {
     check(
         [0x28, 0xB5, 0x2F, 0xFD, 0x01, 0, 7, 1, 0, 0],
         expect![[r#"
-        corpus.txt: reading stopped at line 1: the zstd archive was packed with a dictionary, pack it again without
-    "#]],
+            corpus.txt: reading stopped at line 1: the zstd archive uses a dictionary; recompress it without one
+        "#]],
     );
 }
 

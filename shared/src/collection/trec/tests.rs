@@ -74,7 +74,7 @@ fn qrels_of_beir_have_three_below_their_header() {
         "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\t0\td2\t1\n",
         expect![[r#"
             q1 d1 2
-            refused: qrels.tsv, line 3: 4 columns, expected 3: query, document, grade, because the first line is `query-id corpus-id score`
+            refused: qrels.tsv, line 3: 4 columns; expected 3: query, document, grade, because the first line is `query-id corpus-id score`
         "#]],
     );
     qrels("query-id\tcorpus-id\tscore\n", expect![""]);
@@ -86,12 +86,12 @@ fn damaged_judgements_are_refused() {
         "q1 d1 2\nq1 0 d1 1.5\nq1 0 d1 high\nq1 0 d1 2\nq1 0 d1 3\nq1 0 d2 99999999999\nq1\nq1 0 d\u{1} 1\n",
         expect![[r#"
             q1 d1 2
-            refused: qrels.tsv, line 1: 3 columns, expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
+            refused: qrels.tsv, line 1: 3 columns; expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
             refused: qrels.tsv, line 2: the grade `1.5` is not a whole number
             refused: qrels.tsv, line 3: the grade `high` is not a whole number
             refused: qrels.tsv, line 5: document `d1` is already judged for query `q1`; the first grade (2) is kept
             refused: qrels.tsv, line 6: the grade `99999999999` is not a whole number
-            refused: qrels.tsv, line 7: 1 column, expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
+            refused: qrels.tsv, line 7: 1 column; expected 4: query, 0, document, grade (or 3 if the first line is `query-id corpus-id score`)
             refused: qrels.tsv, line 8: the id `d\u{1}` contains a control character (U+0001); remove it
         "#]],
     );
@@ -119,7 +119,7 @@ fn damaged_lines_of_a_run_are_refused() {
             q1 1 d1 2
             q1 3 <script> 1
             q1 4 ../../x 1
-            refused: a.run, line 1: 5 columns, expected 6: query, Q0, document, rank, score, tag
+            refused: a.run, line 1: 5 columns; expected 6: query, Q0, document, rank, score, tag
             refused: a.run, line 2: the rank `1.0` is not a whole number
             refused: a.run, line 3: the score `NaN` is not finite: remove the row or give it a finite score
             refused: a.run, line 4: the score `-inf` is not finite: remove the row or give it a finite score
@@ -142,7 +142,7 @@ fn labels_stand_in_the_seventh_column() {
             ---
             Q1 D1 1
             Q1 D2 0
-            refused: a.run, line 3: 6 columns, expected 7: the last is the grade of the document
+            refused: a.run, line 3: 6 columns; expected 7: the last is the grade of the document
             refused: a.run, line 4: the grade `yes` is not a whole number
         "#]],
     );
@@ -187,7 +187,7 @@ fn one_wrong_score_is_the_end_of_the_file() {
     scores(
         b"q1 d1 1\nq1 1\n",
         expect![
-            "a.tsv, line 2: 2 columns, expected 3 (query, document, score) or 6 as in a TREC run"
+            "a.tsv, line 2: 2 columns; expected 3 (query, document, score) or 6 as in a TREC run"
         ],
     );
     scores(
@@ -257,10 +257,10 @@ fn a_run_may_begin_with_what_it_says_of_itself() {
         &format!("q1 Q0 d1 1 2.5 t\n{said}"),
         expect![[r#"
             q1 1 d1 2.5
-            refused: a.run, line 2: 2 columns, expected 6: query, Q0, document, rank, score, tag
-            refused: a.run, line 3: 2 columns, expected 6: query, Q0, document, rank, score, tag
-            refused: a.run, line 4: 3 columns, expected 6: query, Q0, document, rank, score, tag
-            refused: a.run, line 5: 2 columns, expected 6: query, Q0, document, rank, score, tag
+            refused: a.run, line 2: 2 columns; expected 6: query, Q0, document, rank, score, tag
+            refused: a.run, line 3: 2 columns; expected 6: query, Q0, document, rank, score, tag
+            refused: a.run, line 4: 3 columns; expected 6: query, Q0, document, rank, score, tag
+            refused: a.run, line 5: 2 columns; expected 6: query, Q0, document, rank, score, tag
         "#]],
     );
 }

@@ -50,7 +50,7 @@ fn documents_have_four_columns() {
         expect![[r#"
             "D1" "A title" "A body\twith a tab"
             "D2" "" ""
-            refused: docs.tsv, line 3: the column count is 3; expected 4: a row is a document's id, its URL, its title and its body, separated by tabs
+            refused: docs.tsv, line 3: 3 columns; expected 4: a document's id, URL, title and body, separated by tabs
             warned: docs.tsv, line 2: the document is empty
         "#]],
     );

@@ -245,14 +245,14 @@ impl AxiomFormula {
             relation: BoundRelation::AtLeast,
             bound: None,
         });
-        let mut premises: Vec<MeasuredPrecondition> = each.collect();
-        premises.push(MeasuredPrecondition {
+        let mut preconditions: Vec<MeasuredPrecondition> = each.collect();
+        preconditions.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::FormulaValue,
             value: Some(self.value(&known, case, 0, 1)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });
-        premises
+        preconditions
     }
 }
 

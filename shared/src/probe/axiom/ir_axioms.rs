@@ -314,16 +314,16 @@ impl IrAxiomsAxiom {
     ) -> Vec<MeasuredPrecondition> {
         let sight = IrAxiomsEvaluator::new(self, mode, case);
         let conditions = self.conditions(mode).iter();
-        let mut premises: Vec<MeasuredPrecondition> = conditions
+        let mut preconditions: Vec<MeasuredPrecondition> = conditions
             .map(|&it| sight.measure_condition(it, 0, 1))
             .collect();
         let known = !self.needs_vectors() || !case.term_similarities.is_empty();
-        premises.push(MeasuredPrecondition {
+        preconditions.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::AxiomLead { axiom: self },
             value: known.then(|| sight.lead(0, 1)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });
-        premises
+        preconditions
     }
 }

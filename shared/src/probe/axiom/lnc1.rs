@@ -75,7 +75,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(
+pub(super) fn preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
@@ -94,21 +94,21 @@ pub(super) fn premises(
     let once_more = texts[0].count_extra_terms(&texts[1]);
     match mode {
         AxiomVariant::Fixed => {
-            let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
-            premises.push(super::occurrences(texts, 1, 1));
-            premises.push(above_0(
+            let mut preconditions: Vec<MeasuredPrecondition> = equal_counts.collect();
+            preconditions.push(super::occurrences(texts, 1, 1));
+            preconditions.push(above_0(
                 MeasuredQuantity::LengthLead { a: 1, b: 2 },
                 f64::from(texts[1].n_terms) - f64::from(texts[0].n_terms),
             ));
-            premises
+            preconditions
         }
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            let mut premises: Vec<MeasuredPrecondition> = equal_counts.collect();
-            premises.push(above_0(
+            let mut preconditions: Vec<MeasuredPrecondition> = equal_counts.collect();
+            preconditions.push(above_0(
                 MeasuredQuantity::OneExtraTerms,
                 f64::from(once_more.n_terms),
             ));
-            premises
+            preconditions
         }
         AxiomVariant::Code => {
             vec![above_0(

@@ -51,7 +51,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(
+pub(super) fn preconditions(
     mode: AxiomVariant,
     limits: &Limits,
     texts: &[DocumentFeatures],
@@ -70,7 +70,7 @@ pub(super) fn premises(
         relation: BoundRelation::AtMost,
         bound: Some(f64::from(bound)),
     };
-    let mut premises = vec![
+    let mut preconditions = vec![
         super::occurrences(texts, 2, least(mode)),
         repetitions(BoundRelation::AtLeast, limits.min_repetitions),
     ];
@@ -81,16 +81,18 @@ pub(super) fn premises(
         .unwrap_or(0);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            premises.push(repetitions(BoundRelation::AtMost, limits.max_repetitions));
-            premises.push(at_most(1, limits.max_repeated_doc_terms));
+            preconditions.push(repetitions(BoundRelation::AtMost, limits.max_repetitions));
+            preconditions.push(at_most(1, limits.max_repeated_doc_terms));
         }
-        AxiomVariant::PaperCamara2020 => premises.push(repetitions(BoundRelation::Equal, fill)),
+        AxiomVariant::PaperCamara2020 => {
+            preconditions.push(repetitions(BoundRelation::Equal, fill))
+        }
         AxiomVariant::Code => {
-            premises.push(at_most(2, limits.max_fillable_doc_terms));
-            premises.push(repetitions(BoundRelation::Equal, fill));
+            preconditions.push(at_most(2, limits.max_fillable_doc_terms));
+            preconditions.push(repetitions(BoundRelation::Equal, fill));
         }
     }
-    premises
+    preconditions
 }
 
 fn least(mode: AxiomVariant) -> u32 {

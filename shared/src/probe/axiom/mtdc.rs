@@ -71,7 +71,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(
+pub(super) fn preconditions(
     mode: AxiomVariant,
     limits: &Limits,
     query: &QueryTerms,
@@ -83,30 +83,30 @@ pub(super) fn premises(
         .zip(&texts[1].term_counts)
         .filter(|(a, b)| a != b)
         .count();
-    let mut premises = vec![
+    let mut preconditions = vec![
         super::length_gap(limits, texts, 1, 2),
         super::occurrences(texts, 1, limits.min_query_term_occurrences),
         super::occurrences(texts, 2, limits.min_query_term_occurrences),
     ];
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Equal));
+            preconditions.push(super::occurrence_lead(texts, 2, 1, BoundRelation::Equal));
         }
         AxiomVariant::PaperCamara2020 => {}
     }
-    premises.push(MeasuredPrecondition {
+    preconditions.push(MeasuredPrecondition {
         quantity: MeasuredQuantity::DifferingTermCounts,
         value: Some(differing as f64),
         relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     });
-    premises.push(MeasuredPrecondition {
+    preconditions.push(MeasuredPrecondition {
         quantity: MeasuredQuantity::UnpairedDifferingTerms,
         value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
         relation: BoundRelation::AtMost,
         bound: Some(0.0),
     });
-    premises
+    preconditions
 }
 
 /// Returns the query terms whose counts differ and that are in no valid pair.

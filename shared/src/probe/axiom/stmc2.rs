@@ -72,7 +72,7 @@ fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures)
     }
 }
 
-pub(super) fn premises(
+pub(super) fn preconditions(
     mode: AxiomVariant,
     limits: &Limits,
     texts: &[DocumentFeatures],

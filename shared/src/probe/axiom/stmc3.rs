@@ -80,7 +80,7 @@ fn fits(
     }
 }
 
-pub(super) fn premises(
+pub(super) fn preconditions(
     mode: AxiomVariant,
     limits: &Limits,
     texts: &[DocumentFeatures],

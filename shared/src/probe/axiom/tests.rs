@@ -64,10 +64,10 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
             })
             .collect();
         let case = QueryContext::new(&terms, &counted, limits, index.totals());
-        let premises = axiom.preconditions(mode, &case);
+        let preconditions = axiom.preconditions(mode, &case);
         assert!(
-            premises.iter().all(MeasuredPrecondition::holds),
-            "{premises:?}"
+            preconditions.iter().all(MeasuredPrecondition::holds),
+            "{preconditions:?}"
         );
         let sign = match claim.kind() {
             ClaimKind::Higher => " > ",

@@ -66,7 +66,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn premises(
+pub(super) fn preconditions(
     mode: AxiomVariant,
     limits: &Limits,
     texts: &[DocumentFeatures],
@@ -85,21 +85,21 @@ pub(super) fn premises(
             bound,
         },
     };
-    let mut premises = vec![
+    let mut preconditions = vec![
         gap,
         super::occurrences(texts, 1, least(mode, limits)),
         super::occurrences(texts, 2, least(mode, limits)),
     ];
     for term in 0..winner.term_counts.len() {
-        premises.push(MeasuredPrecondition {
+        preconditions.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::TermCountLead { term: term as u16 },
             value: Some(f64::from(winner.term_counts[term]) - f64::from(loser.term_counts[term])),
             relation: BoundRelation::AtLeast,
             bound: Some(0.0),
         });
     }
-    premises.push(super::occurrence_lead(texts, 2, 1, BoundRelation::MoreThan));
-    premises
+    preconditions.push(super::occurrence_lead(texts, 2, 1, BoundRelation::MoreThan));
+    preconditions
 }
 
 fn least(mode: AxiomVariant, limits: &Limits) -> u32 {

@@ -75,8 +75,11 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::DiminishingGain
 }
 
-pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
-    let mut premises = vec![
+pub(super) fn preconditions(
+    limits: &Limits,
+    texts: &[DocumentFeatures],
+) -> Vec<MeasuredPrecondition> {
+    let mut preconditions = vec![
         super::length_gap(limits, texts, 1, 2),
         super::length_gap(limits, texts, 2, 3),
         super::length_gap(limits, texts, 1, 3),
@@ -86,14 +89,14 @@ pub(super) fn premises(limits: &Limits, texts: &[DocumentFeatures]) -> Vec<Measu
     ];
     for term in 0..texts[0].term_counts.len() {
         let count = |text: usize| f64::from(texts[text].term_counts[term]);
-        premises.push(MeasuredPrecondition {
+        preconditions.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::TermGainChange { term: term as u16 },
             value: Some((count(2) - count(1)) - (count(1) - count(0))),
             relation: BoundRelation::Equal,
             bound: Some(0.0),
         });
     }
-    premises
+    preconditions
 }
 
 fn equal_steps([few, more, most]: [&DocumentFeatures; 3]) -> bool {

@@ -2,8 +2,8 @@
 //! rankings.
 
 use super::{
-    answer_type_label, bucket_label, estimate, head, length_label, names, rr_change_label, signed,
-    text,
+    bucket_label, estimate, head, length_label, names, question_class_label, rr_change_label,
+    signed, text,
 };
 use crate::compare::RankerComparison;
 use crate::compare::hypotheses::relative_mrr_drop;
@@ -71,9 +71,9 @@ pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
 }
 
 pub(super) fn answers(found: &RankerComparison) -> ReportTable {
-    let answers = found.answer_types.iter();
-    let rows = answers.map(|it| both_row(answer_type_label(it.answer_type), &it.mrr));
-    let what = ["answers", "RR@10 by question class", "type"];
+    let answers = found.question_classes.iter();
+    let rows = answers.map(|it| both_row(question_class_label(it.question_class), &it.mrr));
+    let what = ["answers", "RR@10 by question class", "class"];
     let mut table = grouped(found, what, rows.collect());
     table.notes.push(
         "Question classes of Li and Roth (COLING 2002), assigned by our own rules: \

@@ -423,8 +423,8 @@ fn missed(
                 totals,
                 term_similarities: &case.alike,
             };
-            let premises = probe.preconditions(mode, &asked);
-            ask(&mut failures, &premises);
+            let preconditions = probe.preconditions(mode, &asked);
+            ask(&mut failures, &preconditions);
             n_asked += 1;
         }
     }
@@ -468,7 +468,7 @@ fn texts_at(probe: Probe, case: &FunnelQuery, place: u64, arity: usize) -> Vec<D
 
 /// The counts of one precondition so far.
 struct FailureCounter {
-    premise: MeasuredPrecondition,
+    precondition: MeasuredPrecondition,
     n_failed: u64,
     n_alone: u64,
     missing: Vec<f64>,
@@ -477,9 +477,9 @@ struct FailureCounter {
 impl FailureCounter {
     fn sum(self) -> PreconditionFailures {
         PreconditionFailures {
-            quantity: self.premise.quantity,
-            relation: self.premise.relation,
-            bound: self.premise.bound,
+            quantity: self.precondition.quantity,
+            relation: self.precondition.relation,
+            bound: self.precondition.bound,
             n_failed: self.n_failed,
             n_failed_only: self.n_alone,
             median_shortfall: median(&self.missing),
@@ -489,16 +489,18 @@ impl FailureCounter {
 
 /// Counts the failed preconditions of one candidate; the same precondition on several query terms
 /// counts once.
-fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
+fn ask(failures: &mut Vec<FailureCounter>, preconditions: &[MeasuredPrecondition]) {
     let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
-    for premise in premises {
-        let kind = general(premise.quantity);
-        let known = failures.iter().position(|it| it.premise.quantity == kind);
+    for precondition in preconditions {
+        let kind = general(precondition.quantity);
+        let known = failures
+            .iter()
+            .position(|it| it.precondition.quantity == kind);
         let at = known.unwrap_or_else(|| {
             failures.push(FailureCounter {
-                premise: MeasuredPrecondition {
+                precondition: MeasuredPrecondition {
                     quantity: kind,
-                    ..*premise
+                    ..*precondition
                 },
                 n_failed: 0,
                 n_alone: 0,
@@ -506,18 +508,18 @@ fn ask(failures: &mut Vec<FailureCounter>, premises: &[MeasuredPrecondition]) {
             });
             failures.len() - 1
         });
-        if premise.holds() {
+        if precondition.holds() {
             continue;
         }
         // An integer that must exceed the bound lacks one more than the difference.
-        let more = match premise.relation {
-            BoundRelation::MoreThan if premise.quantity.is_counted() => 1.0,
+        let more = match precondition.relation {
+            BoundRelation::MoreThan if precondition.quantity.is_counted() => 1.0,
             BoundRelation::MoreThan
             | BoundRelation::AtMost
             | BoundRelation::AtLeast
             | BoundRelation::Equal => 0.0,
         };
-        let values = premise.value.zip(premise.bound);
+        let values = precondition.value.zip(precondition.bound);
         let by = values.map(|(value, bound)| (value - bound).abs() + more);
         match failed.iter_mut().find(|it| it.0 == at) {
             Some(worst) => worst.1 = worst.1.zip(by).map(|(a, b)| a.max(b)),
@@ -542,76 +544,4 @@ fn general(quantity: MeasuredQuantity) -> MeasuredQuantity {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::study::figures::FigureOptions;
-    use crate::study::fixture;
-
-    /// Computed by hand. Query `river`; documents of 2, 2, 3 and 2 words with 2, 1, 1 and 0
-    /// occurrences of it.
-    const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
-
-    fn funnel(probe: Probe, delta: u32) -> AxiomFunnel {
-        let study = fixture::study("river", &TEXTS, delta);
-        let figures = study.figures(&FigureOptions::default()).unwrap();
-        let mut funnels = figures.funnels.into_iter();
-        funnels.find(|it| it.probe == probe).unwrap()
-    }
-
-    fn counts(funnel: &AxiomFunnel) -> Vec<(FunnelStage, u64)> {
-        funnel
-            .steps
-            .iter()
-            .map(|it| (it.stage, it.n_candidates))
-            .collect()
-    }
-
-    #[test]
-    fn tfc1_is_relaxed_and_extended_step_by_step() {
-        // Original: 1 > 2, 1 > 4 and 2 > 4 (all of two words). With δ = 1 and a query term in both,
-        // also 1 > 3, but no longer those with 4. By length alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
-        let found = funnel(Probe::Axiom(Axiom::Tfc1), 1);
-        let expected = [
-            (FunnelStage::Candidates, 12),
-            (FunnelStage::Original, 3),
-            (FunnelStage::Relaxed, 2),
-            (FunnelStage::ExtendedByLength, 5),
-            (FunnelStage::Mined, 2),
-        ];
-        assert_eq!(counts(&found), expected);
-        assert_eq!(found.n_checked, 12);
-    }
-
-    #[test]
-    fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
-        let found = funnel(Probe::Axiom(Axiom::Tfc1), 0);
-        let missed = |quantity: MeasuredQuantity| {
-            let mut all = found.precondition_failures.iter();
-            let it = all.find(|it| it.quantity == quantity).unwrap();
-            (it.n_failed, it.n_failed_only, it.median_shortfall)
-        };
-        // Document 3 is longer than all others by one: six ordered pairs; 1 and 3 fail nothing
-        // else.
-        let gap = MeasuredQuantity::LengthGap { a: 1, b: 2 };
-        assert_eq!(missed(gap), (6, 1, Some(1.0)));
-        // Document 4 has no query term; as the second of a pair it fails only that, except with
-        // document 3.
-        let second = MeasuredQuantity::QueryTermOccurrences { text: 2 };
-        assert_eq!(missed(second), (3, 2, Some(1.0)));
-    }
-
-    #[test]
-    fn a_drawn_candidate_is_made_of_different_texts() {
-        let study = fixture::study("river", &TEXTS, 10);
-        let index = study.index().unwrap();
-        let case = study.case(0, &index, None);
-        let mut seen: Vec<Vec<(u32, u32)>> = (0..24)
-            .map(|it| texts_at(Probe::Axiom(Axiom::Tfc2), &case, it, 3))
-            .map(|it| it.iter().map(|it| (it.n_terms, it.n_occurrences)).collect())
-            .collect();
-        seen.sort();
-        seen.dedup();
-        assert_eq!(seen.len(), 24);
-        assert_eq!(choices(4, 3), 24);
-    }
-}
+mod tests;

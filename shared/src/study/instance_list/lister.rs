@@ -148,7 +148,7 @@ impl<'a> InstanceLister<'a> {
         listing.controls.check(study)?;
         let mode = listing.controls.variant_of(study)?;
         let scores = study.scores.get(listing.ranker).ok_or_else(|| {
-            Error::not_found("ranker of this study", format!("number {}", listing.ranker))
+            Error::index_not_found("ranker of this study", listing.ranker, study.scores.len())
         })?;
         let mut truncated = Vec::new();
         if listing.controls.subset == InstanceSubset::Untruncated && !scores.truncated.is_empty() {

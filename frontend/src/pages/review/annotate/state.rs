@@ -48,11 +48,11 @@ pub(super) struct AnnotationState {
 impl AnnotationState {
     /// Creates the state for a task and a session with its earlier events.
     pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
-        let standing = RwSignal::new(sheet.summary.progress);
+        let progress = RwSignal::new(sheet.summary.progress);
         AnnotationState {
             task: StoredValue::new(sheet),
             session: RwSignal::new(course),
-            progress: standing,
+            progress,
             comment: CommentDraft::new(),
             shows_highlights: RwSignal::new(true),
             shows_guidelines: RwSignal::new(true),
@@ -278,7 +278,7 @@ impl AnnotationState {
             .session
             .with_untracked(|it| it.displayed_item().is_none());
         self.action.error.set(None);
-        self.progress.set(handed.standing);
+        self.progress.set(handed.progress);
         self.session
             .update(|it| it.receive_items(handed, n, now_ms()));
         if fresh {

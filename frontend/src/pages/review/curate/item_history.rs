@@ -10,9 +10,9 @@ use super::labels;
 use super::state::person_name;
 use crate::number_format::format_elapsed;
 use crate::pages::people::format_minute;
-use crate::widgets::controls::variant_label;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
+use crate::widgets::variant::variant_label;
 
 /// Renders an item with its history. The documents are in the order of the claim.
 #[component]

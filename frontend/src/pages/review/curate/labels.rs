@@ -3,6 +3,7 @@
 use shared::annotation::event::SkipReason;
 use shared::annotation::judgments::{Consensus, DisputeReason};
 use shared::annotation::log::EventStatus;
+use shared::annotation::tables::ranker_name;
 use shared::annotation::task::ItemRole;
 use shared::annotation::task::{
     Allocation, DisagreementPair, MarginWeighting, SamplingDesign, TaskFilter,
@@ -14,16 +15,17 @@ use shared::report::format;
 use shared::study::controls::InstanceSubset;
 
 use crate::pages::review::item::{CLAIM_ORDER_LABELS, answer_for_preference};
-use crate::widgets::controls::variant_label;
+use crate::widgets::task_status::task_status_label;
+use crate::widgets::variant::variant_label;
 use crate::widgets::verdict;
 
-/// Returns the CSS class and label of a state.
-pub(super) fn state_label(state: TaskStatus) -> (&'static str, &'static str) {
-    match state {
-        TaskStatus::Draft => ("out quiet", "draft"),
-        TaskStatus::Open => ("ok", "open"),
-        TaskStatus::Closed => ("out quiet", "closed"),
-    }
+/// Returns the CSS class and label of a task's status.
+pub(super) fn status_label(status: TaskStatus) -> (&'static str, &'static str) {
+    let class = match status {
+        TaskStatus::Open => "ok",
+        TaskStatus::Draft | TaskStatus::Closed => "out quiet",
+    };
+    (class, task_status_label(status))
 }
 
 /// Returns the label of an answer; documents are numbered in the order of the claim.
@@ -104,12 +106,6 @@ pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
     }
 }
 
-/// Returns the label of the ranker in a row of the study.
-pub(super) fn ranker_label(rankers: &[String], at: usize) -> String {
-    let name = rankers.get(at).cloned();
-    name.unwrap_or_else(|| format!("ranker {at}"))
-}
-
 /// Describes the sampling design of a task.
 pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
@@ -128,19 +124,19 @@ pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
                 MarginWeighting::SmallMargins => "close calls",
                 MarginWeighting::LargeMargins => "clear calls",
             };
-            format!("{favour} of {} preferred", ranker_label(rankers, at))
+            format!("{favour} of {} preferred", ranker_name(rankers, at))
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: share,
+            disagreement_share: share,
         } => {
             let between = match between {
                 DisagreementPair::AxiomAndRanker { ranker: at } => {
-                    format!("axiom and {}", ranker_label(rankers, at))
+                    format!("axiom and {}", ranker_name(rankers, at))
                 }
                 DisagreementPair::TwoRankers { first, second } => {
-                    let first = ranker_label(rankers, first);
-                    format!("{first} and {}", ranker_label(rankers, second))
+                    let first = ranker_name(rankers, first);
+                    format!("{first} and {}", ranker_name(rankers, second))
                 }
             };
             format!(
@@ -178,7 +174,7 @@ pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
             .map(|it| format!("queries of split {it}")),
     );
     if let Some(at) = of.ranker {
-        let name = ranker_label(rankers, at);
+        let name = ranker_name(rankers, at);
         let outcome = of.outcome.map(|it| verdict::outcome_label(Some(it)));
         said.extend(outcome.map(|it| format!("{it} by {name}")));
         let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
@@ -206,7 +202,7 @@ mod tests {
             design_text(
                 SamplingDesign::DisagreementFirst {
                     pair: between,
-                    allocation: share
+                    disagreement_share: share
                 },
                 &rankers
             ),
@@ -220,7 +216,7 @@ mod tests {
         };
         assert_eq!(
             selection_text(&close, &rankers),
-            "margin of ranker 1 from any to 0.5"
+            "margin of ranker 2 from any to 0.5"
         );
     }
 

@@ -50,10 +50,10 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
             />
             <FigureSection
                 of="review-"
-                id="said"
+                id="judgments"
                 name="Consensus of annotators"
                 said="Numbers of items."
-                table=table("said")
+                table=table("judgments")
             />
             <details>
                 <summary>"All estimates, with intervals that include annotator variation"</summary>

@@ -67,7 +67,9 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
 #[component]
 fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
     let label = "Percentage of items from disagreements";
-    form.number(TaskField::Share, label, |it| &mut it.disagreement_percent)
+    form.number(TaskField::DisagreementShare, label, |it| {
+        &mut it.disagreement_percent
+    })
 }
 
 #[component]

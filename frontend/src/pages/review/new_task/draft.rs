@@ -67,7 +67,6 @@ pub(super) struct TaskDraft {
     pub(super) study: String,
     pub(super) title: String,
     pub(super) probes: Vec<Probe>,
-    #[serde(alias = "dials")]
     pub(super) controls: StudyControls,
     /// The row of the ranker whose outcomes and margins are filtered; empty for none.
     pub(super) ranker: String,
@@ -75,24 +74,17 @@ pub(super) struct TaskDraft {
     pub(super) min_margin: String,
     pub(super) max_margin: String,
     pub(super) n_items: String,
-    #[serde(alias = "way")]
     pub(super) design: DesignKind,
-    #[serde(alias = "per_probe")]
     pub(super) allocation: Allocation,
-    #[serde(alias = "favour")]
     pub(super) margin_preference: MarginWeighting,
     /// The rows of the rankers that the design compares.
-    #[serde(alias = "between")]
     pub(super) compared_rankers: [usize; 2],
     /// The percentage of items that are drawn from those on which the rankers disagree.
-    #[serde(alias = "share")]
     pub(super) disagreement_percent: String,
-    #[serde(alias = "overlap")]
     pub(super) annotators_per_item: String,
     pub(super) seed: String,
-    pub(super) gold_every: String,
+    pub(super) gold_interval: String,
     pub(super) blind: bool,
-    #[serde(alias = "mark_terms")]
     pub(super) highlight_terms: bool,
     /// The tags, separated by commas.
     pub(super) tags: String,
@@ -110,10 +102,10 @@ pub(super) enum TaskField {
     MarginFrom,
     MarginTo,
     Items,
-    Share,
-    Overlap,
+    DisagreementShare,
+    AnnotatorsPerItem,
     Seed,
-    GoldEvery,
+    GoldInterval,
     Tags,
     Guidelines,
     Training,
@@ -136,10 +128,10 @@ impl TaskField {
             "probes" => TaskField::Probes,
             "ranker" => TaskField::Ranker,
             "n_items" => TaskField::Items,
-            "share" => TaskField::Share,
-            "overlap" => TaskField::Overlap,
+            "disagreement_share" => TaskField::DisagreementShare,
+            "annotators_per_item" => TaskField::AnnotatorsPerItem,
             "seed" => TaskField::Seed,
-            "gold_every" => TaskField::GoldEvery,
+            "gold_interval" => TaskField::GoldInterval,
             "tag" | "tags" => TaskField::Tags,
             "guidelines" => TaskField::Guidelines,
             "training" => TaskField::Training,
@@ -200,7 +192,7 @@ impl TaskDraft {
             disagreement_percent: "70".to_owned(),
             annotators_per_item: "2".to_owned(),
             seed: "1".to_owned(),
-            gold_every: "10".to_owned(),
+            gold_interval: "10".to_owned(),
             blind: true,
             highlight_terms: true,
             tags: String::new(),
@@ -259,12 +251,12 @@ impl TaskDraft {
             n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
             sampling: self.design(&mut wrong),
             annotators_per_item: parse_integer(
-                TaskField::Overlap,
+                TaskField::AnnotatorsPerItem,
                 &self.annotators_per_item,
                 &mut wrong,
             ),
             seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
-            gold_interval: parse_integer(TaskField::GoldEvery, &self.gold_every, &mut wrong),
+            gold_interval: parse_integer(TaskField::GoldInterval, &self.gold_interval, &mut wrong),
             is_blind: self.blind,
             highlights_query_terms: self.highlight_terms,
             tags: self.tags(),
@@ -307,7 +299,7 @@ impl TaskDraft {
             DesignKind::RankerDisagreement => {
                 if first == second {
                     wrong.push(TaskFieldError::new(
-                        TaskField::Share,
+                        TaskField::DisagreementShare,
                         "must name two different rankers",
                     ));
                 }
@@ -321,11 +313,11 @@ impl TaskDraft {
             .unwrap_or(f64::NAN);
         if !(share > 0.0 && share < 100.0) {
             let reason = "must be a number above 0 and below 100";
-            wrong.push(TaskFieldError::new(TaskField::Share, reason));
+            wrong.push(TaskFieldError::new(TaskField::DisagreementShare, reason));
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
-            allocation: share / 100.0,
+            disagreement_share: share / 100.0,
         }
     }
 }
@@ -437,7 +429,7 @@ mod tests {
         );
         assert_eq!(
             wrong(|it| it.annotators_per_item = "99".to_owned()),
-            [TaskField::Overlap]
+            [TaskField::AnnotatorsPerItem]
         );
         assert_eq!(
             wrong(|it| it.outcome = Some(Outcome::Tied)),
@@ -451,12 +443,12 @@ mod tests {
             it.design = DesignKind::AxiomRankerDisagreement;
             it.disagreement_percent = "100".to_owned();
         };
-        assert_eq!(wrong(share), [TaskField::Share]);
+        assert_eq!(wrong(share), [TaskField::DisagreementShare]);
         let same = |it: &mut TaskDraft| {
             it.design = DesignKind::RankerDisagreement;
             it.compared_rankers = [1, 1];
         };
-        assert_eq!(wrong(same), [TaskField::Share]);
+        assert_eq!(wrong(same), [TaskField::DisagreementShare]);
     }
 
     #[test]
@@ -466,9 +458,14 @@ mod tests {
             let problem = ErrorResponse::new(error, "setting");
             TaskFieldError::of(&ErrorResponse { field, ..problem })
         };
-        let overlap = of(Some("overlap"), "overlap: is 99, must be from 1 to 20");
-        let expected = TaskFieldError::new(TaskField::Overlap, "is 99, must be from 1 to 20");
-        assert_eq!(overlap, expected);
+        let message = "annotators_per_item: is 99; must be from 1 to 20";
+        let reason = "is 99; must be from 1 to 20";
+        assert_eq!(
+            of(Some("annotators_per_item"), message),
+            TaskFieldError::new(TaskField::AnnotatorsPerItem, reason)
+        );
+        let interval = of(Some("gold_interval"), "gold_interval: is 2000");
+        assert_eq!(interval.field, TaskField::GoldInterval);
         assert_eq!(
             of(None, "There is no study named `x`").field,
             TaskField::Form

@@ -98,7 +98,7 @@ pub(super) fn KnownItems(
     });
     let answers = answers.collect_view();
     view! {
-        <fieldset class="knowns">
+        <fieldset>
             <legend>{name}</legend>
             <p class="note">{said}</p>
             <ol class="known">{rows}</ol>

@@ -4,10 +4,13 @@ use shared::api::worker::LOCAL_STUDY;
 use shared::error::Error;
 use shared::probe::{Limits, Probe};
 use shared::study::{LookupFiles, StudyDefinition};
-use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
+use shared::text::{Analyzer, Stemmer, Tokenizer};
 
-use super::{LexicalRankerSettings, LocalStudyFiles, LocalStudySettings, WORDPIECE};
-use crate::widgets::form::{self, FieldName};
+use super::{
+    LexicalRankerSettings, LocalStudyFiles, LocalStudySettings, STOP_LIST_FILE, WORDPIECE,
+};
+use crate::widgets::axiom_fields::{parse_further_axioms, parse_length_tolerance};
+use crate::widgets::form::{self, FieldName, parse_integer};
 
 /// A field of the form that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +92,10 @@ impl LocalStudySettings {
             StudyField::Pool,
             pool.parse().map_err(Error::message_without_field),
         );
-        let further = wrong.collect(StudyField::FurtherAxioms, self.further());
+        let further = wrong.collect(
+            StudyField::FurtherAxioms,
+            parse_further_axioms(&self.further_axioms, &self.probes),
+        );
         let probes = self.probes.iter().copied();
         let transfers = files.transfers();
         let sets = transfers.iter().filter_map(|it| it.transfer().ok());
@@ -113,15 +119,10 @@ impl LocalStudySettings {
         if self.variants.is_empty() {
             wrong.add(StudyField::Variants, "select at least one variant");
         }
-        let delta = match self.length_tolerance.trim() {
-            "inf" => Some(None),
-            text => wrong
-                .collect(
-                    StudyField::LengthTolerance,
-                    parse_integer(text, 0, ", or inf for no limit"),
-                )
-                .map(Some),
-        };
+        let delta = wrong.collect(
+            StudyField::LengthTolerance,
+            parse_length_tolerance(&self.length_tolerance),
+        );
         let min_terms = wrong.collect(
             StudyField::MinQueryTerms,
             parse_integer(&self.min_query_terms, 0, ""),
@@ -175,7 +176,7 @@ impl LocalStudySettings {
 
     /// Returns whether a selected probe uses derived documents.
     pub(crate) fn makes_texts(&self) -> bool {
-        let further = self.further().unwrap_or_default();
+        let further = parse_further_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
         probes.any(|it| it.uses_added_docs())
     }
@@ -206,39 +207,17 @@ impl LocalStudySettings {
 
     /// Returns the analyzer, or why it is invalid.
     pub(crate) fn analyzer(&self, files: &LocalStudyFiles) -> Result<Analyzer, String> {
-        Ok(Analyzer {
-            tokenizer: match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
-                (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
-                (WORDPIECE, None) => return Err("choose the vocabulary file".to_owned()),
-                (plain, _) => plain.parse().map_err(Error::message_without_field)?,
-            },
-            max_tokens: None,
-            stopwords: match (self.analyzer.stopwords.as_str(), &files.stop_list) {
-                ("en-function", _) => Stopwords::EnFunction,
-                ("list", Some(list)) => list.clone(),
-                ("list", None) => return Err("choose the stop-word file".to_owned()),
-                _ => Stopwords::None,
-            },
-            stemmer: self
-                .analyzer
-                .stemmer
-                .parse()
-                .map_err(Error::message_without_field)?,
-        })
-    }
-
-    /// Parses the further axioms and leaves out those that are selected above.
-    fn further(&self) -> Result<Vec<Probe>, String> {
-        match self.further_axioms.trim() {
-            "" => Ok(Vec::new()),
-            list => {
-                let found = Probe::parse_list(list, true).map_err(Error::message_without_field)?;
-                Ok(found
-                    .into_iter()
-                    .filter(|it| !self.probes.contains(it))
-                    .collect())
-            }
-        }
+        let tokenizer = match (self.analyzer.tokenizer.as_str(), &files.vocabulary) {
+            (WORDPIECE, Some(pieces)) => Some(Tokenizer::Wordpiece(pieces.clone()?)),
+            (WORDPIECE, None) => return Err("choose the vocabulary file".to_owned()),
+            _ => None,
+        };
+        let stopwords = match (self.analyzer.stopwords.as_str(), &files.stop_list) {
+            (STOP_LIST_FILE, Some(list)) => Some(list.clone()),
+            (STOP_LIST_FILE, None) => return Err("choose the stop-word file".to_owned()),
+            _ => None,
+        };
+        self.analyzer.parse(tokenizer, stopwords)
     }
 }
 
@@ -255,18 +234,6 @@ impl FieldErrors {
 
     fn collect<T>(&mut self, field: StudyField, found: Result<T, String>) -> Option<T> {
         found.map_err(|reason| self.add(field, reason)).ok()
-    }
-}
-
-fn parse_integer<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {
-    let text = text.trim();
-    let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
-    match text.parse() {
-        Ok(value) if !small => Ok(value),
-        _ if text.is_empty() => Err(format!("enter a whole number of at least {least}{or}")),
-        _ => Err(format!(
-            "`{text}` is not valid: enter a whole number of at least {least}{or}"
-        )),
     }
 }
 
@@ -317,10 +284,7 @@ mod tests {
     fn what_makes_no_sense_is_refused_where_it_stands() {
         let wrong = refused(|it| it.pool_depth = "0".to_owned());
         assert_eq!(wrong[0].field, StudyField::Pool);
-        assert_eq!(
-            wrong[0].reason,
-            "`0` is not a number of documents of at least 1"
-        );
+        assert_eq!(wrong[0].reason, "`0` is not a whole number from 1");
         let wrong = refused(|it| it.length_tolerance = "-3".to_owned());
         assert_eq!(wrong[0].field, StudyField::LengthTolerance);
         assert_eq!(

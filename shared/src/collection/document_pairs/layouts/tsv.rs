@@ -18,7 +18,7 @@ use super::parallel::restore_brackets;
 use super::{ConversionResult, ConvertedDataset, DocumentPair, RowExclusion};
 use crate::collection::ByteProgress;
 use crate::collection::lines::rows::{
-    FirstOccurrences, RowWarnings, check_id, quote_text, read_rows,
+    FirstOccurrences, RowWarnings, check_id, column_count_error, quote_text, read_rows,
 };
 
 /// Reads one table of the MSR Paraphrase Corpus; `set`, for example `train`, is the prefix of the
@@ -148,11 +148,7 @@ fn read_table<R: RangeBounds<usize>, const N: usize>(
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
             Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),
-            Some(_) | None => Err(format!(
-                "the column count is {}; expected {}, separated by tabs",
-                cells.len(),
-                layout.words
-            )),
+            Some(_) | None => Err(column_count_error(cells.len(), layout.words)),
         }
     })?;
     Ok(ConvertedDataset { reading, ..found })

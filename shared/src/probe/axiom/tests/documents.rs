@@ -330,10 +330,10 @@ fn the_worked_examples_are_instances() {
         };
         let counted: Vec<DocumentFeatures> = (0..texts.len()).map(count).collect();
         let case = QueryContext::new(&terms, &counted, &Limits::STANDARD, index.totals());
-        let premises = axiom.preconditions(AxiomVariant::Fixed, &case);
+        let preconditions = axiom.preconditions(AxiomVariant::Fixed, &case);
         assert!(
-            premises.iter().all(MeasuredPrecondition::holds),
-            "{axiom:?} {premises:?}"
+            preconditions.iter().all(MeasuredPrecondition::holds),
+            "{axiom:?} {preconditions:?}"
         );
     }
 }

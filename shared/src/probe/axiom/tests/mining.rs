@@ -23,7 +23,7 @@ fn texts(n: usize) -> Vec<String> {
 }
 
 #[test]
-fn an_instance_is_mined_iff_all_its_premises_hold() {
+fn an_instance_is_mined_iff_all_its_preconditions_hold() {
     let texts = texts(40);
     let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
     texts.iter().for_each(|it| builder.add(it));
@@ -82,8 +82,8 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                             .iter()
                             .map(|&it| counted[it as usize].clone())
                             .collect();
-                        let premises = axiom.preconditions(mode, &case.with_pool(&texts));
-                        premises.iter().all(MeasuredPrecondition::holds)
+                        let preconditions = axiom.preconditions(mode, &case.with_pool(&texts));
+                        preconditions.iter().all(MeasuredPrecondition::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
                     let expected: Vec<&[u32]> = tuples.chunks(arity).filter(holds).collect();
@@ -98,7 +98,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
 }
 
 #[test]
-fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
+fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
     let texts = texts(40);
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let terms = index.query_terms("river bank");
@@ -117,8 +117,8 @@ fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
     for &mode in AxiomVariant::ALL {
         let holds = |&(doc, times): &(u32, u32)| {
             let pair = [repeated(doc, times), repeated(doc, 1)];
-            let premises = Axiom::Lnc2.preconditions(mode, &case.with_pool(&pair));
-            premises.iter().all(MeasuredPrecondition::holds)
+            let preconditions = Axiom::Lnc2.preconditions(mode, &case.with_pool(&pair));
+            preconditions.iter().all(MeasuredPrecondition::holds)
         };
         let every = docs
             .clone()

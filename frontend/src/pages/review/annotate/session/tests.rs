@@ -45,7 +45,7 @@ fn handed(numbers: &[u32]) -> LeaseItemsResponse {
             .map(|&it| item(it, AssignmentPhase::Main))
             .collect(),
         n_leased_to_others: 0,
-        standing: TaskProgressSummary::default(),
+        progress: TaskProgressSummary::default(),
     }
 }
 

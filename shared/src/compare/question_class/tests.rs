@@ -1,7 +1,7 @@
 use super::*;
 
-const SEEN: &str = include_str!("../../../../tests/fixtures/answer-types/seen.tsv");
-const UNSEEN: &str = include_str!("../../../../tests/fixtures/answer-types/unseen.tsv");
+const SEEN: &str = include_str!("../../../../tests/fixtures/question-classes/seen.tsv");
+const UNSEEN: &str = include_str!("../../../../tests/fixtures/question-classes/unseen.tsv");
 
 /// Returns labels and questions.
 fn labelled(file: &str) -> Vec<(&str, &str)> {
@@ -14,7 +14,7 @@ fn agreeing(file: &str) -> (usize, Vec<String>) {
     let mut others = Vec::new();
     let rows = labelled(file);
     for &(label, question) in &rows {
-        let found = answer_type(question).map_or("none", AnswerType::name);
+        let found = question_class(question).map_or("none", QuestionClass::name);
         if found != label {
             others.push(format!("{label} {found} {question}"));
         }
@@ -40,7 +40,7 @@ fn all_types_are_in_both_halves() {
     for file in [SEEN, UNSEEN] {
         let labels: Vec<&str> = labelled(file).iter().map(|it| it.0).collect();
         assert_eq!(labels.len(), 210);
-        for it in AnswerType::ALL {
+        for it in QuestionClass::ALL {
             assert!(labels.contains(&it.name()));
         }
     }
@@ -60,14 +60,14 @@ fn what_is_no_question_has_no_type() {
         "how",
         "goldfish bowl 40 litres",
     ] {
-        assert_eq!(answer_type(query), None, "{query}");
+        assert_eq!(question_class(query), None, "{query}");
     }
 }
 
 #[test]
 fn a_query_may_be_anything() {
     let long = "what ".repeat(100_000);
-    assert!(answer_type(&long).is_some());
+    assert!(question_class(&long).is_some());
     for query in [
         "'s",
         "what's",
@@ -76,6 +76,6 @@ fn a_query_may_be_anything() {
         "what is the name of",
         "what part of",
     ] {
-        let _ = answer_type(query);
+        let _ = question_class(query);
     }
 }

@@ -1,6 +1,6 @@
 //! Head nouns by question class. The lists are our own, after the fine classes of Li and Roth.
 
-use super::AnswerType;
+use super::QuestionClass;
 
 /// Returns whether a word is in a list of words separated by spaces.
 pub(super) fn contains_word(list: &str, word: &str) -> bool {
@@ -8,14 +8,14 @@ pub(super) fn contains_word(list: &str, word: &str) -> bool {
 }
 
 /// Returns the class of a noun in singular or plural, if it is in a list.
-pub(super) fn class_of(noun: &str) -> Option<AnswerType> {
+pub(super) fn class_of(noun: &str) -> Option<QuestionClass> {
     let noun = noun.strip_suffix("'s").unwrap_or(noun);
     let lists = [
-        (NUMERIC, AnswerType::Numeric),
-        (LOCATION, AnswerType::Location),
-        (HUMAN, AnswerType::Human),
-        (DESCRIPTION, AnswerType::Description),
-        (ENTITY, AnswerType::Entity),
+        (NUMERIC, QuestionClass::Numeric),
+        (LOCATION, QuestionClass::Location),
+        (HUMAN, QuestionClass::Human),
+        (DESCRIPTION, QuestionClass::Description),
+        (ENTITY, QuestionClass::Entity),
     ];
     let of = |noun: &str| {
         lists

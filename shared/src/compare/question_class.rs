@@ -17,7 +17,7 @@ use head_nouns::{class_of, contains_word, is_superlative};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum AnswerType {
+pub enum QuestionClass {
     /// An abbreviation or its long form.
     Abbreviation,
     /// A place.
@@ -32,26 +32,26 @@ pub enum AnswerType {
     Entity,
 }
 
-impl AnswerType {
+impl QuestionClass {
     /// All classes, in the order of the paper's table 6.
-    pub const ALL: &[AnswerType] = &[
-        AnswerType::Abbreviation,
-        AnswerType::Location,
-        AnswerType::Description,
-        AnswerType::Human,
-        AnswerType::Numeric,
-        AnswerType::Entity,
+    pub const ALL: &[QuestionClass] = &[
+        QuestionClass::Abbreviation,
+        QuestionClass::Location,
+        QuestionClass::Description,
+        QuestionClass::Human,
+        QuestionClass::Numeric,
+        QuestionClass::Entity,
     ];
 
     /// Returns the abbreviation of Li and Roth.
     pub fn name(self) -> &'static str {
         match self {
-            AnswerType::Abbreviation => "ABBR",
-            AnswerType::Location => "LOC",
-            AnswerType::Description => "DESC",
-            AnswerType::Human => "HUM",
-            AnswerType::Numeric => "NUM",
-            AnswerType::Entity => "ENTY",
+            QuestionClass::Abbreviation => "ABBR",
+            QuestionClass::Location => "LOC",
+            QuestionClass::Description => "DESC",
+            QuestionClass::Human => "HUM",
+            QuestionClass::Numeric => "NUM",
+            QuestionClass::Entity => "ENTY",
         }
     }
 }
@@ -60,11 +60,11 @@ impl AnswerType {
 const MOST_WORDS: usize = 64;
 
 /// Returns the class of a query, if a rule finds one.
-pub fn answer_type(query: &str) -> Option<AnswerType> {
+pub fn question_class(query: &str) -> Option<QuestionClass> {
     let words = words(query);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if is_abbreviation(&words) {
-        return Some(AnswerType::Abbreviation);
+        return Some(QuestionClass::Abbreviation);
     }
     let asks = |it: &&str| contains_word(QUESTION_WORDS, it);
     let at = words.iter().position(asks);
@@ -75,14 +75,14 @@ pub fn answer_type(query: &str) -> Option<AnswerType> {
     };
     let rest = &words[at + 1..];
     match words[at] {
-        "who" | "whom" | "whose" => Some(AnswerType::Human),
-        "where" => Some(AnswerType::Location),
-        "when" => Some(AnswerType::Numeric),
-        "why" => Some(AnswerType::Description),
+        "who" | "whom" | "whose" => Some(QuestionClass::Human),
+        "where" => Some(QuestionClass::Location),
+        "when" => Some(QuestionClass::Numeric),
+        "why" => Some(QuestionClass::Description),
         "how" if rest.first().is_some_and(|it| contains_word(MEASURES, it)) => {
-            Some(AnswerType::Numeric)
+            Some(QuestionClass::Numeric)
         }
-        "how" => (!rest.is_empty()).then_some(AnswerType::Description),
+        "how" => (!rest.is_empty()).then_some(QuestionClass::Description),
         _ => of_what(rest),
     }
 }
@@ -141,7 +141,7 @@ fn is_abbreviation(words: &[&str]) -> bool {
 }
 
 /// Classifies the words after `what` or `which`.
-fn of_what(rest: &[&str]) -> Option<AnswerType> {
+fn of_what(rest: &[&str]) -> Option<QuestionClass> {
     let first = *rest.first()?;
     if contains_word(BE, first) {
         return of_being(&rest[1..]);
@@ -154,7 +154,7 @@ fn of_what(rest: &[&str]) -> Option<AnswerType> {
         .iter()
         .any(|it| first.starts_with(it));
     if is_event || contains_word(tells, first) {
-        return Some(AnswerType::Description);
+        return Some(QuestionClass::Description);
     }
     if let [part, "of", whole @ ..] = rest {
         if [
@@ -163,23 +163,23 @@ fn of_what(rest: &[&str]) -> Option<AnswerType> {
         .contains(part)
         {
             let found = first_class(whole);
-            let found = found.filter(|it| *it == AnswerType::Human);
-            return Some(found.unwrap_or(AnswerType::Entity));
+            let found = found.filter(|it| *it == QuestionClass::Human);
+            return Some(found.unwrap_or(QuestionClass::Entity));
         }
         if [
             "part", "parts", "side", "region", "section", "area", "areas", "end",
         ]
         .contains(part)
         {
-            return Some(AnswerType::Location);
+            return Some(QuestionClass::Location);
         }
     }
-    Some(first_class(rest).unwrap_or(AnswerType::Entity))
+    Some(first_class(rest).unwrap_or(QuestionClass::Entity))
 }
 
 /// Returns the class of the first known noun, or of the last of several adjacent nouns: in `film
 /// actor`, that of `actor`. Words after a verb or a preposition are not considered.
-fn first_class(words: &[&str]) -> Option<AnswerType> {
+fn first_class(words: &[&str]) -> Option<QuestionClass> {
     let phrase = phrase(words);
     let from = phrase.iter().position(|it| class_of(it).is_some())?;
     let known = phrase[from..].iter().map_while(|it| class_of(it));
@@ -201,18 +201,18 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 
 /// Classifies the words after `what does`, `what can`, …: what somebody does, or what it is done
 /// to.
-fn of_doing(rest: &[&str]) -> AnswerType {
+fn of_doing(rest: &[&str]) -> QuestionClass {
     let says = "mean do happen look feel smell taste sound";
     let ends = rest.last().is_some_and(|it| *it == "for");
     match ends || rest.iter().any(|it| contains_word(says, it)) && !has_pair(rest, ["you", "call"])
     {
-        true => AnswerType::Description,
-        false => AnswerType::Entity,
+        true => QuestionClass::Description,
+        false => QuestionClass::Entity,
     }
 }
 
 /// Classifies the words after `what is`.
-fn of_being(rest: &[&str]) -> Option<AnswerType> {
+fn of_being(rest: &[&str]) -> Option<QuestionClass> {
     let first = *rest.first()?;
     let last = rest.last().copied().unwrap_or_default();
     let tells = "considered meant included needed required wrong happening";
@@ -222,16 +222,16 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
         || last == "mean"
         || has_any_pair(rest, "used for, meant by, like to, good for");
     if told {
-        return Some(AnswerType::Description);
+        return Some(QuestionClass::Description);
     }
     if last == "called" {
-        return Some(AnswerType::Entity);
+        return Some(QuestionClass::Entity);
     }
     let usual = "average common good healthy ideal normal safe typical";
     match first {
         "a" | "an" => match rest.get(1).filter(|it| contains_word(usual, it)) {
             Some(_) => Some(of_definite(&rest[1..])),
-            None => Some(AnswerType::Description),
+            None => Some(QuestionClass::Description),
         },
         "the" | "some" | "another" | "your" | "my" | "our" | "their" | "his" | "her" => {
             Some(of_definite(&rest[1..]))
@@ -241,47 +241,50 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
         _ => {
             let (phrase, class) = (phrase(rest), head_class(rest));
             let is_of = phrase.len() < rest.len();
-            let stands = matches!(class, Some(AnswerType::Numeric | AnswerType::Location));
+            let stands = matches!(
+                class,
+                Some(QuestionClass::Numeric | QuestionClass::Location)
+            );
             match class.filter(|_| is_of && stands) {
                 Some(class) => Some(class),
-                None => Some(AnswerType::Description),
+                None => Some(QuestionClass::Description),
             }
         }
     }
 }
 
 /// Returns the class of the last known noun of the phrase; in `name of …`, that of what is named.
-fn head_class(words: &[&str]) -> Option<AnswerType> {
+fn head_class(words: &[&str]) -> Option<QuestionClass> {
     let phrase = phrase(words);
     let head = *phrase.last()?;
     let behind = &words[phrase.len()..];
     if matches!(head, "name" | "names" | "title") && behind.first() == Some(&"of") {
         let named = behind[1..].iter().skip_while(|it| **it == "the");
         let named: Vec<&str> = named.copied().collect();
-        return Some(head_class(&named).unwrap_or(AnswerType::Entity));
+        return Some(head_class(&named).unwrap_or(QuestionClass::Entity));
     }
     if head == "point" {
         let measured = "boiling melting freezing dew flash smoke";
         let measured = phrase.iter().any(|it| contains_word(measured, it));
         return Some(match measured {
-            true => AnswerType::Numeric,
-            false => AnswerType::Description,
+            true => QuestionClass::Numeric,
+            false => QuestionClass::Description,
         });
     }
     phrase.iter().rev().find_map(|it| class_of(it))
 }
 
 /// Classifies the words after `what is the`.
-fn of_definite(rest: &[&str]) -> AnswerType {
+fn of_definite(rest: &[&str]) -> QuestionClass {
     let superlative = phrase(rest).iter().any(|it| is_superlative(it));
     head_class(rest).unwrap_or(match superlative {
-        true => AnswerType::Entity,
-        false => AnswerType::Description,
+        true => QuestionClass::Entity,
+        false => QuestionClass::Description,
     })
 }
 
 /// Classifies a query without a question word.
-fn of_phrase(words: &[&str]) -> Option<AnswerType> {
+fn of_phrase(words: &[&str]) -> Option<QuestionClass> {
     let (first, last) = (*words.first()?, *words.last()?);
     if contains_word(BE, first) || contains_word(AUXILIARIES, first) {
         return None;
@@ -292,7 +295,7 @@ fn of_phrase(words: &[&str]) -> Option<AnswerType> {
         || contains_word(told, last)
         || words.starts_with(&["tell", "me"]);
     if says {
-        return Some(AnswerType::Description);
+        return Some(QuestionClass::Description);
     }
     if first == "name" && words.get(1) == Some(&"the") {
         return Some(of_definite(&words[2..]));
@@ -301,7 +304,7 @@ fn of_phrase(words: &[&str]) -> Option<AnswerType> {
     let goes_on = phrase.len() < words.len();
     match head_class(words) {
         Some(class) if goes_on => Some(class),
-        _ if is_superlative(first) && words.len() > 2 => Some(AnswerType::Entity),
+        _ if is_superlative(first) && words.len() > 2 => Some(QuestionClass::Entity),
         _ => None,
     }
 }
