@@ -4,11 +4,12 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::hooks::{use_location, use_url};
-use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
+use leptos_router::hooks::{use_location, use_navigate, use_url};
+use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRouteMatch};
 
 use crate::bundle_loader::LazyPage;
 use crate::keyboard::{self, KeyOutcome, SHORTCUTS};
+use crate::old_addresses::present_address;
 use crate::pages::instances::Instances;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
@@ -42,6 +43,7 @@ pub(crate) fn App() -> impl IntoView {
                         />
                         <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=Workbench/>
                         <Route path=RouteMatcher(|it| lazy_title(it).is_some()) view=LazyRoute/>
+                        <Route path=OldAddressMatcher view=OldAddress/>
                     </Routes>
                 </ErrorBoundary>
             </main>
@@ -74,6 +76,47 @@ impl PossibleRouteMatch for RouteMatcher {
     fn generate_path(&self, _: &mut Vec<PathSegment>) {}
 }
 
+/// Matches the paths that pages had before.
+#[derive(Debug, Clone, Copy)]
+struct OldAddressMatcher;
+
+impl PossibleRouteMatch for OldAddressMatcher {
+    fn optional(&self) -> bool {
+        false
+    }
+
+    fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
+        // Which parameters there are does not matter here.
+        present_address(path, "")?;
+        Some(PartialPathMatch::new("", Vec::new(), path))
+    }
+
+    fn generate_path(&self, _: &mut Vec<PathSegment>) {}
+}
+
+/// Replaces an address that a page had before by its present one, in the history as well.
+#[component]
+fn OldAddress() -> impl IntoView {
+    let url = use_url();
+    let navigate = use_navigate();
+    Effect::new(move |_| {
+        let url = url.get();
+        if let Some(address) = present_address(url.path(), url.search()) {
+            let options = NavigateOptions {
+                replace: true,
+                ..Default::default()
+            };
+            let hash = url.hash().trim_start_matches('#');
+            let hash = if hash.is_empty() {
+                String::new()
+            } else {
+                format!("#{hash}")
+            };
+            navigate(&(address + &hash), options);
+        }
+    });
+}
+
 /// Returns the title of a page of the lazy bundle; none for the pages of this program.
 fn lazy_title(page: &PageRoute) -> Option<&'static str> {
     match page {
@@ -87,7 +130,7 @@ fn lazy_title(page: &PageRoute) -> Option<&'static str> {
         PageRoute::LateInteraction { .. } => Some("Late interaction"),
         PageRoute::CompareRankers { .. } => Some("Compare rankers"),
         PageRoute::Instance { .. } => Some("Instance"),
-        PageRoute::Reproductions => Some("Reproductions"),
+        PageRoute::Reproductions { .. } => Some("Reproductions"),
         PageRoute::Playground => Some("Playground"),
         PageRoute::ReviewTasks
         | PageRoute::AnnotateTask { .. }

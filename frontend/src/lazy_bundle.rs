@@ -67,12 +67,14 @@ pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> Moun
 fn page_view(page: PageRoute) -> AnyView {
     match page {
         PageRoute::Figures { study } => view! { <Figures study/> }.into_any(),
-        PageRoute::LateInteraction { study } => view! { <LateInteraction study/> }.into_any(),
+        PageRoute::LateInteraction { study, ranker } => {
+            view! { <LateInteraction study ranker/> }.into_any()
+        }
         PageRoute::CompareRankers { study } => view! { <CompareRankers study/> }.into_any(),
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),
         PageRoute::HumanJudgments { study } => view! { <HumanJudgments study/> }.into_any(),
         PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
-        PageRoute::Reproductions => view! { <Reproductions/> }.into_any(),
+        PageRoute::Reproductions { .. } => view! { <Reproductions/> }.into_any(),
         PageRoute::Playground => view! { <Playground/> }.into_any(),
         PageRoute::Operator => view! { <Operator/> }.into_any(),
         PageRoute::About => view! { <About/> }.into_any(),

@@ -33,6 +33,7 @@ mod keyboard;
 mod debounce;
 mod number_format;
 mod outbox;
+mod old_addresses;
 mod routes;
 mod pages;
 mod theme;

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use shared::annotation::task::InstanceRef;
 use shared::api::annotation::TaskId;
-use shared::probe::{AxiomVariant, Probe};
+use shared::probe::Probe;
+use shared::reproduce::{Paper, PaperTable};
 
 /// A page with the values in its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) enum PageRoute {
     LateInteraction {
         /// Name of the study.
         study: String,
+        /// The slug of the ranker; none takes the first.
+        ranker: Option<String>,
     },
     /// The comparison of two rankers of a study.
     CompareRankers {
@@ -48,22 +50,23 @@ pub(crate) enum PageRoute {
         study: String,
         /// The column of the heat map.
         probe: Probe,
-        /// The row of the heat map, counted from 0.
-        ranker: usize,
+        /// The slug of the ranker, or its row counted from 0.
+        ranker: String,
     },
-    /// The page of one instance.
+    /// The page of one instance; its variant is a parameter.
     Instance {
         /// Name of the study.
         study: String,
         /// The column of the heat map.
         probe: Probe,
-        /// The variant of the axiom.
-        mode: AxiomVariant,
         /// The number of the instance within its probe and variant.
         number: u64,
     },
     /// The comparison of published tables with ours.
-    Reproductions,
+    Reproductions {
+        /// The table; none takes the default.
+        table: Option<PaperTable>,
+    },
     /// The page that tests axioms on texts typed by the user.
     Playground,
     /// The page that makes a study from the user's files.
@@ -100,59 +103,76 @@ pub(crate) enum PageRoute {
 /// The pattern of an address, and the page that its values stand for.
 type Route = (&'static str, fn(&PathValues) -> Option<PageRoute>);
 
-/// The route of every page.
+/// The route of every page. The first route of a page is the one that links lead to.
 const ROUTES: &[Route] = &[
     ("/", |_| Some(PageRoute::Studies)),
-    ("/study/:study", |it| {
+    ("/studies", |_| Some(PageRoute::Studies)),
+    ("/studies/:study", |it| {
         it.study(|study| PageRoute::Study { study })
     }),
-    ("/study/:study/figures", |it| {
+    ("/studies/:study/figures", |it| {
         it.study(|study| PageRoute::Figures { study })
     }),
-    ("/study/:study/inside", |it| {
-        it.study(|study| PageRoute::LateInteraction { study })
-    }),
-    ("/study/:study/differ", |it| {
-        it.study(|study| PageRoute::CompareRankers { study })
-    }),
-    ("/study/:study/behaviours", |it| {
-        it.study(|study| PageRoute::BehavioralTests { study })
-    }),
-    ("/study/:study/said", |it| {
-        it.study(|study| PageRoute::HumanJudgments { study })
-    }),
-    ("/study/:study/:axiom/:ranker", |it| {
-        Some(PageRoute::Instances {
-            study: it.text("study")?,
-            probe: it.parsed("axiom")?,
-            ranker: it.parsed("ranker")?,
+    ("/studies/:study/late-interaction", |it| {
+        it.study(|study| PageRoute::LateInteraction {
+            study,
+            ranker: None,
         })
     }),
-    ("/study/:study/:axiom/:mode/instance/:number", |it| {
-        let mode = it.text("mode")?;
+    ("/studies/:study/late-interaction/:ranker", |it| {
+        Some(PageRoute::LateInteraction {
+            study: it.text("study")?,
+            ranker: Some(it.text("ranker")?),
+        })
+    }),
+    ("/studies/:study/compare", |it| {
+        it.study(|study| PageRoute::CompareRankers { study })
+    }),
+    ("/studies/:study/behavioral-tests", |it| {
+        it.study(|study| PageRoute::BehavioralTests { study })
+    }),
+    ("/studies/:study/human-judgments", |it| {
+        it.study(|study| PageRoute::HumanJudgments { study })
+    }),
+    ("/studies/:study/trial", |it| {
+        it.study(|study| PageRoute::Trial { study })
+    }),
+    (
+        "/studies/:study/rankers/:ranker/probes/:probe/instances",
+        |it| {
+            Some(PageRoute::Instances {
+                study: it.text("study")?,
+                probe: it.parsed("probe")?,
+                ranker: it.text("ranker")?,
+            })
+        },
+    ),
+    ("/studies/:study/probes/:probe/instances/:number", |it| {
         Some(PageRoute::Instance {
             study: it.text("study")?,
-            probe: it.parsed("axiom")?,
-            mode: AxiomVariant::ALL
-                .iter()
-                .copied()
-                .find(|it| it.name() == mode)?,
+            probe: it.parsed("probe")?,
             number: it.parsed("number")?,
         })
     }),
-    ("/replay", |_| Some(PageRoute::Reproductions)),
+    ("/reproductions", |_| {
+        Some(PageRoute::Reproductions { table: None })
+    }),
+    ("/reproductions/:paper/tables/:table", |it| {
+        let paper: Paper = it.parsed("paper")?;
+        let table = it.parsed("table")?;
+        let table = paper.table_numbers().contains(&table).then_some(table)?;
+        let table = Some(PaperTable { paper, table });
+        Some(PageRoute::Reproductions { table })
+    }),
     ("/playground", |_| Some(PageRoute::Playground)),
     ("/workbench", |_| Some(PageRoute::Workbench)),
-    ("/review", |_| Some(PageRoute::ReviewTasks)),
-    ("/review/new", |_| Some(PageRoute::NewTask)),
-    ("/review/:task", |it| {
+    ("/annotation/tasks", |_| Some(PageRoute::ReviewTasks)),
+    ("/annotation/tasks/new", |_| Some(PageRoute::NewTask)),
+    ("/annotation/tasks/:task", |it| {
         it.task(|task| PageRoute::AnnotateTask { task })
     }),
-    ("/review/:task/curate", |it| {
+    ("/annotation/tasks/:task/curate", |it| {
         it.task(|task| PageRoute::CurateTask { task })
-    }),
-    ("/review/try/:study", |it| {
-        it.study(|study| PageRoute::Trial { study })
     }),
     ("/join", |_| Some(PageRoute::Join)),
     ("/people", |_| Some(PageRoute::People)),
@@ -161,7 +181,7 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The values in an address by their names in the pattern, unescaped.
-struct PathValues(Vec<(&'static str, String)>);
+pub(crate) struct PathValues(pub(crate) Vec<(&'static str, String)>);
 
 impl PathValues {
     fn text(&self, name: &str) -> Option<String> {
@@ -182,7 +202,7 @@ impl PathValues {
     }
 
     /// Matches a path against a pattern; none if it does not match.
-    fn match_path(pattern: &'static str, path: &str) -> Option<PathValues> {
+    pub(crate) fn match_path(pattern: &'static str, path: &str) -> Option<PathValues> {
         let mut values = Vec::new();
         let (mut names, mut parts) = (pattern.split('/'), path.split('/'));
         loop {
@@ -200,16 +220,6 @@ impl PathValues {
 }
 
 impl PageRoute {
-    /// Returns the page of an instance of a study.
-    pub(crate) fn for_instance(study: String, place: InstanceRef) -> PageRoute {
-        PageRoute::Instance {
-            study,
-            probe: place.probe,
-            mode: place.variant,
-            number: place.index,
-        }
-    }
-
     /// Returns the page at a path, with or without a trailing slash.
     pub(crate) fn parse(path: &str) -> Option<PageRoute> {
         let path = match path {
@@ -237,7 +247,6 @@ impl PageRoute {
     fn values(&self) -> PathValues {
         PathValues(match self {
             PageRoute::Studies
-            | PageRoute::Reproductions
             | PageRoute::Playground
             | PageRoute::Workbench
             | PageRoute::ReviewTasks
@@ -248,31 +257,46 @@ impl PageRoute {
             | PageRoute::About => Vec::new(),
             PageRoute::Study { study }
             | PageRoute::Figures { study }
-            | PageRoute::LateInteraction { study }
+            | PageRoute::LateInteraction {
+                study,
+                ranker: None,
+            }
             | PageRoute::CompareRankers { study }
             | PageRoute::BehavioralTests { study }
             | PageRoute::HumanJudgments { study }
             | PageRoute::Trial { study } => vec![("study", study.clone())],
+            PageRoute::LateInteraction {
+                study,
+                ranker: Some(ranker),
+            } => vec![("study", study.clone()), ("ranker", ranker.clone())],
             PageRoute::Instances {
                 study,
                 probe,
                 ranker,
             } => vec![
                 ("study", study.clone()),
-                ("axiom", probe.slug().into_owned()),
-                ("ranker", ranker.to_string()),
+                ("probe", probe.slug().into_owned()),
+                ("ranker", ranker.clone()),
             ],
             PageRoute::Instance {
                 study,
                 probe,
-                mode,
                 number,
             } => vec![
                 ("study", study.clone()),
-                ("axiom", probe.slug().into_owned()),
-                ("mode", mode.name().to_owned()),
+                ("probe", probe.slug().into_owned()),
                 ("number", number.to_string()),
             ],
+            PageRoute::Reproductions { table } => {
+                let table = table.iter();
+                let values = table.flat_map(|it| {
+                    [
+                        ("paper", it.paper.name().to_owned()),
+                        ("table", it.table.to_string()),
+                    ]
+                });
+                values.collect()
+            }
             PageRoute::AnnotateTask { task } | PageRoute::CurateTask { task } => {
                 vec![("task", task.0.to_string())]
             }
@@ -285,18 +309,23 @@ impl PageRoute {
         (PageRoute::Playground, "Playground"),
         (PageRoute::Workbench, "Workbench"),
         (PageRoute::ReviewTasks, "Review"),
-        (PageRoute::Reproductions, "Reproductions"),
+        (PageRoute::Reproductions { table: None }, "Reproductions"),
         (PageRoute::About, "About"),
     ];
 
     /// Returns whether a path is that of this page or of one below it.
     pub(crate) fn contains(&self, path: &str) -> bool {
+        let is_below = |first: &str| {
+            let rest = path.strip_prefix(first);
+            let is_below = rest.is_some_and(|it| it.is_empty() || it.starts_with('/'));
+            is_below && PageRoute::parse(path).is_some()
+        };
         match self {
-            PageRoute::Studies => path == "/" || path.starts_with("/study/"),
-            PageRoute::ReviewTasks => {
-                let first = path.split('/').nth(1).unwrap_or_default();
-                ["review", "join", "people"].contains(&first) && PageRoute::parse(path).is_some()
-            }
+            PageRoute::Studies => path == "/" || is_below("/studies"),
+            PageRoute::Reproductions { .. } => is_below("/reproductions"),
+            PageRoute::ReviewTasks => ["/annotation", "/join", "/people"]
+                .into_iter()
+                .any(is_below),
             other => PageRoute::parse(path).as_ref() == Some(other),
         }
     }
@@ -314,8 +343,19 @@ pub(crate) fn escape(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED_CHARACTERS).to_string()
 }
 
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// Returns the parameters of a query string, with or without its `?`, unescaped.
+pub(crate) fn parse_parameters(search: &str) -> Vec<(String, String)> {
+    let parameters = search.trim_start_matches('?').split('&');
+    let parameters = parameters.filter(|it| !it.is_empty()).map(|it| {
+        let (name, value) = it.split_once('=').unwrap_or((it, ""));
+        let [name, value] = [name, value].map(|it| unescape(&it.replace('+', " ")));
+        (name, value)
+    });
+    parameters.collect()
 }
 
 #[cfg(test)]
@@ -330,58 +370,80 @@ mod tests {
     #[test]
     fn every_page_is_found_where_it_says_it_is() {
         let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskId(7));
-        let behaviour: Probe = "match:length:relevance".parse().unwrap();
+        let test: Probe = "match:length:relevance".parse().unwrap();
+        let table = PaperTable {
+            paper: Paper::Camara2020,
+            table: 3,
+        };
         let pages = [
             (PageRoute::Studies, "/"),
-            (PageRoute::Study { study: study() }, "/study/demo"),
-            (PageRoute::Figures { study: study() }, "/study/demo/figures"),
+            (PageRoute::Study { study: study() }, "/studies/demo"),
             (
-                PageRoute::LateInteraction { study: study() },
-                "/study/demo/inside",
+                PageRoute::Figures { study: study() },
+                "/studies/demo/figures",
+            ),
+            (
+                PageRoute::LateInteraction {
+                    study: study(),
+                    ranker: None,
+                },
+                "/studies/demo/late-interaction",
+            ),
+            (
+                PageRoute::LateInteraction {
+                    study: study(),
+                    ranker: Some("minilm-late".to_owned()),
+                },
+                "/studies/demo/late-interaction/minilm-late",
             ),
             (
                 PageRoute::CompareRankers { study: study() },
-                "/study/demo/differ",
+                "/studies/demo/compare",
             ),
             (
                 PageRoute::BehavioralTests { study: study() },
-                "/study/demo/behaviours",
+                "/studies/demo/behavioral-tests",
             ),
             (
                 PageRoute::HumanJudgments { study: study() },
-                "/study/demo/said",
+                "/studies/demo/human-judgments",
             ),
+            (PageRoute::Trial { study: study() }, "/studies/demo/trial"),
             (
                 PageRoute::Instances {
                     study: study(),
                     probe,
-                    ranker: 2,
+                    ranker: "bm25".to_owned(),
                 },
-                "/study/demo/tfc1/2",
+                "/studies/demo/rankers/bm25/probes/tfc1/instances",
             ),
             (
                 PageRoute::Instance {
                     study: study(),
-                    probe: behaviour,
-                    mode: AxiomVariant::PaperCamara2020,
+                    probe: test,
                     number: 0,
                 },
-                "/study/demo/match%3Alength%3Arelevance/paper/instance/0",
+                "/studies/demo/probes/match%3Alength%3Arelevance/instances/0",
             ),
-            (PageRoute::Reproductions, "/replay"),
+            (PageRoute::Reproductions { table: None }, "/reproductions"),
+            (
+                PageRoute::Reproductions { table: Some(table) },
+                "/reproductions/camara2020/tables/3",
+            ),
             (PageRoute::Playground, "/playground"),
             (PageRoute::Workbench, "/workbench"),
-            (PageRoute::ReviewTasks, "/review"),
-            (PageRoute::AnnotateTask { task }, "/review/7"),
-            (PageRoute::CurateTask { task }, "/review/7/curate"),
-            (PageRoute::NewTask, "/review/new"),
-            (PageRoute::Trial { study: study() }, "/review/try/demo"),
+            (PageRoute::ReviewTasks, "/annotation/tasks"),
+            (PageRoute::NewTask, "/annotation/tasks/new"),
+            (PageRoute::AnnotateTask { task }, "/annotation/tasks/7"),
+            (PageRoute::CurateTask { task }, "/annotation/tasks/7/curate"),
             (PageRoute::Join, "/join"),
             (PageRoute::People, "/people"),
             (PageRoute::Operator, "/operator"),
             (PageRoute::About, "/about"),
         ];
-        assert_eq!(pages.len(), ROUTES.len());
+        // The list of studies has a second address.
+        assert_eq!(PageRoute::parse("/studies"), Some(PageRoute::Studies));
+        assert_eq!(pages.len() + 1, ROUTES.len());
         for (page, path) in pages {
             assert_eq!(page.href(), path);
             assert_eq!(PageRoute::parse(path), Some(page.clone()));
@@ -390,13 +452,14 @@ mod tests {
         }
         for none in [
             "",
-            "/review/x",
-            "/review/7/curate/8",
+            "/annotation",
+            "/annotation/tasks/x",
+            "/annotation/tasks/7/curate/8",
             "/join/7",
-            "/study",
-            "/study/demo/nothing/0",
-            "/study/demo/tfc1/fixed/instance/x",
-            "/study/demo/tfc1/loose/instance/0",
+            "/studies/demo/rankers/bm25/probes/nothing/instances",
+            "/studies/demo/probes/tfc1/instances/x",
+            "/reproductions/camara2020/tables/99",
+            "/study/demo",
         ] {
             assert_eq!(PageRoute::parse(none), None, "{none}");
         }
@@ -404,13 +467,16 @@ mod tests {
 
     #[test]
     fn a_page_below_another_belongs_to_it() {
-        assert!(PageRoute::ReviewTasks.contains("/review/7"));
+        assert!(PageRoute::ReviewTasks.contains("/annotation/tasks/7"));
         assert!(PageRoute::ReviewTasks.contains("/people"));
-        assert!(!PageRoute::ReviewTasks.contains("/replay"));
+        assert!(!PageRoute::ReviewTasks.contains("/peoples"));
+        let reproductions = PageRoute::Reproductions { table: None };
+        assert!(!PageRoute::ReviewTasks.contains("/reproductions"));
+        assert!(reproductions.contains("/reproductions/camara2020/tables/3"));
         let page = PageRoute::Instances {
             study: study(),
             probe: Probe::Axiom(Axiom::Tfc1),
-            ranker: 2,
+            ranker: "bm25".to_owned(),
         };
         assert!(PageRoute::Studies.contains(&page.href()));
         assert!(!PageRoute::About.contains(&page.href()));
@@ -420,6 +486,9 @@ mod tests {
     fn reserved_characters_are_escaped() {
         assert_eq!(unescape("match%3Alength"), "match:length");
         assert_eq!(unescape("100%"), "100%");
+        let parameters = parse_parameters("?a=x+%2B&b&c=1=2&");
+        let parameters: Vec<(&str, &str)> = parameters.iter().map(|it| (&*it.0, &*it.1)).collect();
+        assert_eq!(parameters, [("a", "x +"), ("b", ""), ("c", "1=2")]);
         assert_eq!(escape("c++ ~_.-"), "c%2B%2B%20~_.-");
     }
 }

@@ -26,7 +26,7 @@ use crate::compare::query_list::QueryPage;
 use crate::compare::{ComparisonOptions, RankerComparison};
 use crate::error::Error;
 use crate::index::CollectionTotals;
-use crate::late_interaction::LateInteractionAnalysis;
+use crate::late_interaction::ListedAnalysis;
 use crate::probe::AxiomVariant;
 use crate::probe::Probe;
 use crate::report::ReportTable;
@@ -131,7 +131,7 @@ endpoints! {
     Get "/api/studies/{study}/figures" GetFiguresRequest => StudyFigures;
     Get "/api/studies/{study}/behavioral-tests" GetBehavioralTestsRequest => BehavioralTestResults;
     // By the spec of the ranker; empty if the command `late-interaction` was not run.
-    Get "/api/studies/{study}/late-interaction" ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysis>;
+    Get "/api/studies/{study}/late-interaction" ListLateInteractionAnalysesRequest => Vec<ListedAnalysis>;
     Get "/api/studies/{study}/late-interaction/{ranker}/top-documents" GetTopDocumentsRequest => TopDocuments;
     Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
     Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => QueryPage;
@@ -256,7 +256,7 @@ pub struct ListLateInteractionAnalysesRequest {
 pub struct GetTopDocumentsRequest {
     /// Name of the study.
     pub study: String,
-    /// The fingerprint of the ranker: [`RankerInfo::fingerprint`].
+    /// The ranker: [`ListedAnalysis::slug`], or its position in the list, counted from 0.
     pub ranker: String,
     /// The position of the query in the study, counted from 0.
     pub query_id: usize,

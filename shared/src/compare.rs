@@ -49,12 +49,12 @@ pub use input::{ComparisonInput, describe_run, run_option};
 /// The maximum number of ranks that count in FQT, FNT, RR and MUR.
 pub const MAX_DEPTH: usize = 10;
 
-/// A reference to a ranker of a comparison, written as its row or as `run:NAME`.
+/// A reference to a ranker of a comparison, written as its slug or as `run:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum RankerRef {
-    /// A ranker of a study, by its row.
-    Ranker(u32),
+    /// A ranker of a study, by its slug, or by its row as text.
+    Ranker(String),
     /// A run, by the name of its file; only on the Workbench.
     Run(String),
 }
@@ -62,7 +62,7 @@ pub enum RankerRef {
 impl fmt::Display for RankerRef {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RankerRef::Ranker(row) => write!(out, "{row}"),
+            RankerRef::Ranker(slug) => out.write_str(slug),
             RankerRef::Run(name) => write!(out, "run:{name}"),
         }
     }
@@ -72,11 +72,10 @@ impl FromStr for RankerRef {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<RankerRef, Error> {
-        match (text.strip_prefix("run:"), text.parse()) {
-            (Some(name), _) => Ok(RankerRef::Run(name.to_owned())),
-            (None, Ok(row)) => Ok(RankerRef::Ranker(row)),
-            (None, Err(_)) => Err(Error::invalid_value("rankers", text, "the row of a ranker")),
-        }
+        Ok(match text.strip_prefix("run:") {
+            Some(name) => RankerRef::Run(name.to_owned()),
+            None => RankerRef::Ranker(text.to_owned()),
+        })
     }
 }
 
@@ -121,7 +120,7 @@ pub struct ComparisonOptions {
 }
 
 fn first_two() -> [RankerRef; 2] {
-    [RankerRef::Ranker(0), RankerRef::Ranker(1)]
+    ["0", "1"].map(|row| RankerRef::Ranker(row.to_owned()))
 }
 
 fn function_words() -> Stopwords {
@@ -180,7 +179,7 @@ pub struct RankerComparison {
     pub title: String,
     /// The hash of the instances of the study, or of the collection.
     pub content_hash: String,
-    /// The options of the comparison.
+    /// The options of the comparison, with the slugs of the rankers.
     pub options: ComparisonOptions,
     /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
@@ -226,7 +225,14 @@ pub struct RankerComparison {
 impl Study {
     /// Compares two rankers of the study by their order of the pools.
     pub fn compare_rankers(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
-        compare_rankers(&self.comparison_input(asking)?, asking)
+        let mut found = compare_rankers(&self.comparison_input(asking)?, asking)?;
+        let slugs = self.ranker_slugs();
+        for it in &mut found.options.rankers {
+            if let RankerRef::Ranker(name) = it {
+                *name = slugs[self.ranker_row(name)?].clone();
+            }
+        }
+        Ok(found)
     }
 
     /// Returns one page of the queries of a comparison.

@@ -40,6 +40,16 @@ pub enum Error {
         /// The name that was given.
         name: String,
     },
+    /// Something was requested by a name that does not exist, where few names do.
+    #[error("there is no {what} named `{name}`; there are {known}")]
+    UnknownName {
+        /// The kind of thing: a ranker.
+        what: String,
+        /// The name that was given.
+        name: String,
+        /// The names that exist, separated by commas.
+        known: String,
+    },
     /// Something was requested by an index that does not exist.
     #[error("there is no {what} with index {index}; there are {n}, counted from 0")]
     IndexNotFound {
@@ -132,6 +142,18 @@ impl Error {
         Error::NotFound {
             what: what.to_owned(),
             name: name.to_string(),
+        }
+    }
+
+    /// Returns the error of a name that does not exist, with the names that do.
+    pub fn not_found_among(what: &str, name: impl ToString, known: &[String]) -> Error {
+        if known.is_empty() {
+            return Error::not_found(what, name);
+        }
+        Error::UnknownName {
+            what: what.to_owned(),
+            name: name.to_string(),
+            known: known.join(", "),
         }
     }
 

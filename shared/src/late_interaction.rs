@@ -175,6 +175,16 @@ pub struct LateInteractionHeader {
     pub min_occurrences: u64,
 }
 
+/// An analysis in the list of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListedAnalysis {
+    /// The name of the ranker in addresses.
+    pub slug: String,
+    /// The analysis of the ranker.
+    pub analysis: LateInteractionAnalysis,
+}
+
 /// The analysis of a late-interaction ranker: term importance, exact and soft matches, spectra. It
 /// is stored as JSON and sent over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 
 pub mod lexical;
 pub mod rescoring;
+pub mod slug;
 
 use serde::{Deserialize, Serialize};
 

@@ -39,6 +39,7 @@ use crate::probe::transfer::{TransferPairCounts, TransferQuerySource};
 use crate::probe::{
     AxiomVariant, DatasetTransfer, Instances, Limits, Manipulation, PoolSpec, Probe, StudyDocNo,
 };
+use crate::score::slug::{find_ranker, ranker_slugs};
 use crate::score::{QueryDocumentPairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::user_text::{check_visible, is_invisible};
@@ -402,6 +403,17 @@ pub struct StudyWordVectors {
 }
 
 impl Study {
+    /// Returns the name of each ranker in addresses, in the order of `scores`.
+    pub fn ranker_slugs(&self) -> Vec<String> {
+        ranker_slugs(self.scores.iter().map(|it| &it.ranker))
+    }
+
+    /// Returns the row of a ranker, given its slug or the row as text. The error of an unknown
+    /// ranker lists the slugs.
+    pub fn ranker_row(&self, name: &str) -> Result<usize, Error> {
+        find_ranker(&self.ranker_slugs(), name)
+    }
+
     /// Returns how many rankers of the definition have no scores yet.
     pub fn n_unscored_rankers(&self) -> usize {
         self.definition

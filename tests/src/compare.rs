@@ -233,12 +233,18 @@ rankers = ["bm25", "ql"]"#;
     assert_eq!(sample.metrics, listed.rows[0]);
     assert!(sample.top_docs.iter().all(|it| it.text.is_some()));
     let other = ComparisonOptions {
-        rankers: [RankerRef::Ranker(0), RankerRef::Ranker(7)],
+        rankers: ["bm25", "7"].map(|it| RankerRef::Ranker(it.to_owned())),
         ..asking
     };
     let refused = server.try_call(&CompareRankersRequest {
         study,
         options: other,
     });
-    assert!(refused.unwrap_err().1.error.contains("2 rankers"));
+    let (status, refused) = refused.unwrap_err();
+    assert_eq!(status, 404);
+    assert!(
+        refused.error.contains("there are bm25, "),
+        "{}",
+        refused.error
+    );
 }

@@ -44,7 +44,7 @@ const DEMO: &str = "demo";
 
 fn listing(limit: u64) -> ListInstancesRequest {
     let listing = json!({
-        "controls": {}, "axiom": "tfc1", "ranker": 0, "sort": "margin-ascending", "limit": limit,
+        "controls": {}, "axiom": "tfc1", "ranker": "bm25", "sort": "margin-ascending", "limit": limit,
     });
     ListInstancesRequest {
         study: DEMO.to_owned(),
@@ -166,7 +166,7 @@ fn what_is_not_there_is_unknown() {
     };
     unknown(server.try_call(&create).unwrap_err());
     let mut asked = listing(1);
-    asked.filter.ranker = 99;
+    asked.filter.ranker = "99".to_owned();
     unknown(server.try_call(&asked).unwrap_err());
     let show = GetInstanceRequest {
         study: DEMO.to_owned(),
@@ -282,7 +282,7 @@ fn wrong_requests_are_the_callers_fault() {
         .send()
         .unwrap();
     is(reply::<Value>(deleted).unwrap_err(), (405, "method"));
-    let posted = server.request("POST", "/study/demo").send().unwrap();
+    let posted = server.request("POST", "/studies/demo").send().unwrap();
     is(reply::<Value>(posted).unwrap_err(), (405, "method"));
     assert_eq!(server.call(&ListJobsRequest {}), [], "nothing was made");
 }
@@ -296,7 +296,7 @@ fn every_answer_carries_what_keeps_a_browser_safe() {
         "/api/none",
         "/health",
         "/api/docs",
-        "/study/demo",
+        "/studies/demo",
     ] {
         let answer = site.server.get(path);
         let header = |name: &str| {

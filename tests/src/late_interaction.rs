@@ -54,16 +54,23 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let study = "tiny".to_owned();
     let found = server.call(&ListLateInteractionAnalysesRequest { study });
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].words.len(), words.len());
-    assert!(found[0].header.ranker.spec.ends_with(":late"));
-    assert_eq!(found[0].header.n_pairs, 3 * 12);
-    let of_query = |query| GetTopDocumentsRequest {
+    let (slug, analysis) = (&found[0].slug, &found[0].analysis);
+    assert_eq!(analysis.words.len(), words.len());
+    assert!(analysis.header.ranker.spec.ends_with(":late"));
+    assert_eq!(slug, "tiny-late-interaction");
+    assert_eq!(analysis.header.n_pairs, 3 * 12);
+    let of_ranker = |ranker: &str, query| GetTopDocumentsRequest {
         study: "tiny".to_owned(),
-        ranker: found[0].header.ranker.fingerprint.clone(),
+        ranker: ranker.to_owned(),
         query_id: query,
     };
+    let of_query = |query| of_ranker(slug, query);
     let firsts = server.call(&of_query(0));
-    assert_eq!(firsts.query, found[0].header.queries[0]);
+    assert_eq!(server.call(&of_ranker("0", 0)), firsts);
+    let (status, unknown) = server.try_call(&of_ranker("bm25", 0)).unwrap_err();
+    assert_eq!(status, 404);
+    assert!(unknown.error.ends_with(slug), "{}", unknown.error);
+    assert_eq!(firsts.query, analysis.header.queries[0]);
     assert_eq!((firsts.n_docs, firsts.docs.len()), (12, 10));
     // The study has no scores of this ranker.
     assert!(!firsts.is_scored && firsts.docs.iter().all(|it| it.score.is_none()));

@@ -145,7 +145,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
     let server = home.serve(&[]);
     let page = |offset: u64| {
         let listing = json!({
-            "controls": {}, "axiom": "lnc2", "ranker": 0, "limit": 100, "offset": offset,
+            "controls": {}, "axiom": "lnc2", "ranker": "0", "limit": 100, "offset": offset,
         });
         server.try_call(&ListInstancesRequest {
             study: "killed".to_owned(),

@@ -11,6 +11,7 @@ use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
 use shared::report::{self, ReportTable};
 use shared::score::RankerInfo;
+use shared::score::slug::find_ranker;
 use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
@@ -30,8 +31,8 @@ pub(crate) struct CompareArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
     collection: Option<String>,
-    /// First ranker: with --study its index, spec or label; otherwise a run file, or its name in
-    /// the collection's runs/
+    /// First ranker: with --study its index, spec, label or slug; otherwise a run file, or its name
+    /// in the collection's runs/
     #[arg(long, value_name = "RANKER|RUN")]
     a: String,
     /// Second ranker, given like --a
@@ -90,7 +91,7 @@ impl CompareArgs {
     fn of_study(&self, name: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
         let study = pipeline::load_study(&DataFolder::open(data)?, name)?;
         let pair = [ranker(&study, &self.a)?, ranker(&study, &self.b)?];
-        let asking = self.asking(pair.map(RankerRef::Ranker))?;
+        let asking = self.asking(pair)?;
         let found = study.compare_rankers(&asking)?;
         self.tables(&found, || Ok(study.compare_all_queries(&asking)?))
     }
@@ -174,19 +175,17 @@ fn stop_list(typed: &str) -> Result<Stopwords, Error> {
     }
 }
 
-/// Finds a ranker of a study by its spec, its label or its index, and returns its index.
-fn ranker(study: &Study, typed: &str) -> Result<u32, Error> {
-    let rankers = study.scores.iter().map(|it| &it.ranker);
+/// Finds a ranker of a study by its spec, its label, its slug or its index.
+fn ranker(study: &Study, typed: &str) -> Result<RankerRef, Error> {
+    let mut rankers = study.scores.iter().map(|it| &it.ranker);
     // A short spec such as `bm25` is expanded to `bm25:k1=1.2,b=0.75,…`.
     let formula = typed.parse::<LexicalRanker>().map(|it| it.to_string());
     let spec = formula.unwrap_or_else(|_| typed.to_owned());
     let by_name = |it: &RankerInfo| it.spec == spec || it.label == typed;
-    let found = rankers.clone().position(by_name);
-    let number = typed.parse().ok().filter(|it| *it < study.scores.len());
-    let row = found.or(number).map(|it| it as u32);
-    row.ok_or_else(|| {
-        let known: Vec<&str> = rankers.map(|it| it.spec.as_str()).collect();
-        let what = format!("ranker among {}", known.join(", "));
-        shared::error::Error::not_found(&what, typed).into()
-    })
+    let mut slugs = study.ranker_slugs();
+    let row = match rankers.position(by_name) {
+        Some(row) => row,
+        None => find_ranker(&slugs, typed)?,
+    };
+    Ok(RankerRef::Ranker(slugs.swap_remove(row)))
 }

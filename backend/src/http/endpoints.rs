@@ -117,7 +117,7 @@ impl Endpoints {
                 AccessLevel::Public,
                 studies::list_late_interaction_analyses,
             ),
-            of_study::<GetTopDocumentsRequest>(),
+            on::<GetTopDocumentsRequest, _, _>(AccessLevel::Public, studies::get_top_documents),
             of_study::<CompareRankersRequest>(),
             of_study::<ListComparedQueriesRequest>(),
             of_study::<GetComparedQueryRequest>(),

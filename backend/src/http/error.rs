@@ -44,7 +44,11 @@ impl IntoResponse for Error {
 impl Error {
     fn class(&self) -> (StatusCode, &'static str) {
         match self {
-            Error::Input(InputError::NotFound { .. } | InputError::IndexNotFound { .. })
+            Error::Input(
+                InputError::NotFound { .. }
+                | InputError::UnknownName { .. }
+                | InputError::IndexNotFound { .. },
+            )
             | Error::PathNotFound { .. }
             | Error::CollectionNotFound { .. }
             | Error::FileNotFound { .. } => (StatusCode::NOT_FOUND, "unknown"),

@@ -331,7 +331,8 @@ mod tests {
         let pages = StaticFiles::new(["index.html", "worker.js"].map(file).into_iter());
         for (path, found) in [
             ("/", true),
-            ("/study/demo", true),
+            ("/studies/demo", true),
+            ("/studies/demo/probes/tfc1/instances/0", true),
             ("/worker.js", true),
             ("/missing.js", false),
             ("/../worker.js", false),

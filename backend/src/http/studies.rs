@@ -13,16 +13,18 @@ use futures_util::stream;
 use shared::api::people::AccessRole;
 use shared::api::study_request::StudyRequest;
 use shared::api::{
-    ExportStudyRequest, GetStudyRequest, ListInstancesRequest, ListLateInteractionAnalysesRequest,
-    ListStudiesRequest,
+    ExportStudyRequest, GetStudyRequest, GetTopDocumentsRequest, ListInstancesRequest,
+    ListLateInteractionAnalysesRequest, ListStudiesRequest,
 };
 use shared::error::Error as Wrong;
-use shared::late_interaction::LateInteractionAnalysis;
+use shared::late_interaction::ListedAnalysis;
+use shared::score::slug::find_ranker;
 use shared::study::Study;
 use shared::study::instance_list::InstancePage;
 use shared::study::overview::{StudyOverview, StudySummary};
+use shared::study::top_documents::TopDocuments;
 
-use crate::error::{Error, run_blocking};
+use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
@@ -82,21 +84,44 @@ pub(super) async fn answer_study_request<R: StudyRequest>(
     Ok(Json(reply.await?))
 }
 
-/// Returns the late-interaction analyses of a study, which are stored next to it.
+/// Lists the late-interaction analyses of a study, which are stored next to it.
 pub(super) async fn list_late_interaction_analyses(
     ApiRequest {
         app,
         caller,
         request: asked,
     }: ApiRequest<ListLateInteractionAnalysesRequest>,
-) -> JsonResult<Vec<LateInteractionAnalysis>> {
+) -> JsonResult<Vec<ListedAnalysis>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
-    let load = move || late_interaction::load(&folder, &listed.name);
-    Ok(Json(
-        run_blocking("reading what was looked into", load).await?,
-    ))
+    let reply = app.studies.compute(&listed, move |study| {
+        Ok(study.list_analyses(late_interaction::load(&folder, &asked.study)?))
+    });
+    Ok(Json(reply.await?))
+}
+
+/// Returns the top documents of a query under a ranker that was analyzed.
+pub(super) async fn get_top_documents(
+    ApiRequest {
+        app,
+        caller,
+        request: asked,
+    }: ApiRequest<GetTopDocumentsRequest>,
+) -> JsonResult<TopDocuments> {
+    let listed = find_study(&app, &caller, &asked.study).await?;
+    let _place = app.limits.computation().await;
+    let folder = app.studies.folder().clone();
+    let reply = app.studies.compute(&listed, move |study| {
+        let analyses = study.list_analyses(late_interaction::load(&folder, &asked.study)?);
+        let slugs: Vec<String> = analyses.iter().map(|it| it.slug.clone()).collect();
+        let ranker = &analyses[find_ranker(&slugs, &asked.ranker)?]
+            .analysis
+            .header
+            .ranker;
+        Ok(study.top_documents(asked.query_id, &ranker.fingerprint)?)
+    });
+    Ok(Json(reply.await?))
 }
 
 /// Returns a page of instances of a study. It is computed on all cores.

@@ -4,7 +4,7 @@ use shared::compare::query_list::{
     QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction,
 };
 use shared::compare::question_class::QuestionClass;
-use shared::compare::{ComparisonOptions, ComparisonSubset, RankerRef};
+use shared::compare::{ComparisonOptions, ComparisonSubset};
 use shared::text::Stopwords;
 
 use crate::pages::page_state::StudyPageState;
@@ -23,7 +23,7 @@ pub(crate) struct CompareView {
     pub(crate) selection: QuerySelection,
     /// The order of the list.
     pub(crate) sort: QuerySort,
-    /// The page of the list, counted from 0.
+    /// The page of the list, counted from 0; from 1 in the address.
     pub(crate) page: u64,
     /// Id of the query that is shown side by side.
     pub(crate) query: Option<String>,
@@ -37,26 +37,27 @@ impl CompareView {
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> CompareView {
         let usual = ComparisonOptions::default();
         let who = |key: &str, at: usize| {
-            let typed = get(key).and_then(|it| parse_ranker_parameter(&it));
+            let typed = get(key).filter(|it| !it.is_empty());
+            let typed = typed.and_then(|it| it.parse().ok());
             typed.unwrap_or_else(|| usual.rankers[at].clone())
         };
         let word = |key: &str| get(key).unwrap_or_default();
         CompareView {
             comparison: ComparisonOptions {
                 rankers: [who("a", 0), who("b", 1)],
-                subset: match word("queries").as_str() {
-                    "found" => ComparisonSubset::WithRetrievedRelevant,
+                subset: match word("subset").as_str() {
+                    "with-retrieved-relevant" => ComparisonSubset::WithRetrievedRelevant,
                     "all" => ComparisonSubset::All,
                     _ => ComparisonSubset::WithRelevant,
                 },
-                min_relevant_grade: get("from").and_then(|it| it.parse().ok()),
-                stopwords: match word("stop").as_str() {
+                min_relevant_grade: get("min_relevant_grade").and_then(|it| it.parse().ok()),
+                stopwords: match word("stopwords").as_str() {
                     "none" => Stopwords::None,
                     _ => Stopwords::EnFunction,
                 },
                 split: get("split"),
             },
-            selection: get("of")
+            selection: get("selection")
                 .and_then(|it| parse_selection_parameter(&it))
                 .unwrap_or_default(),
             sort: match word("sort").as_str() {
@@ -64,9 +65,9 @@ impl CompareView {
                 "loss" => QuerySort::Loss,
                 _ => QuerySort::Query,
             },
-            page: get("part")
-                .and_then(|it| it.parse().ok())
-                .unwrap_or_default(),
+            page: get("page")
+                .and_then(|it| it.parse::<u64>().ok())
+                .map_or(0, |it| it.saturating_sub(1)),
             query: get("query"),
         }
     }
@@ -79,12 +80,12 @@ impl CompareView {
         for (key, at) in [("a", 0), ("b", 1)] {
             let who = &self.comparison.rankers[at];
             if *who != usual.rankers[at] {
-                pairs.push((key, ranker_parameter(who)));
+                pairs.push((key, who.to_string()));
             }
         }
         let counted = match self.comparison.subset {
             ComparisonSubset::WithRelevant => None,
-            ComparisonSubset::WithRetrievedRelevant => Some("found"),
+            ComparisonSubset::WithRetrievedRelevant => Some("with-retrieved-relevant"),
             ComparisonSubset::All => Some("all"),
         };
         let stop = match self.comparison.stopwords {
@@ -96,17 +97,17 @@ impl CompareView {
             QuerySort::Gain => Some("gain"),
             QuerySort::Loss => Some("loss"),
         };
-        pairs.extend(counted.map(|it| ("queries", it.to_owned())));
+        pairs.extend(counted.map(|it| ("subset", it.to_owned())));
         let from = self.comparison.min_relevant_grade;
-        pairs.extend(from.map(|it| ("from", it.to_string())));
-        pairs.extend(stop.map(|it| ("stop", it.to_owned())));
+        pairs.extend(from.map(|it| ("min_relevant_grade", it.to_string())));
+        pairs.extend(stop.map(|it| ("stopwords", it.to_owned())));
         pairs.extend(self.comparison.split.clone().map(|it| ("split", it)));
         if self.selection != QuerySelection::All {
-            pairs.push(("of", selection_parameter(&self.selection)));
+            pairs.push(("selection", selection_parameter(&self.selection)));
         }
         pairs.extend(sort.map(|it| ("sort", it.to_owned())));
         if self.page > 0 {
-            pairs.push(("part", self.page.to_string()));
+            pairs.push(("page", self.page.saturating_add(1).to_string()));
         }
         pairs.extend(self.query.clone().map(|it| ("query", it)));
         let page = PageRoute::CompareRankers {
@@ -123,23 +124,6 @@ impl CompareView {
             offset: self.page.saturating_mul(ROWS),
             limit: ROWS,
         }
-    }
-}
-
-/// Returns the address parameter of a ranker: its row, or `run:FILE`.
-pub(crate) fn ranker_parameter(who: &RankerRef) -> String {
-    match who {
-        RankerRef::Ranker(row) => row.to_string(),
-        RankerRef::Run(file) => format!("run:{file}"),
-    }
-}
-
-/// Parses a ranker's address parameter, `run:FILE` or the number of a row; returns `None` if it is
-/// neither.
-pub(crate) fn parse_ranker_parameter(word: &str) -> Option<RankerRef> {
-    match word.strip_prefix("run:") {
-        Some(file) => Some(RankerRef::Run(file.to_owned())),
-        None => word.parse().ok().map(RankerRef::Ranker),
     }
 }
 
@@ -240,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_view_survives_its_address() {
-        assert_eq!(CompareView::default().href("demo"), "/study/demo/differ");
+        assert_eq!(CompareView::default().href("demo"), "/studies/demo/compare");
         let view = CompareView {
             comparison: ComparisonOptions {
-                rankers: [RankerRef::Ranker(2), RankerRef::Run("a.run".to_owned())],
+                rankers: ["ql", "run:a.run"].map(|it| it.parse().unwrap()),
                 subset: ComparisonSubset::WithRetrievedRelevant,
                 min_relevant_grade: Some(2),
                 stopwords: Stopwords::None,
@@ -259,8 +243,9 @@ mod tests {
         let href = view.href("demo");
         assert_eq!(
             href,
-            "/study/demo/differ?a=2&b=run%3Aa.run&queries=found&from=2&stop=none&split=test\
-             &of=begins.what%20is&sort=loss&part=3&query=q1"
+            "/studies/demo/compare?a=ql&b=run%3Aa.run&subset=with-retrieved-relevant\
+             &min_relevant_grade=2&stopwords=none&split=test&selection=begins.what%20is\
+             &sort=loss&page=4&query=q1"
         );
         assert_eq!(again(&href), view);
     }

@@ -49,7 +49,7 @@ fn choice_from_address(address: &PageLocation) -> FigureOptions {
     let get = |key: &str| address.query_parameter(key);
     FigureOptions {
         controls: address::controls_from_address(&get),
-        reference_row: number("against").unwrap_or_default(),
+        reference_row: number("reference").unwrap_or_default(),
         measure_index: number("measure").unwrap_or_default(),
     }
 }
@@ -58,7 +58,7 @@ fn choice_from_address(address: &PageLocation) -> FigureOptions {
 fn set_choice(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
     let mut pairs = address::controls_parameters(&next.controls);
     if next.reference_row > 0 {
-        pairs.push(("against", next.reference_row.to_string()));
+        pairs.push(("reference", next.reference_row.to_string()));
     }
     if next.measure_index > 0 {
         pairs.push(("measure", next.measure_index.to_string()));

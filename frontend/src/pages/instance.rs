@@ -16,9 +16,10 @@ use shared::api::GetInstanceRequest;
 use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
 use shared::score::RankerKind;
-use shared::study::instance_details::InstanceDetails;
+use shared::score::slug::{find_ranker, ranker_slugs};
+use shared::study::instance_details::{InstanceDetails, RankerVerdict};
 
-use super::study::address::{InstanceView, StudyView, query_string};
+use super::study::address::{InstanceView, StudyView, query_string, variant_from_address};
 use crate::api;
 use crate::keyboard::{self, KeyOutcome};
 use crate::location::{self, PageLocation};
@@ -37,7 +38,7 @@ use scores::RankerScores;
 use term_contributions::TermContributionsSection;
 use word_similarity::SimilarWords;
 
-/// The study, probe, variant and number in an instance's path.
+/// The study, probe, variant and number in an instance's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct InstancePath {
     study: String,
@@ -47,21 +48,23 @@ struct InstancePath {
 }
 
 impl InstancePath {
-    fn parse_path(path: &str) -> Option<InstancePath> {
-        match PageRoute::parse(path) {
-            Some(PageRoute::Instance {
-                study,
-                probe,
-                mode,
-                number,
-            }) => Some(InstancePath {
-                study,
-                probe,
-                mode,
-                number,
-            }),
-            _ => None,
-        }
+    /// Parses an address; a missing variant is the first, as in [`InstanceView::read`].
+    fn parse(path: &str, search: &str) -> Option<InstancePath> {
+        let PageRoute::Instance {
+            study,
+            probe,
+            number,
+        } = PageRoute::parse(path)?
+        else {
+            return None;
+        };
+        let mode = variant_from_address(&|key| location::word(search, key));
+        Some(InstancePath {
+            study,
+            probe,
+            mode: mode.unwrap_or(AxiomVariant::Fixed),
+            number,
+        })
     }
 
     fn href(&self, number: u64, view: &InstanceView) -> String {
@@ -74,14 +77,14 @@ impl InstancePath {
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
     let PageLocation { path, search, .. } = PageLocation::current();
+    let variants = search.clone();
     // An address of another page is ignored, since this page is about to be removed.
     let place = Memo::new(move |before: Option<&Option<InstancePath>>| {
-        InstancePath::parse_path(&path.read()).or_else(|| before.cloned().flatten())
+        InstancePath::parse(&path.read(), &variants.read()).or_else(|| before.cloned().flatten())
     });
     let view = Memo::new(move |_| {
-        let mode = place.get().map_or(AxiomVariant::Fixed, |it| it.mode);
         let search = search.get();
-        InstanceView::read(&|key| location::word(&search, key), mode)
+        InstanceView::read(&|key| location::word(&search, key))
     });
     let tie = Memo::new(move |_| view.get().list.dials.tie_threshold);
     let show = LocalResource::new(move || {
@@ -112,8 +115,9 @@ pub(crate) fn Instance() -> impl IntoView {
     let lost = Signal::derive(move || around.get().flatten()?.err());
     let ranker = Memo::new(move |_| {
         let (_, answer) = show.get().flatten()?;
-        let said = answer.ok()?.verdicts.into_iter().nth(view.get().ranker?)?;
-        Some(said.ranker.label)
+        let verdicts = answer.ok()?.verdicts;
+        let row = ranker_row(&verdicts, view.get().ranker.as_deref()?)?;
+        Some(verdicts.into_iter().nth(row)?.ranker.label)
     });
     let wanted = RwSignal::new(None::<ListDirection>);
     let body = move || match (place.get(), show.get().flatten()) {
@@ -146,6 +150,12 @@ pub(crate) fn Instance() -> impl IntoView {
     }
 }
 
+/// Returns the row of a ranker that an address names.
+fn ranker_row(verdicts: &[RankerVerdict], name: &str) -> Option<usize> {
+    let slugs = ranker_slugs(verdicts.iter().map(|it| &it.ranker));
+    find_ranker(&slugs, name).ok()
+}
+
 /// Renders the breadcrumb of the page.
 #[component]
 fn Crumbs(
@@ -158,8 +168,8 @@ fn Crumbs(
         let place = place.get()?;
         let (view, ways) = (view.get(), ways.get());
         let dials = view.list.dials.clone();
-        let study = match view.ranker {
-            Some(row) => StudyView::with_selection(dials, place.probe, row),
+        let study = match view.ranker.clone() {
+            Some(ranker) => StudyView::with_selection(dials, place.probe, ranker),
             None => StudyView {
                 controls: dials,
                 ..StudyView::default()
@@ -167,9 +177,9 @@ fn Crumbs(
         };
         let probe = place.probe;
         let called = probe.name();
-        let list = match (view.ranker, ranker.get()) {
-            (Some(row), name) => {
-                let href = view.list.href(&place.study, probe, row);
+        let list = match (&view.ranker, ranker.get()) {
+            (Some(slug), name) => {
+                let href = view.list.href(&place.study, probe, slug);
                 let name = name.map_or(called.to_string(), |it| format!("{it} on {called}"));
                 view! { <a href=href>{name}</a> }.into_any()
             }
@@ -210,14 +220,15 @@ fn InstanceContent(
 ) -> impl IntoView {
     // The query term that is hovered, in a table or a document.
     let lit = RwSignal::new(None::<u32>);
-    let ranker = view.get_untracked().ranker.unwrap_or(0);
+    let ranker = view.get_untracked().ranker;
+    let ranker = ranker.and_then(|it| ranker_row(&shown.verdicts, &it));
     let why = match shown.has_withheld_texts {
         true => format!("{}.", explanation::expectation_clause(&shown)),
         false => explanation::instance_sentence(&shown),
     };
     let said = shown
         .verdicts
-        .get(ranker)
+        .get(ranker.unwrap_or(0))
         .map(|it| explanation::ranker_sentence(&shown, it))
         .unwrap_or_default();
     let mode = format!("{}, {}", shown.probe.name(), variant_label(shown.variant));
@@ -301,8 +312,8 @@ fn InstanceButtons(
     let playground = PageRoute::Playground.href()
         + &query_string([
             ("study", here.study.clone()),
-            ("axiom", here.probe.slug().into_owned()),
-            ("mode", here.mode.name().to_owned()),
+            ("probe", here.probe.slug().into_owned()),
+            ("variant", here.mode.name().to_owned()),
             ("number", here.number.to_string()),
         ]);
     let here = StoredValue::new(here);

@@ -8,7 +8,6 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map, use_url};
-use shared::annotation::tables::ranker_name;
 use shared::api::GetStudyRequest;
 use shared::plot::{self, FigureTheme};
 use shared::probe::{AxiomVariant, Probe};
@@ -17,7 +16,7 @@ use shared::study::controls::StudyControls;
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
 use shared::verdict::Outcome;
 
-use super::study::address::{InstanceListView, InstanceView, StudyView};
+use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
 use super::study::{documents_text, format_margin, margin_digits, margin_label};
 use crate::api::latest_reply::LatestReply;
 use crate::number_format::plural;
@@ -27,7 +26,6 @@ use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::figure::FigureView;
-use crate::widgets::heatmap::{MapPosition, MapRow};
 use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
 use crate::widgets::term_contributions::DifferenceBar;
@@ -54,7 +52,7 @@ pub(crate) fn Instances() -> impl IntoView {
 }
 
 #[component]
-fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView {
+fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoView {
     let query = use_query_map();
     let view = Memo::new(move |_| InstanceListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
@@ -64,10 +62,11 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         controls: dials.get(),
     });
     let (overview, failed) = (look.reply, look.error);
+    let ranker = StoredValue::new(ranker);
     let asked = Memo::new(move |_| InstanceListQuery {
         study: name.get_value(),
         probe,
-        ranker,
+        ranker: ranker.get_value(),
         view: view.get(),
     });
     let rows = InstanceRows::new(asked);
@@ -78,7 +77,8 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
             scroll: false,
             ..Default::default()
         };
-        navigate(&name.with_value(|it| view.href(it, probe, ranker)), options);
+        let href = view.href(&name.get_value(), probe, &ranker.get_value());
+        navigate(&href, options);
     });
     let settle = Callback::new(move |dials: StudyControls| {
         go.run(InstanceListView {
@@ -87,16 +87,16 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         });
     });
     let turned = DebouncedControls::new(dials.into(), settle);
-    let spot = Memo::new(move |_| MapPosition {
-        row: MapRow::Ranker(ranker),
+    let cell = CellAddress {
+        ranker: ranker.get_value(),
         probe,
-    });
+    };
+    let spot = Memo::new(move |_| overview.get().and_then(|it| cell.position(&it)));
     let about = probe.description();
     let title = move || {
         let overview = overview.get();
-        let name = overview.as_ref().map(|it| spot.get().name(it));
-        name.filter(|it| !it.is_empty())
-            .unwrap_or_else(|| ranker_name(&[], ranker))
+        let name = overview.as_ref().zip(spot.get());
+        name.map_or_else(|| ranker.get_value(), |(it, spot)| spot.name(it))
     };
     let heading = move || format!("{} on {}", title(), probe.name());
     // The controls are built once the study has told which values they can have.
@@ -129,7 +129,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
     };
     let mode = Memo::new(move |_| overview.get().map_or(AxiomVariant::Fixed, |it| it.variant));
     let study_href = move || {
-        let view = StudyView::with_selection(dials.get(), probe, ranker);
+        let view = StudyView::with_selection(dials.get(), probe, ranker.get_value());
         name.with_value(|it| view.href(it))
     };
     let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());
@@ -143,7 +143,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: usize) -> impl IntoView
         <h1>{heading}</h1>
         <p class="note">{about.statement}</p>
         {bar}
-        <Filters view go overview spot/>
+        <Filters probe view go overview spot/>
         {failure}
         <MarginFigure rows probe/>
         <InstanceList rows probe view mode go/>

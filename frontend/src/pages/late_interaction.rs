@@ -10,10 +10,11 @@ mod term_details;
 
 use leptos::prelude::*;
 use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
-use shared::late_interaction::LateInteractionAnalysis;
+use shared::late_interaction::ListedAnalysis;
 use shared::probe::PoolSpec;
 use shared::report::{self, format};
 use shared::score::RankerInfo;
+use shared::score::slug::find_ranker;
 use shared::study::controls::StudyControls;
 use shared::study::overview::StudyOverview;
 
@@ -37,10 +38,12 @@ type OverviewResource = LocalResource<Result<StudyOverview, api::Error>>;
 pub(crate) fn LateInteraction(
     /// The name of the study.
     study: String,
+    /// The slug of the ranker; none takes the first.
+    ranker: Option<String>,
 ) -> impl IntoView {
     let scene = LateInteractionPageState::from_address(
         study.clone(),
-        LateInteractionView::from_address,
+        move |get| LateInteractionView::from_address(ranker.clone(), get),
         LateInteractionView::href,
     );
     let name = scene.study;
@@ -51,7 +54,7 @@ pub(crate) fn LateInteraction(
     let found = api::fetch(move || ListLateInteractionAnalysesRequest {
         study: name.get_value(),
     });
-    let shown = move |found: Vec<LateInteractionAnalysis>| match found.is_empty() {
+    let shown = move |found: Vec<ListedAnalysis>| match found.is_empty() {
         true => view! { <NoAnalysis study=name.get_value()/> }.into_any(),
         false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
@@ -77,15 +80,20 @@ fn NoAnalysis(study: String) -> impl IntoView {
 
 #[component]
 fn AnalysisView(
-    found: Vec<LateInteractionAnalysis>,
+    found: Vec<ListedAnalysis>,
     /// Used for links to instances; the page works without it.
     overview: OverviewResource,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let last = found.len() - 1;
-    let at = Memo::new(move |_| scene.view.get().ranker.min(last));
-    let rankers = (last > 0).then(|| {
-        let rankers = found.iter().map(|it| it.header.ranker.clone()).collect();
+    let slugs: Vec<String> = found.iter().map(|it| it.slug.clone()).collect();
+    let at = Memo::new(move |_| {
+        let ranker = scene.view.get().ranker;
+        let row = ranker.and_then(|it| find_ranker(&slugs, &it).ok());
+        row.unwrap_or_default()
+    });
+    let rankers = (found.len() > 1).then(|| {
+        let ranker = |it: &ListedAnalysis| (it.slug.clone(), it.analysis.header.ranker.clone());
+        let rankers = found.iter().map(ranker).collect();
         view! { <RankerSelect rankers at scene/> }
     });
     let found = StoredValue::new(found);
@@ -93,7 +101,7 @@ fn AnalysisView(
         {rankers}
         {move || {
             let found = found.with_value(|it| it[at.get()].clone());
-            view! { <RankerAnalysis found overview scene/> }
+            view! { <RankerAnalysis listed=found overview scene/> }
         }}
     }
 }
@@ -101,21 +109,21 @@ fn AnalysisView(
 /// Renders the drop-down list of analyzed rankers.
 #[component]
 fn RankerSelect(
-    rankers: Vec<RankerInfo>,
+    /// The rankers with their slugs.
+    rankers: Vec<(String, RankerInfo)>,
     at: Memo<usize>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let options = rankers.into_iter().enumerate().map(|(number, it)| {
+    let options = rankers.into_iter().enumerate().map(|(number, (slug, it))| {
         let note = it.note.map(|it| format!(", {it}")).unwrap_or_default();
         let selected = move || at.get() == number;
-        view! { <option value=number.to_string() selected=selected>{it.label} {note}</option> }
+        view! { <option value=slug selected=selected>{it.label} {note}</option> }
     });
     let options = options.collect_view();
-    let choose = move |at: String| {
-        let ranker = at.parse().unwrap_or_default();
+    let choose = move |slug: String| {
         scene.update(|it| {
             *it = LateInteractionView {
-                ranker,
+                ranker: Some(slug),
                 ..LateInteractionView::default()
             };
         });
@@ -130,10 +138,14 @@ fn RankerSelect(
 /// Renders the analysis of one ranker.
 #[component]
 fn RankerAnalysis(
-    found: LateInteractionAnalysis,
+    listed: ListedAnalysis,
     overview: OverviewResource,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
+    let ListedAnalysis {
+        slug,
+        analysis: found,
+    } = listed;
     let head = found.header.clone();
     let note = head
         .ranker
@@ -184,7 +196,7 @@ fn RankerAnalysis(
         />
         <Plots found pieces chosen scene/>
         {of_word}
-        <QueryDocuments found lists scene/>
+        <QueryDocuments slug found lists scene/>
         <TermImportanceTable found table=words chosen scene/>
     }
 }

@@ -26,7 +26,7 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     /// Creates a state that follows the address, from functions that parse and write a view.
     pub(crate) fn from_address(
         study: String,
-        read: fn(address::ParameterLookup<'_>) -> V,
+        read: impl Fn(address::ParameterLookup<'_>) -> V + Send + Sync + 'static,
         href: fn(&V, &str) -> String,
     ) -> StudyPageState<V> {
         let here = PageLocation::current();

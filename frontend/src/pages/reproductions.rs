@@ -70,30 +70,25 @@ async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTab
 
 /// Returns the choice in the address; the default is table 3 of Câmara & Hauff.
 fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
-    let paper = address
-        .query_parameter("paper")
-        .and_then(|it| it.parse().ok());
-    let paper = paper.unwrap_or(Paper::Camara2020);
-    let table = address
-        .query_parameter("table")
-        .and_then(|it| it.parse().ok());
-    let known = table.filter(|it| paper.table_numbers().contains(it));
+    let table = match PageRoute::parse(&address.path.get_untracked()) {
+        Some(PageRoute::Reproductions { table }) => table,
+        _ => None,
+    };
     ReproductionChoice {
-        asked: PaperTable {
-            paper,
-            table: known.unwrap_or(paper.table_numbers()[paper.table_numbers().len() - 1]),
-        },
+        asked: table.unwrap_or(PaperTable {
+            paper: Paper::Camara2020,
+            table: 3,
+        }),
         study: address.query_parameter("study").filter(|it| !it.is_empty()),
     }
 }
 
 fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
-    let mut pairs = vec![
-        ("paper", next.asked.paper.name().to_owned()),
-        ("table", next.asked.table.to_string()),
-    ];
-    pairs.extend(next.study.clone().map(|it| ("study", it)));
-    let href = PageRoute::Reproductions.href() + &address::query_string(pairs);
+    let page = PageRoute::Reproductions {
+        table: Some(next.asked),
+    };
+    let study = next.study.clone().map(|it| ("study", it));
+    let href = page.href() + &address::query_string(study);
     if let Ok(history) = window().history() {
         let null = wasm_bindgen::JsValue::NULL;
         let _ = history.replace_state_with_url(&null, "", Some(&href));

@@ -53,7 +53,7 @@ pub(crate) fn view(page: PageRoute) -> AnyView {
         | PageRoute::HumanJudgments { .. }
         | PageRoute::Instances { .. }
         | PageRoute::Instance { .. }
-        | PageRoute::Reproductions
+        | PageRoute::Reproductions { .. }
         | PageRoute::Playground
         | PageRoute::Workbench
         | PageRoute::Operator

@@ -40,7 +40,7 @@ use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::export_buttons::ExportButtons;
 use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, MapPosition, MapRow};
 use crate::widgets::table::DataTable;
-use address::{FigureDisplay, InstanceListView, StudyView};
+use address::{CellAddress, FigureDisplay, InstanceListView, StudyView};
 use findings::Findings;
 use header::StudyHeader;
 use panel::CellPanel;
@@ -186,29 +186,31 @@ fn StudyContent(
     let turned = DebouncedControls::new(dials.into(), settle);
     let reach = ControlOptions::from_overview(&frame);
     let first = frame.clone();
-    let selected = Memo::new(move |_| selected_cell(&first, view.get().cell));
+    let selected = Memo::new(move |_| {
+        let wanted = view.get().cell.and_then(|it| it.position(&first));
+        selected_cell(&first, wanted)
+    });
     // The panel follows the focus after it has rested for a moment.
     let rest = Debounce::with_delay_ms(150);
     let focus = Callback::new(move |spot: MapPosition| {
         rest.schedule(move || {
             let now = view.get_untracked();
-            if now.cell != Some(spot) {
-                go.run(StudyView {
-                    cell: Some(spot),
-                    ..now
-                });
+            let cell = CellAddress::new(spot, &overview.read_untracked());
+            if now.cell != cell {
+                go.run(StudyView { cell, ..now });
             }
         });
     });
     let way = move |spot: MapPosition, outcome: Option<Outcome>| match (selected.get(), spot.row) {
         (None, _) | (_, MapRow::Relevance) => None,
-        (Some(_), MapRow::Ranker(row)) => {
+        (Some(_), MapRow::Ranker(_)) => {
+            let cell = CellAddress::new(spot, &overview.read())?;
             let list = InstanceListView {
                 dials: dials.get(),
                 outcome,
                 ..InstanceListView::default()
             };
-            Some(name.with_value(|it| list.href(it, spot.probe, row)))
+            Some(name.with_value(|it| list.href(it, cell.probe, &cell.ranker)))
         }
     };
     let href = Callback::new(move |spot: MapPosition| way(spot, None));

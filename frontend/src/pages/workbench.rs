@@ -22,6 +22,7 @@ use web_sys::{File, HtmlInputElement};
 
 use crate::api::{Error, worker};
 use crate::keyboard::{self, KeyOutcome};
+use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::routes::PageRoute;
 use settings::LocalStudySettings;
 use state::{JobLink, RunState, WorkbenchState};
@@ -32,7 +33,8 @@ pub(crate) fn Workbench() -> impl IntoView {
     let query = use_query_map().get_untracked();
     let job = query.get("job").map(|id| JobLink {
         id,
-        study_hash: query.get("of").unwrap_or_default(),
+        study_hash: with_old_names(WORKBENCH, |key| query.get(key))("instances")
+            .unwrap_or_default(),
     });
     let bench = WorkbenchState {
         files: RwSignal::new_local(Vec::new()),
@@ -96,7 +98,7 @@ fn write_address(bench: WorkbenchState) {
         let mut query = bench.settings.with(LocalStudySettings::to_query);
         if let Some(JobLink { id, study_hash: of }) = bench.job.get() {
             query.push(("job", id));
-            query.push(("of", of));
+            query.push(("instances", of));
         }
         let pairs: Vec<String> = query
             .iter()

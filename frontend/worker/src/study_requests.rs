@@ -11,7 +11,7 @@ use shared::api::{
     CompareRankersRequest, CreateJobRequest, Endpoint, ErrorResponse, ExportStudyRequest,
     GetBehavioralTestsRequest, GetCollectionStatisticsRequest, GetComparedQueryRequest,
     GetFiguresRequest, GetInstanceRequest, GetReproductionRequest, GetStudyRequest,
-    GetTopDocumentsRequest, JobScoresResponse, ListComparedQueriesRequest, ListInstancesRequest,
+    JobScoresResponse, ListComparedQueriesRequest, ListInstancesRequest,
     ListLateInteractionAnalysesRequest,
 };
 use shared::collection::text_hash;
@@ -20,7 +20,7 @@ use shared::compare::{
     ComparisonInput, ComparisonOptions, RankerRef, compare_rankers, compared_query, query_list,
 };
 use shared::error::Error;
-use shared::late_interaction::LateInteractionAnalysis;
+use shared::late_interaction::ListedAnalysis;
 use shared::probe::StudyDocNo;
 use shared::score::{RankerInfo, RankerKind, Scores};
 use shared::study::{Study, playground};
@@ -37,10 +37,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
         GetBehavioralTestsRequest::PATH => respond::<GetBehavioralTestsRequest>(study, request),
         // Only the server has late-interaction analyses.
-        ListLateInteractionAnalysesRequest::PATH => {
-            Ok(json(&Vec::<LateInteractionAnalysis>::new()))
-        }
-        GetTopDocumentsRequest::PATH => respond::<GetTopDocumentsRequest>(study, request),
+        ListLateInteractionAnalysesRequest::PATH => Ok(json(&Vec::<ListedAnalysis>::new())),
         CompareRankersRequest::PATH => respond::<CompareRankersRequest>(study, request),
         ListComparedQueriesRequest::PATH => respond::<ListComparedQueriesRequest>(study, request),
         GetComparedQueryRequest::PATH => respond::<GetComparedQueryRequest>(study, request),
@@ -306,7 +303,9 @@ pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
         Error::Invalid { .. } => "setting",
-        Error::NotFound { .. } | Error::IndexNotFound { .. } => "unknown",
+        Error::NotFound { .. } | Error::UnknownName { .. } | Error::IndexNotFound { .. } => {
+            "unknown"
+        }
     };
     ErrorResponse {
         field: error.field().map(str::to_owned),

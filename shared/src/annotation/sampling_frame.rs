@@ -161,7 +161,7 @@ mod tests {
         let listing = InstanceListOptions {
             controls: Default::default(),
             probe,
-            ranker: 1,
+            ranker: "1".to_owned(),
             outcome,
             query_filter: String::new(),
             min_margin: None,

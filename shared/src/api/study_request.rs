@@ -5,8 +5,7 @@ use super::annotation::GetTrialItemsRequest;
 use super::{
     CollectionStatisticsResponse, CompareRankersRequest, Endpoint, GetBehavioralTestsRequest,
     GetCollectionStatisticsRequest, GetComparedQueryRequest, GetFiguresRequest, GetInstanceRequest,
-    GetReproductionRequest, GetStudyRequest, GetTopDocumentsRequest, ListComparedQueriesRequest,
-    ListInstancesRequest,
+    GetReproductionRequest, GetStudyRequest, ListComparedQueriesRequest, ListInstancesRequest,
 };
 use crate::annotation::trial::draw_trial_items;
 use crate::error::Error;
@@ -42,9 +41,6 @@ study_requests! {
     GetStudyRequest => |request, study| study.overview(&request.controls);
     GetFiguresRequest => |request, study| study.figures(&request.options);
     GetBehavioralTestsRequest => |request, study| study.behavioral_tests(&request.options);
-    GetTopDocumentsRequest => |request, study| {
-        study.top_documents(request.query_id, &request.ranker)
-    };
     CompareRankersRequest => |request, study| study.compare_rankers(&request.options);
     ListComparedQueriesRequest => |request, study| {
         study.list_compared_queries(&request.options, &request.page)

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ComparisonOptions, RankerOption, RankerRef};
 use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry, encode_hex};
-use crate::error::{Error, FieldError, InvalidField};
+use crate::error::{Error, InvalidField};
 use crate::probe::StudyDocNo;
 use crate::score::{RankerInfo, RankerKind, Scores};
 use crate::study::Study;
@@ -105,9 +105,9 @@ pub fn run_option(file: &str, run: &Run) -> RankerOption {
 impl Study {
     /// Returns the rankers of the study as options.
     pub fn ranker_options(&self) -> Vec<RankerOption> {
-        let rankers = self.scores.iter().zip(0..);
-        let choice = rankers.map(|(it, row)| RankerOption {
-            ranker: RankerRef::Ranker(row),
+        let rankers = self.scores.iter().zip(self.ranker_slugs());
+        let choice = rankers.map(|(it, slug)| RankerOption {
+            ranker: RankerRef::Ranker(slug),
             label: it.ranker.label.clone(),
             detail: it.ranker.detail.clone(),
         });
@@ -127,10 +127,7 @@ impl Study {
             ));
         }
         let scores = |who: &RankerRef| match who {
-            RankerRef::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
-                let members = "rankers";
-                FieldError::IndexOutOfRange { items: members, n }.for_field("pair")
-            }),
+            RankerRef::Ranker(name) => Ok(&self.scores[self.ranker_row(name)?]),
             RankerRef::Run(_) => {
                 let reason = "a run can only be compared with another run, in the Workbench or \
                      with `axioscope compare --collection`; choose two rankers of the study";

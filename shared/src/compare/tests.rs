@@ -475,6 +475,15 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         study.compare_query(&all, "q1").unwrap().metrics.query,
         "sea bank"
     );
+    let slug = |name: &str| RankerRef::Ranker(name.to_owned());
+    // A row is a name too, and the reply has the slugs.
+    let swapped = ComparisonOptions {
+        rankers: ["1", "bm25"].map(slug),
+        ..all.clone()
+    };
+    let swapped = study.compare_rankers(&swapped).unwrap();
+    assert_eq!(swapped.options.rankers, ["ql", "bm25"].map(slug));
+    assert_eq!(swapped.rankers[0].label, "QL");
     let refused = |pair: [RankerRef; 2]| {
         let asking = ComparisonOptions {
             rankers: pair,
@@ -482,11 +491,11 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
         };
         study.compare_rankers(&asking).unwrap_err().to_string()
     };
-    assert!(refused([RankerRef::Ranker(0), RankerRef::Ranker(9)]).contains("2 rankers"));
-    assert!(
-        refused([RankerRef::Ranker(0), RankerRef::Run("x".to_owned())])
-            .contains("with another run")
+    assert_eq!(
+        refused(["bm25", "9"].map(slug)),
+        "there is no ranker named `9`; there are bm25, ql"
     );
+    assert!(refused([slug("0"), RankerRef::Run("x".to_owned())]).contains("with another run"));
     // Rankings can be compared without texts.
     let bare = study.without_texts().compare_rankers(&all).unwrap();
     assert!(bare.has_withheld_texts);
@@ -502,7 +511,10 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
 #[test]
 fn what_stands_in_an_address_is_read_again() {
     let asking = ComparisonOptions {
-        rankers: [RankerRef::Ranker(3), RankerRef::Run("a b.run".to_owned())],
+        rankers: [
+            RankerRef::Ranker("ql".to_owned()),
+            RankerRef::Run("a b.run".to_owned()),
+        ],
         subset: ComparisonSubset::WithRetrievedRelevant,
         min_relevant_grade: Some(2),
         stopwords: Stopwords::None,

@@ -38,6 +38,7 @@ pub(crate) fn overview() -> StudyOverview {
         rows: vec![
             OverviewRow {
                 ranker: ranker("BM25", "k1 1.2, b .75", RankerKind::Lexical),
+                slug: "bm25".to_owned(),
                 cells: vec![
                     Some(cell([13_094, 0, 963], [0.926, 0.937], 0.0002)),
                     Some(cell([9_785, 0, 0], [1.0, 1.0], 0.0002)),
@@ -49,6 +50,7 @@ pub(crate) fn overview() -> StudyOverview {
             },
             OverviewRow {
                 ranker: ranker("<script>|%&\n_mean", "=1+1", RankerKind::Neural),
+                slug: "script-mean".to_owned(),
                 cells: vec![Some(cell([7_310, 20, 6_727], [0.38, 0.61], 0.34)), None],
                 effectiveness: vec![None],
                 n_unscored: 12,

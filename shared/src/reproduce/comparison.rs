@@ -120,8 +120,9 @@ impl Bm25Comparison {
         pair: [u32; 2],
         counted: ComparisonSubset,
     ) -> Result<Bm25Comparison, Error> {
+        let slugs = study.ranker_slugs();
         let asking = ComparisonOptions {
-            rankers: pair.map(RankerRef::Ranker),
+            rankers: pair.map(|row| RankerRef::Ranker(slugs[row as usize].clone())),
             subset: counted,
             ..ComparisonOptions::default()
         };

@@ -134,6 +134,8 @@ impl RelevanceSlice {
 pub struct TestedRanker {
     /// The tested ranker, with its parameters and fingerprint.
     pub ranker: RankerInfo,
+    /// The name of the ranker in addresses.
+    pub slug: String,
     /// δ, in the unit of its scores; `None` if its pools have no two scores to tune it with.
     pub tie_threshold: Option<f64>,
 }
@@ -252,8 +254,10 @@ impl Study {
         let rankers: Vec<TestedRanker> = self
             .scores
             .iter()
-            .map(|it| TestedRanker {
+            .zip(self.ranker_slugs())
+            .map(|(it, slug)| TestedRanker {
                 ranker: it.ranker.clone(),
+                slug,
                 tie_threshold: match asking.tie_threshold {
                     TieThreshold::TunedPerRanker => self.tuned_delta(it, &filter),
                     TieThreshold::Fixed { width } => Some(width),

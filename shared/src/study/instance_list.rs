@@ -21,8 +21,8 @@ pub struct InstanceListOptions {
     /// The probe: a column of the table.
     #[serde(alias = "axiom")]
     pub probe: Probe,
-    /// The row of the ranker, counted from 0.
-    pub ranker: usize,
+    /// The ranker: its slug, or its row counted from 0.
+    pub ranker: String,
     /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -192,7 +192,7 @@ mod tests {
         let probe = listing.probe;
         let mode = listing.controls.variant_of(study).unwrap();
         let instances = study.instances_of(probe, mode).unwrap();
-        let scores = &study.scores[listing.ranker];
+        let scores = &study.scores[study.ranker_row(&listing.ranker).unwrap()];
         let width = listing.controls.tie_threshold(scores);
         let all = (0..instances.len()).map(|at| {
             let (query, claim) = (instances.query(at), instances.claim(at));
@@ -252,7 +252,7 @@ mod tests {
         });
         let holes = crate::score::Scores::new(ranker, values.collect(), &study.pairs);
         study.add_scores(holes.unwrap()).unwrap();
-        for ranker in [0, 2] {
+        for ranker in ["bm25", "2"] {
             for sort in [
                 InstanceSort::Query,
                 InstanceSort::MarginAscending,
@@ -261,7 +261,7 @@ mod tests {
             ] {
                 for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
                     let listing = InstanceListOptions {
-                        ranker,
+                        ranker: ranker.to_owned(),
                         outcome,
                         sort,
                         ..first_five()
@@ -290,7 +290,7 @@ mod tests {
         InstanceListOptions {
             controls: StudyControls::default(),
             probe: Probe::Axiom(Axiom::Tfc1),
-            ranker: 0,
+            ranker: "0".to_owned(),
             outcome: None,
             query_filter: String::new(),
             min_margin: None,

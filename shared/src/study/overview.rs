@@ -137,6 +137,8 @@ pub struct SplitSize {
 pub struct OverviewRow {
     /// The ranker of this row of the heat map.
     pub ranker: RankerInfo,
+    /// The name of the ranker in addresses.
+    pub slug: String,
     /// One cell for each column; `None` if the axiom has no instance with a verdict.
     pub cells: Vec<Option<OverviewCell>>,
     /// One value for each measure, over the pool; `None` without judgments.
@@ -261,7 +263,11 @@ impl Study {
         let mut rankers: Vec<OverviewRow> = self
             .scores
             .iter()
-            .map(|it| self.row(it, &shown, &filter, dials))
+            .zip(self.ranker_slugs())
+            .map(|(it, slug)| OverviewRow {
+                slug,
+                ..self.row(it, &shown, &filter, dials)
+            })
             .collect();
         correct(&mut rankers);
         let splits = self.splits();
@@ -346,6 +352,7 @@ impl Study {
             n_truncated: scores.truncated.len() as u64,
             stability: self.stability_summary(scores, shown, filter, width),
             ranker: scores.ranker.clone(),
+            slug: String::new(),
         }
     }
 

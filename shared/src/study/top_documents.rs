@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
+use crate::late_interaction::{LateInteractionAnalysis, ListedAnalysis};
 use crate::probe::StudyDocNo;
+use crate::score::RankerInfo;
+use crate::score::slug::ranker_slugs;
 
 /// The maximum number of documents that are returned.
 pub const MAX_TOP_DOCUMENTS: usize = 10;
@@ -46,6 +49,29 @@ pub struct TopDocument {
 }
 
 impl Study {
+    /// Returns the late-interaction analyses with the slugs of their rankers. The study may lack a
+    /// ranker; its slug then differs from those of the study's rankers.
+    pub fn list_analyses(&self, analyses: Vec<LateInteractionAnalysis>) -> Vec<ListedAnalysis> {
+        let of_study = self.scores.iter().map(|it| &it.ranker);
+        let mut rankers: Vec<&RankerInfo> = of_study.collect();
+        let mut rows = Vec::new();
+        for it in &analyses {
+            let ranker = &it.header.ranker;
+            let known = |it: &&RankerInfo| it.fingerprint == ranker.fingerprint;
+            rows.push(rankers.iter().position(known).unwrap_or(rankers.len()));
+            if rows.last() == Some(&rankers.len()) {
+                rankers.push(ranker);
+            }
+        }
+        let slugs = ranker_slugs(rankers);
+        let listed = analyses.into_iter().zip(rows);
+        let listed = listed.map(|(analysis, row)| ListedAnalysis {
+            slug: slugs[row].clone(),
+            analysis,
+        });
+        listed.collect()
+    }
+
     /// Returns the top documents of the pool of a query, given by its position, under the ranker
     /// with a fingerprint.
     pub fn top_documents(&self, query: usize, fingerprint: &str) -> Result<TopDocuments, Error> {
@@ -93,7 +119,48 @@ pub(crate) fn truncate_text(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::late_interaction::LateInteractionHeader;
     use crate::study::fixture;
+
+    fn analysis(ranker: RankerInfo) -> LateInteractionAnalysis {
+        LateInteractionAnalysis {
+            header: LateInteractionHeader {
+                name: "w".to_owned(),
+                title: "W".to_owned(),
+                collection: "c".to_owned(),
+                pool: "all".to_owned(),
+                ranker,
+                created: "2026-11-20".to_owned(),
+                queries: Vec::new(),
+                n_pairs: 0,
+                n_docs: 0,
+                min_occurrences: 1,
+            },
+            words: Vec::new(),
+            tokens: Vec::new(),
+            idf_importance_correlation: None,
+            idf_delta_es_correlation: None,
+            idf_spectral_correlation: None,
+            pretrained_idf_spectral_correlation: None,
+        }
+    }
+
+    #[test]
+    fn an_analysis_has_the_slug_of_the_ranker_in_the_study_or_one_of_its_own() {
+        let study = fixture::study("river", &["river"], 10);
+        let [bm25, ql] = [0, 1].map(|row: usize| study.scores[row].ranker.clone());
+        let other = RankerInfo {
+            fingerprint: "0a1b2c3d".to_owned(),
+            ..bm25.clone()
+        };
+        let analyses = [other, ql, bm25].map(analysis).to_vec();
+        let listed = study.list_analyses(analyses.clone());
+        let slugs: Vec<&str> = listed.iter().map(|it| it.slug.as_str()).collect();
+        assert_eq!(slugs, ["bm25-0a1b2c", "ql", "bm25"]);
+        let listed: Vec<LateInteractionAnalysis> =
+            listed.into_iter().map(|it| it.analysis).collect();
+        assert_eq!(listed, analyses);
+    }
 
     /// Returns a row for each document: id, whether it is truncated, grade.
     fn shown(found: &TopDocuments) -> Vec<(&str, bool, Option<i32>)> {

@@ -57,7 +57,7 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
             expect_agreement(carla, &home, task);
             settle(carla, &server, task);
             expect_export(carla, &home, task);
-            carla.open("/review");
+            carla.open("/annotation/tasks");
             carla.wait_for_text("Which text is better?");
             readability::expect_readable(carla, "reviews");
         });
@@ -102,7 +102,7 @@ fn alone(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     readability::expect_readable(tab, "join");
     join(tab, "Ann");
-    tab.open(&format!("/review/{}", task.0));
+    tab.open(&format!("/annotation/tasks/{}", task.0));
     let mut ann = BrowserAnnotator::new(tab, items, 0);
     ann.wait_for_item();
     readability::expect_readable(tab, "annotation");
@@ -125,7 +125,7 @@ const SAVED: &str = "const said = document.querySelector('.mine')?.innerText ?? 
 fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link: &str) {
     tab.open(link);
     join(tab, "Ben");
-    tab.open(&format!("/review/{}", task.0));
+    tab.open(&format!("/annotation/tasks/{}", task.0));
     let mut ben = BrowserAnnotator::new(tab, items, 1);
     ben.wait_for_item();
     for _ in 0..20 {
@@ -156,7 +156,10 @@ fn with_the_network_cut(tab: &BrowserTab, (task, items): (TaskId, &Items), link:
 
 /// Compares the page of the curator with the values calculated by hand in [`answers`].
 fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
-    tab.open(&format!("/review/{}/curate?part=agreement", task.0));
+    tab.open(&format!(
+        "/annotation/tasks/{}/curate?tab=agreement",
+        task.0
+    ));
     tab.wait_for_text("Inter-annotator agreement");
     readability::expect_readable(tab, "agreement");
     let button = "Save Inter-annotator agreement as CSV";
@@ -176,17 +179,20 @@ fn expect_agreement(tab: &BrowserTab, home: &TestHome, task: TaskId) {
     let found = number(&table, "Ann", "Cohen’s κ");
     assert!((found - COHEN).abs() < 5e-5, "{found}");
 
-    tab.open(&format!("/review/{}/curate?part=progress", task.0));
+    tab.open(&format!("/annotation/tasks/{}/curate?tab=progress", task.0));
     tab.wait_for_text("Ben");
     readability::expect_readable(tab, "progress");
-    tab.open(&format!("/review/{}/curate", task.0));
+    tab.open(&format!("/annotation/tasks/{}/curate", task.0));
     tab.wait_for_text("Which text is better?");
     readability::expect_readable(tab, "curate");
 }
 
 /// Carla adjudicates the first item of the queue with a key.
 fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
-    tab.open(&format!("/review/{}/curate?part=adjudication", task.0));
+    tab.open(&format!(
+        "/annotation/tasks/{}/curate?tab=adjudication",
+        task.0
+    ));
     tab.wait_for_text(&format!("{N_SPLIT} items"));
     tab.wait_for_element("the item", ".settle .decide");
     readability::expect_readable(tab, "adjudication");
@@ -201,7 +207,7 @@ fn settle(tab: &BrowserTab, server: &TestServer, task: TaskId) {
 
 /// Checks that the export has the answers that were given on screen.
 fn expect_export(tab: &BrowserTab, home: &TestHome, task: TaskId) {
-    tab.open(&format!("/review/{}/curate?part=export", task.0));
+    tab.open(&format!("/annotation/tasks/{}/curate?tab=export", task.0));
     tab.wait_for_text("Every event with its history");
     readability::expect_readable(tab, "export");
     let file = tab.download(&home.path(""), "JSONL", &format!("review-{}.jsonl", task.0));

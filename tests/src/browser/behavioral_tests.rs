@@ -75,23 +75,23 @@ fn other_numbers(tab: &BrowserTab, before: &str) -> String {
 #[test]
 fn another_width_changes_numbers_and_address() {
     with_tab(&SITE.origin, |tab| {
-        open(tab, "/study/both");
+        open(tab, "/studies/both");
         tab.wait_for_text("21 behavioral tests");
         let tuned = numbers(tab);
         tab.click(AriaRole::Radio, "0");
-        tab.wait_for_address("/study/both?width=0");
+        tab.wait_for_address("/studies/both?test_tie_threshold=0");
         let zero = other_numbers(tab, &tuned);
         tab.click(AriaRole::Radio, "custom");
         tab.fill("ε, in score units", "-1");
         tab.wait_for_text("ε must be a number of at least 0");
         tab.fill("ε, in score units", "2.5");
-        tab.wait_for_address("/study/both?width=2.5");
+        tab.wait_for_address("/studies/both?test_tie_threshold=2.5");
         other_numbers(tab, &zero);
         // The controls of the axioms keep the view of the behavioral tests.
         tab.click(AriaRole::Radio, "not truncated");
-        tab.wait_for_address("/study/both?only=whole&width=2.5");
+        tab.wait_for_address("/studies/both?subset=untruncated&test_tie_threshold=2.5");
         // The address alone restores the same view.
-        open(tab, "/study/both?width=0");
+        open(tab, "/studies/both?test_tie_threshold=0");
         assert_eq!(numbers(tab), zero);
     });
 }
@@ -99,37 +99,41 @@ fn another_width_changes_numbers_and_address() {
 #[test]
 fn a_cell_opens_its_details_and_leads_to_its_samples() {
     with_tab(&SITE.origin, |tab| {
-        open(tab, "/study/both");
+        open(tab, "/studies/both");
         tab.click_at("#effect-prepend-query-all-1");
-        tab.wait_for_address("/study/both?behaviour=prepend-query.1");
+        tab.wait_for_address("/studies/both?test=prepend-query&test_ranker=ql");
         tab.wait_for_text("QL on Prepend query");
         tab.wait_for_text("p (paired t test)");
         // Arrow keys move from cell to cell, and Enter selects one.
         tab.press(Key::Down);
         tab.press(Key::Left);
         tab.press(Key::Enter);
-        tab.wait_for_address("/study/both?behaviour=drop-query-terms.0");
+        tab.wait_for_address("/studies/both?test=drop-query-terms&test_ranker=bm25");
         tab.wait_for_text("BM25 on Drop query terms");
         let labels = "[aria-label=Documents] label";
         tab.click_at(&format!("{labels}:nth-child(2)"));
-        tab.wait_for_address("/study/both?of=relevant&behaviour=drop-query-terms.0");
+        tab.wait_for_address(
+            "/studies/both?documents=relevant&test=drop-query-terms&test_ranker=bm25",
+        );
         tab.wait_for_text("Relevant documents: grade");
         assert_eq!(tab.count("#effect-drop-query-terms-relevant-0"), 1);
         tab.choose("Ranker", "QL Dirichlet, μ 2500");
-        tab.wait_for_address("/study/both?ranker=1&of=relevant");
+        tab.wait_for_address("/studies/both?matrix_ranker=ql&documents=relevant");
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
         // One of its three pairs has two identical documents.
         tab.wait_for_text("2 samples; excluded from 3 pairs: 1 identical");
         tab.click_at(".behaviours .panel a.btn");
-        tab.wait_for_address("/study/both/drop-query-terms/0?tie=");
+        tab.wait_for_address(
+            "/studies/both/rankers/bm25/probes/drop-query-terms/instances?tie_threshold=",
+        );
         tab.wait_for_text("BM25 on Drop query terms");
         tab.wait_until(
             "samples",
             "return [...document.querySelectorAll('a.line .verdict')]
                 .some(it => it.textContent === 'negative')",
         );
-        tab.click_at("nav.crumbs a[href^='/study/']");
-        tab.wait_for_address("/study/both?");
+        tab.click_at("nav.crumbs a[href^='/studies/']");
+        tab.wait_for_address("/studies/both?");
         tab.wait_until("the behaviours", SHOWN);
         tab.wait_for_text("BM25 on Drop query terms");
     });
@@ -138,7 +142,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
 #[test]
 fn behaviours_alone_have_no_map() {
     with_tab(&SITE.origin, |tab| {
-        open(tab, "/study/alone");
+        open(tab, "/studies/alone");
         assert_eq!(tab.count(".map, .findings"), 0);
         assert!(!tab.text("main").contains("No ranker has scored"));
         readability::expect_readable(tab, "behavioral tests");

@@ -17,9 +17,9 @@ const SHOWN: &str = "return document.querySelectorAll('.drawn svg.drawing').leng
 #[test]
 fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/study/demo");
+        tab.open("/studies/demo");
         tab.click(AriaRole::Link, "Compare rankers");
-        tab.wait_for_address("/study/demo/differ");
+        tab.wait_for_address("/studies/demo/compare");
         tab.wait_until("the figures", SHOWN);
         tab.expect_headings(&[
             "hypotheses",
@@ -40,7 +40,7 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
             &[],
         );
         tab.press(Key::Enter);
-        tab.wait_for_address("/study/demo/differ?of=length.");
+        tab.wait_for_address("/studies/demo/compare?selection=length.");
         tab.wait_for_text("Show all queries");
         assert_eq!(tab.count("g.pick[aria-pressed=true]"), 1);
         tab.wait_until("the queries of the bar", SHOWN);
@@ -62,18 +62,18 @@ fn a_bar_leads_to_its_queries_and_these_to_their_texts() {
 #[test]
 fn what_is_chosen_stands_in_the_address() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/study/demo/differ");
+        tab.open("/studies/demo/compare");
         tab.wait_until("the figures", SHOWN);
         let first = tab.text("h1");
         tab.click(AriaRole::Button, "Swap rankers");
-        tab.wait_for_address("/study/demo/differ?a=1&b=0");
+        tab.wait_for_address("/studies/demo/compare?a=ql&b=bm25");
         tab.wait_until("the figures", SHOWN);
         assert_ne!(tab.text("h1"), first);
         tab.choose("Minimum relevant grade", "3");
-        tab.wait_for_address("/study/demo/differ?a=1&b=0&from=3");
-        tab.open("/study/demo/differ?a=0&b=9");
-        tab.wait_for_text("rankers, counted from 0");
-        tab.expect_in_console("422");
+        tab.wait_for_address("/studies/demo/compare?a=ql&b=bm25&min_relevant_grade=3");
+        tab.open("/studies/demo/compare?a=bm25&b=9");
+        tab.wait_for_text("there is no ranker named `9`; there are bm25, ql");
+        tab.expect_in_console("404");
         tab.click(AriaRole::Link, "Compare the first two rankers");
         tab.wait_until("the figures", SHOWN);
         assert_eq!(tab.text("h1"), first);
@@ -115,7 +115,7 @@ fn two_runs_are_compared_without_a_server() {
         tab.open("/workbench");
         tab.upload("#files-picker", &files);
         tab.click(AriaRole::Link, "Compare runs");
-        tab.wait_for_address("/study/local/differ?a=run%3Afirst.run&b=run%3Asecond.run");
+        tab.wait_for_address("/studies/local/compare?a=run%3Afirst.run&b=run%3Asecond.run");
         tab.wait_until("the figures", SHOWN);
         tab.wait_for_text("first and second");
         tab.wait_for_text("too few queries");

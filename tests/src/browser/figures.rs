@@ -16,9 +16,9 @@ fn choose(tab: &BrowserTab, field: usize, value: &str) {
 #[test]
 fn the_figures_of_a_study_follow_what_is_chosen() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/study/demo");
+        tab.open("/studies/demo");
         tab.click(AriaRole::Link, "Figures");
-        tab.wait_for_address("/study/demo/figures");
+        tab.wait_for_address("/studies/demo/figures");
         tab.wait_for_element("the funnel", ".drawn svg.drawing");
         tab.expect_headings(&[
             "funnel",
@@ -41,7 +41,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         choose(tab, 0, "code");
         tab.wait_until(
             "the other reading",
-            "return location.search.includes('mode=code')
+            "return location.search.includes('variant=code')
                 && document.body.innerText.includes('variant code, from study demo')",
         );
     });
@@ -50,7 +50,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
 #[test]
 fn a_table_of_a_paper_stands_beside_a_study() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/replay");
+        tab.open("/reproductions");
         tab.wait_for_text("DistilBERT");
         tab.wait_for_text("Choose a study to fill our columns.");
         tab.wait_until(
@@ -72,7 +72,7 @@ fn a_table_of_a_paper_stands_beside_a_study() {
             &[],
         );
         assert_eq!(same, true);
-        tab.open("/replay?paper=rennings2019&table=1");
+        tab.open("/reproductions/rennings2019/tables/1");
         tab.wait_for_text("3,488,746");
     });
 }

@@ -51,26 +51,26 @@ const RIVER: &str = "return document.querySelector('#term')?.textContent === 'ri
 #[test]
 fn a_word_leads_to_its_queries_and_these_to_their_texts() {
     with_tab(&SITE.origin, |tab| {
-        tab.open("/study/tiny");
+        tab.open("/studies/tiny");
         tab.click(AriaRole::Link, "Late interaction");
-        tab.wait_for_address("/study/tiny/inside");
+        tab.wait_for_address("/studies/tiny/late-interaction");
         tab.wait_until("the plots", SHOWN);
         tab.wait_for_text("not fine-tuned for late interaction");
         tab.wait_for_text("before fine-tuning r =");
         // The table selects the same terms as a click in a plot.
         tab.click(AriaRole::Button, "river");
-        tab.wait_for_address("/study/tiny/inside?word=river");
+        tab.wait_for_address("/studies/tiny/late-interaction?term=river");
         tab.wait_until("the word", RIVER);
         tab.reload();
         tab.wait_until("the word", RIVER);
         tab.wait_for_text("1 query contains it");
 
         tab.click(AriaRole::Link, "Show its documents: river bank");
-        tab.wait_for_address("/study/tiny/inside?word=river&query=0");
+        tab.wait_for_address("/studies/tiny/late-interaction?term=river&query=0");
         tab.wait_for_text("The top 10 of 12 candidate documents, ranked by this ranker.");
         assert_eq!(tab.count("table.asked tbody tr"), 10);
         tab.click_at("table.asked tbody a");
-        tab.wait_for_address("/study/tiny/inside?word=river&query=0&doc=");
+        tab.wait_for_address("/studies/tiny/late-interaction?term=river&query=0&doc=");
         let heat = "return document.querySelectorAll('.strip svg.drawing').length === 1
             && document.querySelectorAll('table.asked [aria-current=true]').length === 1";
         tab.wait_until("the heat map", heat);
@@ -81,14 +81,14 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
         tab.wait_until("the word", RIVER);
 
         tab.click(AriaRole::Link, "river bank");
-        tab.wait_for_address("/study/tiny/tfc1/1?q=river%20bank");
+        tab.wait_for_address("/studies/tiny/rankers/tiny-late-interaction/probes/tfc1/instances?query_filter=river%20bank");
         tab.wait_for_element("its instances", "a.line .verdict");
         tab.back();
         tab.wait_until("the word", RIVER);
         // Any other query can be searched.
         tab.fill("Search queries", "FOX");
         tab.click(AriaRole::Link, "red fox");
-        tab.wait_for_address("/study/tiny/inside?word=river&query=1");
+        tab.wait_for_address("/studies/tiny/late-interaction?term=river&query=1");
         tab.wait_for_text("Query q2");
         assert!(!tab.address().contains("doc="), "{}", tab.address());
     });
@@ -97,7 +97,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
 #[test]
 fn a_dot_chooses_its_word() {
     with_tab(&SITE.origin, |tab| {
-        tab.open("/study/tiny/inside");
+        tab.open("/studies/tiny/late-interaction");
         tab.wait_until("the plots", SHOWN);
         let said = tab.text_of("#importance", ".dots svg g title");
         let word = said.split(':').next().unwrap().to_owned();
@@ -111,7 +111,7 @@ fn a_dot_chooses_its_word() {
              }))",
             &[],
         );
-        tab.wait_for_address("/study/tiny/inside?word=");
+        tab.wait_for_address("/studies/tiny/late-interaction?term=");
         tab.wait_until(
             "the word",
             &format!("return document.querySelector('#term')?.textContent === '{word}'"),
@@ -123,7 +123,7 @@ fn a_dot_chooses_its_word() {
 fn plots_have_tables_and_files() {
     let folder = tempfile::tempdir().unwrap();
     with_tab(&SITE.origin, |tab| {
-        tab.open("/study/tiny/inside");
+        tab.open("/studies/tiny/late-interaction");
         tab.wait_until("the plots", SHOWN);
         tab.click(AriaRole::Button, "Table");
         tab.wait_until(
@@ -155,7 +155,7 @@ fn plots_have_tables_and_files() {
 fn a_study_that_was_not_looked_into_says_how() {
     let served = SharedServer::start(published("plain", "Plain"), &[]);
     with_tab(&served.origin, |tab| {
-        tab.open("/study/plain/inside");
+        tab.open("/studies/plain/late-interaction");
         tab.wait_for_text("No late-interaction ranker of this study has been analyzed");
         tab.wait_for_text("axioscope late-interaction --study plain");
     });
@@ -192,7 +192,7 @@ fn choose_layer_and_head(tab: &BrowserTab) {
 #[test]
 fn an_instance_shows_where_a_cross_encoder_looks() {
     with_tab(&SITE.origin, |tab| {
-        tab.open("/study/tiny/tfc1/fixed/instance/0");
+        tab.open("/studies/tiny/probes/tfc1/instances/0?variant=fixed");
         tab.wait_for_text("Attention of cross-tiny:cross");
         choose_layer_and_head(tab);
         tab.wait_for_text("Token matches of tiny late interaction");

@@ -54,7 +54,7 @@ fn a_run_in_the_workbench_leaves_the_page_at_hand() {
 fn the_longest_task_while_a_study_opens_is_told() {
     with_tab(demo_site::origin(), |tab| {
         median_of_five(tab, "while a study opens", || {
-            tab.open("/study/demo");
+            tab.open("/studies/demo");
             tab.wait_for_element("the map", "[role=grid] a.cell[data-step]");
             longest(tab, 0.0)
         });

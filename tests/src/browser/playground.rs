@@ -91,7 +91,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
 #[test]
 fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/playground#query=river&text1=a river&text2=a bank");
+        tab.open("/playground#query=river&doc1=a river&doc2=a bank");
         until_stands(tab, "TFC1", "preconditions? not satisfied");
         tab.js("location.hash = '#query=lake&text1=a lake&text2=mud'", &[]);
         tab.wait_for_text("Opened another link");
@@ -105,7 +105,7 @@ fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
 #[test]
 fn further_axioms_and_formulas_are_measured_as_one_types() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/playground#query=river bank&text1=the river bank&text2=a bank by the river");
+        tab.open("/playground#query=river bank&doc1=the river bank&doc2=a bank by the river");
         until_stands(tab, "TP", "applies");
         let field = "Further axioms and axiom formulas, for example: prox1, tfc1 & tp";
         tab.fill(field, "prox1, prox1 & tp, m_and");
@@ -120,7 +120,7 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
 #[test]
 fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
     with_tab(demo_site::origin(), |tab| {
-        tab.open("/playground#query=ice&text1=Ice melts. Mud stays.&text2=mud");
+        tab.open("/playground#query=ice&doc1=Ice melts. Mud stays.&doc2=mud");
         let text_b = "return document.querySelector('#text-B').value";
         tab.choose("Manipulation of document A", "Reverse sentences");
         tab.click(AriaRole::Button, "Write to document B, from document A");

@@ -23,15 +23,15 @@ macro_rules! readable_pages {
 
 readable_pages! {
     studies: "/", "a.card";
-    study: "/study/demo", "[role=grid] a.cell[data-step]";
-    instances: "/study/demo/tfc1/0?outcome=violated", "a.line .verdict";
-    instance: "/study/demo/tfc1/fixed/instance/0", "table.measured";
+    study: "/studies/demo", "[role=grid] a.cell[data-step]";
+    instances: "/studies/demo/rankers/bm25/probes/tfc1/instances?outcome=violated", "a.line .verdict";
+    instance: "/studies/demo/probes/tfc1/instances/0?variant=fixed", "table.measured";
     playground: "/playground", "#playground-query";
     workbench: "/workbench", "#files-picker";
     about: "/about", ".worked";
-    figures: "/study/demo/figures", ".drawn svg.drawing";
-    differ: "/study/demo/differ", "table.asked tbody tr";
-    replay: "/replay?study=demo", "table.data";
+    figures: "/studies/demo/figures", ".drawn svg.drawing";
+    differ: "/studies/demo/compare", "table.asked tbody tr";
+    replay: "/reproductions?study=demo", "table.data";
     operator: "/operator", ".canaries .verdict.ok";
 }
 

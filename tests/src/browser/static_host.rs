@@ -30,11 +30,11 @@ fn without_a_server_studies_playground_and_workbench_work() {
     with_tab(&host.origin, |tab| {
         tab.open("/");
         tab.click(AriaRole::Link, "Glaciers, bread and bridges");
-        tab.wait_for_address("/study/demo");
+        tab.wait_for_address("/studies/demo");
         tab.wait_for_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
         tab.click(AriaRole::Radio, "code");
-        tab.wait_for_address("/study/demo?mode=code");
-        tab.open("/study/demo/lnc1/1?outcome=satisfied");
+        tab.wait_for_address("/studies/demo?variant=code");
+        tab.open("/studies/demo/rankers/ql/probes/lnc1/instances?outcome=satisfied");
         tab.wait_for_count("rows", "a.line", "> 5");
         tab.click_at("a.line");
         tab.wait_for_text("Contribution of each term");
@@ -81,14 +81,14 @@ rankers = ["bm25", "ql"]"#;
     let mounts = BTreeMap::from([("/", dist), ("/studies", home.path("studies"))]);
     let host = StaticServer::start(mounts);
     with_tab(&host.origin, |tab| {
-        tab.open("/study/bare/tfc1/0");
+        tab.open("/studies/bare/rankers/bm25/probes/tfc1/instances");
         tab.wait_for_element("rows", "a.line");
         tab.click_at("a.line");
         tab.wait_for_text("The text is not published.");
         tab.wait_for_text("This study was published without document texts.");
         assert_eq!(tab.count(".doc p.text"), 0);
         tab.click(AriaRole::Link, "Add your copy of the collection");
-        tab.wait_for_address("/study/bare");
+        tab.wait_for_address("/studies/bare");
         tab.wait_for_text("This study was published without document texts.");
         const PICKER: &str = "section[aria-label='Missing document texts'] input";
         tab.upload(PICKER, &[&half]);

@@ -14,11 +14,11 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
             assert!(card.contains(fact), "{fact} in {card}");
         }
         tab.click(AriaRole::Link, "Glaciers, bread and bridges");
-        tab.wait_for_address("/study/demo");
+        tab.wait_for_address("/studies/demo");
         tab.back();
         tab.at_exactly("/");
         tab.click(AriaRole::Link, "Open a study");
-        tab.wait_for_address("/study/demo");
+        tab.wait_for_address("/studies/demo");
     });
 }
 

@@ -36,23 +36,23 @@ fn numbers(tab: &BrowserTab) -> String {
 #[test]
 fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
     with_tab(demo_site::origin(), |tab| {
-        open(tab, "/study/demo");
+        open(tab, "/studies/demo");
         tab.js("document.querySelector('#cell-0-tfc1').focus()", &[]);
         tab.wait_for_text("BM25 on TFC1");
         tab.press(Key::Right);
-        tab.wait_for_address("/study/demo?cell=tfc2.0");
+        tab.wait_for_address("/studies/demo?ranker=bm25&probe=tfc2");
         tab.wait_for_text("BM25 on TFC2");
         tab.press(Key::Down);
-        tab.wait_for_address("/study/demo?cell=tfc2.1");
+        tab.wait_for_address("/studies/demo?ranker=ql&probe=tfc2");
         tab.wait_for_text("QL on TFC2");
         tab.press(Key::End);
-        tab.wait_for_address("/study/demo?cell=tp.1");
+        tab.wait_for_address("/studies/demo?ranker=ql&probe=tp");
         tab.press(Key::Home);
-        tab.wait_for_address("/study/demo?cell=tfc1.1");
+        tab.wait_for_address("/studies/demo?ranker=ql&probe=tfc1");
         // The whole map has a single tab stop.
         assert_eq!(tab.count("[role=grid] a.cell[tabindex='0']"), 1);
         // The address alone restores the same view.
-        open(tab, "/study/demo?cell=tp.0");
+        open(tab, "/studies/demo?ranker=0&probe=tp");
         tab.wait_for_text("BM25 on TP");
     });
 }
@@ -60,20 +60,20 @@ fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
 #[test]
 fn another_reading_changes_numbers_and_address() {
     with_tab(demo_site::origin(), |tab| {
-        open(tab, "/study/demo");
+        open(tab, "/studies/demo");
         let fixed = numbers(tab);
         tab.click(AriaRole::Radio, "code");
-        tab.wait_for_address("/study/demo?mode=code");
+        tab.wait_for_address("/studies/demo?variant=code");
         let code = other_numbers(tab, &fixed);
         // The key cycles through the variants: `code` is the last, so `fixed` comes next.
         tab.press("m");
         tab.wait_until(
             "the first reading",
-            "return !location.search.includes('mode')",
+            "return !location.search.includes('variant')",
         );
         assert_eq!(other_numbers(tab, &code), fixed);
         tab.press("[");
-        tab.wait_for_address("/study/demo?delta=9");
+        tab.wait_for_address("/studies/demo?length_tolerance=9");
         other_numbers(tab, &fixed);
     });
 }
@@ -81,7 +81,7 @@ fn another_reading_changes_numbers_and_address() {
 #[test]
 fn what_stands_out_is_told_and_leads_to_its_cell() {
     with_tab(demo_site::origin(), |tab| {
-        open(tab, "/study/demo");
+        open(tab, "/studies/demo");
         let told = tab.js(
             "return [...document.querySelectorAll('.findings li')]
                 .map(it => [it.querySelector('a').getAttribute('href'), it.innerText])",
@@ -93,7 +93,7 @@ fn what_stands_out_is_told_and_leads_to_its_cell() {
             let (href, said) = (finding[0].as_str().unwrap(), finding[1].as_str().unwrap());
             // Every number has its interval.
             assert!(said.contains('[') && said.contains('.'), "{said}");
-            assert!(href.starts_with("/study/demo?cell="), "{href}");
+            assert!(href.starts_with("/studies/demo?ranker="), "{href}");
             tab.click_at(&format!(".findings a[href='{href}']"));
             tab.wait_for_address(href);
         }
@@ -103,9 +103,9 @@ fn what_stands_out_is_told_and_leads_to_its_cell() {
 #[test]
 fn every_figure_has_its_table() {
     with_tab(demo_site::origin(), |tab| {
-        open(tab, "/study/demo");
+        open(tab, "/studies/demo");
         tab.click(AriaRole::Button, "Table");
-        tab.wait_for_address("/study/demo?show=table");
+        tab.wait_for_address("/studies/demo?view=table");
         tab.wait_for_count("a table", ".in-place table tbody tr", ">= 2");
     });
 }
@@ -113,11 +113,13 @@ fn every_figure_has_its_table() {
 #[test]
 fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
     with_tab(demo_site::origin(), |tab| {
+        // An address that the page had before leads to it.
         open(tab, "/study/demo?cell=lnc2.0");
+        tab.wait_for_address("/studies/demo?probe=lnc2&ranker=0");
         tab.click_at("#cell-0-tfc1");
-        tab.wait_for_address("/study/demo?cell=tfc1.0");
+        tab.wait_for_address("/studies/demo?ranker=bm25&probe=tfc1");
         tab.press(Key::Enter);
-        tab.wait_for_address("/study/demo/tfc1/0");
+        tab.wait_for_address("/studies/demo/rankers/bm25/probes/tfc1/instances");
         tab.wait_for_count("rows", "a.line", "> 5");
 
         tab.wait_until(
@@ -132,7 +134,7 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
             &[],
         );
         tab.click(AriaRole::Radio, violated.as_str().unwrap());
-        tab.wait_for_address("/study/demo/tfc1/0?outcome=violated");
+        tab.wait_for_address("/studies/demo/rankers/bm25/probes/tfc1/instances?outcome=violated");
         tab.wait_until(
             "violations only",
             "const lines = [...document.querySelectorAll('a.line .verdict')];
@@ -140,14 +142,14 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
         );
 
         tab.choose("Order", "closest call first");
-        tab.wait_for_address("/study/demo/tfc1/0?outcome=violated&sort=closest");
+        tab.wait_for_address("/studies/demo/rankers/bm25/probes/tfc1/instances?outcome=violated&sort=absolute-margin");
         tab.wait_until(
             "the new order",
             "return !document.querySelector('.listed .stale')",
         );
 
         tab.click_at("a.line");
-        tab.wait_for_address("/study/demo/tfc1/fixed/instance/");
+        tab.wait_for_address("/studies/demo/probes/tfc1/instances/");
         instance(tab);
     });
 }
@@ -197,7 +199,7 @@ fn instance(tab: &BrowserTab) {
     let query = tab.text("h1.query");
     tab.wait_for_count("the texts", ".docs .doc", ">= 2");
     tab.press("p");
-    tab.wait_for_address("/playground?study=demo&axiom=tfc1");
+    tab.wait_for_address("/playground?study=demo&probe=tfc1");
     tab.wait_until(
         "the query",
         "return document.querySelector('#playground-query')?.value",

@@ -108,7 +108,7 @@ fn pairs_of_texts_become_transfer_sets() {
         // "The stone bridge" occurs in only one of the corrections.
         assert_eq!((n_identical, n_samples), (1, 2));
         tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/study/local");
+        tab.wait_for_address("/studies/local");
         tab.wait_for_text("short-and-long");
     });
 }
@@ -154,7 +154,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         bring_scores(tab, &files, &pairs);
 
         tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/study/local");
+        tab.wait_for_address("/studies/local");
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 18");
         tab.wait_for_text("mine.tsv");
         // The study is still there after a reload, until it is cleared.
@@ -175,7 +175,7 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.upload(picker, &[&queries]);
         tab.wait_for_text("queries.jsonl: is not a study of this version");
         tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/study/local");
+        tab.wait_for_address("/studies/local");
         tab.wait_for_count("the map", "[role=grid] a.cell", ">= 12");
     });
 }
@@ -291,7 +291,7 @@ fn what_texts_say_is_never_markup() {
         create_study(tab);
         expect_text_only(tab);
         tab.click(AriaRole::Link, "Open the study");
-        tab.wait_for_address("/study/local");
+        tab.wait_for_address("/studies/local");
         tab.wait_for_element("the map", "[role=grid] a.cell[data-step]");
         expect_text_only(tab);
         let cell = tab.js(
@@ -365,7 +365,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         tab.upload(PICKER, &[&brought[2]]);
         wait_for_files(tab, 3);
         create_study(tab);
-        tab.open("/study/local/stmc1/0");
+        tab.open("/studies/local/rankers/bm25/probes/stmc1/instances");
         tab.wait_for_element("instances", "a.line");
         tab.click_at("a.line");
         tab.wait_for_text("Words similar to the query");
@@ -373,7 +373,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         assert!(tab.count(".like-words .words li") >= 2);
         // The word vectors are also used in the Playground.
         tab.press("p");
-        tab.wait_for_address("/playground?study=local&axiom=stmc1");
+        tab.wait_for_address("/playground?study=local&probe=stmc1");
         tab.wait_until(
             "STMC1 applies",
             "return [...document.querySelectorAll('.holds:not(.not)')]
@@ -434,15 +434,15 @@ fn queries_in_splits_are_counted_apart() {
         wait_for_files(tab, 3);
         create_study(tab);
         tab.wait_for_text("splits.tsv: not in the collection: 1 query (q9)");
-        tab.open("/study/local");
+        tab.open("/studies/local");
         tab.wait_for_text("2 queries");
         tab.choose("Split", "train (1)");
-        tab.wait_for_address("/study/local?split=train");
+        tab.wait_for_address("/studies/local?split=train");
         tab.wait_for_text("over 1 query");
         tab.click(AriaRole::Link, "Figures");
-        tab.wait_for_address("/study/local/figures?split=train");
+        tab.wait_for_address("/studies/local/figures?split=train");
         tab.wait_for_text("From candidates to instances");
         tab.choose("Split", "all splits");
-        tab.wait_for_address("/study/local/figures");
+        tab.wait_for_address("/studies/local/figures");
     });
 }

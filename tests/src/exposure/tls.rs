@@ -56,7 +56,11 @@ fn over_tls_the_link_makes_an_operator_and_plain_http_leads_there() {
     let client = client.redirect(Policy::none()).build().unwrap();
     let token = link_token(&server).to_owned();
     let sign_in = serde_json::to_string(&OperatorSignInRequest { token }).unwrap();
-    for path in ["/", "/study/demo?mode=code", OperatorSignInRequest::PATH] {
+    for path in [
+        "/",
+        "/studies/demo?variant=code",
+        OperatorSignInRequest::PATH,
+    ] {
         let plain = format!("http://127.0.0.1:{plain_port}{path}");
         let asked = client.post(plain).header("host", HOST);
         let answer = asked.body(sign_in.clone()).send().unwrap();

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::compare::{ComparisonSubset, RankerComparison};
 use shared::text::Stopwords;
 
-use crate::pages::compare_address::{ComparePageState, parse_ranker_parameter, ranker_parameter};
+use crate::pages::compare_address::ComparePageState;
 use crate::widgets::controls::SplitSelect;
 use crate::widgets::form::SelectField;
 
@@ -64,9 +64,10 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
             it.page = 0;
         });
     };
+    let [first, second] = found.options.rankers.clone();
     let swap = move |_| {
         scene.update(|it| {
-            it.comparison.rankers.reverse();
+            it.comparison.rankers = [second.clone(), first.clone()];
             it.page = 0;
         });
     };
@@ -111,11 +112,11 @@ fn RankerSelect(
     let options = found.ranker_options.iter().map(|it| {
         let said = format!("{} {}", it.label, it.detail);
         let selected = it.ranker == chosen;
-        view! { <option value=ranker_parameter(&it.ranker) selected=selected>{said}</option> }
+        view! { <option value=it.ranker.to_string() selected=selected>{said}</option> }
     });
     let options = options.collect_view();
     let choose = move |word: String| {
-        if let Some(who) = parse_ranker_parameter(&word) {
+        if let Ok(who) = word.parse() {
             scene.update(|it| {
                 it.comparison.rankers[side] = who;
                 it.page = 0;

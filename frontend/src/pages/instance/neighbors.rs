@@ -34,8 +34,8 @@ impl InstanceNeighbors {
         place: &InstancePath,
         view: &InstanceView,
     ) -> Result<InstanceNeighbors, api::Error> {
-        if let (Some(row), Some(at)) = (view.ranker, view.position) {
-            let page = ask(place, &view.list, row, at).await?;
+        if let (Some(ranker), Some(at)) = (&view.ranker, view.position) {
+            let page = ask(place, &view.list, ranker, at).await?;
             if let Some(found) = InstanceNeighbors::from_page(&page, at, place.number) {
                 return Ok(InstanceNeighbors {
                     is_in_list: true,
@@ -46,7 +46,7 @@ impl InstanceNeighbors {
         }
         let mut list = InstanceListView::default();
         list.dials.variant = Some(place.mode);
-        let page = ask(place, &list, 0, place.number).await?;
+        let page = ask(place, &list, "0", place.number).await?;
         let found = InstanceNeighbors::from_page(&page, place.number, place.number);
         let alone = InstanceNeighbors {
             is_in_list: false,
@@ -119,11 +119,11 @@ pub(super) fn instance_noun_with_article(probe: Probe) -> &'static str {
 async fn ask(
     place: &InstancePath,
     list: &InstanceListView,
-    row: usize,
+    ranker: &str,
     at: u64,
 ) -> Result<InstancePage, api::Error> {
     let part = at.saturating_sub(1)..at + 2;
-    let listing = list.list_request(place.probe, row, part);
+    let listing = list.list_request(place.probe, ranker, part);
     api::call(&ListInstancesRequest {
         study: place.study.clone(),
         filter: listing,

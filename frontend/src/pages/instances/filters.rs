@@ -18,19 +18,20 @@ use crate::widgets::verdict::verdict_label;
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
 #[component]
 pub(super) fn Filters(
+    /// The axiom or behavioral test.
+    probe: Probe,
     /// The view in the address.
     view: Memo<InstanceListView>,
     /// Changes the address.
     go: Callback<InstanceListView>,
     /// Used for the counts; none until it is loaded.
     overview: Memo<Option<Arc<StudyOverview>>>,
-    /// The position on the heat map whose instances are listed.
-    spot: Memo<MapPosition>,
+    /// The position on the heat map whose instances are listed, once it is known.
+    spot: Memo<Option<MapPosition>>,
 ) -> impl IntoView {
-    let probe = spot.get_untracked().probe;
     let cell = move || {
         let overview = overview.get()?;
-        spot.get().cell(&overview).cloned()
+        spot.get()?.cell(&overview).cloned()
     };
     let outcomes = [
         None,

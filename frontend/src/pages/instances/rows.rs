@@ -18,7 +18,7 @@ const PAGE: u64 = 200;
 pub(super) struct InstanceListQuery {
     pub(super) study: String,
     pub(super) probe: Probe,
-    pub(super) ranker: usize,
+    pub(super) ranker: String,
     pub(super) view: InstanceListView,
 }
 
@@ -119,7 +119,7 @@ impl InstanceRows {
         });
         leptos::task::spawn_local(async move {
             let part = page * PAGE..(page + 1) * PAGE;
-            let listing = asked.view.list_request(asked.probe, asked.ranker, part);
+            let listing = asked.view.list_request(asked.probe, &asked.ranker, part);
             let answer = api::call(&ListInstancesRequest {
                 study: asked.study.clone(),
                 filter: listing,

@@ -7,8 +7,8 @@ use crate::routes::PageRoute;
 /// What the Late interaction page shows, as encoded in its address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LateInteractionView {
-    /// The position of the ranker among those that were analyzed.
-    pub(crate) ranker: usize,
+    /// The slug of the ranker, which is in the path; none takes the first that was analyzed.
+    pub(crate) ranker: Option<String>,
     /// The selected query term.
     pub(crate) term: Option<String>,
     /// The position of the query whose documents are listed.
@@ -31,13 +31,17 @@ impl LateInteractionPageState {
 }
 
 impl LateInteractionView {
-    /// Parses a view from an address; parameters that cannot be parsed are ignored.
-    pub(crate) fn from_address(get: ParameterLookup<'_>) -> LateInteractionView {
+    /// Parses a view from the ranker in the path and the parameters of an address; parameters that
+    /// cannot be parsed are ignored.
+    pub(crate) fn from_address(
+        ranker: Option<String>,
+        get: ParameterLookup<'_>,
+    ) -> LateInteractionView {
         let number = |key: &str| get(key)?.parse().ok();
         let word = |key: &str| get(key).filter(|it| !it.is_empty());
         LateInteractionView {
-            ranker: number("ranker").unwrap_or_default(),
-            term: word("word"),
+            ranker,
+            term: word("term"),
             query: number("query"),
             doc_id: word("doc"),
         }
@@ -47,14 +51,12 @@ impl LateInteractionView {
     /// left out.
     pub(crate) fn href(&self, study: &str) -> String {
         let mut pairs: Vec<(&'static str, String)> = Vec::new();
-        if self.ranker > 0 {
-            pairs.push(("ranker", self.ranker.to_string()));
-        }
-        pairs.extend(self.term.clone().map(|it| ("word", it)));
+        pairs.extend(self.term.clone().map(|it| ("term", it)));
         pairs.extend(self.query.map(|it| ("query", it.to_string())));
         pairs.extend(self.doc_id.clone().map(|it| ("doc", it)));
         let page = PageRoute::LateInteraction {
             study: study.to_owned(),
+            ranker: self.ranker.clone(),
         };
         page.href() + &query_string(pairs)
     }
@@ -67,26 +69,26 @@ mod tests {
     #[test]
     fn a_view_survives_its_address() {
         let view = LateInteractionView {
-            ranker: 1,
+            ranker: Some("minilm-late".to_owned()),
             term: Some("c++".to_owned()),
             query: Some(0),
             doc_id: Some("d 1".to_owned()),
         };
-        let href = "/study/demo/inside?ranker=1&word=c%2B%2B&query=0&doc=d%201";
+        let href = "/studies/demo/late-interaction/minilm-late?term=c%2B%2B&query=0&doc=d%201";
         assert_eq!(view.href("demo"), href);
         let get = |key: &str| {
             let value = match key {
-                "ranker" => "1",
-                "word" => "c++",
+                "term" => "c++",
                 "query" => "0",
                 "doc" => "d 1",
                 _ => return None,
             };
             Some(value.to_owned())
         };
-        assert_eq!(LateInteractionView::from_address(&get), view);
-        let odd = LateInteractionView::from_address(&|_| Some("".to_owned()));
+        let ranker = view.ranker.clone();
+        assert_eq!(LateInteractionView::from_address(ranker, &get), view);
+        let odd = LateInteractionView::from_address(None, &|_| Some("".to_owned()));
         assert_eq!(odd, LateInteractionView::default());
-        assert_eq!(odd.href("demo"), "/study/demo/inside");
+        assert_eq!(odd.href("demo"), "/studies/demo/late-interaction");
     }
 }

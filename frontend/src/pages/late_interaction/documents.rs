@@ -24,6 +24,8 @@ const PREVIEW_CHARS: usize = 160;
 /// Renders the section with the documents of a query.
 #[component]
 pub(super) fn QueryDocuments(
+    /// The name of the ranker in addresses.
+    slug: String,
     found: StoredValue<LateInteractionAnalysis>,
     /// Links to the instances.
     lists: Memo<InstanceListLinks>,
@@ -33,7 +35,7 @@ pub(super) fn QueryDocuments(
     let firsts = LocalResource::new(move || {
         let asked = query.get().map(|query| GetTopDocumentsRequest {
             study: scene.study.get_value(),
-            ranker: found.with_value(|it| it.header.ranker.fingerprint.clone()),
+            ranker: slug.clone(),
             query_id: query,
         });
         async move {

@@ -10,7 +10,8 @@ use crate::pages::study::address::InstanceListView;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct InstanceListLinks {
     pub(super) study: String,
-    pub(super) row: usize,
+    /// The slug of the ranker.
+    pub(super) ranker: String,
     /// The probes that have instances.
     pub(super) probes: Vec<Probe>,
 }
@@ -18,12 +19,14 @@ pub(super) struct InstanceListLinks {
 impl InstanceListLinks {
     /// Creates the links for this ranker, or for the first of the study if it is not in the study.
     pub(super) fn for_ranker(overview: &StudyOverview, ranker: &RankerInfo) -> InstanceListLinks {
-        let mut rows = overview.rows.iter().map(|it| &it.ranker.fingerprint);
+        let mut rows = overview.rows.iter();
+        let of_ranker = rows.find(|it| it.ranker.fingerprint == ranker.fingerprint);
+        let row = of_ranker.or(overview.rows.first());
         let some = overview.columns.iter();
         let some = some.filter(|it| it.n_instances > 0 && !overview.rows.is_empty());
         InstanceListLinks {
             study: overview.name.clone(),
-            row: rows.position(|it| *it == ranker.fingerprint).unwrap_or(0),
+            ranker: row.map_or(String::new(), |it| it.slug.clone()),
             probes: some.map(|it| it.probe).collect(),
         }
     }
@@ -34,6 +37,6 @@ impl InstanceListLinks {
             query: query.to_owned(),
             ..InstanceListView::default()
         };
-        view.href(&self.study, probe, self.row)
+        view.href(&self.study, probe, &self.ranker)
     }
 }

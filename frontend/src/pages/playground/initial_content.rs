@@ -87,7 +87,7 @@ pub(super) fn OriginNotice(
 ) -> impl IntoView {
     move || {
         let origin = desk.origin.get()?;
-        let href = origin.page().href();
+        let href = origin.href();
         let name = format!(
             "{} instance {}",
             origin.0.probe.name(),

@@ -9,6 +9,7 @@ use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, Limits, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::playground::PlaygroundRequest;
 
+use crate::old_addresses::{PLAYGROUND, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::{
     default_length_tolerance, parse_further_axioms, parse_length_tolerance,
@@ -181,8 +182,8 @@ impl PlaygroundSettings {
         let mut words = vec![("study", self.study.clone().unwrap_or_default())];
         words.extend(self.analyzer.to_parameters());
         words.extend([
-            ("mode", self.variant.name().to_owned()),
-            ("delta", self.length_tolerance.clone()),
+            ("variant", self.variant.name().to_owned()),
+            ("length_tolerance", self.length_tolerance.clone()),
             ("min_terms", self.min_query_terms.clone()),
             ("further", self.further_axioms.clone()),
             ("k1", self.k1.clone()),
@@ -196,7 +197,7 @@ impl PlaygroundSettings {
     fn from_parameters(word: &impl Fn(&str) -> Option<String>) -> PlaygroundSettings {
         let usual = PlaygroundSettings::default_settings();
         let or = |key: &str, usual: String| word(key).unwrap_or(usual);
-        let mode = word("mode");
+        let mode = word("variant");
         let mode = AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
@@ -205,7 +206,7 @@ impl PlaygroundSettings {
             study: word("study").filter(|it| !it.is_empty()),
             analyzer: AnalyzerChoice::from_parameters(word),
             variant: mode.unwrap_or(usual.variant),
-            length_tolerance: or("delta", usual.length_tolerance),
+            length_tolerance: or("length_tolerance", usual.length_tolerance),
             min_query_terms: or("min_terms", usual.min_query_terms),
             further_axioms: or("further", usual.further_axioms),
             k1: or("k1", usual.k1),
@@ -218,7 +219,7 @@ impl PlaygroundSettings {
 
 impl PlaygroundInput {
     /// The keys of the documents in a link. No setting uses one of these keys or that of the query.
-    const TEXTS: [&str; 3] = ["text1", "text2", "text3"];
+    const TEXTS: [&str; 3] = ["doc1", "doc2", "doc3"];
 
     /// Creates an input with an empty query, two empty documents and the default settings.
     pub(crate) fn empty() -> PlaygroundInput {
@@ -266,6 +267,7 @@ impl PlaygroundInput {
     /// Parses the parameters of a link; none if there is neither a query nor a document. Other
     /// missing parameters have their default values.
     pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
+        let word = with_old_names(PLAYGROUND, word);
         let query = word("query");
         let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
         if query.is_none() && texts.iter().all(Option::is_none) {
@@ -359,20 +361,29 @@ mod tests {
             .iter()
             .map(|it| it.0)
             .collect();
-        assert_eq!(keys, ["query", "text1", "text2"]);
+        assert_eq!(keys, ["query", "doc1", "doc2"]);
     }
 
     #[test]
     fn a_link_without_query_and_texts_is_no_sheet() {
         assert_eq!(
-            PlaygroundInput::from_words(|key| (key == "mode").then(|| "code".to_owned())),
+            PlaygroundInput::from_words(|key| (key == "variant").then(|| "code".to_owned())),
             None
         );
-        let sheet = PlaygroundInput::from_words(|key| (key == "text1").then(|| "mud".to_owned()));
-        assert_eq!(
-            sheet.map(|it| it.documents),
-            Some(vec!["mud".to_owned(), String::new()])
-        );
+        // A link may have the keys of before.
+        for (key, value) in [("doc1", "mud"), ("text1", "mud")] {
+            let sheet = PlaygroundInput::from_words(|it| (it == key).then(|| value.to_owned()));
+            let documents = sheet.map(|it| it.documents);
+            assert_eq!(documents, Some(vec!["mud".to_owned(), String::new()]));
+        }
+        let old = [("query", "ice"), ("mode", "code"), ("delta", "4")];
+        let sheet = PlaygroundInput::from_words(|key| {
+            let found = old.iter().find(|it| it.0 == key);
+            found.map(|it| it.1.to_owned())
+        });
+        let settings = sheet.unwrap().settings;
+        assert_eq!(settings.variant, AxiomVariant::Code);
+        assert_eq!(settings.length_tolerance, "4");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{CollectionStatisticsResponse, GetInstanceRequest, ScoreDocumentsResponse};
-use shared::probe::{AxiomVariant, Claim, Manipulation};
+use shared::probe::{Claim, Manipulation};
 use shared::score::RankerInfo;
 use shared::study::instance_details::{InstanceDetails, QueryTermInfo};
 use shared::study::playground::PlaygroundResult;
@@ -15,7 +15,8 @@ use shared::verdict::Verdict;
 use super::input::{PlaygroundField, PlaygroundFieldError, PlaygroundInput, PlaygroundSettings};
 use super::text_history::TextHistory;
 use crate::api::{self, Error};
-use crate::routes::PageRoute;
+use crate::old_addresses::{PLAYGROUND, with_old_names};
+use crate::pages::study::address::{InstanceView, variant_from_address};
 use crate::widgets::form::FormState;
 
 /// Lists the display names of the documents, of which there are at most three.
@@ -150,28 +151,28 @@ impl PlaygroundState {
 pub(super) struct SourceInstance(pub(super) GetInstanceRequest);
 
 impl SourceInstance {
-    /// Reads `study`, `axiom`, `mode` and `number` from the parameters of an address.
+    /// Reads `study`, `probe`, `variant` and `number` from the parameters of an address.
     pub(super) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> Option<SourceInstance> {
-        let mode = word("mode")?;
+        let word = with_old_names(PLAYGROUND, word);
         Some(SourceInstance(GetInstanceRequest {
             study: word("study")?,
-            probe: word("axiom")?.parse().ok()?,
-            variant: AxiomVariant::ALL
-                .iter()
-                .copied()
-                .find(|it| it.name() == mode)?,
+            probe: word("probe")?.parse().ok()?,
+            variant: variant_from_address(&word)?,
             number: word("number")?.parse().ok()?,
             tie_threshold: None,
         }))
     }
 
-    pub(super) fn page(&self) -> PageRoute {
-        PageRoute::Instance {
-            study: self.0.study.clone(),
-            probe: self.0.probe,
-            mode: self.0.variant,
-            number: self.0.number,
-        }
+    /// Returns the address of the page of the instance.
+    pub(super) fn href(&self) -> String {
+        let GetInstanceRequest {
+            study,
+            probe,
+            variant,
+            number,
+            ..
+        } = &self.0;
+        InstanceView::default().href(study, *probe, *variant, *number)
     }
 
     pub(super) async fn sheet(self) -> Result<PlaygroundInput, Error> {

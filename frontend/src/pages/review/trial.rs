@@ -11,6 +11,7 @@ use crate::api;
 use crate::keyboard::{self, KeyOutcome};
 use crate::location::{self, PageLocation};
 use crate::number_format::plural;
+use crate::pages::study::address::instance_href;
 use crate::routes::PageRoute;
 use crate::widgets::progress::Progress;
 use crate::widgets::resource_view::ResourceView;
@@ -207,7 +208,7 @@ fn TrialFeedback(
     let claim = tried.content.claim;
     let sides = tried.assignment.display_order;
     let on_screen = move |it| item::SENTENCE_LABELS.label(claim, sides.map_answer(it));
-    let href = PageRoute::for_instance(study, tried.instance).href();
+    let href = instance_href(&study, tried.instance);
     let about = tried.instance.probe.description();
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
         _ if !tried.instance.probe.is_axiom() => ("verdict quiet", "Answered"),
@@ -255,7 +256,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
         let place = tried.instance;
-        let href = PageRoute::for_instance(study.clone(), place).href();
+        let href = instance_href(&study, place);
         let claim = tried.content.claim;
         let said =
             item::BUTTON_LABELS.label(claim, tried.assignment.display_order.map_answer(answer));

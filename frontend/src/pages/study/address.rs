@@ -1,9 +1,12 @@
 //! The addresses of a study's pages, so that a view can be cited and shared.
 
+use shared::annotation::task::InstanceRef;
 use shared::probe::{AxiomVariant, Probe};
+use shared::score::slug::{RELEVANCE_SLUG, find_ranker};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use shared::study::controls::{InstanceSubset, StudyControls};
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
+use shared::study::overview::StudyOverview;
 use shared::verdict::Outcome;
 
 use crate::routes::{PageRoute, escape};
@@ -21,11 +24,20 @@ pub(crate) struct StudyView {
     /// The controls.
     pub(crate) controls: StudyControls,
     /// The cell in the side panel; none selects the first.
-    pub(crate) cell: Option<MapPosition>,
+    pub(crate) cell: Option<CellAddress>,
     /// Whether the map or the table is shown.
     pub(crate) display: FigureDisplay,
     /// The view of the behavioral tests.
     pub(crate) behavioral_tests: BehavioralTestsView,
+}
+
+/// A cell of the heat map, or of the behavioral tests, as an address names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CellAddress {
+    /// The slug of the ranker or its row, or [`RELEVANCE_SLUG`].
+    pub(crate) ranker: String,
+    /// The axiom or behavioral test.
+    pub(crate) probe: Probe,
 }
 
 /// The view of the behavioral tests on the Study page.
@@ -33,13 +45,12 @@ pub(crate) struct StudyView {
 pub(crate) struct BehavioralTestsView {
     /// The tie threshold: the smallest difference of scores that counts.
     pub(crate) tie_threshold: TieThreshold,
-    /// The row of the ranker whose matrix is shown.
-    pub(crate) ranker: usize,
+    /// The ranker whose matrix is shown; none takes the first.
+    pub(crate) ranker: Option<String>,
     /// The documents whose manipulations are shown.
     pub(crate) slice: RelevanceSlice,
-    /// The behavioral test and the row of the ranker whose details are shown; none selects the
-    /// first.
-    pub(crate) cell: Option<(Probe, usize)>,
+    /// The behavioral test and the ranker whose details are shown; none selects the first.
+    pub(crate) cell: Option<CellAddress>,
 }
 
 /// How the results of a study are displayed.
@@ -72,32 +83,62 @@ pub(crate) struct InstanceListView {
 /// The list from which an instance was opened, and the position of the instance in it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InstanceView {
-    /// The row of the ranker whose list it is.
-    pub(crate) ranker: Option<usize>,
+    /// The ranker whose list it is.
+    pub(crate) ranker: Option<String>,
     /// The position in the list, counted from 0.
     pub(crate) position: Option<u64>,
     /// The view of the list.
     pub(crate) list: InstanceListView,
 }
 
+impl CellAddress {
+    /// Returns the name of a position on the heat map.
+    pub(crate) fn new(spot: MapPosition, overview: &StudyOverview) -> Option<CellAddress> {
+        let ranker = match spot.row {
+            MapRow::Ranker(row) => overview.rows.get(row)?.slug.clone(),
+            MapRow::Relevance => RELEVANCE_SLUG.to_owned(),
+        };
+        Some(CellAddress {
+            ranker,
+            probe: spot.probe,
+        })
+    }
+
+    /// Returns the position on the heat map; none if there is no such ranker.
+    pub(crate) fn position(&self, overview: &StudyOverview) -> Option<MapPosition> {
+        let slugs: Vec<String> = overview.rows.iter().map(|it| it.slug.clone()).collect();
+        let row = match self.ranker.as_str() {
+            RELEVANCE_SLUG => MapRow::Relevance,
+            name => MapRow::Ranker(find_ranker(&slugs, name).ok()?),
+        };
+        Some(MapPosition {
+            row,
+            probe: self.probe,
+        })
+    }
+
+    /// Reads a cell from two parameters of an address.
+    fn read(get: ParameterLookup<'_>, probe: &str, ranker: &str) -> Option<CellAddress> {
+        Some(CellAddress {
+            ranker: get(ranker).filter(|it| !it.is_empty())?,
+            probe: get(probe)?.parse().ok()?,
+        })
+    }
+}
+
 impl StudyView {
     /// Creates a view with the details of a ranker on an axiom or a behavioral test.
-    pub(crate) fn with_selection(dials: StudyControls, probe: Probe, row: usize) -> StudyView {
+    pub(crate) fn with_selection(dials: StudyControls, probe: Probe, ranker: String) -> StudyView {
+        let cell = Some(CellAddress { ranker, probe });
         let usual = StudyView {
             controls: dials,
             ..StudyView::default()
         };
         match probe.is_axiom() {
-            true => StudyView {
-                cell: Some(MapPosition {
-                    row: MapRow::Ranker(row),
-                    probe,
-                }),
-                ..usual
-            },
+            true => StudyView { cell, ..usual },
             false => StudyView {
                 behavioral_tests: BehavioralTestsView {
-                    cell: Some((probe, row)),
+                    cell,
                     ..BehavioralTestsView::default()
                 },
                 ..usual
@@ -107,14 +148,14 @@ impl StudyView {
 
     /// Parses a view from an address; parameters that cannot be parsed are ignored.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> StudyView {
-        let shape = if get("show").as_deref() == Some("table") {
+        let shape = if get("view").as_deref() == Some("table") {
             FigureDisplay::Table
         } else {
             FigureDisplay::Map
         };
         StudyView {
             controls: controls_from_address(get),
-            cell: get("cell").as_deref().and_then(parse_position),
+            cell: CellAddress::read(get, "probe", "ranker"),
             display: shape,
             behavioral_tests: BehavioralTestsView::read(get),
         }
@@ -123,9 +164,12 @@ impl StudyView {
     /// Returns the address of the Study page of a study in this view. Default values are left out.
     pub(crate) fn href(&self, study: &str) -> String {
         let mut pairs = controls_parameters(&self.controls);
-        pairs.extend(self.cell.map(|it| ("cell", position_parameter(it))));
+        if let Some(cell) = &self.cell {
+            pairs.push(("ranker", cell.ranker.clone()));
+            pairs.push(("probe", cell.probe.slug().into_owned()));
+        }
         if self.display == FigureDisplay::Table {
-            pairs.push(("show", "table".to_owned()));
+            pairs.push(("view", "table".to_owned()));
         }
         pairs.extend(self.behavioral_tests.parameters());
         PageRoute::Study {
@@ -139,39 +183,34 @@ impl StudyView {
 impl BehavioralTestsView {
     fn read(get: ParameterLookup<'_>) -> BehavioralTestsView {
         let width = |it: String| parse_threshold(&it);
-        let slice = get("of");
+        let slice = get("documents");
         BehavioralTestsView {
-            tie_threshold: get("width")
+            tie_threshold: get("test_tie_threshold")
                 .and_then(width)
                 .map_or(TieThreshold::TunedPerRanker, |width| TieThreshold::Fixed {
                     width,
                 }),
-            ranker: get("ranker")
-                .and_then(|it| it.parse().ok())
-                .unwrap_or_default(),
+            ranker: get("matrix_ranker").filter(|it| !it.is_empty()),
             slice: SLICES
                 .iter()
                 .find(|it| slice.as_deref() == Some(it.1))
                 .map_or(RelevanceSlice::All, |it| it.0),
-            cell: get("behaviour").and_then(|it| {
-                let (probe, row) = it.rsplit_once('.')?;
-                Some((probe.parse().ok()?, row.parse().ok()?))
-            }),
+            cell: CellAddress::read(get, "test", "test_ranker"),
         }
     }
 
     fn parameters(&self) -> Vec<QueryParameter> {
         let mut pairs: Vec<QueryParameter> = Vec::new();
         if let TieThreshold::Fixed { width } = self.tie_threshold {
-            pairs.push(("width", width.to_string()));
+            pairs.push(("test_tie_threshold", width.to_string()));
         }
-        if self.ranker > 0 {
-            pairs.push(("ranker", self.ranker.to_string()));
-        }
+        pairs.extend(self.ranker.clone().map(|it| ("matrix_ranker", it)));
         let slice = SLICES.iter().find(|it| it.0 == self.slice);
-        pairs.extend(slice.map(|it| ("of", it.1.to_owned())));
-        let cell = self.cell.as_ref();
-        pairs.extend(cell.map(|(probe, row)| ("behaviour", format!("{}.{row}", probe.slug()))));
+        pairs.extend(slice.map(|it| ("documents", it.1.to_owned())));
+        if let Some(cell) = &self.cell {
+            pairs.push(("test", cell.probe.slug().into_owned()));
+            pairs.push(("test_ranker", cell.ranker.clone()));
+        }
         pairs
     }
 }
@@ -195,9 +234,9 @@ impl InstanceListView {
                 .iter()
                 .find(|it| outcome.as_deref() == Some(it.1))
                 .map(|it| it.0),
-            query: get("q").unwrap_or_default(),
-            min_margin: number("from"),
-            max_margin: number("to"),
+            query: get("query_filter").unwrap_or_default(),
+            min_margin: number("min_margin"),
+            max_margin: number("max_margin"),
             sort: SORTS
                 .iter()
                 .find(|it| sort.as_deref() == Some(it.1))
@@ -206,11 +245,11 @@ impl InstanceListView {
     }
 
     /// Returns the address of the list.
-    pub(crate) fn href(&self, study: &str, probe: Probe, ranker: usize) -> String {
+    pub(crate) fn href(&self, study: &str, probe: Probe, ranker: &str) -> String {
         let page = PageRoute::Instances {
             study: study.to_owned(),
             probe,
-            ranker,
+            ranker: ranker.to_owned(),
         };
         page.href() + &query_string(self.pairs())
     }
@@ -219,13 +258,13 @@ impl InstanceListView {
     pub(crate) fn list_request(
         &self,
         probe: Probe,
-        ranker: usize,
+        ranker: &str,
         part: std::ops::Range<u64>,
     ) -> InstanceListOptions {
         InstanceListOptions {
             controls: self.dials.clone(),
             probe,
-            ranker,
+            ranker: ranker.to_owned(),
             outcome: self.outcome,
             query_filter: self.query.clone(),
             min_margin: self.min_margin,
@@ -243,10 +282,10 @@ impl InstanceListView {
                 .map(|it| ("outcome", outcome_parameter(it).to_owned())),
         );
         if !self.query.is_empty() {
-            pairs.push(("q", self.query.clone()));
+            pairs.push(("query_filter", self.query.clone()));
         }
-        pairs.extend(self.min_margin.map(|it| ("from", it.to_string())));
-        pairs.extend(self.max_margin.map(|it| ("to", it.to_string())));
+        pairs.extend(self.min_margin.map(|it| ("min_margin", it.to_string())));
+        pairs.extend(self.max_margin.map(|it| ("max_margin", it.to_string())));
         if self.sort != InstanceSort::default() {
             pairs.push(("sort", sort_parameter(self.sort).to_owned()));
         }
@@ -255,13 +294,13 @@ impl InstanceListView {
 }
 
 impl InstanceView {
-    /// Parses a view from an address, whose path contains the variant.
-    pub(crate) fn read(get: ParameterLookup<'_>, mode: AxiomVariant) -> InstanceView {
+    /// Parses a view from an address; a missing variant is the first.
+    pub(crate) fn read(get: ParameterLookup<'_>) -> InstanceView {
         let mut list = InstanceListView::read(get);
-        list.dials.variant = Some(mode);
+        list.dials.variant.get_or_insert(AxiomVariant::Fixed);
         InstanceView {
-            ranker: get("ranker").and_then(|it| it.parse().ok()),
-            position: get("at").and_then(|it| it.parse().ok()),
+            ranker: get("ranker").filter(|it| !it.is_empty()),
+            position: get("position").and_then(|it| it.parse().ok()),
             list,
         }
     }
@@ -277,16 +316,22 @@ impl InstanceView {
         let page = PageRoute::Instance {
             study: study.to_owned(),
             probe,
-            mode,
             number,
         };
+        let mut list = self.list.clone();
+        // Numbers count the instances of a variant.
+        list.dials.variant = Some(mode);
         let mut pairs: Vec<QueryParameter> = Vec::new();
-        pairs.extend(self.ranker.map(|it| ("ranker", it.to_string())));
-        pairs.extend(self.position.map(|it| ("at", it.to_string())));
-        // The path contains the variant.
-        pairs.extend(self.list.pairs().into_iter().filter(|it| it.0 != "mode"));
+        pairs.extend(self.ranker.clone().map(|it| ("ranker", it)));
+        pairs.extend(self.position.map(|it| ("position", it.to_string())));
+        pairs.extend(list.pairs());
         page.href() + &query_string(pairs)
     }
+}
+
+/// Returns the address of an instance that was opened from no list.
+pub(crate) fn instance_href(study: &str, place: InstanceRef) -> String {
+    InstanceView::default().href(study, place.probe, place.variant, place.index)
 }
 
 const OUTCOMES: [(Outcome, &str); 3] = [
@@ -303,9 +348,9 @@ const SLICES: [(RelevanceSlice, &str); 2] = [
 
 const SORTS: [(InstanceSort, &str); 4] = [
     (InstanceSort::Query, "query"),
-    (InstanceSort::MarginAscending, "margin-up"),
-    (InstanceSort::MarginDescending, "margin-down"),
-    (InstanceSort::AbsoluteMargin, "closest"),
+    (InstanceSort::MarginAscending, "margin-ascending"),
+    (InstanceSort::MarginDescending, "margin-descending"),
+    (InstanceSort::AbsoluteMargin, "absolute-margin"),
 ];
 
 /// Returns the address parameter of an outcome.
@@ -329,21 +374,24 @@ pub(crate) fn parse_sort(word: &str) -> InstanceSort {
         .map_or(InstanceSort::default(), |it| it.0)
 }
 
+/// Parses the variant from an address.
+pub(crate) fn variant_from_address(get: ParameterLookup<'_>) -> Option<AxiomVariant> {
+    let name = get("variant")?;
+    let mut variants = AxiomVariant::ALL.iter();
+    variants.find(|it| it.name() == name).copied()
+}
+
 /// Parses the controls from an address.
 pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
-    let mode = get("mode");
     StudyControls {
-        variant: AxiomVariant::ALL
-            .iter()
-            .find(|it| mode.as_deref() == Some(it.name()))
-            .copied(),
-        length_tolerance: get("delta").and_then(|it| it.parse().ok()),
-        tie_threshold: get("tie")
+        variant: variant_from_address(get),
+        length_tolerance: get("length_tolerance").and_then(|it| it.parse().ok()),
+        tie_threshold: get("tie_threshold")
             .and_then(|it| it.parse::<f64>().ok())
             .filter(|it| it.is_finite() && *it >= 0.0),
-        subset: match get("only").as_deref() {
-            Some("whole") => InstanceSubset::Untruncated,
-            Some("relevant") => InstanceSubset::WithRelevant,
+        subset: match get("subset").as_deref() {
+            Some("untruncated") => InstanceSubset::Untruncated,
+            Some("with-relevant") => InstanceSubset::WithRelevant,
             Some(_) | None => InstanceSubset::All,
         },
         split: get("split").filter(|it| !it.is_empty()),
@@ -353,33 +401,18 @@ pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
 /// Returns the address parameters of the controls.
 pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
-    pairs.extend(dials.variant.map(|it| ("mode", it.name().to_owned())));
-    pairs.extend(dials.length_tolerance.map(|it| ("delta", it.to_string())));
-    pairs.extend(dials.tie_threshold.map(|it| ("tie", it.to_string())));
+    pairs.extend(dials.variant.map(|it| ("variant", it.name().to_owned())));
+    let tolerance = dials.length_tolerance;
+    pairs.extend(tolerance.map(|it| ("length_tolerance", it.to_string())));
+    let threshold = dials.tie_threshold;
+    pairs.extend(threshold.map(|it| ("tie_threshold", it.to_string())));
     match dials.subset {
         InstanceSubset::All => {}
-        InstanceSubset::Untruncated => pairs.push(("only", "whole".to_owned())),
-        InstanceSubset::WithRelevant => pairs.push(("only", "relevant".to_owned())),
+        InstanceSubset::Untruncated => pairs.push(("subset", "untruncated".to_owned())),
+        InstanceSubset::WithRelevant => pairs.push(("subset", "with-relevant".to_owned())),
     }
     pairs.extend(dials.split.clone().map(|it| ("split", it)));
     pairs
-}
-
-fn parse_position(word: &str) -> Option<MapPosition> {
-    let (probe, who) = word.split_once('.')?;
-    let probe = probe.parse().ok()?;
-    let who = match who {
-        "relevance" => MapRow::Relevance,
-        row => MapRow::Ranker(row.parse().ok()?),
-    };
-    Some(MapPosition { row: who, probe })
-}
-
-fn position_parameter(spot: MapPosition) -> String {
-    match spot.row {
-        MapRow::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
-        MapRow::Relevance => format!("{}.relevance", spot.probe.slug()),
-    }
 }
 
 /// Returns the parameters as an escaped query string, `?key=value&…`, or an empty string if there
@@ -422,20 +455,50 @@ mod tests {
             sort: InstanceSort::AbsoluteMargin,
         };
         assert_eq!(InstanceListView::read(&get(&view.pairs())), view);
-        let href = view.href("demo", Probe::Axiom(Axiom::Tp), 3);
+        let probe = Probe::Axiom(Axiom::Tp);
         assert_eq!(
-            href,
-            "/study/demo/tp/3?mode=code&delta=4&tie=0.05&only=relevant&split=dev\
-             &outcome=violated\
-             &q=ice%20%26%20snow&from=-2.5&sort=closest"
+            view.href("demo", probe, "bm25"),
+            "/studies/demo/rankers/bm25/probes/tp/instances?variant=code&length_tolerance=4\
+             &tie_threshold=0.05&subset=with-relevant&split=dev&outcome=violated\
+             &query_filter=ice%20%26%20snow&min_margin=-2.5&sort=absolute-margin"
         );
     }
 
     #[test]
+    fn an_instance_has_its_variant_in_its_address() {
+        let place = InstanceRef {
+            probe: Probe::Axiom(Axiom::Tp),
+            variant: AxiomVariant::Code,
+            index: 3,
+        };
+        assert_eq!(
+            instance_href("demo", place),
+            "/studies/demo/probes/tp/instances/3?variant=code"
+        );
+        let view = InstanceView {
+            ranker: Some("ql".to_owned()),
+            position: Some(7),
+            list: InstanceListView::default(),
+        };
+        let href = view.href("demo", place.probe, place.variant, place.index);
+        assert_eq!(
+            href,
+            "/studies/demo/probes/tp/instances/3?ranker=ql&position=7&variant=code"
+        );
+        let get = |key: &str| {
+            let found = crate::routes::parse_parameters(href.split_once('?')?.1);
+            found.into_iter().find(|it| it.0 == key).map(|it| it.1)
+        };
+        let mut expected = view.clone();
+        expected.list.dials.variant = Some(AxiomVariant::Code);
+        assert_eq!(InstanceView::read(&get), expected);
+    }
+
+    #[test]
     fn the_usual_view_needs_no_words() {
-        assert_eq!(StudyView::default().href("demo"), "/study/demo");
-        let cell = Some(MapPosition {
-            row: MapRow::Relevance,
+        assert_eq!(StudyView::default().href("demo"), "/studies/demo");
+        let cell = Some(CellAddress {
+            ranker: RELEVANCE_SLUG.to_owned(),
             probe: Probe::Axiom(Axiom::Mtdc),
         });
         let view = StudyView {
@@ -445,7 +508,7 @@ mod tests {
         };
         assert_eq!(
             view.href("demo"),
-            "/study/demo?cell=mtdc.relevance&show=table"
+            "/studies/demo?ranker=relevance&probe=mtdc&view=table"
         );
     }
 
@@ -454,9 +517,12 @@ mod tests {
         let view = StudyView {
             behavioral_tests: BehavioralTestsView {
                 tie_threshold: TieThreshold::Fixed { width: 0.25 },
-                ranker: 2,
+                ranker: Some("ql".to_owned()),
                 slice: RelevanceSlice::NotRelevant,
-                cell: Some(("match:length~0.5:relevance".parse().unwrap(), 3)),
+                cell: Some(CellAddress {
+                    ranker: "bm25".to_owned(),
+                    probe: "match:length~0.5:relevance".parse().unwrap(),
+                }),
             },
             ..StudyView::default()
         };
@@ -464,8 +530,8 @@ mod tests {
         assert_eq!(StudyView::from_address(&get(&pairs)), view);
         assert_eq!(
             view.href("demo"),
-            "/study/demo?width=0.25&ranker=2&of=not-relevant\
-             &behaviour=match%3Alength~0.5%3Arelevance.3"
+            "/studies/demo?test_tie_threshold=0.25&matrix_ranker=ql&documents=not-relevant\
+             &test=match%3Alength~0.5%3Arelevance&test_ranker=bm25"
         );
         assert_eq!(
             ["0", " 0,5 ", "-1", "inf", ""].map(parse_threshold),
@@ -476,11 +542,12 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_as_if_not_there() {
         let pairs = [
-            ("tie", "NaN".to_owned()),
-            ("delta", "-1".to_owned()),
-            ("cell", "x".to_owned()),
-            ("width", "-1".to_owned()),
-            ("behavioral test", "x.0".to_owned()),
+            ("tie_threshold", "NaN".to_owned()),
+            ("length_tolerance", "-1".to_owned()),
+            ("probe", "x".to_owned()),
+            ("ranker", "bm25".to_owned()),
+            ("test_tie_threshold", "-1".to_owned()),
+            ("test", "repeat:3".to_owned()),
         ];
         assert_eq!(StudyView::from_address(&get(&pairs)), StudyView::default());
     }

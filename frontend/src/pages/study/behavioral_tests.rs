@@ -108,7 +108,9 @@ fn selected_cell(
             grid.effect_cells().collect::<Vec<EffectCell>>()
         })
     };
-    let is_wanted = |it: &EffectCell| Some((it.probe, it.ranker)) == wanted.cell;
+    let cell = wanted.cell.as_ref();
+    let cell = cell.and_then(|it| Some((it.probe, layout::ranker_row(found, &it.ranker)?)));
+    let is_wanted = |it: &EffectCell| Some((it.probe, it.ranker)) == cell;
     spots().find(is_wanted).or_else(|| spots().next())
 }
 
@@ -217,7 +219,11 @@ fn TestKindSection(part: BehavioralTestKind, scene: BehavioralTestsState) -> imp
 fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
     let found = scene.results.get_untracked();
     let options = found.rankers.iter().enumerate().map(|(row, asked)| {
-        let selected = move || scene.page.view.read().behavioral_tests.ranker == row;
+        let selected = move || {
+            let wanted = scene.page.view.read().behavioral_tests.ranker.clone();
+            let wanted = wanted.and_then(|it| layout::ranker_row(&scene.results.read(), &it));
+            wanted.unwrap_or(0) == row
+        };
         let name = [asked.ranker.label.clone(), asked.ranker.detail.clone()];
         let name = name.join(" ").trim_end().to_owned();
         view! { <option selected=selected>{name}</option> }
@@ -227,12 +233,16 @@ fn RankerSwitch(scene: BehavioralTestsState) -> impl IntoView {
         let Ok(row) = usize::try_from(event.target().selected_index()) else {
             return;
         };
+        let slug = scene.slug(row);
         scene.update_view(|it| {
-            it.ranker = row;
             // The selected cell stays in place, but now belongs to the other ranker.
-            if let Some((Probe::MeasureAndMatch(_), ranker)) = &mut it.cell {
-                *ranker = row;
+            if let Some(cell) = &mut it.cell
+                && matches!(cell.probe, Probe::MeasureAndMatch(_))
+            {
+                cell.ranker = slug.clone();
             }
+            // The first is the default.
+            it.ranker = (row > 0).then_some(slug);
         });
     };
     view! {

@@ -8,7 +8,7 @@ use shared::stats::Estimate;
 use shared::study::findings::{StudyFinding, find_notable_results};
 use shared::study::overview::StudyOverview;
 
-use super::address::StudyView;
+use super::address::{CellAddress, StudyView};
 use crate::widgets::heatmap::{MapPosition, MapRow};
 
 /// The number of findings that are shown.
@@ -33,7 +33,7 @@ pub(super) fn Findings(
         }
         let items = found.iter().map(|finding| {
             let view = StudyView {
-                cell: Some(finding_position(finding)),
+                cell: CellAddress::new(finding_position(finding), &overview),
                 ..view.get()
             };
             let (gist, rest) = finding_text(finding, &overview);

@@ -41,9 +41,11 @@ pub(super) fn StudyHeader(
         .iter()
         .any(|it| it.ranker.kind == RankerKind::Neural);
     let inside = has_model.then(|| {
-        let study = it.name.clone();
-        view! { <a class="btn" href=PageRoute::LateInteraction { study }.href()>"Late \
-        interaction"</a> }
+        let page = PageRoute::LateInteraction {
+            study: it.name.clone(),
+            ranker: None,
+        };
+        view! { <a class="btn" href=page.href()>"Late interaction"</a> }
     });
     let differ = (it.rows.len() > 1).then(|| {
         let study = it.name.clone();

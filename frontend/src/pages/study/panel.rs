@@ -16,7 +16,7 @@ use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram
 use shared::study::overview::{OverviewCell, StudyOverview};
 use shared::verdict::Outcome;
 
-use super::address::{InstanceListView, InstanceView};
+use super::address::{CellAddress, InstanceListView, InstanceView};
 use crate::api;
 use crate::number_format::{format_p_value, plural};
 use crate::widgets::error_message::ErrorMessage;
@@ -43,11 +43,13 @@ pub(crate) fn CellPanel(
     let name = study.clone();
     let cases = LocalResource::new(move || {
         let (study, spot, dials) = (name.clone(), spot.get(), dials.get());
+        let cell = CellAddress::new(spot, &overview.read_untracked());
+        let cell = cell.filter(|_| spot.row != MapRow::Relevance);
         async move {
             (
                 spot,
                 dials.clone(),
-                fetch_violation_examples(&study, spot, &dials).await,
+                fetch_violation_examples(&study, cell, &dials).await,
             )
         }
     });
@@ -113,7 +115,7 @@ type ViolationExamplesResource = LocalResource<(
 /// Three violations, and the distribution of all margins.
 #[derive(Debug, Clone, PartialEq)]
 struct ViolationExamples {
-    ranker: usize,
+    ranker: String,
     histogram: MarginHistogram,
     /// The clearest, the middle and the closest violation: position in the list of violations, and
     /// instance.
@@ -123,16 +125,16 @@ struct ViolationExamples {
 /// Fetches the clearest, the middle and the closest violation. None for the row of relevance.
 async fn fetch_violation_examples(
     study: &str,
-    spot: MapPosition,
+    cell: Option<CellAddress>,
     dials: &StudyControls,
 ) -> ApiResult<Option<ViolationExamples>> {
-    let MapRow::Ranker(ranker) = spot.row else {
+    let Some(CellAddress { ranker, probe }) = cell else {
         return Ok(None);
     };
     let view = violations_view(dials);
     let ask = |at: u64| ListInstancesRequest {
         study: study.to_owned(),
-        filter: view.list_request(spot.probe, ranker, at..at + 1),
+        filter: view.list_request(probe, &ranker, at..at + 1),
     };
     let first = api::call(&ask(0)).await?;
     let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
@@ -220,7 +222,9 @@ fn CellDetails(
         );
         view! { <br/> {said} }
     });
-    let ways = instance_links(&study, &cell, spot, dials);
+    let address = CellAddress::new(spot, &overview);
+    let address = address.filter(|_| spot.row != MapRow::Relevance);
+    let ways = instance_links(&study, &cell, address, dials);
     let below = match spot.row {
         MapRow::Ranker(_) => {
             view! { <ViolationSection study cases mode=overview.variant/> }.into_any()
@@ -305,19 +309,17 @@ fn significance_text(cell: &OverviewCell) -> String {
 fn instance_links(
     study: &str,
     cell: &OverviewCell,
-    spot: MapPosition,
+    address: Option<CellAddress>,
     dials: Signal<StudyControls>,
 ) -> Option<AnyView> {
-    let MapRow::Ranker(ranker) = spot.row else {
-        return None;
-    };
+    let CellAddress { ranker, probe } = address?;
     let view = violations_view(&dials.get());
     let href = |outcome| {
         InstanceListView {
             outcome,
             ..view.clone()
         }
-        .href(study, spot.probe, ranker)
+        .href(study, probe, &ranker)
     };
     let n = cell.tally.violated;
     if n > 0 {
@@ -334,7 +336,7 @@ fn instance_links(
         sort: InstanceSort::AbsoluteMargin,
         ..violations_view(&dials.get())
     };
-    let way = up.href(study, spot.probe, ranker);
+    let way = up.href(study, probe, &ranker);
     Some(
         view! {
             <div>
@@ -400,7 +402,7 @@ fn ViolationList(
     };
     let items = lines.into_iter().map(|(at, line)| {
         let view = InstanceView {
-            ranker: Some(ranker),
+            ranker: Some(ranker.clone()),
             position: Some(at),
             list: list.clone(),
         };

@@ -6,6 +6,7 @@ mod rankers;
 
 use shared::probe::{AxiomVariant, Limits, Probe};
 
+use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::default_length_tolerance;
 
@@ -81,6 +82,7 @@ impl LocalStudySettings {
     /// [`LocalStudySettings::default_settings`].
     pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
         let usual = LocalStudySettings::default_settings();
+        let query = with_old_names(WORKBENCH, query);
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
         let rankers = query("rankers").map(|it| {
             it.split(';')
@@ -97,15 +99,15 @@ impl LocalStudySettings {
             analyzer: AnalyzerChoice::from_parameters(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
-            pool_depth: word("k", usual.pool_depth),
+            pool_depth: word("depth", usual.pool_depth),
             probes: query("probes").map_or(usual.probes, |it| parse_probes(&it)),
             further_axioms: word("further", usual.further_axioms),
-            variants: query("modes").map_or(usual.variants, named),
-            length_tolerance: word("delta", usual.length_tolerance),
+            variants: query("variants").map_or(usual.variants, named),
+            length_tolerance: word("length_tolerance", usual.length_tolerance),
             min_query_terms: word("min_terms", usual.min_query_terms),
-            max_instances_per_query: word("per_query", usual.max_instances_per_query),
+            max_instances_per_query: word("max_per_query", usual.max_instances_per_query),
             seed: word("seed", usual.seed),
-            n_queries: word("n_queries", usual.n_queries),
+            n_queries: word("max_queries", usual.n_queries),
             has_tokenization_audit: query("audit").is_some_and(|it| it == AUDIT),
         }
     }
@@ -136,15 +138,15 @@ impl LocalStudySettings {
         words.extend([
             ("rankers", rankers.join(";")),
             ("pool", self.pool.clone()),
-            ("k", self.pool_depth.clone()),
+            ("depth", self.pool_depth.clone()),
             ("probes", probes.join(",")),
             ("further", self.further_axioms.clone()),
-            ("modes", modes.join(",")),
-            ("delta", self.length_tolerance.clone()),
+            ("variants", modes.join(",")),
+            ("length_tolerance", self.length_tolerance.clone()),
             ("min_terms", self.min_query_terms.clone()),
-            ("per_query", self.max_instances_per_query.clone()),
+            ("max_per_query", self.max_instances_per_query.clone()),
             ("seed", self.seed.clone()),
-            ("n_queries", self.n_queries.clone()),
+            ("max_queries", self.n_queries.clone()),
             (
                 "audit",
                 if self.has_tokenization_audit {
@@ -190,5 +192,23 @@ mod tests {
             query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
         });
         assert_eq!(again, settings);
+        // The names of before are read too.
+        let old = LocalStudySettings::from_query(|key| match key {
+            "k" => Some("7".to_owned()),
+            "modes" => Some("code".to_owned()),
+            "delta" => Some("inf".to_owned()),
+            "per_query" => Some("3".to_owned()),
+            "n_queries" => Some("9".to_owned()),
+            _ => None,
+        });
+        let expected = LocalStudySettings {
+            pool_depth: "7".to_owned(),
+            variants: vec![AxiomVariant::Code],
+            length_tolerance: "inf".to_owned(),
+            max_instances_per_query: "3".to_owned(),
+            n_queries: "9".to_owned(),
+            ..LocalStudySettings::default_settings()
+        };
+        assert_eq!(old, expected);
     }
 }

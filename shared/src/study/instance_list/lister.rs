@@ -147,9 +147,7 @@ impl<'a> InstanceLister<'a> {
     ) -> Result<InstanceLister<'a>, Error> {
         listing.controls.check(study)?;
         let mode = listing.controls.variant_of(study)?;
-        let scores = study.scores.get(listing.ranker).ok_or_else(|| {
-            Error::index_not_found("ranker of this study", listing.ranker, study.scores.len())
-        })?;
+        let scores = &study.scores[study.ranker_row(&listing.ranker)?];
         let mut truncated = Vec::new();
         if listing.controls.subset == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
             truncated = vec![false; study.pairs.len()];

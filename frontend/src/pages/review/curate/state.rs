@@ -50,7 +50,7 @@ impl CurationTab {
     }
 
     pub(super) fn from_search(search: &str) -> CurationTab {
-        let word = location::word(search, "part").unwrap_or_default();
+        let word = location::word(search, "tab").unwrap_or_default();
         let found = CurationTab::ALL.iter().find(|it| it.parameter() == word);
         found.copied().unwrap_or(CurationTab::Overview)
     }
@@ -59,7 +59,7 @@ impl CurationTab {
         let page = PageRoute::CurateTask { task }.href();
         match self {
             CurationTab::Overview => page,
-            part => format!("{page}?part={}", part.parameter()),
+            part => format!("{page}?tab={}", part.parameter()),
         }
     }
 }
@@ -128,9 +128,10 @@ mod tests {
     fn parts_have_names_for_people() {
         let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.parameter()).collect();
         assert_eq!(words[3], "adjudication");
-        assert_eq!(CurationTab::Overview.href(TaskId(7)), "/review/7/curate");
+        let href = CurationTab::Overview.href(TaskId(7));
+        assert_eq!(href, "/annotation/tasks/7/curate");
         let href = CurationTab::Results.href(TaskId(7));
-        assert_eq!(href, "/review/7/curate?part=results");
+        assert_eq!(href, "/annotation/tasks/7/curate?tab=results");
     }
 
     #[test]

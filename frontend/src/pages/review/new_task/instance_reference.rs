@@ -4,29 +4,38 @@ use shared::annotation::task::InstanceRef;
 use shared::error::Error;
 use shared::probe::AxiomVariant;
 
-use crate::routes::PageRoute;
+use crate::old_addresses::present_address;
+use crate::pages::study::address::variant_from_address;
+use crate::routes::{PageRoute, parse_parameters};
 
 /// Parses a reference to an instance: the address of its page, or `tfc1 fixed 12`.
 pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, String> {
     let help = "enter the address of an instance of this study, or its probe, variant and \
          number, for example: tfc1 fixed 12";
     let text = text.trim();
-    if let Some(at) = text.find("/study/") {
-        let path = text[at..].split(['?', '#']).next().unwrap_or_default();
-        return match PageRoute::parse(path) {
-            Some(PageRoute::Instance {
-                study: of,
-                probe,
-                mode,
-                number,
-            }) if of == study => Ok(InstanceRef {
-                probe,
-                variant: mode,
-                index: number,
-            }),
-            Some(PageRoute::Instance { study: of, .. }) => Err(format!(
+    let at = ["/studies/", "/study/"].iter().find_map(|it| text.find(it));
+    if let Some(at) = at {
+        let address = text[at..].split('#').next().unwrap_or_default();
+        let (path, search) = address.split_once('?').unwrap_or((address, ""));
+        let present = present_address(path, search);
+        let (path, search) = match &present {
+            Some(present) => present.split_once('?').unwrap_or((present, "")),
+            None => (path, search),
+        };
+        let parameters = parse_parameters(search);
+        let get = |key: &str| {
+            let found = parameters.iter().find(|it| it.0 == key);
+            found.map(|it| it.1.clone())
+        };
+        return match (PageRoute::parse(path), variant_from_address(&get)) {
+            (Some(PageRoute::Instance { study: of, .. }), _) if of != study => Err(format!(
                 "this instance belongs to {of}, but the task to {study}"
             )),
+            (Some(PageRoute::Instance { probe, number, .. }), Some(variant)) => Ok(InstanceRef {
+                probe,
+                variant,
+                index: number,
+            }),
             _ => Err(help.to_owned()),
         };
     }
@@ -52,9 +61,12 @@ mod tests {
 
     #[test]
     fn an_instance_is_found_by_its_address() {
-        let address = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
+        let address =
+            "https://example.org/studies/demo/probes/tfc1/instances/12?ranker=ql&variant=fixed#x";
         let found = parse_instance(address, "demo").unwrap();
         assert_eq!((found.probe, found.index), (Probe::Axiom(Axiom::Tfc1), 12));
+        let old = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
+        assert_eq!(parse_instance(old, "demo").unwrap(), found);
         assert_eq!(parse_instance("TFC1 fixed 12", "demo").unwrap(), found);
         assert!(
             parse_instance(address, "other")
@@ -63,6 +75,8 @@ mod tests {
         );
         for none in [
             "",
+            "https://example.org/studies/demo/probes/tfc1/instances/12",
+            "https://example.org/studies/demo",
             "tfc1 fixed",
             "tfc1 loose 1",
             "nothing fixed 1",

@@ -8,7 +8,7 @@ use super::draft::{TaskDraft, TaskField};
 use super::form::NewTaskForm;
 use super::instance_reference;
 use crate::pages::review::item::{AnswerLabels, CLAIM_ORDER_LABELS};
-use crate::routes::PageRoute;
+use crate::pages::study::address::instance_href;
 use crate::widgets::form::{FieldErrorMessage, FieldName, InputError, SelectField, TextField};
 
 /// The labels of answers in the list, for each kind of claim.
@@ -62,7 +62,7 @@ pub(super) fn KnownItems(
         let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
         let rows = all.into_iter().enumerate().map(|(at, known)| {
             let place = known.instance;
-            let page = PageRoute::for_instance(study.clone(), place);
+            let href = instance_href(&study, place);
             let called = format!("{} {}", place.probe.name(), place.index);
             let label = format!("Remove {called}");
             let drop = move |_| {
@@ -75,7 +75,7 @@ pub(super) fn KnownItems(
             };
             view! {
                 <li>
-                    <a href=page.href() target="_blank" rel="noopener">{called}</a>
+                    <a href=href target="_blank" rel="noopener">{called}</a>
                     <span>{LIST_LABELS.label(place.claim(), known.answer)}</span>
                     <span class="note" dir="auto">{known.explanation}</span>
                     <button class="btn bare" type="button" aria-label=label on:click=drop>

@@ -3,6 +3,7 @@
 use shared::probe::measure_and_match::ControlTolerance;
 use shared::probe::{MeasureAndMatch, Measurement, Probe};
 use shared::report::format;
+use shared::score::slug::find_ranker;
 use shared::study::behavioral_tests::{BehavioralEffect, BehavioralTestResults, BehavioralTestRow};
 
 use super::super::address::BehavioralTestsView;
@@ -68,13 +69,25 @@ impl BehavioralTestKind {
         wanted: &BehavioralTestsView,
     ) -> EffectGridLayout {
         match self {
-            BehavioralTestKind::MeasureAndMatch => matrix(found, wanted.ranker),
+            BehavioralTestKind::MeasureAndMatch => {
+                let ranker = wanted.ranker.as_deref();
+                matrix(
+                    found,
+                    ranker.and_then(|it| ranker_row(found, it)).unwrap_or(0),
+                )
+            }
             BehavioralTestKind::Manipulation => rows(found, |row| {
                 self.includes(row.probe) && row.slice == wanted.slice
             }),
             BehavioralTestKind::DatasetTransfer => rows(found, |row| self.includes(row.probe)),
         }
     }
+}
+
+/// Returns the row of a ranker that an address names.
+pub(super) fn ranker_row(found: &BehavioralTestResults, name: &str) -> Option<usize> {
+    let slugs: Vec<String> = found.rankers.iter().map(|it| it.slug.clone()).collect();
+    find_ranker(&slugs, name).ok()
 }
 
 /// The rows and columns of a grid of effects.

@@ -35,9 +35,10 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
             },
             ..InstanceListView::default()
         };
+        let ranker = scene.slug(spot.ranker);
         let request = ListInstancesRequest {
             study: scene.page.study.get_value(),
-            filter: list.list_request(spot.probe, spot.ranker, 0..1),
+            filter: list.list_request(spot.probe, &ranker, 0..1),
         };
         async move { api::call(&request).await.map(|it| it.histogram) }
     });
@@ -116,7 +117,7 @@ fn MeasuredEffect(
     let href = scene
         .page
         .study
-        .with_value(|it| list.href(it, spot.probe, spot.ranker));
+        .with_value(|it| list.href(it, spot.probe, &scene.slug(spot.ranker)));
     let n = found
         .rows
         .iter()

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::study::behavioral_tests::{BehavioralTestResults, RelevanceSlice};
 
-use super::super::address::{BehavioralTestsView, StudyView};
+use super::super::address::{BehavioralTestsView, CellAddress, StudyView};
 
 /// A behavioral test, a ranker and a slice of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,14 @@ impl BehavioralTestsState {
 
     /// Shows the details of another cell.
     pub(super) fn select(self, spot: EffectCell) {
-        self.update_view(|it| it.cell = Some((spot.probe, spot.ranker)));
+        let ranker = self.slug(spot.ranker);
+        let probe = spot.probe;
+        self.update_view(|it| it.cell = Some(CellAddress { ranker, probe }));
+    }
+
+    /// Returns the name of a ranker in addresses, given its row.
+    pub(super) fn slug(self, row: usize) -> String {
+        let slug = |it: &Arc<BehavioralTestResults>| it.rankers.get(row).map(|it| it.slug.clone());
+        self.results.with_untracked(slug).unwrap_or_default()
     }
 }
