@@ -173,8 +173,8 @@ fn present(renamings: &[Renaming], name: &str, value: String) -> Vec<(String, St
     vec![(name.to_owned(), value)]
 }
 
-/// Returns the address with the values in the path, and the others as parameters; none if a value of
-/// the path is missing.
+/// Returns the address with the values in the path, and the others as parameters; none if a value
+/// of the path is missing.
 fn fill(pattern: &str, mut values: Vec<(String, String)>) -> Option<String> {
     let mut address = String::new();
     for part in pattern.split('/').skip(1) {

@@ -38,8 +38,8 @@ pub fn ranker_slugs<'a>(rankers: impl IntoIterator<Item = &'a RankerInfo>) -> Ve
     slugs
 }
 
-/// Returns the position of the ranker with a slug. A number which is no slug is the position itself,
-/// counted from 0. The error of an unknown name lists the slugs.
+/// Returns the position of the ranker with a slug. A number which is no slug is the position
+/// itself, counted from 0. The error of an unknown name lists the slugs.
 pub fn find_ranker(slugs: &[String], name: &str) -> Result<usize, Error> {
     let with_slug = slugs.iter().position(|it| it == name);
     let with_number = || name.parse().ok().filter(|&it: &usize| it < slugs.len());

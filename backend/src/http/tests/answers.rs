@@ -168,7 +168,7 @@ async fn bad_requests_are_the_callers_fault() {
     };
     check(list("-1"), 422, "invalid value").await;
     check(list("many"), 422, "limit: `many` is not a number").await;
-    check(list("10"), 404, "no ranker named `99`; there are bm25").await;
+    check(list("10"), 404, "no ranker named `99`").await;
     check(
         request("POST", "/api/score", "{"),
         400,
