@@ -191,7 +191,7 @@ rankers = ["bm25", "ql"]"#;
         .run("compare --study pair --a bm25 --b nobody")
         .expect_failure();
     assert!(
-        told.contains("bm25:k1=1.2") && told.contains("nobody"),
+        told.contains("no ranker named `nobody`; there are bm25, ql"),
         "{told}"
     );
     let by_label = ["compare", "--study", "pair", "--a", "BM25", "--b", "1"];
