@@ -114,6 +114,8 @@ impl ParameterTable {
         let mut parts = all_of(schema, named);
         parts.extend(variants.iter().copied());
         let is_object = parts.iter().any(|it| it["properties"].is_object());
+        // Of a value that is a text or an object, an address can have the text.
+        let is_object = is_object && parts.iter().all(|it| it["type"] != "string");
         if !is_object {
             return self.add_value(schema, &parts, field);
         }
