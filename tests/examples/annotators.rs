@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 use shared::annotation::assignment::{Assignment, N_PREFETCHED};
 use shared::annotation::event::{AnnotationAction, AnswerComment, Decision};
 use shared::annotation::{AnnotationEvent, AnnotationTask, AnnotatorAnswer, EventKey};
+use shared::api::Endpoint;
+use shared::api::address::RequestAddress;
 use shared::api::annotation::{
     CreateTaskRequest, EventOutcome, LeaseItemsRequest, SubmitEventsRequest, TaskId, TaskStatus,
     UpdateTaskRequest,
@@ -28,7 +30,6 @@ use shared::api::annotation::{
 use shared::api::people::{
     AcceptInvitationRequest, AccessRole, CSRF_HEADER, CreateInvitationRequest,
 };
-use shared::api::{Endpoint, Method};
 use tokio::time::{Instant, sleep_until};
 
 type Fallible<T> = Result<T, Box<dyn Error + std::marker::Send + Sync>>;
@@ -170,21 +171,20 @@ impl Person {
         let set = set.filter_map(|it| it.to_str().ok()?.split(';').next());
         person.cookie = set.into_iter().next_back().unwrap_or_default().to_owned();
         let who: Value = serde_json::from_slice(&response.bytes().await?)?;
-        let csrf = who["csrf"].as_str().ok_or_else(|| who.to_string())?;
+        let csrf = who["csrf_token"].as_str().ok_or_else(|| who.to_string())?;
         person.csrf = csrf.to_owned();
         Ok(person)
     }
 
     fn request<E: Endpoint>(&self, asked: &E) -> Fallible<reqwest::RequestBuilder> {
-        let url = format!("{}{}", self.address, E::PATH);
-        let json = serde_json::to_string(asked)?;
-        let mut request = match E::METHOD {
-            Method::Get => self.client.get(url).query(&[("q", json)]),
-            Method::Post => {
-                let request = self.client.post(url).body(json);
-                request.header(CONTENT_TYPE, "application/json")
-            }
-        };
+        let RequestAddress { path, body } = asked.address();
+        let method = E::METHOD.to_string().parse::<reqwest::Method>()?;
+        let mut request = self
+            .client
+            .request(method, format!("{}{path}", self.address));
+        if let Some(body) = body {
+            request = request.body(body).header(CONTENT_TYPE, "application/json");
+        }
         if !self.cookie.is_empty() {
             request = request
                 .header(COOKIE, &self.cookie)
