@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use shared::annotation::task::InstanceRef;
+use shared::annotation::task::StudyInstanceRef;
 use shared::api::annotation::TaskId;
 use shared::probe::{AxiomVariant, Probe};
 
@@ -201,7 +201,7 @@ impl PathValues {
 
 impl PageRoute {
     /// Returns the page of an instance of a study.
-    pub(crate) fn for_instance(study: String, place: InstanceRef) -> PageRoute {
+    pub(crate) fn for_instance(study: String, place: StudyInstanceRef) -> PageRoute {
         PageRoute::Instance {
             study,
             probe: place.probe,

@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::compared_query::ComparedQuery;
-use crate::compare::query_list::QueryListOptions;
-use crate::compare::query_list::QueryPage;
-use crate::compare::{ComparisonOptions, RankerComparison};
+use crate::compare::query_list::ComparedQueryListOptions;
+use crate::compare::query_list::ComparedQueryPage;
+use crate::compare::{RankerComparison, RankerComparisonOptions};
 use crate::index::CollectionTotals;
 use crate::late_interaction::LateInteractionAnalysis;
 use crate::probe::AxiomVariant;
@@ -26,8 +26,8 @@ use crate::reproduce::PaperTable;
 use crate::score::RankerInfo;
 use crate::score::rescoring::RescoringRecord;
 use crate::study::behavioral_tests::{BehavioralTestOptions, BehavioralTestResults};
-use crate::study::controls::StudyControls;
-use crate::study::figures::{FigureOptions, StudyFigures};
+use crate::study::controls::StudyPageControls;
+use crate::study::figures::{StudyFigureOptions, StudyFigures};
 use crate::study::instance_details::InstanceDetails;
 use crate::study::instance_list::{InstanceListOptions, InstancePage};
 use crate::study::overview::{StudyOverview, StudySummary};
@@ -76,7 +76,7 @@ endpoints! {
     Get "/api/inside" ListLateInteractionAnalysesRequest => Vec<LateInteractionAnalysis>;
     Get "/api/inside/query" GetTopDocumentsRequest => TopDocuments;
     Get "/api/differ" CompareRankersRequest => RankerComparison;
-    Get "/api/differ/queries" ListComparedQueriesRequest => QueryPage;
+    Get "/api/differ/queries" ListComparedQueriesRequest => ComparedQueryPage;
     Get "/api/differ/query" GetComparedQueryRequest => ComparedQuery;
     Get "/api/replay" GetReproductionRequest => Vec<ReportTable>;
     Get "/api/instances" ListInstancesRequest => InstancePage;
@@ -159,7 +159,7 @@ pub struct GetStudyRequest {
     pub study: String,
     /// The controls of the page.
     #[serde(default)]
-    pub controls: StudyControls,
+    pub controls: StudyPageControls,
 }
 
 /// Returns the figures of a study.
@@ -170,7 +170,7 @@ pub struct GetFiguresRequest {
     pub study: String,
     /// The options of the figures.
     #[serde(default)]
-    pub options: FigureOptions,
+    pub options: StudyFigureOptions,
 }
 
 /// Returns the results of a study's behavioral tests.
@@ -212,7 +212,7 @@ pub struct CompareRankersRequest {
     pub study: String,
     /// The rankers and the queries that count.
     #[serde(default)]
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
 }
 
 /// Lists some of the queries of a [`CompareRankersRequest`].
@@ -223,10 +223,10 @@ pub struct ListComparedQueriesRequest {
     pub study: String,
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
     /// The group of queries, their order and the page.
     #[serde(default)]
-    pub page: QueryListOptions,
+    pub page: ComparedQueryListOptions,
 }
 
 /// Returns one query of a [`CompareRankersRequest`], with the top documents of each ranker.
@@ -237,7 +237,7 @@ pub struct GetComparedQueryRequest {
     pub study: String,
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
     /// Id of the query.
     pub query_id: String,
 }

@@ -29,7 +29,7 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::content_coding::{ContentCoding, FAST_LEVEL};
 use crate::http::limits::Slot;
 use crate::pipeline;
-use crate::store::studies::{StudyEntry, late_interaction};
+use crate::store::studies::{StudyListEntry, late_interaction};
 
 pub(super) use cache::StudyCache;
 
@@ -40,7 +40,7 @@ pub(super) async fn list(
     ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>,
 ) -> JsonResult<Vec<StudySummary>> {
     let mut cards = Vec::new();
-    for listed in app.store.studies().await? {
+    for listed in app.store.list_studies().await? {
         if !is_visible(&caller, &listed) {
             continue;
         }
@@ -93,7 +93,7 @@ pub(super) async fn list_late_interaction_analyses(
     let listed = find_study(&app, &caller, &asked.study).await?;
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
-    let load = move || late_interaction::load(&folder, &listed.name);
+    let load = move || late_interaction::load_late_interaction_analyses(&folder, &listed.name);
     Ok(Json(
         run_blocking("reading what was looked into", load).await?,
     ))
@@ -113,7 +113,7 @@ pub(super) async fn list_instances(
     Ok(Json(
         app.studies
             .compute(&listed, move |study| {
-                Ok(pipeline::list_instances(study, &listing)?)
+                Ok(pipeline::list_instance_page(study, &listing)?)
             })
             .await?,
     ))
@@ -158,7 +158,7 @@ pub(super) async fn export_study(
 /// while it waits, nothing is done; once started, the work continues, since others may wait for it.
 async fn write_export(
     app: AppState,
-    listed: StudyEntry,
+    listed: StudyListEntry,
     coding: ContentCoding,
 ) -> Result<Bytes, Error> {
     let turn = app.limits.export().await;
@@ -208,16 +208,16 @@ pub(super) async fn find_study(
     app: &AppState,
     caller: &Caller,
     name: &str,
-) -> Result<StudyEntry, Error> {
-    let listed = app.store.study(name).await?;
+) -> Result<StudyListEntry, Error> {
+    let listed = app.store.study_entry(name).await?;
     if !is_visible(caller, &listed) {
-        return Err(Wrong::not_found("study", name).into());
+        return Err(Wrong::name_not_found("study", name).into());
     }
     Ok(listed)
 }
 
 /// Returns whether a caller may see a study. Curators also see unpublished studies, from which they
 /// create tasks.
-pub(super) fn is_visible(caller: &Caller, listed: &StudyEntry) -> bool {
+pub(super) fn is_visible(caller: &Caller, listed: &StudyListEntry) -> bool {
     listed.is_published || caller.has_role(AccessRole::Curator)
 }

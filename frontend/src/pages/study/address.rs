@@ -2,12 +2,12 @@
 
 use shared::probe::{AxiomVariant, Probe};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
-use shared::study::controls::{InstanceSubset, StudyControls};
+use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
 use crate::routes::{PageRoute, escape};
-use crate::widgets::heatmap::{MapPosition, MapRow};
+use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
 
 /// Returns the value of a key in an address.
 pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -19,9 +19,9 @@ type QueryParameter = (&'static str, String);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyView {
     /// The controls.
-    pub(crate) controls: StudyControls,
+    pub(crate) controls: StudyPageControls,
     /// The cell in the side panel; none selects the first.
-    pub(crate) cell: Option<MapPosition>,
+    pub(crate) cell: Option<HeatMapPosition>,
     /// Whether the map or the table is shown.
     pub(crate) display: FigureDisplay,
     /// The view of the behavioral tests.
@@ -56,9 +56,9 @@ pub(crate) enum FigureDisplay {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InstanceListView {
     /// The controls, as on the Study page.
-    pub(crate) dials: StudyControls,
+    pub(crate) dials: StudyPageControls,
     /// The outcome to list; none lists all.
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) outcome: Option<ClaimOutcome>,
     /// A text that the listed queries contain.
     pub(crate) query: String,
     /// The lowest margin to list.
@@ -82,15 +82,15 @@ pub(crate) struct InstanceView {
 
 impl StudyView {
     /// Creates a view with the details of a ranker on an axiom or a behavioral test.
-    pub(crate) fn with_selection(dials: StudyControls, probe: Probe, row: usize) -> StudyView {
+    pub(crate) fn with_selection(dials: StudyPageControls, probe: Probe, row: usize) -> StudyView {
         let usual = StudyView {
             controls: dials,
             ..StudyView::default()
         };
         match probe.is_axiom() {
             true => StudyView {
-                cell: Some(MapPosition {
-                    row: MapRow::Ranker(row),
+                cell: Some(HeatMapPosition {
+                    row: HeatMapCellRow::Ranker(row),
                     probe,
                 }),
                 ..usual
@@ -289,10 +289,10 @@ impl InstanceView {
     }
 }
 
-const OUTCOMES: [(Outcome, &str); 3] = [
-    (Outcome::Satisfied, "satisfied"),
-    (Outcome::Tied, "tied"),
-    (Outcome::Violated, "violated"),
+const OUTCOMES: [(ClaimOutcome, &str); 3] = [
+    (ClaimOutcome::Satisfied, "satisfied"),
+    (ClaimOutcome::Tied, "tied"),
+    (ClaimOutcome::Violated, "violated"),
 ];
 
 /// The parameters of the document slices; all documents are the default and have none.
@@ -309,7 +309,7 @@ const SORTS: [(InstanceSort, &str); 4] = [
 ];
 
 /// Returns the address parameter of an outcome.
-pub(crate) fn outcome_parameter(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome_parameter(outcome: ClaimOutcome) -> &'static str {
     OUTCOMES
         .iter()
         .find(|it| it.0 == outcome)
@@ -330,9 +330,9 @@ pub(crate) fn parse_sort(word: &str) -> InstanceSort {
 }
 
 /// Parses the controls from an address.
-pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
+pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyPageControls {
     let mode = get("mode");
-    StudyControls {
+    StudyPageControls {
         variant: AxiomVariant::ALL
             .iter()
             .find(|it| mode.as_deref() == Some(it.name()))
@@ -351,7 +351,7 @@ pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
 }
 
 /// Returns the address parameters of the controls.
-pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> {
+pub(crate) fn controls_parameters(dials: &StudyPageControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
     pairs.extend(dials.variant.map(|it| ("mode", it.name().to_owned())));
     pairs.extend(dials.length_tolerance.map(|it| ("delta", it.to_string())));
@@ -365,20 +365,20 @@ pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> 
     pairs
 }
 
-fn parse_position(word: &str) -> Option<MapPosition> {
+fn parse_position(word: &str) -> Option<HeatMapPosition> {
     let (probe, who) = word.split_once('.')?;
     let probe = probe.parse().ok()?;
     let who = match who {
-        "relevance" => MapRow::Relevance,
-        row => MapRow::Ranker(row.parse().ok()?),
+        "relevance" => HeatMapCellRow::Relevance,
+        row => HeatMapCellRow::Ranker(row.parse().ok()?),
     };
-    Some(MapPosition { row: who, probe })
+    Some(HeatMapPosition { row: who, probe })
 }
 
-fn position_parameter(spot: MapPosition) -> String {
+fn position_parameter(spot: HeatMapPosition) -> String {
     match spot.row {
-        MapRow::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
-        MapRow::Relevance => format!("{}.relevance", spot.probe.slug()),
+        HeatMapCellRow::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
+        HeatMapCellRow::Relevance => format!("{}.relevance", spot.probe.slug()),
     }
 }
 
@@ -408,14 +408,14 @@ mod tests {
     #[test]
     fn a_list_survives_its_address() {
         let view = InstanceListView {
-            dials: StudyControls {
+            dials: StudyPageControls {
                 variant: Some(AxiomVariant::Code),
                 length_tolerance: Some(4),
                 tie_threshold: Some(0.05),
                 subset: InstanceSubset::WithRelevant,
                 split: Some("dev".to_owned()),
             },
-            outcome: Some(Outcome::Violated),
+            outcome: Some(ClaimOutcome::Violated),
             query: "ice & snow".to_owned(),
             min_margin: Some(-2.5),
             max_margin: None,
@@ -434,8 +434,8 @@ mod tests {
     #[test]
     fn the_usual_view_needs_no_words() {
         assert_eq!(StudyView::default().href("demo"), "/study/demo");
-        let cell = Some(MapPosition {
-            row: MapRow::Relevance,
+        let cell = Some(HeatMapPosition {
+            row: HeatMapCellRow::Relevance,
             probe: Probe::Axiom(Axiom::Mtdc),
         });
         let view = StudyView {

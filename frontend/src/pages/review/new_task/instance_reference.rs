@@ -1,13 +1,16 @@
 //! References to instances, as curators type them.
 
-use shared::annotation::task::InstanceRef;
+use shared::annotation::task::StudyInstanceRef;
 use shared::error::Error;
 use shared::probe::AxiomVariant;
 
 use crate::routes::PageRoute;
 
 /// Parses a reference to an instance: the address of its page, or `tfc1 fixed 12`.
-pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, String> {
+pub(super) fn parse_instance_reference(
+    text: &str,
+    study: &str,
+) -> Result<StudyInstanceRef, String> {
     let help = "enter the address of an instance of this study, or its probe, variant and \
          number, for example: tfc1 fixed 12";
     let text = text.trim();
@@ -19,7 +22,7 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
                 probe,
                 mode,
                 number,
-            }) if of == study => Ok(InstanceRef {
+            }) if of == study => Ok(StudyInstanceRef {
                 probe,
                 variant: mode,
                 index: number,
@@ -35,7 +38,7 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
         return Err(help.to_owned());
     };
     let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
-    Ok(InstanceRef {
+    Ok(StudyInstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
         variant: *known.ok_or_else(|| format!("there is no variant named `{mode}`"))?,
         index: number
@@ -53,11 +56,14 @@ mod tests {
     #[test]
     fn an_instance_is_found_by_its_address() {
         let address = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
-        let found = parse_instance(address, "demo").unwrap();
+        let found = parse_instance_reference(address, "demo").unwrap();
         assert_eq!((found.probe, found.index), (Probe::Axiom(Axiom::Tfc1), 12));
-        assert_eq!(parse_instance("TFC1 fixed 12", "demo").unwrap(), found);
+        assert_eq!(
+            parse_instance_reference("TFC1 fixed 12", "demo").unwrap(),
+            found
+        );
         assert!(
-            parse_instance(address, "other")
+            parse_instance_reference(address, "other")
                 .unwrap_err()
                 .contains("demo")
         );
@@ -68,7 +74,7 @@ mod tests {
             "nothing fixed 1",
             "tfc1 fixed x",
         ] {
-            assert!(parse_instance(none, "demo").is_err(), "{none}");
+            assert!(parse_instance_reference(none, "demo").is_err(), "{none}");
         }
     }
 }
