@@ -54,7 +54,8 @@ struct Speed {
 }
 
 impl JobQueue {
-    /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_job_worker`] runs.
+    /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_job_worker`]
+    /// runs.
     pub(crate) fn new(folder: DataFolder, store: Database, models: Arc<ModelRegistry>) -> JobQueue {
         JobQueue {
             folder,

@@ -40,7 +40,10 @@ pub(crate) fn App() -> impl IntoView {
                             path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
                             view=Instances
                         />
-                        <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=WorkbenchPage/>
+                        <Route
+                            path=RouteMatcher(|it| *it == PageRoute::Workbench)
+                            view=WorkbenchPage
+                        />
                         <Route path=RouteMatcher(|it| lazy_title(it).is_some()) view=LazyRoute/>
                     </Routes>
                 </ErrorBoundary>

@@ -261,7 +261,8 @@ impl CpuForwardPass<'_, ModernBertParameters> {
                     let key = part(1, seen.start, keys); // [keys, d]
                     let value = part(2, seen.start, keys); // [keys, d]
                     let matrix = MatrixRowsMut::new(scores, keys);
-                    multiply_matrices(query, key.transposed(), matrix, self.parallelism); // [rows, keys]
+                    // [rows, keys]
+                    multiply_matrices(query, key.transposed(), matrix, self.parallelism);
                     // The index of the first query among the keys.
                     let step = Step::Softmax(scores, keys, from - seen.start, reach);
                     self.arch.dispatch(step);

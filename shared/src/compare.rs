@@ -138,7 +138,8 @@ pub struct ComparedQueryCounts {
     pub n_queries: u64,
     /// Queries that not both rankers have ranked.
     pub n_unranked: u64,
-    /// Other queries without the relevant document that [`RankerComparisonOptions::subset`] requires.
+    /// Other queries without the relevant document that [`RankerComparisonOptions::subset`]
+    /// requires.
     pub n_without_relevant: u64,
     /// Queries that count.
     pub n_included: u64,

@@ -315,7 +315,8 @@ pub(crate) use serialize_as_text;
 pub struct FileReadReport {
     /// The number of rows that were read.
     pub n_rows: u64,
-    /// The number of rows that were refused; only the first [`FileReadReport::MAX_ISSUES`] are stored.
+    /// The number of rows that were refused; only the first [`FileReadReport::MAX_ISSUES`] are
+    /// stored.
     pub n_refused: u64,
     /// The number of rows that were read with a warning.
     pub n_warned: u64,

@@ -4,8 +4,8 @@
 //!
 //! A late-interaction ranker scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the tokens of query
 //! and document. For each query and each document of its pool, this module is given the best match
-//! of every query token: the greatest cosine and the document token that has it ([`QueryTokenMatches`]).
-//! It computes:
+//! of every query token: the greatest cosine and the document token that has it
+//! ([`QueryTokenMatches`]). It computes:
 //!
 //! - the **importance** of a word: τ_AP between the ranking of the pool and the ranking without the
 //!   cosines of the word's tokens (an additive mask: nothing is encoded again), averaged over

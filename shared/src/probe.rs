@@ -164,7 +164,8 @@ impl Probe {
         }
     }
 
-    /// Measures the preconditions of an axiom or a measurement, see [`Axiom::measure_preconditions`].
+    /// Measures the preconditions of an axiom or a measurement, see
+    /// [`Axiom::measure_preconditions`].
     pub fn measure_preconditions(
         self,
         mode: AxiomVariant,

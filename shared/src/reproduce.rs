@@ -255,8 +255,8 @@ pub fn reproduce_table(
     Ok(tables(asked, &ours, study, at_hand))
 }
 
-/// Returns a table of [`ReproduciblePaper::Padigela2019`] next to rankings of one collection, each compared
-/// with that of BM25.
+/// Returns a table of [`ReproduciblePaper::Padigela2019`] next to rankings of one collection, each
+/// compared with that of BM25.
 pub fn reproduce_table_from_runs(
     asked: PaperTable,
     lists: &[RankerComparisonInput<'_>],

@@ -284,10 +284,10 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Reads tables one after another. `read` gets the name of the set and the name of the file.
-fn each_table(
-    paths: Vec<PathBuf>,
-    read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedPairDataset, Unreadable>,
-) -> Result<LoadedTransferSet, Error> {
+fn each_table<R>(paths: Vec<PathBuf>, read: R) -> Result<LoadedTransferSet, Error>
+where
+    R: Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedPairDataset, Unreadable>,
+{
     let mut gathered = LoadedTransferSet::default();
     for path in paths {
         let set = set_of(&path);

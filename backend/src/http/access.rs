@@ -329,8 +329,8 @@ pub(super) async fn authenticate(
 }
 
 /// Rejects forged requests. Browsers send the session cookie with requests from any page, so a
-/// changing request also needs the CSRF token of the session ([`SecretToken::csrf_token`]), which only
-/// our own pages know.
+/// changing request also needs the CSRF token of the session ([`SecretToken::csrf_token`]), which
+/// only our own pages know.
 fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     let Some(session) = &caller.session else {
         return Ok(());

@@ -128,8 +128,8 @@ fn seal_of<const N: usize>(rest: [&[u8]; N]) -> String {
     encode_hex(&hasher.finalize())
 }
 
-/// Reads a file that [`add_json_checksum`] has created, and verifies its checksum. Files of earlier versions
-/// have no checksum and start with `unsealed`.
+/// Reads a file that [`add_json_checksum`] has created, and verifies its checksum. Files of earlier
+/// versions have no checksum and start with `unsealed`.
 pub(crate) fn read_checksummed_json(
     path: &Path,
     unsealed: &str,
@@ -179,8 +179,9 @@ fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns an error if the files of a folder differ from the checksums of [`write_folder_checksums`]. Files
-/// that were added later are ignored, and so are folders without checksums.
+/// Returns an error if the files of a folder differ from the checksums of
+/// [`write_folder_checksums`]. Files that were added later are ignored, and so are folders without
+/// checksums.
 pub(crate) fn verify_folder_checksums(folder: &Path, way_out: &'static str) -> Result<(), Error> {
     let path = folder.join(SUMS);
     let lines = match fs::read_to_string(&path) {

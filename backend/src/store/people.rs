@@ -114,8 +114,8 @@ impl Database {
         }
     }
 
-    /// Returns a person by their name, ignoring case and other differences that [`normalized_name_key`]
-    /// removes.
+    /// Returns a person by their name, ignoring case and other differences that
+    /// [`normalized_name_key`] removes.
     pub(crate) async fn person_by_name(&self, name: &str) -> Result<Option<PersonRecord>, Error> {
         let key = normalized_name_key(name);
         if !may_be_stored(&key) {

@@ -147,7 +147,11 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                         {format!(
                             "{} of {}",
                             format::format_count(n),
-                            format_count_with_noun(found.query_counts.n_queries, "query", "queries"),
+                            format_count_with_noun(
+                                found.query_counts.n_queries,
+                                "query",
+                                "queries",
+                            ),
                         )}
                     </span>
                     <span>{found.analyzer.clone()}</span>

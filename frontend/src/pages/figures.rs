@@ -117,7 +117,11 @@ fn FiguresView(
             name="From candidates to instances"
             said="Pairs that remain with the axiom as originally stated, with relaxed \
                  preconditions, and extended to queries of any length."
-            drawing=Some(InteractiveFigure::without_selection(plot::draw_mining_funnel(&figures.funnels)))
+            drawing=Some(
+                InteractiveFigure::without_selection(
+                    plot::draw_mining_funnel(&figures.funnels),
+                ),
+            )
             table=table("funnel")
         />
         <FigureSection
@@ -232,7 +236,12 @@ fn Choices(
             <SelectField label="Variant" choose=move |word: String| {
                 let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
-                by_mode(&|it| it.controls = StudyPageControls { variant: mode, ..it.controls.clone() });
+                by_mode(&|it| {
+                    it.controls = StudyPageControls {
+                        variant: mode,
+                        ..it.controls.clone()
+                    };
+                });
             }>{modes_options}</SelectField>
             <SelectField label="Compare with" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();

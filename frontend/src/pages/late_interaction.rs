@@ -167,7 +167,9 @@ fn RankerAnalysis(
                 <p class="facts">
                     <span>{head.ranker.label}</span>
                     {note}
-                    <span>{format_count_with_noun(head.queries.len() as u64, "query", "queries")}</span>
+                    <span>
+                        {format_count_with_noun(head.queries.len() as u64, "query", "queries")}
+                    </span>
                     <span>{format_count_with_noun(head.n_docs, "document", "documents")}</span>
                     <span title=head.pool>"candidate pool: " {pool}</span>
                     <span>{format::format_date(&head.created)}</span>

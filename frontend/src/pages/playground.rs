@@ -95,7 +95,9 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                 <button
                     class="btn bare"
                     type="button"
-                    on:click=move |_| desk.open_input_keeping_previous("an empty page", PlaygroundInput::empty())
+                    on:click=move |_| {
+                        desk.open_input_keeping_previous("an empty page", PlaygroundInput::empty())
+                    }
                 >
                     "Clear"
                 </button>

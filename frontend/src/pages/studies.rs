@@ -217,7 +217,11 @@ fn StudyCard(
     });
     let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
         let n = card.n_behavioral_tests;
-        view! { <span>{number_format::format_count_with_noun(n, "behavioral test", "behavioral tests")}</span> }
+        view! {
+            <span>
+                {number_format::format_count_with_noun(n, "behavioral test", "behavioral tests")}
+            </span>
+        }
     });
     let counts = (n_instances, n_behaviours);
     // A study without axioms has no heat map.
@@ -239,8 +243,16 @@ fn StudyCard(
                 {thumb}
                 <p class="facts">
                     {counts}
-                    <span>{number_format::format_count_with_noun(card.n_queries, "query", "queries")}</span>
-                    <span>{number_format::format_count_with_noun(card.n_docs, "document", "documents")}</span>
+                    <span>
+                        {number_format::format_count_with_noun(card.n_queries, "query", "queries")}
+                    </span>
+                    <span>
+                        {number_format::format_count_with_noun(
+                            card.n_docs,
+                            "document",
+                            "documents",
+                        )}
+                    </span>
                     <span>{number_format::format_date(&card.created)}</span>
                     <span class="hash" title="Instance hash">
                         {number_format::shorten_hash(&card.instances_hash)}

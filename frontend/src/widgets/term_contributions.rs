@@ -69,8 +69,12 @@ pub(crate) fn TermContributionTable(
                     <td>"Score"</td>
                     <td class="wide-only"></td>
                     {sums}
-                    <td><DifferenceBar share=scale.difference_bar(claim_margin(claim, &total))/></td>
-                    <td class="num">{format_signed_score(claim_margin(claim, &total), scale.digits)}</td>
+                    <td>
+                        <DifferenceBar share=scale.difference_bar(claim_margin(claim, &total))/>
+                    </td>
+                    <td class="num">
+                        {format_signed_score(claim_margin(claim, &total), scale.digits)}
+                    </td>
                 </tr>
             </tbody>
         </table>

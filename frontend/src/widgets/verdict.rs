@@ -12,7 +12,9 @@ pub(crate) fn VerdictChip(
     /// The outcome; none if scores are missing.
     outcome: Option<ClaimOutcome>,
 ) -> impl IntoView {
-    view! { <span class=outcome_css_classes(outcome)>{verdict_or_effect_label(probe, outcome)}</span> }
+    view! {
+        <span class=outcome_css_classes(outcome)>{verdict_or_effect_label(probe, outcome)}</span>
+    }
 }
 
 /// Returns the CSS classes of an outcome; none if scores are missing.

@@ -112,7 +112,8 @@ pub fn measure_annotator_agreement(
     }
 }
 
-/// Returns [`InterAnnotatorAgreementReport::overall`] without computing the values of each annotator.
+/// Returns [`InterAnnotatorAgreementReport::overall`] without computing the values of each
+/// annotator.
 pub fn overall_agreement_coefficients(
     items: &[AnnotationItem],
     log: &AnnotationLog,

@@ -77,8 +77,8 @@ impl DocumentPreference {
         DocumentPreference::Second,
     ];
 
-    /// Returns whether the preference satisfies a claim of this kind. [`ScoreClaimKind::Different`] is
-    /// satisfied by either document.
+    /// Returns whether the preference satisfies a claim of this kind. [`ScoreClaimKind::Different`]
+    /// is satisfied by either document.
     pub fn satisfies(self, claim: ScoreClaimKind) -> bool {
         match (claim, self) {
             (ScoreClaimKind::Higher | ScoreClaimKind::DiminishingGain, it) => {

@@ -1,8 +1,8 @@
 //! Exports of a task: all events as JSON lines or CSV, and preferences in the format of trec_eval.
 //!
 //! The rows contain the whole history, including what was replaced, undone, in conflict or
-//! excluded, each with its [`AnnotationEventStatus`]. Each row has π and the weight 1/π of its item, so that
-//! every estimate can be recomputed from the file.
+//! excluded, each with its [`AnnotationEventStatus`]. Each row has π and the weight 1/π of its
+//! item, so that every estimate can be recomputed from the file.
 //!
 //! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`): two lines for each
 //! decision, with fields separated by a space:

@@ -21,7 +21,8 @@ pub struct PairedMetricMeans {
     /// The two-sided p-value of Student's paired t test, which the paper calls a signed t test;
     /// `None` if nothing differs.
     pub p_student: Option<f64>,
-    /// The two-sided p-value of the paired permutation test: [`permutation::permutation_p_value_of_mean`].
+    /// The two-sided p-value of the paired permutation test:
+    /// [`permutation::permutation_p_value_of_mean`].
     pub p_permutation: Option<f64>,
 }
 

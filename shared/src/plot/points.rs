@@ -127,8 +127,8 @@ impl LabeledScatterPlot {
         self.points.iter().map(place).collect()
     }
 
-    /// Returns the name of the dot that is nearest to a position in [`draw_labeled_scatter_plot`], if one is
-    /// near.
+    /// Returns the name of the dot that is nearest to a position in [`draw_labeled_scatter_plot`],
+    /// if one is near.
     pub fn nearest_point_name(&self, to: [f64; 2]) -> Option<&str> {
         /// The largest distance from a dot at which it is selected, in pixels of the figure.
         const NEAR: f64 = 14.0;

@@ -18,7 +18,8 @@ const HIGHEST: f64 = 30.0;
 const ZERO: f64 = 110.0;
 
 /// Draws a bar for each query, the highest difference first. If there are more queries than pixels,
-/// only as many evenly spaced ones are drawn. The groups are those of [`ReciprocalRankChangeKind::ALL`].
+/// only as many evenly spaced ones are drawn. The groups are those of
+/// [`ReciprocalRankChangeKind::ALL`].
 pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let it = &found.rr_changes;

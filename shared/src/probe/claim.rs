@@ -44,7 +44,8 @@ pub enum ScoreClaim<T> {
 }
 
 impl<T: Copy> ScoreClaim<T> {
-    /// Returns the documents, the preferred one first; for [`ScoreClaim::DiminishingGain`] fewest first.
+    /// Returns the documents, the preferred one first; for [`ScoreClaim::DiminishingGain`] fewest
+    /// first.
     pub fn docs(self) -> Vec<T> {
         match self {
             ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {

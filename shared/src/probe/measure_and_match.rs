@@ -97,8 +97,8 @@ impl DocumentMeasurement {
         self == DocumentMeasurement::Similarity
     }
 
-    /// Returns the value of a document, if it has one. [`DocumentMeasurement::TermCounts`] has a vector
-    /// instead.
+    /// Returns the value of a document, if it has one. [`DocumentMeasurement::TermCounts`] has a
+    /// vector instead.
     fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
             DocumentMeasurement::Relevance => text.grade.map(f64::from),

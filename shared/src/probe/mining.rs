@@ -1,7 +1,7 @@
 //! Mining: from the pools of queries to instances in columns.
 //!
-//! Each query is mined separately ([`InstanceMiner::mine_pooled_query`]), in any order and on any thread, and
-//! [`MiningResult::from_query_results`] combines the results in the order of queries.
+//! Each query is mined separately ([`InstanceMiner::mine_pooled_query`]), in any order and on any
+//! thread, and [`MiningResult::from_query_results`] combines the results in the order of queries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

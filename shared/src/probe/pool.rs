@@ -107,8 +107,8 @@ enum PoolSource<'a> {
 }
 
 impl<'a> CandidatePoolSelector<'a> {
-    /// Prepares the pools of a collection and its index. The run is that of [`CandidatePoolSpec::Run`];
-    /// returns an error if it is needed and missing.
+    /// Prepares the pools of a collection and its index. The run is that of
+    /// [`CandidatePoolSpec::Run`]; returns an error if it is needed and missing.
     pub fn new(
         pool: &CandidatePoolSpec,
         run: Option<&'a Run>,

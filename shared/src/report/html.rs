@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::markup::escape_markup;
 use super::{ReportTable, TableColumnKind};
 
-/// Returns the page, with figures first, then tables. `figures` come from [`crate::plot::figure_to_svg`]
-/// and are inserted without escaping.
+/// Returns the page, with figures first, then tables. `figures` come from
+/// [`crate::plot::figure_to_svg`] and are inserted without escaping.
 pub fn report_to_html(title: &str, figures: &[String], tables: &[ReportTable]) -> String {
     let mut out = String::new();
     write_page(&mut out, title, figures, tables).expect("a String takes every write");

@@ -78,7 +78,8 @@ pub(super) const SAMPLE_QUERIES_TABLE: PaperTable = PaperTable {
     table: 5,
 };
 
-/// All tables, in the order of [`ReproduciblePaper::ALL`] and [`ReproduciblePaper::reproducible_table_numbers`].
+/// All tables, in the order of [`ReproduciblePaper::ALL`] and
+/// [`ReproduciblePaper::reproducible_table_numbers`].
 static TABLES: LazyLock<Vec<(ReproduciblePaper, PublishedTable)>> = LazyLock::new(|| {
     let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
     ReproduciblePaper::ALL.iter().flat_map(read).collect()

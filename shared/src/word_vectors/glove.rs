@@ -99,7 +99,8 @@ pub struct GloveTrainer<'a> {
     blocks: Vec<Vec<Vec<GloveStep>>>,
     n_pairs: usize,
     n_rounds: u32,
-    /// The cost of the current pass so far; `mean_cost_of_each_pass` has those of the finished passes.
+    /// The cost of the current pass so far; `mean_cost_of_each_pass` has those of the finished
+    /// passes.
     cost: f64,
     costs: Vec<f64>,
 }
@@ -186,8 +187,8 @@ impl<'a> GloveTrainer<'a> {
         &self.costs
     }
 
-    /// Trains the next round: `train` calls [`GloveTrainingShard::train`] for each shard, in any order
-    /// and on any threads, and returns their results in the order of the shards.
+    /// Trains the next round: `train` calls [`GloveTrainingShard::train`] for each shard, in any
+    /// order and on any threads, and returns their results in the order of the shards.
     pub fn train_round(&mut self, train: impl FnOnce(Vec<GloveTrainingShard<'_>>) -> Vec<f64>) {
         let round = self.n_rounds as usize % STRATA;
         let first = u64::from(self.n_rounds) * STRATA as u64;

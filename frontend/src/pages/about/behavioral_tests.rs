@@ -165,7 +165,9 @@ fn Example(
     match pieces {
         Some(pieces) => view! {
             <div>
-                <span class="unseen">{summarize_text_changes(&pieces, DiffLabelStyle::Edited)} ": "</span>
+                <span class="unseen">
+                    {summarize_text_changes(&pieces, DiffLabelStyle::Edited)} ": "
+                </span>
                 <TextDiffView pieces/>
             </div>
         }

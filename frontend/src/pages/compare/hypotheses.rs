@@ -74,7 +74,9 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
             <span class="num">{measured}</span>
             <span class="label">{of}</span>
             <span class=class>{hypothesis_outcome_label(finding.outcome)}</span>
-            <span class="label paper">"Paper: " {published_hypothesis_result(finding.hypothesis)}</span>
+            <span class="label paper">
+                "Paper: " {published_hypothesis_result(finding.hypothesis)}
+            </span>
         </li>
     }
 }

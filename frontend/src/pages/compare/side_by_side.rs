@@ -81,7 +81,11 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
         Some(_) => "The top document of each ranker, plus a relevant one if neither is relevant.",
         None => "Queries on which one ranker wins and the other loses, largest difference first.",
     };
-    let header = move || view! { <p class="note">{said}</p> <FigureExportButtons of="example queries" csv/> };
+    let header = move || {
+        view! {
+            <p class="note">{said}</p> <FigureExportButtons of="example queries" csv/>
+        }
+    };
     view! {
         <Section id="sides" name="Side by side" class="section sides" header>
             {back}

@@ -47,7 +47,9 @@ pub(super) fn SimilarWords(
 #[component]
 fn SimilarWordsRow(number: usize, likeness: NonQueryTermSimilarity) -> impl IntoView {
     let words = likeness.nearest_words.into_iter().map(|it| {
-        view! { <li>{it.word} " " <span class="note">{format::format_score(it.cosine, 2)}</span></li> }
+        view! {
+            <li>{it.word} " " <span class="note">{format::format_score(it.cosine, 2)}</span></li>
+        }
     });
     let known = format!(
         "{} of {}",

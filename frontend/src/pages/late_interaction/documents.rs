@@ -215,7 +215,9 @@ fn DocumentRow(
         <tr>
             <th scope="row" dir="auto">{name}</th>
             <td class="hash">{id}</td>
-            <td class="num">{first.score.map_or_else(missing, |it| format::format_score(it, 3))}</td>
+            <td class="num">
+                {first.score.map_or_else(missing, |it| format::format_score(it, 3))}
+            </td>
             <td class="num">{first.grade.map_or_else(missing, |it| it.to_string())}</td>
         </tr>
     }

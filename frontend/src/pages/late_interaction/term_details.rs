@@ -69,7 +69,9 @@ pub(super) fn TermDetails(
                     <dd>{of(word.importance_reversed)}</dd>
                 </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
-                <div><dt>"exact match"</dt><dd>{format::format_fraction(word.exact_share)}</dd></div>
+                <div>
+                    <dt>"exact match"</dt><dd>{format::format_fraction(word.exact_share)}</dd>
+                </div>
                 <div>
                     <dt>"match with another query term"</dt>
                     <dd>{format::format_fraction(word.other_query_token_share)}</dd>

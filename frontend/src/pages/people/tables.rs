@@ -145,7 +145,13 @@ fn PersonRow(board: PeoplePageState, somebody: PersonAccount) -> impl IntoView {
                         .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
                     <span>"joined " {format_utc_day(somebody.joined_ms)}</span>
                     <span>"last seen " {format_utc_minute(somebody.last_seen_ms)}</span>
-                    <span>{format_count_with_noun(u64::from(somebody.n_sessions), "session", "sessions")}</span>
+                    <span>
+                        {format_count_with_noun(
+                            u64::from(somebody.n_sessions),
+                            "session",
+                            "sessions",
+                        )}
+                    </span>
                     <span>
                         {if somebody.person.has_password { "has password" } else { "no password" }}
                     </span>

@@ -83,8 +83,7 @@ fn n_applying(answer: &PlaygroundResult) -> u64 {
 /// Renders why there is no answer, and what to do.
 #[component]
 fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
-    move || {
-        match desk.answer.get() {
+    move || match desk.answer.get() {
         PlaygroundEvaluationState::Answered(_) => ().into_any(),
         PlaygroundEvaluationState::Blank => view! {
             <p class="ahead">
@@ -98,7 +97,11 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
         }
         PlaygroundEvaluationState::Invalid(wrong) => view! {
             <p class="ahead">
-                {number_format::format_count_with_noun(wrong.len() as u64, "setting is", "settings are")}
+                {number_format::format_count_with_noun(
+                    wrong.len() as u64,
+                    "setting is",
+                    "settings are",
+                )}
                 " invalid: see the messages next to the fields."
             </p>
         }
@@ -110,7 +113,6 @@ fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
             let retry = Callback::new(move |()| desk.collection.refetch());
             view! { <ErrorMessage error retry/> }.into_any()
         }
-    }
     }
 }
 

@@ -68,7 +68,9 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
         let twice = (term.count > 1).then(|| format!(" ×{}", term.count));
         view! {
             <tr>
-                <th scope="row" title=term.term.clone()><HighlightedQueryTerm terms place/> {twice}</th>
+                <th scope="row" title=term.term.clone()>
+                    <HighlightedQueryTerm terms place/> {twice}
+                </th>
                 <td class="num">{format::format_count(u64::from(term.df))}</td>
                 <td class="num">{format::format_count(term.cf)}</td>
                 {counts}

@@ -28,7 +28,12 @@ pub(super) fn TermScoreRows(
     );
     let rows = parts.iter().enumerate().map(|(place, values)| {
         let terms = terms.clone();
-        view! { <tr><th scope="row"><HighlightedQueryTerm terms place/></th> {scale.render_cells(values)}</tr> }
+        view! {
+            <tr>
+                <th scope="row"><HighlightedQueryTerm terms place/></th>
+                {scale.render_cells(values)}
+            </tr>
+        }
     });
     let rows = rows.collect_view();
     let heads = document_column_headings(scores.len());
@@ -42,7 +47,11 @@ pub(super) fn TermScoreRows(
                 </tr>
             </thead>
             <tbody>
-                {rows} <tr class="total"><th scope="row">"Score"</th> {scale.render_cells(&scores)}</tr>
+                {rows}
+                <tr class="total">
+                    <th scope="row">"Score"</th>
+                    {scale.render_cells(&scores)}
+                </tr>
             </tbody>
         </table>
     }

@@ -282,7 +282,9 @@ fn Item(
             <div class="dock">
                 <AnswerButtons claim before choose/>
                 <div class="btns small">
-                    <ButtonWithShortcutKey key="U" press=move || work.undo_last_action()>"Undo"</ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey key="U" press=move || work.undo_last_action()>
+                        "Undo"
+                    </ButtonWithShortcutKey>
                     <ButtonWithShortcutKey
                         key="S"
                         press=move || dialogs::open_dialog(dialogs.skip)
@@ -290,7 +292,9 @@ fn Item(
                     >
                         "Skip"
                     </ButtonWithShortcutKey>
-                    <ButtonWithShortcutKey key="N" press=move || work.comment.focus_note_field()>"Note"</ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey key="N" press=move || work.comment.focus_note_field()>
+                        "Note"
+                    </ButtonWithShortcutKey>
                     <ButtonWithShortcutKey key="G" press=move || work.toggle_guidelines()>
                         "Guidelines"
                     </ButtonWithShortcutKey>
@@ -299,7 +303,11 @@ fn Item(
             {changes
                 .then(|| {
                     view! {
-                        <ButtonWithShortcutKey class="btn" key="Enter" press=move || work.continue_to_next_item()>
+                        <ButtonWithShortcutKey
+                            class="btn"
+                            key="Enter"
+                            press=move || work.continue_to_next_item()
+                        >
                             "Keep the earlier answer"
                         </ButtonWithShortcutKey>
                     }
@@ -324,7 +332,9 @@ fn Item(
         {rankers}
         {dock}
         <div class="btns small more">
-            <ButtonWithShortcutKey key="E" press=move || dialogs.show_example(work)>"Example"</ButtonWithShortcutKey>
+            <ButtonWithShortcutKey key="E" press=move || dialogs.show_example(work)>
+                "Example"
+            </ButtonWithShortcutKey>
             {marks}
             <ButtonWithShortcutKey key="R" press=move || dialogs::open_dialog(dialogs.report)>
                 "Report this item"
@@ -381,7 +391,10 @@ fn TrainingFeedbackView(
                 {(!right).then(|| view! { <p>"Your answer: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>
-            <ContinueAfterFeedbackButtons go_on=move || work.continue_to_next_item() undo=move || work.undo_last_action()/>
+            <ContinueAfterFeedbackButtons
+                go_on=move || work.continue_to_next_item()
+                undo=move || work.undo_last_action()
+            />
         </div>
     }
 }
@@ -439,7 +452,9 @@ fn NoItem(work: AnnotationPageState) -> impl IntoView {
             <button class="btn" type="button" on:click=move |_| work.retry_fetching_items()>
                 "Check again"
             </button>
-            <ButtonWithShortcutKey key="U" press=move || work.undo_last_action()>"Undo"</ButtonWithShortcutKey>
+            <ButtonWithShortcutKey key="U" press=move || work.undo_last_action()>
+                "Undo"
+            </ButtonWithShortcutKey>
         </div>
     }
 }

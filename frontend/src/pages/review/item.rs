@@ -64,7 +64,9 @@ pub(super) fn ContinueAfterFeedbackButtons(
 ) -> impl IntoView {
     view! {
         <div class="btns">
-            <ButtonWithShortcutKey class="btn main" key="Enter" press=go_on>"Continue"</ButtonWithShortcutKey>
+            <ButtonWithShortcutKey class="btn main" key="Enter" press=go_on>
+                "Continue"
+            </ButtonWithShortcutKey>
             <ButtonWithShortcutKey key="U" press=undo>"Undo"</ButtonWithShortcutKey>
         </div>
     }

@@ -129,7 +129,9 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                 {form.number_field(NewTaskField::AnnotatorsPerItem, "Annotators per item", |it| {
                     &mut it.annotators_per_item
                 })}
-                {form.number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| &mut it.gold_interval)}
+                {form.number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| {
+                    &mut it.gold_interval
+                })}
                 <FormTextField
                     form=form.fields
                     field=NewTaskField::Tags

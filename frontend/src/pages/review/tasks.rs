@@ -215,7 +215,11 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
                 {for_whom
                     .named
                     .then(|| {
-                        let of = format!("My progress: {} of {}", format_count(n_mine.into()), format_count(all));
+                        let of = format!(
+                            "My progress: {} of {}",
+                            format_count(n_mine.into()),
+                            format_count(all)
+                        );
                         view! {
                             <div class="how-far">
                                 <span>{of}</span>

@@ -181,7 +181,9 @@ fn Item(
             <div class="dock">
                 <AnswerButtons claim before=None choose/>
                 <div class="btns small">
-                    <ButtonWithShortcutKey key="U" press=move || way.undo()>"Undo"</ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey key="U" press=move || way.undo()>
+                        "Undo"
+                    </ButtonWithShortcutKey>
                     <ButtonWithShortcutKey key="H" press=move || way.marks.update(|it| *it = !*it)>
                         {move || match way.marks.get() {
                             true => "Hide highlights",

@@ -165,7 +165,9 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
             <h3><bdi>{title}</bdi></h3>
             <p class="facts">
                 <span>{task_status_label(status)}</span>
-                <span>{format_count_with_noun(u64::from(n_people), "annotator", "annotators")}</span>
+                <span>
+                    {format_count_with_noun(u64::from(n_people), "annotator", "annotators")}
+                </span>
                 {alpha.map(|it| view! { <span>{it}</span> })}
                 {hidden}
                 {page}

@@ -492,7 +492,9 @@ fn CellFacts(
     };
     let over_queries = format::format_estimate(&cell.macro_average);
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
-        view! { <dt>"Instances in both orders"</dt> <dd>{format::format_count(it.n_both_orders)}</dd> }
+        view! {
+            <dt>"Instances in both orders"</dt> <dd>{format::format_count(it.n_both_orders)}</dd>
+        }
     });
     let unscored = (cell.tally.unscored > 0).then(|| {
         let asked = format::format_fraction(cell.scored_fraction());

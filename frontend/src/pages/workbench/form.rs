@@ -55,7 +55,11 @@ pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
             MIN_QUERY_TERMS_LABEL,
             |it| &mut it.min_query_terms,
         )}
-        {number(LocalStudyField::Queries, "First N queries only (blank = all)", |it| &mut it.n_queries)}
+        {number(
+            LocalStudyField::Queries,
+            "First N queries only (blank = all)",
+            |it| &mut it.n_queries,
+        )}
         {number(
             LocalStudyField::MaxInstancesPerQuery,
             "Instances per query, at most (blank = all)",

@@ -95,7 +95,9 @@ pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
             StudyRunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
             StudyRunState::Done { took_s } => Some(
                 view! {
-                    <p role="status">"Created in " {number_format::format_elapsed_time(took_s)} "."</p>
+                    <p role="status">
+                        "Created in " {number_format::format_elapsed_time(took_s)} "."
+                    </p>
                 }
                 .into_any(),
             ),

@@ -36,7 +36,8 @@ pub struct AxiomFormula {
 /// The maximum number of bytes of a formula: about twenty axioms with an operator each.
 const LONGEST: usize = 48;
 
-/// An operation of a formula; `AnnotatorVote(n)`, `Both(n)` and `First(n)` take `n` values off the stack.
+/// An operation of a formula; `AnnotatorVote(n)`, `Both(n)` and `First(n)` take `n` values off the
+/// stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     /// Pushes the value of an axiom, given by its index in [`leaves`].

@@ -267,7 +267,8 @@ fn falls(means: &[f64]) -> [f64; 2] {
     [last, lowest].map(|it| 1.0 - it / means[0])
 }
 
-/// Returns the [`relative_mrr_drop_across_buckets`] of the second ranker in buckets of the FQT of the first.
+/// Returns the [`relative_mrr_drop_across_buckets`] of the second ranker in buckets of the FQT of
+/// the first.
 fn fall_by_first(rows: &[QueryWithMetrics]) -> Option<f64> {
     let mut buckets = vec![(0.0, 0.0); FQT_EDGES.len() - 1];
     for row in rows {

@@ -32,7 +32,9 @@ fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl In
     view! {
         <header>
             <h2 id=id>{children()}</h2>
-            <ButtonWithShortcutKey class="btn" key="Esc" press=move || close(place)>"Close"</ButtonWithShortcutKey>
+            <ButtonWithShortcutKey class="btn" key="Esc" press=move || close(place)>
+                "Close"
+            </ButtonWithShortcutKey>
         </header>
     }
 }

@@ -338,8 +338,12 @@ fn AdjudicationForm(
         <header>
             <h2 node_ref=head tabindex="-1">{format!("Item {}", item.0)}</h2>
             <div class="btns">
-                <ButtonWithShortcutKey class="btn" key="K" press=move || court.step(-1)>"Previous "</ButtonWithShortcutKey>
-                <ButtonWithShortcutKey class="btn" key="J" press=move || court.step(1)>"Next "</ButtonWithShortcutKey>
+                <ButtonWithShortcutKey class="btn" key="K" press=move || court.step(-1)>
+                    "Previous "
+                </ButtonWithShortcutKey>
+                <ButtonWithShortcutKey class="btn" key="J" press=move || court.step(1)>
+                    "Next "
+                </ButtonWithShortcutKey>
             </div>
         </header>
         <ItemHistoryView found/>

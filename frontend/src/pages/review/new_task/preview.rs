@@ -126,13 +126,21 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         </div>
         <p class="note">
             {chance.map(|it| format!("{it}; "))}
-            {format_count_with_noun(u64::from(made.n_training_items), "training item", "training items")} ", "
+            {format_count_with_noun(
+                u64::from(made.n_training_items),
+                "training item",
+                "training items",
+            )}
+            ", "
             {format_count_with_noun(u64::from(made.n_gold_items), "gold item", "gold items")}
         </p>
         <HeadedTable
             name="Items per probe"
             class="data narrow"
-            heads=[ColumnHeading::for_text_column("probe"), ColumnHeading::for_number_column("items")]
+            heads=[
+                ColumnHeading::for_text_column("probe"),
+                ColumnHeading::for_number_column("items"),
+            ]
         >
             {rows}
         </HeadedTable>

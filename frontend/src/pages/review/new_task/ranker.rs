@@ -28,6 +28,14 @@ pub(super) fn RankerSelect(
         let none = none.map(|it| (String::new(), it.to_owned())).into_iter();
         let named = names.get().into_iter().enumerate();
         let options = none.chain(named.map(|(at, name)| (at.to_string(), name)));
-        view! { <FormSelectWithComputedOptions form=form.fields label options=options.collect() get set/> }
+        view! {
+            <FormSelectWithComputedOptions
+                form=form.fields
+                label
+                options=options.collect()
+                get
+                set
+            />
+        }
     }
 }
