@@ -69,12 +69,8 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
             </g>
             <path d="M4 10L0 2.5" stroke="#e3e1db" stroke-width="1" stroke-opacity="0.4"/>
             <circle cx="4" cy="10" r="3" fill="#ffffff" stroke="#1b1c1e" stroke-width="1.5"/>
-            <text x="4" y="10" text-anchor="middle" font-size="15" fill="#1b1c1e">
-                &lt;/text&gt;&lt;script&gt;�
-            </text>
-            <text x="4" y="10" text-anchor="end" font-size="14" font-weight="600" fill="#1b1c1e">
-                .93
-            </text>
+            <text x="4" y="10" text-anchor="middle" font-size="15" fill="#1b1c1e">&lt;/text&gt;&lt;script&gt;�</text>
+            <text x="4" y="10" text-anchor="end" font-size="14" font-weight="600" fill="#1b1c1e">.93</text>
             </svg>
         "##]],
     );
@@ -233,9 +229,7 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
         expect![[r##"
             <svg xmlns="http://www.w3.org/2000/svg" width="344" height="122" viewBox="0 0 344 122" role="img" aria-label="Margins from −2.0 to 3.0: 4 below zero, 6 above, 5 tied" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
             <title>Margins from −2.0 to 3.0: 4 below zero, 6 above, 5 tied</title>
-            <desc>
-                The margin is the left side of the expected preference minus the right side; above zero, the ranker agrees with the axiom.
-            </desc>
+            <desc>The margin is the left side of the expected preference minus the right side; above zero, the ranker agrees with the axiom.</desc>
             <rect x="0" y="0" width="344" height="122" fill="#ffffff"/>
             <rect x="4" y="82.8" width="57.6" height="15.2" fill="#ac5c2e"/>
             <rect x="62.4" y="52.4" width="57.6" height="45.6" fill="#ac5c2e"/>
@@ -319,9 +313,7 @@ fn a_card_has_a_small_map() {
         expect![[r##"
             <svg xmlns="http://www.w3.org/2000/svg" width="320" height="56" viewBox="0 0 320 56" role="img" aria-label="2 rankers on 2 axioms: fractions satisfied from .07 to .93" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
             <title>2 rankers on 2 axioms: fractions satisfied from .07 to .93</title>
-            <desc>
-                Rows are rankers, columns are axioms; blue agrees with the axiom, rust contradicts it.
-            </desc>
+            <desc>Rows are rankers, columns are axioms; blue agrees with the axiom, rust contradicts it.</desc>
             <rect x="0" y="0" width="320" height="56" fill="#ffffff"/>
             <text x="149" y="12" text-anchor="middle" font-size="12" fill="#55585e">TFC1</text>
             <text x="263" y="12" text-anchor="middle" font-size="12" fill="#55585e">M-TDC</text>

@@ -127,17 +127,11 @@ fn a_page_of_html_holds_no_foreign_markup() {
         <th scope="col" class="num">share</th>
         </tr></thead>
         <tbody>
-        <tr>
-            <th scope="row">&lt;script&gt;alert(1)&lt;/script&gt;</th><td class="num">14,057</td><td class="num">.93 [.93, .94]</td>
-        </tr>
+        <tr><th scope="row">&lt;script&gt;alert(1)&lt;/script&gt;</th><td class="num">14,057</td><td class="num">.93 [.93, .94]</td></tr>
         <tr><th scope="row">a|b
         # c</th><td class="num">−.03</td><td class="num">[.5, .8]</td></tr>
-        <tr>
-            <th scope="row">=HYPERLINK(&quot;http://x&quot;,1)</th><td class="num">−0.17</td><td class="num">&lt;.01</td>
-        </tr>
-        <tr>
-            <th scope="row">[x](javascript:1) `%_$^~\</th><td class="num">&lt; .001</td><td class="num">–</td>
-        </tr>
+        <tr><th scope="row">=HYPERLINK(&quot;http://x&quot;,1)</th><td class="num">−0.17</td><td class="num">&lt;.01</td></tr>
+        <tr><th scope="row">[x](javascript:1) `%_$^~\</th><td class="num">&lt; .001</td><td class="num">–</td></tr>
         </tbody>
         </table></div>
         <ul>
