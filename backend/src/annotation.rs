@@ -15,70 +15,70 @@ mod log_writer;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use shared::annotation::agreement::{self, AgreementReport};
+use shared::annotation::agreement::{self, InterAnnotatorAgreementReport};
 use shared::annotation::estimate;
-use shared::annotation::event::ActorRole;
-use shared::annotation::judgments::{Dispute, DisputeReason, adjudication_queue};
-use shared::annotation::progress::{TaskProgress, measure_progress};
-use shared::annotation::{AnnotationEvent, ItemNo, LogEntry, PersonId};
+use shared::annotation::event::RequiredRole;
+use shared::annotation::judgments::{DisputeReason, DisputedItem, adjudication_queue};
+use shared::annotation::progress::{AnnotationTaskProgress, measure_annotation_progress};
+use shared::annotation::{AnnotationEvent, AnnotationLogEntry, ItemNo, PersonId};
 use shared::api::annotation::{EventOutcome, TaskId, TaskResults, TaskStatus, UpdateTaskRequest};
 use shared::study::Study;
 
-use crate::annotation::counts::is_drawn;
-use crate::annotation::log_writer::{LogWriter, WriteRequest};
-use crate::annotation::task_state::{LeasedAssignments, TaskState};
-use crate::cache::ComputedCache;
+use crate::annotation::counts::is_sampled_item;
+use crate::annotation::log_writer::{AnnotationLogWriter, LogWriteRequest};
+use crate::annotation::task_state::{AnnotationTaskState, LeasedAssignments};
+use crate::cache::LruComputationCache;
 use crate::clock;
 use crate::error::{Error, run_blocking};
-use crate::store::Store;
-use crate::store::annotation_tasks::{NewTask, TaskRow};
-use crate::store::studies::{StudyEntry, state_hash};
+use crate::store::Database;
+use crate::store::annotation_tasks::{AnnotationTaskRow, NewAnnotationTask};
+use crate::store::studies::{StudyListEntry, study_content_hash};
 
 /// Number of log states whose agreement reports and results are cached.
 const STATES_KEPT: usize = 64;
 
 /// Gives access to all annotation tasks of a store.
 #[derive(Clone)]
-pub(crate) struct AnnotationTasks(Arc<Parts>);
+pub(crate) struct AnnotationTaskService(Arc<Parts>);
 
 struct Parts {
-    store: Store,
-    writer: LogWriter,
+    store: Database,
+    writer: AnnotationLogWriter,
     /// The tasks that have been requested since the server started. None is removed.
-    desks: RwLock<BTreeMap<TaskId, Arc<TaskState>>>,
+    desks: RwLock<BTreeMap<TaskId, Arc<AnnotationTaskState>>>,
     /// Held while a task is loaded, so that no task is loaded twice.
     opening: tokio::sync::Mutex<()>,
     /// Agreement reports by task and number of events.
-    agreements: ComputedCache<(TaskId, usize), Arc<AgreementReport>>,
+    agreements: LruComputationCache<(TaskId, usize), Arc<InterAnnotatorAgreementReport>>,
     /// Results by task, number of events and revision of the study.
-    results: ComputedCache<(TaskId, usize, i64), Arc<TaskResults>>,
+    results: LruComputationCache<(TaskId, usize, i64), Arc<TaskResults>>,
 }
 
 /// The person who sends events, with their role.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EventSender {
+pub(crate) struct EventAuthor {
     pub person: PersonId,
     /// The role of the person, which determines which events are accepted.
-    pub role: ActorRole,
+    pub role: RequiredRole,
 }
 
-impl AnnotationTasks {
+impl AnnotationTaskService {
     /// Creates the tasks of `store` and starts the log writer for it.
-    pub(crate) fn new(store: Store) -> AnnotationTasks {
-        AnnotationTasks(Arc::new(Parts {
-            writer: LogWriter::start(store.clone()),
+    pub(crate) fn new(store: Database) -> AnnotationTaskService {
+        AnnotationTaskService(Arc::new(Parts {
+            writer: AnnotationLogWriter::start(store.clone()),
             store,
             desks: RwLock::default(),
             opening: tokio::sync::Mutex::default(),
-            agreements: ComputedCache::new(STATES_KEPT),
-            results: ComputedCache::new(STATES_KEPT),
+            agreements: LruComputationCache::with_max_values(STATES_KEPT),
+            results: LruComputationCache::with_max_values(STATES_KEPT),
         }))
     }
 
     /// Returns every task, newest first.
-    pub(crate) async fn all(&self) -> Result<Vec<Arc<TaskState>>, Error> {
+    pub(crate) async fn all_tasks(&self) -> Result<Vec<Arc<AnnotationTaskState>>, Error> {
         let mut desks = Vec::new();
-        for task in self.0.store.review_tasks().await? {
+        for task in self.0.store.annotation_task_ids().await? {
             match self.task_state(task).await {
                 Ok(desk) => desks.push(desk),
                 // One damaged task must not hide the others.
@@ -89,7 +89,7 @@ impl AnnotationTasks {
     }
 
     /// Returns the state of a task, which is loaded at the first call.
-    pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<TaskState>, Error> {
+    pub(crate) async fn task_state(&self, task: TaskId) -> Result<Arc<AnnotationTaskState>, Error> {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
@@ -97,24 +97,30 @@ impl AnnotationTasks {
         if let Some(desk) = self.known(task) {
             return Ok(desk);
         }
-        let desk = Arc::new(TaskState::open(&self.0.store, task).await?);
+        let desk = Arc::new(AnnotationTaskState::load(&self.0.store, task).await?);
         let mut desks = self.0.desks.write().unwrap_or_else(PoisonError::into_inner);
         desks.insert(task, desk.clone());
         Ok(desk)
     }
 
     /// Creates a task from drawn items, in the status draft.
-    pub(crate) async fn create(&self, new: &NewTask) -> Result<Arc<TaskState>, Error> {
-        let task = self.0.store.add_review_task(new).await?;
+    pub(crate) async fn create_task(
+        &self,
+        new: &NewAnnotationTask,
+    ) -> Result<Arc<AnnotationTaskState>, Error> {
+        let task = self.0.store.add_annotation_task(new).await?;
         self.task_state(task).await
     }
 
     /// Changes the status, the guidelines or the visibility of the results of a task.
-    pub(crate) async fn update(&self, asked: UpdateTaskRequest) -> Result<Arc<TaskState>, Error> {
+    pub(crate) async fn update_task(
+        &self,
+        asked: UpdateTaskRequest,
+    ) -> Result<Arc<AnnotationTaskState>, Error> {
         let desk = self.task_state(asked.task).await?;
         // While this is held, nobody else changes the task or leases items.
         let turn = desk.turn.lock().await;
-        let mut row = (*desk.row()).clone();
+        let mut row = (*desk.task_row()).clone();
         if let Some(state) = asked.status {
             if state == TaskStatus::Draft && row.state != TaskStatus::Draft {
                 return Err(Error::Conflict {
@@ -128,10 +134,10 @@ impl AnnotationTasks {
         row.results_public = asked.are_results_public.unwrap_or(row.results_public);
         if let Some(guidelines) = asked.guidelines {
             row.task.guidelines = guidelines;
-            row.task = row.task.validated()?;
+            row.task = row.task.normalize_and_validate()?;
         }
-        self.0.store.change_review_task(&row).await?;
-        desk.set_row(row);
+        self.0.store.update_annotation_task(&row).await?;
+        desk.replace_task_row(row);
         drop(turn);
         Ok(desk)
     }
@@ -139,7 +145,7 @@ impl AnnotationTasks {
     /// Leases the next items to a person and returns them.
     pub(crate) async fn assign_items(
         &self,
-        desk: &Arc<TaskState>,
+        desk: &Arc<AnnotationTaskState>,
         person: PersonId,
         n: usize,
     ) -> Result<LeasedAssignments, Error> {
@@ -148,12 +154,12 @@ impl AnnotationTasks {
         let promise = move || Ok(asked.lease_items(person, n));
         let promised = run_blocking("finding the next items", promise).await?;
         drop(turn);
-        let wanted = WriteRequest {
+        let wanted = LogWriteRequest {
             desk: desk.clone(),
             events: Vec::new(),
             leases: promised.leases.clone(),
         };
-        self.0.writer.save(wanted).await?;
+        self.0.writer.save_events_and_leases(wanted).await?;
         Ok(promised)
     }
 
@@ -161,28 +167,30 @@ impl AnnotationTasks {
     /// `Stored` or `Duplicate` are in the database.
     pub(crate) async fn append_events(
         &self,
-        desk: &Arc<TaskState>,
-        sender: EventSender,
+        desk: &Arc<AnnotationTaskState>,
+        sender: EventAuthor,
         events: Vec<AnnotationEvent>,
     ) -> Result<Vec<EventOutcome>, Error> {
-        let at_ms = now_ms();
+        let at_ms = unix_time_ms_u64();
         let n_items = desk.items().len() as u32;
         let mut outcomes = Vec::new();
         let mut sound = Vec::new();
         for event in events {
             let checked = match (event.action.required_role(), sender.role) {
-                (ActorRole::Curator, ActorRole::Annotator) => Err(EventOutcome::Rejected {
+                (RequiredRole::Curator, RequiredRole::Annotator) => Err(EventOutcome::Rejected {
                     reason: "only curators may do this".to_owned(),
                 }),
-                (ActorRole::Annotator, _) | (ActorRole::Curator, ActorRole::Curator) => event
-                    .validated(n_items)
-                    .map_err(|it| EventOutcome::Rejected {
-                        reason: it.to_string(),
-                    }),
+                (RequiredRole::Annotator, _) | (RequiredRole::Curator, RequiredRole::Curator) => {
+                    event
+                        .normalize_and_validate(n_items)
+                        .map_err(|it| EventOutcome::Rejected {
+                            reason: it.to_string(),
+                        })
+                }
             };
             // `None` marks an event whose outcome the log writer determines.
             outcomes.push(checked.as_ref().err().cloned());
-            sound.extend(checked.map(|event| LogEntry {
+            sound.extend(checked.map(|event| AnnotationLogEntry {
                 person: sender.person,
                 received_ms: at_ms,
                 event,
@@ -190,12 +198,12 @@ impl AnnotationTasks {
         }
         let mut kept = Vec::new();
         if !sound.is_empty() {
-            let wanted = WriteRequest {
+            let wanted = LogWriteRequest {
                 desk: desk.clone(),
                 events: sound,
                 leases: Vec::new(),
             };
-            kept = self.0.writer.save(wanted).await?;
+            kept = self.0.writer.save_events_and_leases(wanted).await?;
         }
         let mut kept = kept.into_iter();
         let of_each = outcomes.into_iter().map(|it| it.or_else(|| kept.next()));
@@ -203,25 +211,33 @@ impl AnnotationTasks {
     }
 
     /// Returns how far the annotators of a task have come.
-    pub(crate) async fn progress(&self, desk: &Arc<TaskState>) -> Result<TaskProgress, Error> {
+    pub(crate) async fn annotator_progress(
+        &self,
+        desk: &Arc<AnnotationTaskState>,
+    ) -> Result<AnnotationTaskProgress, Error> {
         let desk = desk.clone();
         run_blocking("counting progress", move || {
-            let overlap = desk.row().task.annotators_per_item;
-            Ok(measure_progress(desk.items(), overlap, &desk.log()))
+            let overlap = desk.task_row().task.annotators_per_item;
+            Ok(measure_annotation_progress(
+                desk.items(),
+                overlap,
+                &desk.copy_event_log(),
+            ))
         })
         .await
     }
 
     /// Returns the agreement report of a task: overall, by probe, by pair and by annotator. It is
     /// cached until the task's log gets another event.
-    pub(crate) async fn agreements(
+    pub(crate) async fn agreement_report(
         &self,
-        desk: &Arc<TaskState>,
-    ) -> Result<Arc<AgreementReport>, Error> {
+        desk: &Arc<AnnotationTaskState>,
+    ) -> Result<Arc<InterAnnotatorAgreementReport>, Error> {
         let desk = desk.clone();
-        let key = (desk.row().no, desk.n_events());
+        let key = (desk.task_row().no, desk.n_events());
         let compute = run_blocking("counting agreement", move || {
-            let found = agreement::measure_agreement(desk.items(), &desk.log());
+            let found =
+                agreement::measure_annotator_agreement(desk.items(), &desk.copy_event_log());
             Ok(Arc::new(found))
         });
         self.0.agreements.get_or_compute(key, compute).await
@@ -229,15 +245,15 @@ impl AnnotationTasks {
 
     /// Returns the results of a task. The study is loaded only if its instances and texts are still
     /// those that the task was drawn from.
-    pub(crate) async fn results(
+    pub(crate) async fn task_results(
         &self,
-        desk: &Arc<TaskState>,
-        listed: &StudyEntry,
+        desk: &Arc<AnnotationTaskState>,
+        listed: &StudyListEntry,
         study: impl Future<Output = Result<Arc<Study>, Error>>,
     ) -> Result<TaskResults, Error> {
-        let row = desk.row();
+        let row = desk.task_row();
         let key = (row.no, desk.n_events(), listed.revision);
-        let outdated = listed.state_hash() != row.study_hash;
+        let outdated = listed.content_hash() != row.study_hash;
         let asked = (desk.clone(), row.clone());
         let compute = async {
             let study = match outdated {
@@ -246,12 +262,12 @@ impl AnnotationTasks {
             };
             let (desk, row) = asked;
             run_blocking("estimating what people say", move || {
-                let (items, log) = (desk.items(), desk.log());
+                let (items, log) = (desk.items(), desk.copy_event_log());
                 let dials = &row.task.filter.controls;
                 let estimates = study.map(|study| {
-                    check_texts(&row, &study)?;
+                    ensure_loaded_study_is_unchanged(&row, &study)?;
                     let reviewed = estimate::load_annotated_items(&study, dials, items, &log)?;
-                    Ok::<_, Error>(estimate::estimate_agreement(&reviewed))
+                    Ok::<_, Error>(estimate::estimate_axiom_agreement(&reviewed))
                 });
                 Ok(Arc::new(TaskResults {
                     task: row.no,
@@ -259,8 +275,8 @@ impl AnnotationTasks {
                     status: row.state,
                     is_public: row.results_public,
                     is_outdated: outdated,
-                    n_people: desk.n_people(),
-                    agreement: agreement::overall_coefficients(items, &log),
+                    n_people: desk.n_active_annotators(),
+                    agreement: agreement::overall_agreement_coefficients(items, &log),
                     estimates: estimates.transpose()?,
                 }))
             })
@@ -277,21 +293,24 @@ impl AnnotationTasks {
 
     /// Returns the adjudication queue: items drawn from the study with disagreements, and training
     /// and gold items that somebody reported.
-    pub(crate) async fn disputes(&self, desk: &Arc<TaskState>) -> Result<Vec<Dispute>, Error> {
+    pub(crate) async fn adjudication_queue(
+        &self,
+        desk: &Arc<AnnotationTaskState>,
+    ) -> Result<Vec<DisputedItem>, Error> {
         let desk = desk.clone();
         run_blocking("looking for disagreements", move || {
             let items = desk.items();
             let numbers = (0..items.len() as u32).map(ItemNo);
-            let mut found = adjudication_queue(&desk.log(), numbers);
+            let mut found = adjudication_queue(&desk.copy_event_log(), numbers);
             found.retain(|it| {
-                is_drawn(&items[it.item.0 as usize]) || it.reason == DisputeReason::Reported
+                is_sampled_item(&items[it.item.0 as usize]) || it.reason == DisputeReason::Reported
             });
             Ok(found)
         })
         .await
     }
 
-    fn known(&self, task: TaskId) -> Option<Arc<TaskState>> {
+    fn known(&self, task: TaskId) -> Option<Arc<AnnotationTaskState>> {
         let desks = self.0.desks.read().unwrap_or_else(PoisonError::into_inner);
         desks.get(&task).cloned()
     }
@@ -299,28 +318,38 @@ impl AnnotationTasks {
 
 /// Returns an error unless the task is open and the study still has the instances and texts that
 /// the task was drawn from.
-pub(crate) fn check_open(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
-    let row = desk.row();
+pub(crate) fn ensure_task_is_open(
+    desk: &AnnotationTaskState,
+    listed: &StudyListEntry,
+) -> Result<(), Error> {
+    let row = desk.task_row();
     let reason = match row.state {
         TaskStatus::Draft => "this task is a draft; a curator opens it",
         TaskStatus::Closed => "this task is closed; what you still have to send is taken",
-        TaskStatus::Open => return check_current(desk, listed),
+        TaskStatus::Open => return ensure_study_is_unchanged(desk, listed),
     };
     let reason = reason.to_owned();
     Err(Error::Conflict { reason })
 }
 
 /// Returns an error if the study has changed since the task was drawn from it.
-pub(crate) fn check_current(desk: &TaskState, listed: &StudyEntry) -> Result<(), Error> {
-    check_hash(&desk.row(), &listed.state_hash())
+pub(crate) fn ensure_study_is_unchanged(
+    desk: &AnnotationTaskState,
+    listed: &StudyListEntry,
+) -> Result<(), Error> {
+    check_hash(&desk.task_row(), &listed.content_hash())
 }
 
-/// Same as [`check_current`], but for the loaded study, which may be newer than its list entry.
-pub(crate) fn check_texts(row: &TaskRow, study: &Study) -> Result<(), Error> {
-    check_hash(row, &state_hash(study))
+/// Same as [`ensure_study_is_unchanged`], but for the loaded study, which may be newer than its
+/// list entry.
+pub(crate) fn ensure_loaded_study_is_unchanged(
+    row: &AnnotationTaskRow,
+    study: &Study,
+) -> Result<(), Error> {
+    check_hash(row, &study_content_hash(study))
 }
 
-fn check_hash(row: &TaskRow, found: &str) -> Result<(), Error> {
+fn check_hash(row: &AnnotationTaskRow, found: &str) -> Result<(), Error> {
     if row.study_hash == found {
         return Ok(());
     }
@@ -334,8 +363,8 @@ fn check_hash(row: &TaskRow, found: &str) -> Result<(), Error> {
 }
 
 /// Returns the time of the server's clock in milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    clock::now_ms() as u64
+pub(crate) fn unix_time_ms_u64() -> u64 {
+    clock::unix_time_ms() as u64
 }
 
 #[cfg(test)]

@@ -10,26 +10,26 @@ use crate::error::Error;
 
 /// A least-recently-used cache. Callers that request a value while it is being
 /// computed wait for that computation.
-pub(crate) struct ComputedCache<K, V> {
+pub(crate) struct LruComputationCache<K, V> {
     max_weight: usize,
     weigh: fn(&V) -> usize,
     values: Mutex<LruCache<K, Arc<OnceCell<V>>>>,
 }
 
-impl<K: Eq + Hash, V: Clone> ComputedCache<K, V> {
+impl<K: Eq + Hash, V: Clone> LruComputationCache<K, V> {
     /// Creates a cache that holds at most the given number of values, of any size.
-    pub(crate) fn new(max_values: usize) -> ComputedCache<K, V> {
-        ComputedCache::weighed(max_values, usize::MAX, |_| 0)
+    pub(crate) fn with_max_values(max_values: usize) -> LruComputationCache<K, V> {
+        LruComputationCache::with_max_weight(max_values, usize::MAX, |_| 0)
     }
 
     /// Creates a cache that holds at most `max_values` values with a total weight of at most
     /// `max_weight`. The most recently used value stays even if it is heavier.
-    pub(crate) fn weighed(
+    pub(crate) fn with_max_weight(
         max_values: usize,
         max_weight: usize,
         weigh: fn(&V) -> usize,
-    ) -> ComputedCache<K, V> {
-        ComputedCache {
+    ) -> LruComputationCache<K, V> {
+        LruComputationCache {
             max_weight,
             weigh,
             values: Mutex::new(LruCache::new(max_values)),
@@ -92,7 +92,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_used_last_is_kept() {
-        let kept = ComputedCache::new(2);
+        let kept = LruComputationCache::with_max_values(2);
         let get = async |key: &'static str, fresh: u32| {
             kept.get_or_compute(key, async { Ok(fresh) }).await.unwrap()
         };
@@ -106,7 +106,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_kept_has_a_weight() {
-        let kept = ComputedCache::weighed(9, 10, |it: &usize| *it);
+        let kept = LruComputationCache::with_max_weight(9, 10, |it: &usize| *it);
         let make = async |key: &'static str, weight: usize| {
             kept.get_or_compute(key, async { Ok(weight) })
                 .await
@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_failed_is_tried_again() {
-        let kept = ComputedCache::new(2);
+        let kept = LruComputationCache::with_max_values(2);
         assert!(
             kept.get_or_compute("a", async { Err(Error::NeedsToken) })
                 .await

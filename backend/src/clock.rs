@@ -2,6 +2,6 @@
 //! set it.
 
 /// Returns the time in milliseconds since 1970, or 0 if the clock is set to an earlier time.
-pub(crate) fn now_ms() -> i64 {
+pub(crate) fn unix_time_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond().max(0)
 }

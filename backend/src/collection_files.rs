@@ -12,9 +12,9 @@ pub(crate) mod transfer_sets;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use shared::collection::trec::UnknownIds;
+use shared::collection::trec::UnknownCollectionIds;
 use shared::collection::{Collection, Document, Qrels, Query, Run, beir, trec, tsv, wikipassageqa};
-use shared::error::ReadReport;
+use shared::error::FileReadReport;
 
 use crate::error::Error;
 use crate::progress::ProgressBar;
@@ -26,16 +26,16 @@ pub(crate) struct LoadedCollection {
     /// The queries, documents and relevance judgments.
     pub collection: Collection,
     /// Counts of rows read, refused and warned about, over all files.
-    pub report: ReadReport,
+    pub report: FileReadReport,
     /// Ids that a file (`qrels`, `splits`) contains but the collection does not.
-    pub unknown_ids: Vec<(&'static str, UnknownIds)>,
+    pub unknown_ids: Vec<(&'static str, UnknownCollectionIds)>,
     /// The folder of the collection; run files are looked up in its `runs/`.
     pub folder: PathBuf,
 }
 
 /// The layout of a corpus file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum CorpusLayout {
+pub(crate) enum CorpusFileLayout {
     /// One JSON object per line: `_id`, `title`, `text`.
     Beir,
     /// `pid<TAB>passage`, as MS MARCO distributes passages.
@@ -58,7 +58,7 @@ pub(crate) struct CollectionFileArgs {
     /// Layout of the corpus; without this flag, folders of BEIR, MS MARCO, TREC Deep Learning and
     /// WikiPassageQA are recognized by their file names
     #[arg(long, value_enum)]
-    pub layout: Option<CorpusLayout>,
+    pub layout: Option<CorpusFileLayout>,
     /// Query file, if it is not `queries.jsonl` in the folder; a `.tsv` file has lines
     /// `qid<TAB>text`; any other file that is not JSON is read as TREC topics
     #[arg(long, value_name = "FILE")]
@@ -70,7 +70,7 @@ pub(crate) struct CollectionFileArgs {
 
 /// Loads a collection by the name of its import or by its folder.
 pub(crate) fn load_collection(named: &str, data: &Path) -> Result<LoadedCollection, Error> {
-    load_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
+    load_collection_folder(&folder_of(named, data)?, &CollectionFileArgs::default())
 }
 
 /// Returns the folder of a collection. The checksums of an imported collection are verified.
@@ -80,7 +80,7 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
         if imported.is_dir() {
             let way_out = "import the collection again; if you changed the file yourself, remove \
                            SHA256SUMS in the folder of the collection";
-            checksum::check_sums(&imported, way_out)?;
+            checksum::verify_folder_checksums(&imported, way_out)?;
             return Ok(imported);
         }
     }
@@ -94,19 +94,19 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Reads the collection files of a folder.
-pub(crate) fn load_folder(
+pub(crate) fn load_collection_folder(
     folder: &Path,
     files: &CollectionFileArgs,
 ) -> Result<LoadedCollection, Error> {
     let named = files.layout.or_else(|| match files.corpus {
         Some(_) => None,
-        None => distributions::layout(folder),
+        None => distributions::recognize_corpus_layout(folder),
     });
-    let layout = named.unwrap_or(CorpusLayout::Beir);
-    if layout == CorpusLayout::Wikipassageqa {
+    let layout = named.unwrap_or(CorpusFileLayout::Beir);
+    if layout == CorpusFileLayout::Wikipassageqa {
         return distributions::load_wikipassageqa(folder);
     }
-    let files = &distributions::fill(folder, layout, files);
+    let files = &distributions::fill_in_missing_files(folder, layout, files);
     let mut loaded = LoadedCollection {
         folder: folder.to_owned(),
         ..LoadedCollection::default()
@@ -132,17 +132,17 @@ pub(crate) fn load_folder(
     if let Some(qrels) = qrels {
         let (qrels, reading) = read_qrels(&qrels)?;
         loaded.report.merge(reading);
-        let unknown = UnknownIds::in_qrels(&qrels, &loaded.collection);
+        let unknown = UnknownCollectionIds::find_in_qrels(&qrels, &loaded.collection);
         loaded.unknown_ids.push(("qrels", unknown));
         loaded.collection.qrels = qrels;
     }
     if let Ok(path) = found(folder, "splits.tsv") {
         let (splits, reading) = read_with_progress(&path, |name, bytes, progress| {
-            tsv::read_splits(name, bytes, progress)
+            tsv::read_query_splits(name, bytes, progress)
         })?;
-        let unknown = UnknownIds::in_splits(&splits, &loaded.collection);
+        let unknown = UnknownCollectionIds::find_in_splits(&splits, &loaded.collection);
         loaded.unknown_ids.push(("splits", unknown));
-        loaded.collection.set_splits(&splits);
+        loaded.collection.set_query_splits(&splits);
         loaded.report.merge(reading);
     }
     Ok(loaded)
@@ -150,23 +150,26 @@ pub(crate) fn load_folder(
 
 /// Copies a collection into the data folder as BEIR files with checksums, and returns its folder.
 /// The new folder replaces an existing one only when it is complete.
-pub(crate) fn import(
+pub(crate) fn import_collection(
     loaded: &LoadedCollection,
     name: &str,
     data: &DataFolder,
 ) -> Result<PathBuf, Error> {
-    let target = data.collection(name)?;
+    let target = data.collection_path(name)?;
     let parent = target.parent().unwrap_or(&target);
     let way_out = "make room, or take another folder by `--data`";
-    let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
-    write_files(loaded, temporary.path())?;
-    checksum::write_sums(temporary.path()).map_err(Error::file(&target, way_out))?;
-    cleanup::replace_folder(temporary.path(), &target).map_err(Error::file(&target, way_out))?;
+    let temporary =
+        tempfile::tempdir_in(parent).map_err(Error::io_error_converter(parent, way_out))?;
+    write_beir_files(loaded, temporary.path())?;
+    checksum::write_folder_checksums(temporary.path())
+        .map_err(Error::io_error_converter(&target, way_out))?;
+    cleanup::replace_folder(temporary.path(), &target)
+        .map_err(Error::io_error_converter(&target, way_out))?;
     Ok(target)
 }
 
 /// Writes a collection as BEIR files into an existing folder.
-pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Error> {
+pub(crate) fn write_beir_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Error> {
     write_lines(
         &at.join("corpus.jsonl"),
         loaded.collection.docs.iter().map(doc_line),
@@ -189,8 +192,8 @@ pub(crate) fn write_files(loaded: &LoadedCollection, at: &Path) -> Result<(), Er
 
 /// Reads a run by its path, or by its name in the `runs/` of the collection. Returns an error if
 /// every row is refused.
-pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), Error> {
-    let path = locate(file, folder)?;
+pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, FileReadReport), Error> {
+    let path = find_collection_file(file, folder)?;
     let (run, reading) = read_with_progress(&path, |name, bytes, progress| {
         trec::read_run(name, bytes, progress)
     })?;
@@ -200,7 +203,7 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), E
                 "every row was refused, the first in line {}: {}; give a TREC run",
                 first.line, first.reason
             );
-            Err(shared::error::Error::file(&path.display().to_string(), reason).into())
+            Err(shared::error::Error::unreadable_file(&path.display().to_string(), reason).into())
         }
         _ => Ok((run, reading)),
     }
@@ -208,7 +211,7 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, ReadReport), E
 
 /// Finds a file by its absolute path, or relative to the working directory, to the `runs/` of the
 /// collection or to its folder, with or without `.gz` or `.zst`.
-pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn find_collection_file(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [
         PathBuf::from(file),
         folder.join("runs").join(file),
@@ -225,7 +228,7 @@ pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Prints refused rows and warnings on standard error: at most five of each, and their number.
-pub(crate) fn print_reader_warnings(reading: &ReadReport) {
+pub(crate) fn print_reader_warnings(reading: &FileReadReport) {
     let shown = 5;
     for it in reading.refused.iter().take(shown) {
         eprintln!("refused: {it}");
@@ -243,20 +246,23 @@ pub(crate) fn print_reader_warnings(reading: &ReadReport) {
 
 /// Reads the relevance judgments of a qrels file, with a progress bar, and returns them with a
 /// report of refused rows and warnings.
-pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, ReadReport), Error> {
+pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, FileReadReport), Error> {
     read_with_progress(path, |name, bytes, progress| {
         trec::read_qrels(name, bytes, progress)
     })
 }
 
 /// Calls `take` with the number and text of each nonempty line of a file. Stops at the first error.
-pub(crate) fn for_each_line(
+pub(crate) fn for_each_nonempty_line(
     path: &Path,
     mut take: impl FnMut(u64, &str) -> Result<(), Error>,
 ) -> Result<(), Error> {
     use shared::collection::lines::{FileSizeLimits, LineReader};
     let path = &as_it_lies(path);
-    let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
+    let file = File::open(path).map_err(Error::io_error_converter(
+        path,
+        "check the path and its rights",
+    ))?;
     let name = path.display().to_string();
     let quiet = &mut |_| {};
     let mut lines = LineReader::open(&name, file, FileSizeLimits::FILES, quiet)?;
@@ -280,35 +286,43 @@ pub(crate) fn read_with_progress<T>(
 ) -> Result<T, Error> {
     let way_out = "check the path and its rights";
     let path = &as_it_lies(path);
-    let file = File::open(path).map_err(Error::file(path, way_out))?;
-    let bytes = file.metadata().map_err(Error::file(path, way_out))?.len();
-    let bar = ProgressBar::bytes(
+    let file = File::open(path).map_err(Error::io_error_converter(path, way_out))?;
+    let bytes = file
+        .metadata()
+        .map_err(Error::io_error_converter(path, way_out))?
+        .len();
+    let bar = ProgressBar::for_bytes(
         &path.file_name().unwrap_or_default().to_string_lossy(),
         bytes,
     );
     Ok(read(&path.display().to_string(), file, &mut |done| {
-        bar.set(done)
+        bar.set_position(done)
     })?)
 }
 
-fn read_corpus(path: &Path, layout: CorpusLayout) -> Result<(Vec<Document>, ReadReport), Error> {
+fn read_corpus(
+    path: &Path,
+    layout: CorpusFileLayout,
+) -> Result<(Vec<Document>, FileReadReport), Error> {
     read_with_progress(path, |name, bytes, progress| match layout {
-        CorpusLayout::Beir => beir::read_corpus(name, bytes, progress),
-        CorpusLayout::Passages => tsv::read_passages(name, bytes, progress),
-        CorpusLayout::Documents => tsv::read_documents(name, bytes, progress),
-        CorpusLayout::Plain => tsv::read_plain_text(name, bytes, progress),
-        CorpusLayout::Wikipassageqa => wikipassageqa::read_passages(name, bytes, progress),
+        CorpusFileLayout::Beir => beir::read_beir_documents(name, bytes, progress),
+        CorpusFileLayout::Passages => tsv::read_msmarco_passages(name, bytes, progress),
+        CorpusFileLayout::Documents => tsv::read_msmarco_documents(name, bytes, progress),
+        CorpusFileLayout::Plain => tsv::read_plain_text_passages(name, bytes, progress),
+        CorpusFileLayout::Wikipassageqa => {
+            wikipassageqa::read_wikipassageqa_passages(name, bytes, progress)
+        }
     })
 }
 
-fn read_queries(path: &Path) -> Result<(Vec<Query>, ReadReport), Error> {
+fn read_queries(path: &Path) -> Result<(Vec<Query>, FileReadReport), Error> {
     let name = path.to_string_lossy();
     let json = name.contains(".jsonl") || name.contains(".json");
     read_with_progress(path, |name, bytes, progress| {
         if json {
-            beir::read_queries(name, bytes, progress)
+            beir::read_beir_queries(name, bytes, progress)
         } else {
-            trec::topics::read_topics(name, bytes, progress)
+            trec::topics::read_trec_topics(name, bytes, progress)
         }
     })
 }
@@ -382,22 +396,23 @@ fn json_line(line: &Line<'_>) -> String {
 pub(crate) fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
     use std::io::Write;
     let way_out = "make room, or take another folder by `--data`";
-    let file = File::create(path).map_err(Error::file(path, way_out))?;
+    let file = File::create(path).map_err(Error::io_error_converter(path, way_out))?;
     let mut out = std::io::BufWriter::new(file);
     for line in lines {
-        writeln!(out, "{line}").map_err(Error::file(path, way_out))?;
+        writeln!(out, "{line}").map_err(Error::io_error_converter(path, way_out))?;
     }
-    out.flush().map_err(Error::file(path, way_out))
+    out.flush()
+        .map_err(Error::io_error_converter(path, way_out))
 }
 
 fn copy_runs(from: &Path, to: &Path) -> Result<(), Error> {
     let way_out = "check the rights of the collection's `runs/`";
-    fs::create_dir_all(to).map_err(Error::file(to, way_out))?;
-    for entry in fs::read_dir(from).map_err(Error::file(from, way_out))? {
-        let entry = entry.map_err(Error::file(from, way_out))?;
+    fs::create_dir_all(to).map_err(Error::io_error_converter(to, way_out))?;
+    for entry in fs::read_dir(from).map_err(Error::io_error_converter(from, way_out))? {
+        let entry = entry.map_err(Error::io_error_converter(from, way_out))?;
         if entry.path().is_file() {
             let target = to.join(entry.file_name());
-            fs::copy(entry.path(), &target).map_err(Error::file(&target, way_out))?;
+            fs::copy(entry.path(), &target).map_err(Error::io_error_converter(&target, way_out))?;
         }
     }
     Ok(())

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::limits::DefinitionSource;
-use shared::probe::{AxiomVariant, Limits, Probe};
+use shared::probe::limits::PaperDefinitionSource;
+use shared::probe::{AxiomVariant, MiningLimits, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::preparation::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
@@ -31,7 +31,7 @@ pub(crate) enum RankerSpec {
 
 impl RankerSpec {
     /// Returns the name that [`shared::score::RankerInfo::spec`] has for this ranker.
-    pub(crate) fn name(&self, models: &ModelRegistry) -> String {
+    pub(crate) fn canonical_spec(&self, models: &ModelRegistry) -> String {
         match self {
             RankerSpec::Lexical(it) => it.to_string(),
             RankerSpec::Scores(file) => {
@@ -41,8 +41,8 @@ impl RankerSpec {
                     name.file_name().unwrap_or_default().to_string_lossy()
                 )
             }
-            RankerSpec::Model(spec) => models.full_spec(spec),
-            RankerSpec::Remote(it) => it.name(),
+            RankerSpec::Model(spec) => models.complete_spec(spec),
+            RankerSpec::Remote(it) => it.canonical_spec(),
         }
     }
 }
@@ -57,10 +57,10 @@ impl FromStr for RankerSpec {
             "bm25" | "ql" => Ok(RankerSpec::Lexical(spec.parse()?)),
             "scores" => match spec.split_once(':') {
                 Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
-                _ => Err(InputError::missing("ranker", "scores:FILE needs a file").into()),
+                _ => Err(InputError::missing_field("ranker", "scores:FILE needs a file").into()),
             },
-            _ if RemoteRanker::is_remote_spec(spec) => Ok(RankerSpec::Remote(spec.parse()?)),
-            "" => Err(InputError::missing("ranker", "give a ranker").into()),
+            _ if RemoteRanker::is_url_spec(spec) => Ok(RankerSpec::Remote(spec.parse()?)),
+            "" => Err(InputError::missing_field("ranker", "give a ranker").into()),
             _ => Ok(RankerSpec::Model(spec.to_owned())),
         }
     }
@@ -72,7 +72,7 @@ const CAMARA_2020_PIECES: u32 = 500;
 
 /// The limits, analyzer and candidate pool of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum PaperPreset {
+pub(crate) enum PaperMiningPreset {
     /// Rennings, Moraes & Hauff, ECIR 2019: Porter2 stemmer
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020: WordPiece tokens of the default model, the first 500 of a
@@ -117,7 +117,7 @@ pub(crate) struct MiningArgs {
     mode: String,
     /// Limits, analyzer and pool of a paper; explicit flags override it
     #[arg(long, value_enum)]
-    preset: Option<PaperPreset>,
+    preset: Option<PaperMiningPreset>,
     /// Length tolerance δ in terms, or inf [default: 10; preset rennings2019: inf]
     #[arg(long, value_name = "N|inf", allow_hyphen_values = true)]
     delta: Option<String>,
@@ -135,14 +135,14 @@ pub(crate) struct MiningArgs {
     #[arg(long, value_name = "N")]
     per_query: Option<u32>,
     /// Random seed of the sample that --per-query draws
-    #[arg(long, default_value_t = Limits::STANDARD.seed)]
+    #[arg(long, default_value_t = MiningLimits::STANDARD.seed)]
     seed: u64,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
 }
 
 /// What the mining arguments resolve to: settings, word vectors and skipped axioms.
-pub(crate) struct MiningInput {
+pub(crate) struct ResolvedMiningArgs {
     /// The probes, limits, analyzer and candidate pool.
     pub settings: MiningSettings,
     /// The file of word vectors.
@@ -153,27 +153,31 @@ pub(crate) struct MiningInput {
 
 impl MiningArgs {
     /// Combines the arguments with the preset; arguments override it.
-    pub(crate) fn resolve(&self) -> Result<MiningInput, Error> {
+    pub(crate) fn resolve_with_preset(&self) -> Result<ResolvedMiningArgs, Error> {
         let (source, mut limits, pool) = match self.preset {
-            Some(PaperPreset::Rennings2019) => (
-                DefinitionSource::Rennings2019,
-                Limits::RENNINGS_2019,
+            Some(PaperMiningPreset::Rennings2019) => (
+                PaperDefinitionSource::Rennings2019,
+                MiningLimits::RENNINGS_2019,
                 "group",
             ),
-            Some(PaperPreset::Camara2020) => {
+            Some(PaperMiningPreset::Camara2020) => {
                 let pool = "rank:ql:mu=2500:100";
-                (DefinitionSource::Camara2020, Limits::CAMARA_2020, pool)
+                (
+                    PaperDefinitionSource::Camara2020,
+                    MiningLimits::CAMARA_2020,
+                    pool,
+                )
             }
             None => (
-                DefinitionSource::Camara2020,
-                Limits::STANDARD,
+                PaperDefinitionSource::Camara2020,
+                MiningLimits::STANDARD,
                 "rank:bm25:100",
             ),
         };
         if let Some(delta) = &self.delta {
             limits.length_tolerance_terms = match delta.as_str() {
                 "inf" => None,
-                number => Some(parse_count(
+                number => Some(parse_number_setting(
                     "delta",
                     number,
                     "a number of terms, 0 or more, or inf",
@@ -182,22 +186,22 @@ impl MiningArgs {
         }
         if let Some(least) = &self.min_terms {
             limits.min_query_term_occurrences =
-                parse_count("min-terms", least, "a number of terms, 0 or more")?;
+                parse_number_setting("min-terms", least, "a number of terms, 0 or more")?;
         }
         limits.max_per_query = self.per_query;
         limits.seed = self.seed;
-        limits.check()?;
+        limits.validate()?;
         let mode = AxiomVariant::parse(&self.mode, source)?;
         let probes = Probe::parse_list(&self.probes, self.vectors.is_some())?;
         let mut left_out = Probe::parse_list(&self.probes, true)?;
         left_out.retain(|it| !probes.contains(it));
         let settings = MiningSettings {
             pool: self.pool.as_deref().unwrap_or(pool).parse()?,
-            analyzer: self.analyzer.resolve(self.preset)?,
+            analyzer: self.analyzer.build_analyzer(self.preset)?,
             probes: probes.into_iter().map(|it| (it, mode)).collect(),
             limits,
         };
-        Ok(MiningInput {
+        Ok(ResolvedMiningArgs {
             settings,
             vectors: self.vectors.clone(),
             skipped: left_out,
@@ -207,7 +211,7 @@ impl MiningArgs {
 
 impl AnalyzerArgs {
     /// Returns whether any of the arguments was given.
-    pub(crate) fn is_given(&self) -> bool {
+    pub(crate) fn is_any_arg_given(&self) -> bool {
         self.tokenizer.is_some()
             || self.stopwords.is_some()
             || self.stemmer.is_some()
@@ -230,7 +234,10 @@ impl AnalyzerArgs {
     }
 
     /// Builds the analyzer from the arguments and the preset; arguments override it.
-    pub(crate) fn resolve(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
+    pub(crate) fn build_analyzer(
+        &self,
+        preset: Option<PaperMiningPreset>,
+    ) -> Result<Analyzer, Error> {
         let stopwords = match self.stopwords.as_deref() {
             None | Some("none") => Stopwords::None,
             Some("en-function") => Stopwords::EnFunction,
@@ -238,18 +245,20 @@ impl AnalyzerArgs {
                 let path = PathBuf::from(file);
                 let words = std::fs::read_to_string(&path);
                 let way_out = "give none, en-function, or a text file with one word a line";
-                stopwords::parse_stop_list(&words.map_err(Error::file(&path, way_out))?)
+                stopwords::parse_stop_list(
+                    &words.map_err(Error::io_error_converter(&path, way_out))?,
+                )
             }
         };
         let (tokenizer, first_tokens) = match (&self.tokenizer, preset) {
-            (None, Some(PaperPreset::Camara2020)) => {
-                let tokens = vocabulary::default()?;
+            (None, Some(PaperMiningPreset::Camara2020)) => {
+                let tokens = vocabulary::default_model_vocabulary()?;
                 (Tokenizer::Wordpiece(tokens), Some(CAMARA_2020_PIECES))
             }
             (given, _) => (given.clone().unwrap_or_default(), None),
         };
         let stemmer = match (tokenizer.default_stemmer(), preset) {
-            (Stemmer::Porter, Some(PaperPreset::Rennings2019)) => Stemmer::Porter2,
+            (Stemmer::Porter, Some(PaperMiningPreset::Rennings2019)) => Stemmer::Porter2,
             (stemmer, _) => stemmer,
         };
         let mut analyzer = Analyzer {
@@ -258,24 +267,24 @@ impl AnalyzerArgs {
             stemmer: self.stemmer.unwrap_or(stemmer),
             max_tokens: self.first_tokens.or(first_tokens),
         };
-        vocabulary::load_vocabulary(&mut analyzer)?;
+        vocabulary::load_analyzer_vocabulary(&mut analyzer)?;
         Ok(analyzer)
     }
 }
 
 /// Parses a number. The error names the setting and the allowed values.
-pub(crate) fn parse_count<T: FromStr>(
+pub(crate) fn parse_number_setting<T: FromStr>(
     setting: &str,
     value: &str,
     allowed: &str,
 ) -> Result<T, Error> {
     let parsed = value.parse();
-    parsed.map_err(|_| InputError::invalid_value(setting, value, allowed).into())
+    parsed.map_err(|_| InputError::unparsable_value(setting, value, allowed).into())
 }
 
 /// Parses `--delta-score`: the tie threshold ε, a finite number that is at least 0.
 pub(crate) fn parse_tie_threshold(value: &str) -> Result<f64, Error> {
-    let width: f64 = parse_count("delta-score", value, "a number, 0 or more")?;
+    let width: f64 = parse_number_setting("delta-score", value, "a number, 0 or more")?;
     if width.is_finite() && width >= 0.0 {
         return Ok(width);
     }

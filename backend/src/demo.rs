@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
-use shared::late_interaction::LateInteractionHeader;
+use shared::late_interaction::LateInteractionMetadata;
 use shared::study::{Study, StudyDefinition};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, LateInteractionInput};
-use crate::runtime::with_store;
-use crate::store::studies::{Visibility, late_interaction};
-use crate::store::{DataFolder, Store};
+use crate::pipeline::{self, LateInteractionAnalysisInput};
+use crate::runtime::run_with_database;
+use crate::store::studies::{StudyVisibility, late_interaction};
+use crate::store::{DataFolder, Database};
 
 const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
 const QUERIES: &[u8] = include_bytes!("../../demo/queries.jsonl");
@@ -49,20 +49,20 @@ const STUDY: &str = include_str!("../../demo/study.toml");
 
 /// Creates and publishes the demo study with its lexical rankers, unless it is stored already.
 /// Returns the remaining work for its neural rankers, which takes minutes; `None` if it has none.
-pub(crate) fn create_demo_study(
+pub(crate) fn create_and_publish_demo_study(
     folder: &DataFolder,
     models: &Arc<ModelRegistry>,
 ) -> Result<Option<PendingDemoScores>, Error> {
     let mut definition = StudyDefinition::from_toml("study.toml", STUDY)?;
-    let known = models.specs();
+    let known = models.ranker_specs();
     let is_formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
     definition
         .rankers
         .retain(|it| is_formula(it) || known.contains(it));
     let is_neural = !definition.rankers.iter().all(is_formula);
-    let collection = demo_collection()?;
-    let stored = pipeline::stored_study(folder, &definition.name).filter(|stored| {
-        stored.collection_hash == collection.hash()
+    let collection = embedded_demo_collection()?;
+    let stored = pipeline::load_study_if_intact(folder, &definition.name).filter(|stored| {
+        stored.collection_hash == collection.content_hash()
             && stored.definition.limits == definition.limits
             && stored.definition.probes == definition.probes
             && stored.definition.rankers.len() >= definition.rankers.len()
@@ -73,11 +73,15 @@ pub(crate) fn create_demo_study(
         None => {
             eprintln!("making the demo study");
             let files = unpack(folder)?;
-            let study = pipeline::create_study(definition, collection, &files, folder, models)?;
-            with_store(folder, async |store: &Store| {
-                store.put_study(&study).await?;
+            let study = pipeline::create_study_with_lexical_rankers(
+                definition, collection, &files, folder, models,
+            )?;
+            run_with_database(folder, async |store: &Database| {
+                store.upsert_study_entry(&study).await?;
                 let name = &study.definition.name;
-                store.set_visibility(name, Visibility::Published).await
+                store
+                    .set_study_visibility(name, StudyVisibility::Published)
+                    .await
             })?;
             study
         }
@@ -124,10 +128,17 @@ impl PendingDemoScores {
     /// rankers were scored.
     fn add(mut self) -> Result<usize, Error> {
         let (folder, models) = (&self.folder, &self.models);
-        let n_added = pipeline::complete_study(&mut self.study, &folder.demo()?, folder, models)?;
+        let n_added = pipeline::compute_missing_scores(
+            &mut self.study,
+            &folder.create_demo_folder()?,
+            folder,
+            models,
+        )?;
         if n_added > 0 {
             let study = &self.study;
-            with_store(folder, async |store: &Store| store.put_study(study).await)?;
+            run_with_database(folder, async |store: &Database| {
+                store.upsert_study_entry(study).await
+            })?;
         }
         self.look_inside(self.is_new || n_added > 0)?;
         if n_added > 0 {
@@ -144,36 +155,41 @@ impl PendingDemoScores {
         const FLOOR: u64 = 10;
 
         let definition = &self.study.definition;
-        let known = late_interaction::load(&self.folder, &definition.name)?;
+        let known =
+            late_interaction::load_late_interaction_analyses(&self.folder, &definition.name)?;
         let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
         for spec in late {
             if !is_new && known.iter().any(|it| it.header.ranker.spec == *spec) {
                 continue;
             }
-            let collection = demo_collection()?;
+            let collection = embedded_demo_collection()?;
             let index = pipeline::build_index(&collection, &definition.analyzer)?;
-            let ranker = self.models.get(spec)?;
-            let found = pipeline::analyze_late_interaction(LateInteractionInput {
+            let ranker = self.models.get_or_load_ranker(spec)?;
+            let found = pipeline::analyze_late_interaction(LateInteractionAnalysisInput {
                 collection: &collection,
                 index: &index,
                 pool: &definition.pool,
-                folder: &self.folder.demo()?,
+                folder: &self.folder.create_demo_folder()?,
                 ranker: &ranker,
                 base_model: None,
-                head: LateInteractionHeader {
+                head: LateInteractionMetadata {
                     name: definition.name.clone(),
                     title: definition.title.clone(),
                     collection: definition.collection.clone(),
                     pool: definition.pool.to_string(),
                     ranker: ranker.about.clone(),
-                    created: pipeline::today(),
+                    created: pipeline::current_utc_date(),
                     queries: Vec::new(),
                     n_pairs: 0,
                     n_docs: 0,
                     min_occurrences: FLOOR,
                 },
             })?;
-            late_interaction::save(&self.folder, &definition.name, &found)?;
+            late_interaction::save_late_interaction_analysis(
+                &self.folder,
+                &definition.name,
+                &found,
+            )?;
         }
         Ok(())
     }
@@ -181,22 +197,22 @@ impl PendingDemoScores {
 
 /// Writes the files of the transfer sets and returns the folder of the demo.
 fn unpack(folder: &DataFolder) -> Result<PathBuf, Error> {
-    let demo = folder.demo()?;
+    let demo = folder.create_demo_folder()?;
     let transfer = demo.join("transfer");
     let way_out = "make room, or take another data folder by `--data`";
-    fs::create_dir_all(&transfer).map_err(Error::file(&transfer, way_out))?;
+    fs::create_dir_all(&transfer).map_err(Error::io_error_converter(&transfer, way_out))?;
     for (name, text) in TRANSFERS {
         let path = transfer.join(name);
-        fs::write(&path, text).map_err(Error::file(&path, way_out))?;
+        fs::write(&path, text).map_err(Error::io_error_converter(&path, way_out))?;
     }
     Ok(demo)
 }
 
 /// Returns the demo collection, whose files are embedded in the program.
-pub(crate) fn demo_collection() -> Result<Collection, Error> {
+pub(crate) fn embedded_demo_collection() -> Result<Collection, Error> {
     let quiet = &mut |_| {};
-    let (docs, _) = beir::read_corpus("corpus.jsonl", CORPUS, quiet)?;
-    let (queries, _) = beir::read_queries("queries.jsonl", QUERIES, quiet)?;
+    let (docs, _) = beir::read_beir_documents("corpus.jsonl", CORPUS, quiet)?;
+    let (queries, _) = beir::read_beir_queries("queries.jsonl", QUERIES, quiet)?;
     let (qrels, _) = trec::read_qrels("qrels.tsv", QRELS, quiet)?;
     Ok(Collection {
         queries,

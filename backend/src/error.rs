@@ -177,16 +177,19 @@ pub(crate) enum Error {
 
     /// A database that a server with another data folder uses.
     #[error("{at}: another axioscope works on its jobs; stop that one, or {}", at.another())]
-    DatabaseInUse { at: DatabaseName },
+    DatabaseInUse { at: DatabaseDisplayName },
 
     /// A database server that does not respond.
     #[error("{at}: {reason}; start the server, or correct `DATABASE_URL`")]
-    DatabaseUnreachable { at: DatabaseName, reason: String },
+    DatabaseUnreachable {
+        at: DatabaseDisplayName,
+        reason: String,
+    },
 
     /// A database server that refuses access or a query.
     #[error("{at}: {reason}; {way_out}")]
     DatabaseAccessDenied {
-        at: DatabaseName,
+        at: DatabaseDisplayName,
         reason: String,
         way_out: &'static str,
     },
@@ -194,18 +197,18 @@ pub(crate) enum Error {
     /// A database server whose version is too old.
     #[error("{at}: PostgreSQL {found} is too old; {oldest} or later is needed")]
     DatabaseServerTooOld {
-        at: DatabaseName,
+        at: DatabaseDisplayName,
         found: i64,
         oldest: i64,
     },
 
     /// A database that cannot grow because the disk is full.
     #[error("{at}: the disk is full; make room and start again, nothing is lost")]
-    DiskFull { at: DatabaseName },
+    DiskFull { at: DatabaseDisplayName },
 
     /// A database that is read-only.
     #[error("{at}: cannot be written; {}", at.rights())]
-    DatabaseReadOnly { at: DatabaseName },
+    DatabaseReadOnly { at: DatabaseDisplayName },
 
     /// A database that a later version of Axioscope has created.
     #[error(
@@ -214,7 +217,7 @@ pub(crate) enum Error {
         at.another()
     )]
     DatabaseTooNew {
-        at: DatabaseName,
+        at: DatabaseDisplayName,
         found: i64,
         known: i64,
     },
@@ -222,14 +225,14 @@ pub(crate) enum Error {
     /// Any other error of the database.
     #[error("{at}: {source}")]
     Database {
-        at: DatabaseName,
+        at: DatabaseDisplayName,
         source: sqlx::Error,
     },
 
     /// A database that could not be migrated to the layout of this version.
     #[error("{at}: {source}; restore it from a copy, or {}", at.another())]
     Migration {
-        at: DatabaseName,
+        at: DatabaseDisplayName,
         source: sqlx::migrate::MigrateError,
     },
 
@@ -285,51 +288,51 @@ pub(crate) enum Error {
 
 /// The name of a database in error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DatabaseName {
+pub(crate) enum DatabaseDisplayName {
     /// The path of an SQLite file.
     File(PathBuf),
     /// Host, port and name of a PostgreSQL database, without the password.
     Server(String),
 }
 
-impl DatabaseName {
+impl DatabaseDisplayName {
     /// Returns a name without paths and host names, which clients must not see.
     fn public_name(&self) -> String {
         match self {
-            DatabaseName::File(file) => {
+            DatabaseDisplayName::File(file) => {
                 let name = file.file_name().unwrap_or_default();
                 name.to_string_lossy().into_owned()
             }
-            DatabaseName::Server(_) => "the database".to_owned(),
+            DatabaseDisplayName::Server(_) => "the database".to_owned(),
         }
     }
 
     /// Returns the advice for using another database.
     fn another(&self) -> &'static str {
         match self {
-            DatabaseName::File(_) => "take another folder by `--data`",
-            DatabaseName::Server(_) => "name another database by `DATABASE_URL`",
+            DatabaseDisplayName::File(_) => "take another folder by `--data`",
+            DatabaseDisplayName::Server(_) => "name another database by `DATABASE_URL`",
         }
     }
 
     /// Returns the advice if the database is read-only.
     fn rights(&self) -> &'static str {
         match self {
-            DatabaseName::File(_) => {
+            DatabaseDisplayName::File(_) => {
                 "check the rights of the file and its folder, or take another folder by `--data`"
             }
-            DatabaseName::Server(_) => {
+            DatabaseDisplayName::Server(_) => {
                 "it is a standby or told to be read only; name another by `DATABASE_URL`"
             }
         }
     }
 }
 
-impl fmt::Display for DatabaseName {
+impl fmt::Display for DatabaseDisplayName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DatabaseName::File(file) => file.display().fmt(out),
-            DatabaseName::Server(name) => out.write_str(name),
+            DatabaseDisplayName::File(file) => file.display().fmt(out),
+            DatabaseDisplayName::Server(name) => out.write_str(name),
         }
     }
 }
@@ -365,7 +368,10 @@ impl fmt::Display for InvitationClosedReason {
 impl Error {
     /// Converts an I/O error of a file or folder. `way_out` says what the user can do. For use with
     /// `map_err`.
-    pub(crate) fn file(path: &Path, way_out: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+    pub(crate) fn io_error_converter(
+        path: &Path,
+        way_out: &'static str,
+    ) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::File {
             path,
@@ -375,7 +381,7 @@ impl Error {
     }
 
     /// Converts an error of a model. For use with `map_err`.
-    pub(crate) fn model(model: &str) -> impl FnOnce(neural::Error) -> Error {
+    pub(crate) fn model_error_converter(model: &str) -> impl FnOnce(neural::Error) -> Error {
         let model = model.to_owned();
         move |source| Error::Model { model, source }
     }
@@ -455,7 +461,9 @@ mod tests {
                 "model tiny: has no config.json",
             ),
             (
-                Error::file(Path::new("/srv/somebody/models/a.db"), "move it")(no_entry()),
+                Error::io_error_converter(Path::new("/srv/somebody/models/a.db"), "move it")(
+                    no_entry(),
+                ),
                 "a.db: entity not found; move it",
             ),
         ] {

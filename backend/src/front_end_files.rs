@@ -5,4 +5,4 @@
 #[derive(rust_embed::RustEmbed)]
 #[folder = "../dist"]
 #[allow_missing = true]
-pub(crate) struct FrontEndFiles;
+pub(crate) struct EmbeddedFrontEndFiles;

@@ -36,7 +36,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::annotation::AnnotationTasks;
+use crate::annotation::AnnotationTaskService;
 use crate::error::{Error, run_blocking};
 use crate::http::access::OperatorLink;
 use crate::http::connections::{ConnectionLimits, DEADLINES};
@@ -46,8 +46,8 @@ use crate::http::static_files::StaticFiles;
 use crate::http::studies::StudyCache;
 use crate::jobs::{self as work, JobQueue};
 use crate::models::ModelRegistry;
-use crate::store::operator::TokenHash;
-use crate::store::{DataFolder, DatabaseConfig, Store};
+use crate::store::operator::AccessTokenHash;
+use crate::store::{DataFolder, Database, DatabaseConfig};
 
 pub(crate) use access::{ListenScope, NetworkExposure, PublicUrl, parse_network};
 
@@ -87,13 +87,13 @@ pub(crate) struct AppState(Arc<AppParts>);
 /// The parts of the shared state, behind one reference count.
 pub(crate) struct AppParts {
     exposure: NetworkExposure,
-    operator: Option<TokenHash>,
+    operator: Option<AccessTokenHash>,
     operator_link: OperatorLink,
-    store: Store,
+    store: Database,
     studies: StudyCache,
     models: Arc<ModelRegistry>,
     jobs: JobQueue,
-    annotation: AnnotationTasks,
+    annotation: AnnotationTaskService,
     limits: ServerLimits,
     pages: StaticFiles,
     health: health::HealthMonitor,
@@ -113,7 +113,7 @@ impl std::ops::Deref for AppState {
 pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
-    let store = Store::open(&DatabaseConfig::from_environment(&folder)?).await?;
+    let store = Database::open_and_migrate(&DatabaseConfig::from_environment(&folder)?).await?;
     let lock = store.lock_jobs(lock).await?;
     let exposure = settings.exposure;
     let operator = operator(&store, &exposure, settings.token).await?;
@@ -128,7 +128,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     })?;
     let (operator_link, link_line) = announce(&exposure, address);
 
-    let worker = tokio::spawn(work::run_worker(jobs.clone(), lock, stopping.clone()));
+    let worker = tokio::spawn(work::run_job_worker(jobs.clone(), lock, stopping.clone()));
     let app = AppState(Arc::new(AppParts {
         exposure,
         operator,
@@ -137,7 +137,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
         studies: StudyCache::new(folder),
         models: models.clone(),
         jobs,
-        annotation: AnnotationTasks::new(store.clone()),
+        annotation: AnnotationTaskService::new(store.clone()),
         limits: ServerLimits::new(),
         pages: StaticFiles::embedded(),
         health: health::HealthMonitor::default(),
@@ -163,7 +163,7 @@ pub(crate) async fn serve(settings: ServerSettings) -> Result<(), Error> {
     let router = router(app);
     let serving = connections::serve(listener, router, limits, stopping);
     let overdue = async move {
-        work::wait_for_shutdown(&mut late).await;
+        work::wait_for_shutdown_signal(&mut late).await;
         tokio::time::sleep(SHUTDOWN_GRACE).await;
     };
     tokio::select! {
@@ -200,11 +200,11 @@ fn router(app: AppState) -> Router {
 /// Returns the hash of the operator token. Creates and prints a token if there is none or a new one
 /// is requested; with `--no-auth-on-loopback` none is needed.
 async fn operator(
-    store: &Store,
+    store: &Database,
     exposure: &NetworkExposure,
     token: OperatorTokenPolicy,
-) -> Result<Option<TokenHash>, Error> {
-    let known = store.operator().await?;
+) -> Result<Option<AccessTokenHash>, Error> {
+    let known = store.operator_token_hash().await?;
     let is_needed = match (token, &known) {
         (OperatorTokenPolicy::Renew, _) => true,
         (OperatorTokenPolicy::Keep, None) => !exposure.no_auth_on_loopback,
@@ -213,10 +213,10 @@ async fn operator(
     if !is_needed {
         return Ok(known);
     }
-    let token = store.new_operator_token().await?;
-    store.end_operator_sessions().await?;
+    let token = store.replace_operator_token().await?;
+    store.end_unnamed_operator_sessions().await?;
     println!("The operator's token for programs, shown this once: {token}");
-    Ok(Some(TokenHash::of(&token)))
+    Ok(Some(AccessTokenHash::from_token(&token)))
 }
 
 /// Prints the address of the server and, as the last line, the operator link. Returns the link and
@@ -265,18 +265,24 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 async fn warm_up(models: Arc<ModelRegistry>) {
     let load = async |spec: String| {
         let models = models.clone();
-        if let Err(error) = run_blocking("loading a model", move || models.get(&spec)).await {
+        if let Err(error) =
+            run_blocking("loading a model", move || models.get_or_load_ranker(&spec)).await
+        {
             tracing::error!("{error}");
         }
     };
-    for name in models.names() {
+    for name in models.model_names() {
         load(name).await;
     }
     let listed = models.clone();
     let others = run_blocking("listing models", move || {
         let failed = listed.load_failures();
         let told = |spec: &String| failed.iter().any(|it| it.0 == *spec);
-        Ok(listed.specs().into_iter().filter(|it| !told(it)).collect())
+        Ok(listed
+            .ranker_specs()
+            .into_iter()
+            .filter(|it| !told(it))
+            .collect())
     });
     let others: Vec<String> = others.await.unwrap_or_default();
     for spec in others {

@@ -18,10 +18,10 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::error::{Error, run_blocking};
 use crate::models::{ModelRegistry, TOKEN_BUDGET};
-use crate::store::jobs::NewJob;
-use crate::store::{DataFolder, Store};
+use crate::store::jobs::NewScoringJob;
+use crate::store::{DataFolder, Database};
 
-pub(crate) use worker::{run_worker, wait_for_shutdown};
+pub(crate) use worker::{run_job_worker, wait_for_shutdown_signal};
 
 /// Maximum number of jobs that are queued or running.
 const MAX_UNFINISHED: usize = 100;
@@ -33,7 +33,7 @@ const STEPS_KEPT: usize = 256;
 #[derive(Clone)]
 pub(crate) struct JobQueue {
     folder: DataFolder,
-    store: Store,
+    store: Database,
     models: Arc<ModelRegistry>,
     steps: broadcast::Sender<Job>,
     /// Wakes the worker when a job may be ready.
@@ -54,8 +54,9 @@ struct Speed {
 }
 
 impl JobQueue {
-    /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_worker`] runs.
-    pub(crate) fn new(folder: DataFolder, store: Store, models: Arc<ModelRegistry>) -> JobQueue {
+    /// Creates the queue for the jobs in `store`. Nothing is computed until [`run_job_worker`]
+    /// runs.
+    pub(crate) fn new(folder: DataFolder, store: Database, models: Arc<ModelRegistry>) -> JobQueue {
         JobQueue {
             folder,
             store,
@@ -69,8 +70,8 @@ impl JobQueue {
 
     /// Checks, plans and queues a job. Returns an error if 100 jobs are unfinished or the request
     /// is invalid.
-    pub(crate) async fn create(&self, asked: CreateJobRequest) -> Result<Job, Error> {
-        let n_unfinished = self.store.unfinished_jobs().await?.len();
+    pub(crate) async fn submit_job(&self, asked: CreateJobRequest) -> Result<Job, Error> {
+        let n_unfinished = self.store.unfinished_job_ids().await?.len();
         if n_unfinished >= MAX_UNFINISHED {
             return Err(Error::ServerBusy {
                 what: "earlier jobs",
@@ -79,12 +80,13 @@ impl JobQueue {
         }
         let models = self.models.clone();
         let job = run_blocking("planning a job", move || {
-            request::check(&asked)?;
-            let ranker = models.get(&asked.model)?;
-            let batches = ranker.plan(&asked.documents, &asked.pairs, TOKEN_BUDGET)?;
+            request::validate_job_request(&asked)?;
+            let ranker = models.get_or_load_ranker(&asked.model)?;
+            let batches =
+                ranker.plan_scoring_batches(&asked.documents, &asked.pairs, TOKEN_BUDGET)?;
             let mut id = [0; 16];
             getrandom::fill(&mut id).expect("the operating system gives random numbers");
-            Ok(NewJob {
+            Ok(NewScoringJob {
                 id: encode_hex(&id),
                 title: asked.title,
                 ranker: ranker.about.clone(),
@@ -103,8 +105,8 @@ impl JobQueue {
     }
 
     /// Returns all jobs with their current state and speed, newest first.
-    pub(crate) async fn list(&self) -> Result<Vec<Job>, Error> {
-        let jobs = self.store.jobs().await?;
+    pub(crate) async fn list_jobs(&self) -> Result<Vec<Job>, Error> {
+        let jobs = self.store.list_jobs().await?;
         Ok(jobs.into_iter().map(|it| self.as_it_stands(it)).collect())
     }
 
@@ -114,7 +116,7 @@ impl JobQueue {
     }
 
     /// Subscribes to the changes of all jobs from now on.
-    pub(crate) fn steps(&self) -> broadcast::Receiver<Job> {
+    pub(crate) fn subscribe_to_changes(&self) -> broadcast::Receiver<Job> {
         self.steps.subscribe()
     }
 
@@ -136,7 +138,7 @@ impl JobQueue {
     }
 
     /// Returns the scores that a job has computed so far.
-    pub(crate) async fn scores(&self, id: &str) -> Result<JobScoresResponse, Error> {
+    pub(crate) async fn scores_so_far(&self, id: &str) -> Result<JobScoresResponse, Error> {
         let job = self.store.job(id).await?;
         let mut scores = vec![None; job.n_pairs as usize];
         let mut truncated = Vec::new();
@@ -150,13 +152,13 @@ impl JobQueue {
             ranker: job.ranker,
             scores,
             truncated,
-            rescoring: self.store.job_certificate(id).await?,
+            rescoring: self.store.job_stability_check(id).await?,
         })
     }
 
     /// Returns the number of jobs that are queued or running.
-    pub(crate) async fn n_unfinished(&self) -> Result<usize, Error> {
-        Ok(self.store.unfinished_jobs().await?.len())
+    pub(crate) async fn n_unfinished_jobs(&self) -> Result<usize, Error> {
+        Ok(self.store.unfinished_job_ids().await?.len())
     }
 
     /// Sends the current state of a job to all watchers and returns it.

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         .with_env_filter(level)
         .with_writer(std::io::stderr)
         .init();
-    match cli::Cli::parse().run() {
+    match cli::Cli::parse().run_subcommand() {
         Ok(cli::CommandOutcome::Done) => ExitCode::SUCCESS,
         Ok(cli::CommandOutcome::DifferenceFound) => ExitCode::from(3),
         Err(error) => {

@@ -1,7 +1,7 @@
 //! Loads neural rankers from a folder or from the Hugging Face Hub (`OWNER/NAME` or
 //! `OWNER/NAME@REVISION`) and keeps them in memory.
 //!
-//! An encoder provides a ranker for each [`neural::EmbeddingKind`]: `all-MiniLM-L6-v2:bi` and
+//! An encoder provides a ranker for each [`neural::EmbeddingComparison`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a masked-language-model head also `NAME:splade`. A model with a
 //! classification head provides `NAME:cross`, a ColBERT `NAME:colbert` and a T5 `NAME:monot5`. A
 //! `ranker.toml` in the folder declares what `config.json` does not say, for example an EPIC model,
@@ -28,22 +28,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{ComputeTarget, Device, Doc2Query, ModelFiles};
+use neural::{Device, DeviceAndPrecision, Doc2Query, ModelFiles};
 
 use crate::error::Error;
-use crate::models::files::ModelMetadata;
+use crate::models::files::ModelMetadataFiles;
 use crate::models::passages::PassageStrategy;
 use crate::models::ranker::MAX_PAIR_TOKENS;
-use crate::models::spec::{ModelSpec, ModelUse, spec};
+use crate::models::spec::{NeuralRankerKind, ParsedModelSpec, format_model_spec};
 
 pub(crate) use forward_passes::InferenceCounts;
 pub(crate) use incremental::{IncrementalScoring, ScoredDocuments, ScoringRequest, TruncatedInput};
 pub(crate) use ranker::NeuralRanker;
 pub(crate) use score_scale::ScoreScale;
 pub(crate) use scoring::{
-    DetailedScore, EncodedQueries, PairScore, PairTexts, ScoreDetail, TOKEN_BUDGET, TokenizedBatch,
+    DetailedScore, EncodedQueries, PairScore, QueryDocumentPairTexts, ScoreDetailLevel,
+    TOKEN_BUDGET, TokenizedDocumentBatch,
 };
-pub(crate) use shared_encoding::score_shared_encoding;
+pub(crate) use shared_encoding::score_with_shared_encodings;
 
 /// Folder of the default model, below the home folder.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -54,12 +55,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The models that are available, each loaded on first use.
 pub(crate) struct ModelRegistry {
     places: Vec<ModelEntry>,
-    computing: ComputeTarget,
+    computing: DeviceAndPrecision,
     /// Loaded rankers by spec, without passage suffix; rankers with passages share their weights.
     loaded: RwLock<BTreeMap<String, Arc<NeuralRanker>>>,
     failed: Mutex<BTreeMap<String, (Instant, String)>>,
     /// The uses of hub models by name, known since their metadata files were read.
-    settled: Mutex<BTreeMap<String, &'static [ModelUse]>>,
+    settled: Mutex<BTreeMap<String, &'static [NeuralRankerKind]>>,
     /// Held while a model is loaded, so that none is loaded twice.
     loading: Mutex<()>,
 }
@@ -83,10 +84,10 @@ impl ModelRegistry {
     /// exists. Returns an error if two models have the same name.
     pub(crate) fn new(
         named: &[String],
-        computing: impl Into<ComputeTarget>,
+        computing: impl Into<DeviceAndPrecision>,
     ) -> Result<ModelRegistry, Error> {
         let found = match named {
-            [] => default_model().into_iter().collect(),
+            [] => default_model_path_or_name().into_iter().collect(),
             named => named.to_vec(),
         };
         let mut places: Vec<ModelEntry> = Vec::new();
@@ -116,34 +117,34 @@ impl ModelRegistry {
 
     /// Loads a ranker as given on the command line: a folder or hub name with or without suffixes,
     /// or the name of the default model.
-    pub(crate) fn open(
+    pub(crate) fn load_command_line_ranker(
         spec: &str,
-        computing: impl Into<ComputeTarget>,
+        computing: impl Into<DeviceAndPrecision>,
     ) -> Result<Arc<NeuralRanker>, Error> {
         let computing = computing.into();
-        let base = ModelSpec::parse(spec).name;
+        let base = ParsedModelSpec::parse(spec).name;
         match ModelEntry::parse(base) {
             Ok(place) => {
                 let models = ModelRegistry::new(&[base.to_owned()], computing)?;
-                models.get(&spec.replacen(base, &place.name, 1))
+                models.get_or_load_ranker(&spec.replacen(base, &place.name, 1))
             }
             Err(error) => {
                 let models = ModelRegistry::new(&[], computing)?;
                 if models.places.is_empty() {
                     return Err(error);
                 }
-                models.get(spec)
+                models.get_or_load_ranker(spec)
             }
         }
     }
 
     /// Returns the names of all models, without suffixes.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub(crate) fn model_names(&self) -> Vec<String> {
         self.places.iter().map(|it| it.name.clone()).collect()
     }
 
     /// Returns the specs of all rankers, as far as the model files are available locally.
-    pub(crate) fn specs(&self) -> Vec<String> {
+    pub(crate) fn ranker_specs(&self) -> Vec<String> {
         let each = self.places.iter();
         each.flat_map(|it| self.specs_of(it)).collect()
     }
@@ -151,28 +152,30 @@ impl ModelRegistry {
     /// Returns the specs of all uses of a model, without passages.
     fn specs_of(&self, place: &ModelEntry) -> Vec<String> {
         let uses = self.uses(place).iter();
-        uses.map(|&it| spec(&place.name, it, PassageStrategy::Truncate))
+        uses.map(|&it| format_model_spec(&place.name, it, PassageStrategy::Truncate))
             .collect()
     }
 
     /// Returns the uses of a model, the usual one first. A model without local metadata is assumed
     /// to be an encoder.
-    fn uses(&self, place: &ModelEntry) -> &'static [ModelUse] {
+    fn uses(&self, place: &ModelEntry) -> &'static [NeuralRankerKind] {
         let held = || match &place.source {
             Source::Folder(_) => None,
-            Source::Hub(name) => ModelMetadata::from_hub_cache(name)?.architectures(),
+            Source::Hub(name) => ModelMetadataFiles::from_hub_cache(name)?.possible_ranker_kinds(),
         };
         self.known_uses(place)
             .or_else(held)
-            .unwrap_or(ModelUse::ENCODER)
+            .unwrap_or(NeuralRankerKind::ENCODER)
     }
 
     /// Returns the uses of a model, or `None` if its metadata is not available or cannot be read;
     /// loading the model then reports the error. The hub cache may be incomplete, so it does not
     /// count here.
-    fn known_uses(&self, place: &ModelEntry) -> Option<&'static [ModelUse]> {
+    fn known_uses(&self, place: &ModelEntry) -> Option<&'static [NeuralRankerKind]> {
         match &place.source {
-            Source::Folder(folder) => ModelMetadata::from_folder(folder)?.architectures(),
+            Source::Folder(folder) => {
+                ModelMetadataFiles::from_folder(folder)?.possible_ranker_kinds()
+            }
             Source::Hub(_) => {
                 let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
                 settled.get(&place.name).copied()
@@ -184,11 +187,11 @@ impl ModelRegistry {
     fn settle(
         &self,
         place: &ModelEntry,
-        wanted: Option<ModelUse>,
-        said: &ModelMetadata,
-    ) -> Result<ModelUse, Error> {
-        let Some(uses) = said.architectures() else {
-            return Ok(wanted.unwrap_or(ModelUse::ENCODER[0]));
+        wanted: Option<NeuralRankerKind>,
+        said: &ModelMetadataFiles,
+    ) -> Result<NeuralRankerKind, Error> {
+        let Some(uses) = said.possible_ranker_kinds() else {
+            return Ok(wanted.unwrap_or(NeuralRankerKind::ENCODER[0]));
         };
         if let Source::Hub(_) = &place.source {
             let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,18 +203,22 @@ impl ModelRegistry {
     fn allowed(
         &self,
         place: &ModelEntry,
-        used: ModelUse,
-        uses: &[ModelUse],
-    ) -> Result<ModelUse, Error> {
+        used: NeuralRankerKind,
+        uses: &[NeuralRankerKind],
+    ) -> Result<NeuralRankerKind, Error> {
         match uses.contains(&used) {
             true => Ok(used),
-            false => Err(self.unknown(&spec(&place.name, used, PassageStrategy::Truncate))),
+            false => Err(self.unknown(&format_model_spec(
+                &place.name,
+                used,
+                PassageStrategy::Truncate,
+            ))),
         }
     }
 
     /// Returns the name of the model that requests use without naming one: the first.
-    pub(crate) fn default_name(&self) -> Result<String, Error> {
-        self.names()
+    pub(crate) fn default_model_name(&self) -> Result<String, Error> {
+        self.model_names()
             .into_iter()
             .next()
             .ok_or_else(|| Error::ModelNotFound {
@@ -221,26 +228,30 @@ impl ModelRegistry {
     }
 
     /// Completes a spec with the suffix of the usual use.
-    pub(crate) fn full_spec(&self, wanted: &str) -> String {
-        let ModelSpec {
+    pub(crate) fn complete_spec(&self, wanted: &str) -> String {
+        let ParsedModelSpec {
             name,
             model_use: used,
             passages: reading,
-        } = ModelSpec::parse(wanted);
+        } = ParsedModelSpec::parse(wanted);
         let place = self.places.iter().find(|it| it.name == name);
         let used = used.or_else(|| Some(self.uses(place?)[0]));
-        used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
+        used.map_or_else(
+            || wanted.to_owned(),
+            |it| format_model_spec(name, it, reading),
+        )
     }
 
     /// Returns the loaded rankers, without variants for passages.
-    pub(crate) fn loaded(&self) -> Vec<Arc<NeuralRanker>> {
+    pub(crate) fn loaded_rankers(&self) -> Vec<Arc<NeuralRanker>> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         loaded.values().cloned().collect()
     }
 
-    /// Returns the specs of [`ModelRegistry::specs`] that could not be loaded, with the reasons.
+    /// Returns the specs of [`ModelRegistry::ranker_specs`] that could not be loaded, with the
+    /// reasons.
     pub(crate) fn load_failures(&self) -> Vec<(String, String)> {
-        let specs = self.specs();
+        let specs = self.ranker_specs();
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         specs
             .into_iter()
@@ -250,34 +261,34 @@ impl ModelRegistry {
     }
 
     fn place(&self, wanted: &str) -> Result<&ModelEntry, Error> {
-        let name = ModelSpec::parse(wanted).name;
+        let name = ParsedModelSpec::parse(wanted).name;
         let found = self.places.iter().find(|it| it.name == name);
         found.ok_or_else(|| self.unknown(wanted))
     }
 
     fn unknown(&self, wanted: &str) -> Error {
-        let known = self.specs().join("`, `");
+        let known = self.ranker_specs().join("`, `");
         let among = if known.is_empty() {
             known
         } else {
             format!("` among `{known}")
         };
-        shared::error::Error::not_found("model", format!("{wanted}{among}")).into()
+        shared::error::Error::name_not_found("model", format!("{wanted}{among}")).into()
     }
 
     /// Returns a ranker by its spec. The first call takes seconds, or minutes if the model must be
     /// downloaded.
-    pub(crate) fn get(&self, wanted: &str) -> Result<Arc<NeuralRanker>, Error> {
-        let ModelSpec {
+    pub(crate) fn get_or_load_ranker(&self, wanted: &str) -> Result<Arc<NeuralRanker>, Error> {
+        let ParsedModelSpec {
             model_use: used,
             passages: reading,
             ..
-        } = ModelSpec::parse(wanted);
+        } = ParsedModelSpec::parse(wanted);
         let place = self.place(wanted)?;
         let ranker = self.whole(place, used)?;
         Ok(match reading {
             PassageStrategy::Truncate => ranker,
-            PassageStrategy::Passages(_) => Arc::new(ranker.with_passages(reading)),
+            PassageStrategy::Passages(_) => Arc::new(ranker.with_passage_strategy(reading)),
         })
     }
 
@@ -285,10 +296,10 @@ impl ModelRegistry {
     fn whole(
         &self,
         place: &ModelEntry,
-        wanted: Option<ModelUse>,
+        wanted: Option<NeuralRankerKind>,
     ) -> Result<Arc<NeuralRanker>, Error> {
         let used = || wanted.unwrap_or_else(|| self.uses(place)[0]);
-        let spec_of = |used| spec(&place.name, used, PassageStrategy::Truncate);
+        let spec_of = |used| format_model_spec(&place.name, used, PassageStrategy::Truncate);
         let loaded = |spec: &str| {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(spec).cloned()
@@ -314,9 +325,9 @@ impl ModelRegistry {
                 reason: reason.clone(),
             });
         }
-        let mut siblings = self.loaded();
+        let mut siblings = self.loaded_rankers();
         siblings.retain(|it| it.place == *place);
-        let settle = |said: &ModelMetadata| self.settle(place, wanted, said);
+        let settle = |said: &ModelMetadataFiles| self.settle(place, wanted, said);
         match place.load(self.computing, &siblings, settle) {
             Ok(ranker) => {
                 let ranker = Arc::new(ranker);
@@ -378,18 +389,19 @@ impl ModelEntry {
     /// `siblings`, rankers of the same model.
     fn load(
         &self,
-        computing: ComputeTarget,
+        computing: DeviceAndPrecision,
         siblings: &[Arc<NeuralRanker>],
-        settle: impl FnOnce(&ModelMetadata) -> Result<ModelUse, Error>,
+        settle: impl FnOnce(&ModelMetadataFiles) -> Result<NeuralRankerKind, Error>,
     ) -> Result<NeuralRanker, Error> {
         let (files, used) = self.read(|said| {
             // Checked here, since some uses load without `ranker.toml`.
-            said.check().map_err(Error::model(&self.name))?;
+            said.validate_ranker_config()
+                .map_err(Error::model_error_converter(&self.name))?;
             settle(said)
         })?;
         tracing::info!(
             "loading {}",
-            spec(&self.name, used, PassageStrategy::Truncate)
+            format_model_spec(&self.name, used, PassageStrategy::Truncate)
         );
         let ranker = NeuralRanker::load(self, &files, used, siblings, computing)?;
         Ok(ranker.with_precision_label(computing.precision))
@@ -398,26 +410,29 @@ impl ModelEntry {
     /// Reads the files of a model. `first` gets the metadata before the large files are read.
     fn read<T>(
         &self,
-        first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
+        first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
     ) -> Result<(ModelFiles, T), Error> {
         match &self.source {
-            Source::Folder(folder) => files::read_folder(folder, first),
-            Source::Hub(name) => files::read_hub(name, first),
+            Source::Folder(folder) => files::read_model_folder(folder, first),
+            Source::Hub(name) => files::read_or_download_hub_model(name, first),
         }
     }
 }
 
 /// Loads a T5 model that generates queries, and returns it with its name.
-pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
+pub(crate) fn load_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
     let place = ModelEntry::parse(named)?;
     let (files, ()) = place.read(|_| Ok(()))?;
     let model = Doc2Query::load(&files, MAX_PAIR_TOKENS, Device::Cpu.into());
-    Ok((place.name.clone(), model.map_err(Error::model(named))?))
+    Ok((
+        place.name.clone(),
+        model.map_err(Error::model_error_converter(named))?,
+    ))
 }
 
 /// Returns the model to use when none is given: `AXIOSCOPE_MODEL`, or the default model if it
 /// exists.
-pub(crate) fn default_model() -> Option<String> {
+pub(crate) fn default_model_path_or_name() -> Option<String> {
     let set = std::env::var("AXIOSCOPE_MODEL").ok();
     set.filter(|it| !it.is_empty()).or_else(default_folder)
 }

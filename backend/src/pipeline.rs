@@ -16,8 +16,8 @@ use std::path::Path;
 use rayon::prelude::*;
 use shared::collection::{Collection, Run, RunEntry};
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::PoolSpec;
-use shared::probe::pool::CandidatePools;
+use shared::probe::CandidatePoolSpec;
+use shared::probe::pool::CandidatePoolSelector;
 use shared::rank::LexicalRanker;
 use shared::rank::max_score::TopKSearcher;
 use shared::study::Study;
@@ -30,14 +30,20 @@ use crate::collection_files;
 use crate::error::Error;
 use crate::store::DataFolder;
 use crate::store::studies::files;
-pub(crate) use expand::{ExpansionSettings, ExpansionSummary, expand_collection};
-pub(crate) use inputs::read_inputs;
-pub(crate) use late_interaction::{LateInteractionInput, analyze_late_interaction};
+pub(crate) use expand::{
+    DocumentExpansionSettings, DocumentExpansionSummary, write_expanded_collection,
+};
+pub(crate) use inputs::read_run_and_word_vectors;
+pub(crate) use late_interaction::{LateInteractionAnalysisInput, analyze_late_interaction};
 pub(crate) use parallel::ParallelExecutor;
-pub(crate) use score::{ScoringInput, remote_cost, score, score_model, score_remote};
+pub(crate) use score::{
+    ScoringInput, remote_scoring_volume, score_with_model, score_with_ranker,
+    score_with_remote_ranker,
+};
 pub(crate) use study::{
-    FinishedStudyPolicy, NewStudy, complete_study, create_study, mine_study, remine_study,
-    run_study, stored_study,
+    NewStudy, StudyReplacementPolicy, compute_missing_scores, create_or_resume_study,
+    create_study_with_lexical_rankers, hash_remined_instances, load_study_if_intact,
+    mine_study_instances,
 };
 
 /// Analyzes and indexes a collection.
@@ -46,36 +52,46 @@ pub(crate) fn build_index(collection: &Collection, analyzer: &Analyzer) -> Resul
 }
 
 /// Same as [`build_index`], with the token sequences that word vectors are trained on.
-pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+pub(crate) fn build_index_with_tokens(
+    collection: &Collection,
+    analyzer: &Analyzer,
+) -> Result<Index, Error> {
     let builder = IndexBuilder::new(analyzer.clone());
-    index_with(collection, builder.with_tokens())
+    index_with(collection, builder.with_stored_tokens())
 }
 
 fn index_with(collection: &Collection, builder: IndexBuilder) -> Result<Index, Error> {
     let mut cores = ParallelExecutor::default();
-    run_synchronously(preparation::index(&collection.docs, builder, &mut cores))
+    run_synchronously(preparation::index_documents_in_shards(
+        &collection.docs,
+        builder,
+        &mut cores,
+    ))
 }
 
 /// Returns the candidate pool of each query. Warnings about run files are printed when instances
 /// are mined, not here.
-pub(crate) fn candidate_pools(
-    pool: &PoolSpec,
+pub(crate) fn compute_candidate_pools(
+    pool: &CandidatePoolSpec,
     collection: &Collection,
     index: &Index,
     folder: &Path,
 ) -> Result<Vec<Vec<DocNo>>, Error> {
-    pool.check(collection)?;
+    pool.validate_for_collection(collection)?;
     let run = match pool {
-        PoolSpec::Run { file, .. } => Some(collection_files::read_run(file, folder)?.0),
-        PoolSpec::LexicalRanker { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
+        CandidatePoolSpec::Run { file, .. } => Some(collection_files::read_run(file, folder)?.0),
+        CandidatePoolSpec::LexicalRanker { .. }
+        | CandidatePoolSpec::Group
+        | CandidatePoolSpec::Judged
+        | CandidatePoolSpec::All => None,
     };
-    let pools = CandidatePools::new(pool, run.as_ref(), collection, index)?;
+    let pools = CandidatePoolSelector::new(pool, run.as_ref(), collection, index)?;
     let queries = (0..collection.queries.len()).into_par_iter();
-    Ok(queries.map(|query| pools.pool_of(query).0).collect())
+    Ok(queries.map(|query| pools.pool_of_query(query).0).collect())
 }
 
 /// Counts the co-occurrences of words, in parts on all cores.
-pub(crate) fn count_neighbors(
+pub(crate) fn count_word_cooccurrences(
     index: &Index,
     settings: GloveSettings,
 ) -> Result<GloveTrainer<'_>, Error> {
@@ -93,17 +109,17 @@ pub(crate) fn count_neighbors(
 }
 
 /// Returns one page of the instances of a cell. Computed on all cores.
-pub(crate) fn list_instances(
+pub(crate) fn list_instance_page(
     study: &Study,
     listing: &InstanceListOptions,
 ) -> Result<InstancePage, shared::error::Error> {
     let lister = study.instance_lister(listing)?;
-    let parts = lister.split_queries(rayon::current_num_threads());
+    let parts = lister.partition_queries_by_instances(rayon::current_num_threads());
     let counted: Vec<_> = parts
         .into_par_iter()
         .map(|it| lister.count_margins(it))
         .collect();
-    let plan = lister.plan(&counted);
+    let plan = lister.plan_second_pass(&counted);
     let picked = plan
         .parts
         .par_iter()
@@ -113,7 +129,7 @@ pub(crate) fn list_instances(
 }
 
 /// Returns the top `k` documents of each query.
-pub(crate) fn rank(
+pub(crate) fn retrieve_top_k(
     collection: &Collection,
     index: &Index,
     ranker: &LexicalRanker,
@@ -121,7 +137,7 @@ pub(crate) fn rank(
 ) -> Run {
     let searcher = TopKSearcher::new(index, *ranker);
     let ranked = |query: &shared::collection::Query| {
-        let hits = searcher.search(index, &index.query_terms(&query.text), k);
+        let hits = searcher.search(index, &index.query_term_statistics(&query.text), k);
         let rows = hits.iter().enumerate().map(|(at, hit)| RunEntry {
             doc: collection.docs[hit.doc as usize].id.clone(),
             rank: at as i64 + 1,
@@ -135,11 +151,11 @@ pub(crate) fn rank(
 /// Loads a study from the data folder; returns an error if there is none of this name or if its
 /// files cannot be read.
 pub(crate) fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
-    files::load(folder, name)
+    files::load_study_files(folder, name)
 }
 
 /// Returns the current date in UTC, as in `2026-11-20`.
-pub(crate) fn today() -> String {
+pub(crate) fn current_utc_date() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let days = since.map_or(0, |it| it.as_secs() / 86_400);
     jiff::civil::date(1970, 1, 1)

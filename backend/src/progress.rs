@@ -7,7 +7,7 @@ pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
 impl ProgressBar {
     /// Creates a progress bar for work that is measured in bytes.
-    pub(crate) fn bytes(name: &str, of: u64) -> ProgressBar {
+    pub(crate) fn for_bytes(name: &str, of: u64) -> ProgressBar {
         ProgressBar::new(
             name,
             of,
@@ -23,7 +23,7 @@ impl ProgressBar {
     }
 
     /// Sets the progress to an absolute number of units.
-    pub(crate) fn set(&self, done: u64) {
+    pub(crate) fn set_position(&self, done: u64) {
         self.0.set_position(done);
     }
 

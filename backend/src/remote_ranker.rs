@@ -12,7 +12,7 @@ mod client;
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
 
-pub(crate) use batches::RequestCost;
+pub(crate) use batches::RequestVolume;
 pub(crate) use spec::RemoteRanker;
 
 /// Environment variable with the API key, which is sent as `Authorization: Bearer KEY`.
@@ -40,7 +40,7 @@ impl RerankProtocol {
 
 /// Which scores are requested from the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RemoteScoreKind {
+pub(crate) enum RequestedScoreKind {
     /// The scores of the model, before they are mapped to values from 0 to 1.
     Raw,
     /// The scores that the service returns by default.
@@ -49,20 +49,20 @@ pub(crate) enum RemoteScoreKind {
 
 impl RemoteRanker {
     /// Returns the spec, label, description and fingerprint of the ranker.
-    pub(crate) fn about(&self) -> RankerInfo {
+    pub(crate) fn ranker_info(&self) -> RankerInfo {
         let shape = match self.protocol {
             RerankProtocol::Tei => "text-embeddings-inference",
             RerankProtocol::Cohere => "Cohere",
         };
         let numbers = match self.numbers {
-            RemoteScoreKind::Raw => "raw scores",
-            RemoteScoreKind::ServerDefault => "scores as given",
+            RequestedScoreKind::Raw => "raw scores",
+            RequestedScoreKind::ServerDefault => "scores as given",
         };
         let model = self.model.as_deref();
         let short = model.and_then(|it| it.rsplit('/').next());
         RankerInfo {
-            spec: self.name(),
-            label: short.unwrap_or(self.host()).to_owned(),
+            spec: self.canonical_spec(),
+            label: short.unwrap_or(self.host_and_port()).to_owned(),
             detail: format!("a service in the shape of {shape}, {numbers}"),
             kind: RankerKind::Remote,
             fingerprint: self.fingerprint(),
@@ -79,8 +79,8 @@ impl RemoteRanker {
     fn fingerprint(&self) -> String {
         let mut hasher = Sha256::new();
         let numbers = match self.numbers {
-            RemoteScoreKind::Raw => "raw",
-            RemoteScoreKind::ServerDefault => "as given",
+            RequestedScoreKind::Raw => "raw",
+            RequestedScoreKind::ServerDefault => "as given",
         };
         let model = self.model.as_deref().unwrap_or_default();
         for part in ["service", &self.url, self.protocol.name(), model, numbers] {

@@ -3,27 +3,27 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::store::{DataFolder, DatabaseConfig, Store};
+use crate::store::{DataFolder, Database, DatabaseConfig};
 
 /// Creates the async runtime of a command.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+pub(crate) fn build_async_runtime() -> Result<tokio::runtime::Runtime, Error> {
     let built = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
-    built.map_err(Error::file(
+    built.map_err(Error::io_error_converter(
         &PathBuf::from("tokio"),
         "free some memory or threads",
     ))
 }
 
 /// Opens the database, runs `work` with it, and closes it.
-pub(crate) fn with_store<T>(
+pub(crate) fn run_with_database<T>(
     folder: &DataFolder,
-    work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
+    work: impl AsyncFnOnce(&Database) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let database = DatabaseConfig::from_environment(folder)?;
-    runtime()?.block_on(async {
-        let store = Store::open(&database).await?;
+    build_async_runtime()?.block_on(async {
+        let store = Database::open_and_migrate(&database).await?;
         let done = work(&store).await;
         store.close().await;
         done

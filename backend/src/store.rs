@@ -104,7 +104,7 @@ pub(crate) struct DataFolder {
 
 impl DataFolder {
     /// Returns a data folder that may not exist, without opening it.
-    pub(crate) fn at(root: impl Into<PathBuf>) -> DataFolder {
+    pub(crate) fn without_opening(root: impl Into<PathBuf>) -> DataFolder {
         DataFolder {
             root: root.into(),
             _in_use: None,
@@ -113,53 +113,53 @@ impl DataFolder {
 
     /// Opens the folder, creates missing parts, and removes incomplete files of killed processes.
     pub(crate) fn open(root: impl Into<PathBuf>) -> Result<DataFolder, Error> {
-        let mut folder = DataFolder::at(root);
+        let mut folder = DataFolder::without_opening(root);
         for part in ["collections", "studies", "scores"] {
             let path = folder.root.join(part);
-            fs::create_dir_all(&path).map_err(Error::file(
+            fs::create_dir_all(&path).map_err(Error::io_error_converter(
                 &path,
                 "the data folder must be one that can be written; take another by `--data`",
             ))?;
         }
-        folder._in_use = cleanup::clean_up(&folder.root).map(Arc::new);
+        folder._in_use = cleanup::remove_incomplete_files(&folder.root).map(Arc::new);
         Ok(folder)
     }
 
     /// Returns the path of the SQLite database.
-    pub(crate) fn database(&self) -> PathBuf {
+    pub(crate) fn database_path(&self) -> PathBuf {
         self.root.join("axioscope.db")
     }
 
     /// Returns the folder of an imported collection. Returns an error if the name is invalid.
-    pub(crate) fn collection(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn collection_path(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("collections").join(name))
     }
 
     /// Returns the folder of a study. Returns an error if the name is invalid.
-    pub(crate) fn study(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn study_path(&self, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(name)?;
         Ok(self.root.join("studies").join(name))
     }
 
     /// Returns the folder for files of the demo study, and creates it if necessary.
-    pub(crate) fn demo(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn create_demo_folder(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("demo");
         let way_out = "the data folder must be one that can be written";
-        fs::create_dir_all(&path).map_err(Error::file(&path, way_out))?;
+        fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, way_out))?;
         Ok(path)
     }
 
     /// Returns the folder for the partial scores of remote rankers, and creates it if necessary.
-    pub(crate) fn partial_scores(&self) -> Result<PathBuf, Error> {
+    pub(crate) fn create_partial_scores_folder(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("drafts");
         let way_out = "the data folder must be one that can be written";
-        fs::create_dir_all(&path).map_err(Error::file(&path, way_out))?;
+        fs::create_dir_all(&path).map_err(Error::io_error_converter(&path, way_out))?;
         Ok(path)
     }
 
     /// Returns the path of a file of the score store.
-    pub(crate) fn scores(&self, fingerprint: &str, name: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn score_file_path(&self, fingerprint: &str, name: &str) -> Result<PathBuf, Error> {
         validate_study_name(fingerprint)?;
         validate_study_name(name)?;
         Ok(self
@@ -174,7 +174,7 @@ impl DataFolder {
     pub(crate) fn lock(&self) -> Result<DataFolderLock, Error> {
         let path = self.root.join("axioscope.lock");
         let way_out = "the data folder must be one that can be written";
-        let file = File::create(&path).map_err(Error::file(&path, way_out))?;
+        let file = File::create(&path).map_err(Error::io_error_converter(&path, way_out))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -201,14 +201,14 @@ where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     // The mode of other new files.
-    write_with_mode(path, 0o666, way_out, write)
+    write_atomically_with_mode(path, 0o666, way_out, write)
 }
 
 /// File mode of files that only their owner may read and write.
 pub(crate) const OWNER_ALONE: u32 = 0o600;
 
 /// Same as [`write_atomically`], with a Unix file mode.
-pub(crate) fn write_with_mode<E>(
+pub(crate) fn write_atomically_with_mode<E>(
     path: &Path,
     #[cfg_attr(not(unix), expect(unused_variables))] mode: u32,
     way_out: &'static str,
@@ -217,7 +217,7 @@ pub(crate) fn write_with_mode<E>(
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let failed = || Error::file(path, way_out);
+    let failed = || Error::io_error_converter(path, way_out);
     if fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         let pipe = File::create(path).map_err(failed())?;
         return write(&pipe).map_err(|it| failed()(io::Error::other(it)));
@@ -252,9 +252,9 @@ pub(crate) struct JobsLock {
 impl JobsLock {
     /// Makes sure that this process still holds the lock; must be called regularly. Returns an
     /// error if another process has taken it.
-    pub(crate) async fn renew(&mut self) -> Result<(), Error> {
+    pub(crate) async fn ensure_held(&mut self) -> Result<(), Error> {
         match &mut self.session {
-            Some(session) => session.renew().await,
+            Some(session) => session.ensure_held().await,
             None => Ok(()),
         }
     }
@@ -262,23 +262,23 @@ impl JobsLock {
 
 /// Access to the database of a data folder.
 #[derive(Debug, Clone)]
-pub(crate) struct Store {
+pub(crate) struct Database {
     pool: AnyPool,
     database: DatabaseConfig,
 }
 
-impl Store {
+impl Database {
     /// Opens the database, creates an SQLite file if it does not exist, and applies missing
     /// migrations. Returns an error if a later version has created it.
-    pub(crate) async fn open(database: &DatabaseConfig) -> Result<Store, Error> {
+    pub(crate) async fn open_and_migrate(database: &DatabaseConfig) -> Result<Database, Error> {
         if let DatabaseConfig::Sqlite(file) = database {
             match file.exists() {
-                true => sqlite::check(file)?,
-                false => Store::make(file).await?,
+                true => sqlite::check_database_file(file)?,
+                false => Database::make(file).await?,
             }
         }
-        let store = Store::connect(database).await?;
-        store.migrate(database.latest_layout()).await?;
+        let store = Database::connect(database).await?;
+        store.migrate(database.latest_schema_version()).await?;
         Ok(store)
     }
 
@@ -288,46 +288,49 @@ impl Store {
         const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
         let folder = file.parent().unwrap_or(Path::new("."));
-        let scratch = cleanup::temporary_folder(folder, cleanup::NEW);
-        let scratch = scratch.map_err(Error::file(folder, WAY_OUT))?;
+        let scratch = cleanup::create_temporary_folder(folder, cleanup::NEW);
+        let scratch = scratch.map_err(Error::io_error_converter(folder, WAY_OUT))?;
         let beside = scratch.path().join("axioscope.db");
-        let store = Store {
+        let store = Database {
             // Error messages name the final path.
             database: DatabaseConfig::Sqlite(file.to_owned()),
-            ..Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
+            ..Database::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
         };
-        let made = store.migrate(store.database.latest_layout()).await;
+        let made = store.migrate(store.database.latest_schema_version()).await;
         store.close().await;
         made?;
-        sqlite::make_private(&beside);
+        sqlite::restrict_access_to_owner(&beside);
         let beside = tempfile::TempPath::try_from_path(beside);
-        let beside = beside.map_err(Error::file(file, WAY_OUT))?;
+        let beside = beside.map_err(Error::io_error_converter(file, WAY_OUT))?;
         match beside.persist_noclobber(file) {
             // Another process has created the file in the meantime.
             Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(it) => Err(Error::file(file, WAY_OUT)(it.error)),
+            Err(it) => Err(Error::io_error_converter(file, WAY_OUT)(it.error)),
             Ok(()) => Ok(()),
         }
     }
 
     /// Opens the database without migrating it.
-    async fn connect(database: &DatabaseConfig) -> Result<Store, Error> {
+    async fn connect(database: &DatabaseConfig) -> Result<Database, Error> {
         sqlx::any::install_default_drivers();
         // The pool would retry for half a minute before it reports an error.
-        let first = database.connect().await?;
-        first.close().await.map_err(|it| database.error(it))?;
+        let first = database.open_connection().await?;
+        first
+            .close()
+            .await
+            .map_err(|it| database.convert_sqlx_error(it))?;
         let set_up = database.clone();
         let pool = AnyPoolOptions::new()
             .max_connections(CONNECTIONS)
             .after_connect(move |connection, _| {
                 let database = set_up.clone();
-                Box::pin(async move { database.set_up(connection).await })
+                Box::pin(async move { database.configure_connection(connection).await })
             })
             // On a full disk, SQLite ends a transaction by itself. sqlx cannot end it again and
             // treats the connection as inside a transaction from then on.
             .before_acquire(|it, _| Box::pin(async move { Ok(!it.is_in_transaction()) }))
-            .connect_lazy_with(database.options()?);
-        Ok(Store {
+            .connect_lazy_with(database.connection_options()?);
+        Ok(Database {
             pool,
             database: database.clone(),
         })
@@ -336,14 +339,14 @@ impl Store {
     /// Migrates the database forward to a layout.
     async fn migrate(&self, layout: i64) -> Result<(), Error> {
         let at = &self.database;
-        let known = at.latest_layout();
+        let known = at.latest_schema_version();
         let newer = |found| Error::DatabaseTooNew {
-            at: at.name(),
+            at: at.display_name(),
             found,
             known,
         };
         let found = match at {
-            DatabaseConfig::Sqlite(_) => sqlite::layout(&self.pool).await,
+            DatabaseConfig::Sqlite(_) => sqlite::read_schema_version(&self.pool).await,
             DatabaseConfig::Postgres(_) => Ok(0),
         };
         let found = found.map_err(|it| self.failed(it))?;
@@ -357,13 +360,13 @@ impl Store {
                 self.failed(error)
             }
             source => Error::Migration {
-                at: at.name(),
+                at: at.display_name(),
                 source,
             },
         })?;
         match at {
             DatabaseConfig::Sqlite(_) if found < layout => {
-                let set = sqlite::set_layout(&self.pool, layout).await;
+                let set = sqlite::write_schema_version(&self.pool, layout).await;
                 set.map_err(|it| self.failed(it))
             }
             DatabaseConfig::Sqlite(_) | DatabaseConfig::Postgres(_) => Ok(()),
@@ -383,7 +386,7 @@ impl Store {
     }
 
     /// Checks that the database answers a query; returns an error if it does not.
-    pub(crate) async fn is_reachable(&self) -> Result<(), Error> {
+    pub(crate) async fn check_connection(&self) -> Result<(), Error> {
         sqlx::query("SELECT 1 FROM studies LIMIT 1")
             .fetch_optional(&self.pool)
             .await
@@ -398,12 +401,12 @@ impl Store {
 
     /// Begins a transaction that writes.
     async fn begin(&self) -> Result<Transaction<'static, Any>, Error> {
-        let begun = self.pool.begin_with(self.database.begin()).await;
+        let begun = self.pool.begin_with(self.database.begin_write_sql()).await;
         begun.map_err(|it| self.failed(it))
     }
 
     fn failed(&self, error: sqlx::Error) -> Error {
-        self.database.error(error)
+        self.database.convert_sqlx_error(error)
     }
 }
 

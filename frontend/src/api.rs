@@ -17,7 +17,7 @@ use shared::api::{Endpoint, ErrorResponse, GetServerInfoRequest, Method, ServerI
 
 /// Why a request has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub(crate) enum Error {
+pub(crate) enum RequestError {
     /// The server did not answer, or its answer could not be parsed.
     #[error("the server does not answer; check the connection and try again ({0})")]
     Network(String),
@@ -29,12 +29,12 @@ pub(crate) enum Error {
     Server(ErrorResponse),
 }
 
-impl Error {
+impl RequestError {
     /// Returns whether the server gave the error this type, such as [`NO_SERVER`] or [`NO_TOKEN`].
-    pub(crate) fn has_type(&self, error_type: &str) -> bool {
+    pub(crate) fn is_server_error_of_type(&self, error_type: &str) -> bool {
         match self {
-            Error::Network(_) | Error::File(_) => false,
-            Error::Server(problem) => problem.error_type == error_type,
+            RequestError::Network(_) | RequestError::File(_) => false,
+            RequestError::Server(problem) => problem.error_type == error_type,
         }
     }
 }
@@ -49,36 +49,39 @@ pub(crate) struct OutgoingRequest {
     pub(crate) json: String,
 }
 
-/// The function that sends requests: [`transport::send_request`], or that of the main page.
+/// The function that sends requests: [`transport::send_to_server_or_worker`], or that of the main
+/// page.
 pub(crate) type RequestTransport =
-    fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
+    fn(OutgoingRequest) -> Pin<Box<dyn Future<Output = Result<String, RequestError>>>>;
 
 static TRANSPORT: OnceLock<RequestTransport> = OnceLock::new();
 
 /// Sets the function that sends all requests of this program; later calls have no effect.
-pub(crate) fn set_transport(way: RequestTransport) {
+pub(crate) fn set_request_transport(way: RequestTransport) {
     let _ = TRANSPORT.set(way);
 }
 
 /// Sends a request and parses the reply.
-pub(crate) async fn call<E: Endpoint>(request: &E) -> Result<E::Reply, Error> {
-    parse(&call_text(request).await?)
+pub(crate) async fn send_and_parse<E: Endpoint>(request: &E) -> Result<E::Reply, RequestError> {
+    parse_reply_json(&send_without_parsing(request).await?)
 }
 
 /// Sends a request, and sends it again whenever a signal that it depends on changes.
-pub(crate) fn fetch<E>(request: impl Fn() -> E + 'static) -> LocalResource<Result<E::Reply, Error>>
+pub(crate) fn fetch_on_signal_change<E>(
+    request: impl Fn() -> E + 'static,
+) -> LocalResource<Result<E::Reply, RequestError>>
 where
     E: Endpoint + 'static,
     E::Reply: 'static,
 {
     LocalResource::new(move || {
         let request = request();
-        async move { call(&request).await }
+        async move { send_and_parse(&request).await }
     })
 }
 
-/// Like [`call`], but returns the reply as JSON, for callers that only pass it on.
-pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error> {
+/// Like [`send_and_parse`], but returns the reply as JSON, for callers that only pass it on.
+pub(crate) async fn send_without_parsing<E: Endpoint>(request: &E) -> Result<String, RequestError> {
     let way = TRANSPORT.get().expect("set when the program starts");
     let asked = OutgoingRequest {
         path: E::PATH.to_owned(),
@@ -89,10 +92,10 @@ pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error>
 }
 
 /// Returns information about the server; none on a static host.
-pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, Error> {
-    match call(&GetServerInfoRequest {}).await {
+pub(crate) async fn fetch_server_info() -> Result<Option<ServerInfoResponse>, RequestError> {
+    match send_and_parse(&GetServerInfoRequest {}).await {
         Ok(server) => Ok(Some(server)),
-        Err(error) if error.has_type(NO_SERVER) => Ok(None),
+        Err(error) if error.is_server_error_of_type(NO_SERVER) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -108,7 +111,7 @@ pub(crate) const NO_TOKEN: &str = "token";
 
 /// Parses the JSON of a reply; returns an error that asks to reload the page if the reply has the
 /// format of another version.
-pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+pub(crate) fn parse_reply_json<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> {
     serde_json::from_str(text).map_err(|it| {
         network_error(format!(
             "The server's response uses the format of another version ({it}). Reload the page."
@@ -121,6 +124,6 @@ pub(crate) fn to_json(request: &impl Serialize) -> String {
     serde_json::to_string(request).expect("a request has only text keys")
 }
 
-fn network_error(reason: impl ToString) -> Error {
-    Error::Network(reason.to_string())
+fn network_error(reason: impl ToString) -> RequestError {
+    RequestError::Network(reason.to_string())
 }

@@ -7,13 +7,13 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::{use_location, use_navigate, use_url};
 use leptos_router::{NavigateOptions, PartialPathMatch, PathSegment, PossibleRouteMatch};
 
-use crate::bundle_loader::LazyPage;
-use crate::keyboard::{self, KeyOutcome, SHORTCUTS};
+use crate::bundle_loader::LazyBundlePage;
+use crate::keyboard::{self, KeyPressOutcome, SHORTCUTS};
 use crate::old_addresses::present_address;
 use crate::pages::instances::Instances;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
-use crate::pages::workbench::Workbench;
+use crate::pages::workbench::WorkbenchPage;
 use crate::routes::PageRoute;
 use crate::theme::PageTheme;
 use crate::widgets::error_message::ErrorBoundaryMessages;
@@ -41,7 +41,10 @@ pub(crate) fn App() -> impl IntoView {
                             path=RouteMatcher(|it| matches!(it, PageRoute::Instances { .. }))
                             view=Instances
                         />
-                        <Route path=RouteMatcher(|it| *it == PageRoute::Workbench) view=Workbench/>
+                        <Route
+                            path=RouteMatcher(|it| *it == PageRoute::Workbench)
+                            view=WorkbenchPage
+                        />
                         <Route path=RouteMatcher(|it| lazy_title(it).is_some()) view=LazyRoute/>
                         <Route path=OldAddressMatcher view=OldAddress/>
                     </Routes>
@@ -162,7 +165,7 @@ fn LazyRoute() -> impl IntoView {
     let title = move || path.with(|it| PageRoute::parse(it).as_ref().and_then(lazy_title));
     view! {
         <Title text=move || title().unwrap_or_default()/>
-        {move || view! { <LazyPage path=path.get() until="Loading the page"/> }}
+        {move || view! { <LazyBundlePage path=path.get() until="Loading the page"/> }}
     }
 }
 
@@ -175,10 +178,10 @@ fn Header() -> impl IntoView {
         let current = move || page.contains(&path.get()).then_some("page");
         view! { <a href=href aria-current=current>{name}</a> }
     });
-    let theme = RwSignal::new(PageTheme::stored());
+    let theme = RwSignal::new(PageTheme::load_stored());
     let turn = move || {
-        theme.update(|it| *it = it.next());
-        theme.get_untracked().apply();
+        theme.update(|it| *it = it.next_theme());
+        theme.get_untracked().apply_and_store();
     };
     let dialog = NodeRef::<html::Dialog>::new();
     let show_keys = move || {
@@ -186,17 +189,17 @@ fn Header() -> impl IntoView {
             let _ = dialog.show_modal();
         }
     };
-    keyboard::on_key(move |key| match key {
+    keyboard::on_key_press(move |key| match key {
         "t" => {
             turn();
-            KeyOutcome::Handled
+            KeyPressOutcome::Handled
         }
         "?" => {
             show_keys();
-            KeyOutcome::Handled
+            KeyPressOutcome::Handled
         }
-        "/" => keyboard::focus_search(),
-        _ => KeyOutcome::Ignored,
+        "/" => keyboard::focus_search_field(),
+        _ => KeyPressOutcome::Ignored,
     });
     view! {
         <header class="site">

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;
 
-use crate::api::{self, Error, OutgoingRequest, transport};
+use crate::api::{self, OutgoingRequest, RequestError, transport};
 use crate::widgets::error_message::ErrorMessage;
 
 #[wasm_bindgen(module = "/src/bundle_loader.js")]
@@ -43,7 +43,7 @@ extern "C" {
 
 /// Renders the page, or a part of a page, that the lazy bundle shows at a path.
 #[component]
-pub(crate) fn LazyPage(
+pub(crate) fn LazyBundlePage(
     /// The path of the page.
     path: String,
     /// The message that is shown while it is loading.
@@ -81,7 +81,7 @@ pub(crate) fn LazyPage(
                     opened.set_value(Some(found));
                     LoadState::Open
                 }
-                Err(error) => LoadState::Failed(Error::Network(js_error_text(&error))),
+                Err(error) => LoadState::Failed(RequestError::Network(js_error_text(&error))),
             });
         });
     };
@@ -112,7 +112,7 @@ pub(crate) fn LazyPage(
 }
 
 /// Fetches the lazy bundle before one of its pages is opened.
-pub(crate) fn prefetch_bundle() {
+pub(crate) fn prefetch_lazy_bundle() {
     leptos::task::spawn_local(async {
         // An error is ignored here: opening a page tries again and shows it.
         let _ = load_bundle().await;
@@ -130,7 +130,7 @@ fn js_error_text(error: &JsValue) -> String {
 enum LoadState {
     Fetching,
     Open,
-    Failed(Error),
+    Failed(RequestError),
 }
 
 /// Returns the function with which the lazy bundle sends requests. They go through this page, which
@@ -148,7 +148,8 @@ fn request_function() -> Function {
 fn answer_request(path: String, method: String, json: String) -> Promise {
     future_to_promise(async move {
         let method = method.parse().expect("the method of an endpoint");
-        let reply = transport::send_request(OutgoingRequest { path, method, json }).await;
+        let reply =
+            transport::send_to_server_or_worker(OutgoingRequest { path, method, json }).await;
         reply
             .map(JsValue::from)
             .map_err(|it| JsValue::from(api::to_json(&it)))

@@ -6,17 +6,17 @@ use leptos::prelude::*;
 
 /// A timer that restarts with each call and ends with the component that created it.
 #[derive(Clone, Copy)]
-pub(crate) struct Debounce {
+pub(crate) struct DebounceTimer {
     delay: Duration,
     timer: StoredValue<Option<TimeoutHandle>>,
 }
 
-impl Debounce {
+impl DebounceTimer {
     /// Creates a debounce with a delay in milliseconds; a pending call is canceled when its
     /// component is removed.
-    pub(crate) fn with_delay_ms(pause: u64) -> Debounce {
+    pub(crate) fn with_delay_ms(pause: u64) -> DebounceTimer {
         let timer = StoredValue::new(None::<TimeoutHandle>);
-        let later = Debounce {
+        let later = DebounceTimer {
             delay: Duration::from_millis(pause),
             timer,
         };

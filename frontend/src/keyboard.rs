@@ -34,7 +34,7 @@ pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
 
 /// Whether a page has handled a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyOutcome {
+pub(crate) enum KeyPressOutcome {
     /// The page handled the key; the default action of the browser is prevented.
     Handled,
     /// The page did not handle the key.
@@ -44,18 +44,18 @@ pub(crate) enum KeyOutcome {
 /// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case) while
 /// the calling component lives. Keys are ignored with Ctrl, Alt or Meta, and, except for `Escape`,
 /// while a field has the focus.
-pub(crate) fn on_key(act: impl Fn(&str) -> KeyOutcome + 'static) {
+pub(crate) fn on_key_press(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
     add_key_listener(|_| false, act);
 }
 
-/// Like [`on_key`], but ignores repeats while a key is held down: for actions that are saved.
-pub(crate) fn on_key_once(act: impl Fn(&str) -> KeyOutcome + 'static) {
+/// Like [`on_key_press`], but ignores repeats while a key is held down: for actions that are saved.
+pub(crate) fn on_key_press_without_repeats(act: impl Fn(&str) -> KeyPressOutcome + 'static) {
     add_key_listener(web_sys::KeyboardEvent::repeat, act);
 }
 
 fn add_key_listener(
     rests: fn(&web_sys::KeyboardEvent) -> bool,
-    act: impl Fn(&str) -> KeyOutcome + 'static,
+    act: impl Fn(&str) -> KeyPressOutcome + 'static,
 ) {
     let handle = window_event_listener(ev::keydown, move |event| {
         if rests(&event) {
@@ -73,7 +73,7 @@ fn add_key_listener(
         } else {
             key
         };
-        if act(&key) == KeyOutcome::Handled {
+        if act(&key) == KeyPressOutcome::Handled {
             event.prevent_default();
         }
     });
@@ -81,7 +81,7 @@ fn add_key_listener(
 }
 
 /// Puts the focus into the search field of the page, if it has one.
-pub(crate) fn focus_search() -> KeyOutcome {
+pub(crate) fn focus_search_field() -> KeyPressOutcome {
     let found = document()
         .query_selector("main input[type=search]")
         .ok()
@@ -89,9 +89,9 @@ pub(crate) fn focus_search() -> KeyOutcome {
     match found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         Some(field) => {
             let _ = field.focus();
-            KeyOutcome::Handled
+            KeyPressOutcome::Handled
         }
-        None => KeyOutcome::Ignored,
+        None => KeyPressOutcome::Ignored,
     }
 }
 

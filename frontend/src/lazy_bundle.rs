@@ -15,15 +15,15 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlElement;
 
-use crate::api::{self, Error, OutgoingRequest};
+use crate::api::{self, OutgoingRequest, RequestError};
 use crate::location::PageLocation;
-use crate::pages::about::About;
+use crate::pages::about::AboutPage;
 use crate::pages::compare::CompareRankers;
 use crate::pages::figures::Figures;
 use crate::pages::instance::Instance;
 use crate::pages::late_interaction::LateInteraction;
-use crate::pages::operator::Operator;
-use crate::pages::playground::Playground;
+use crate::pages::operator::OperatorPage;
+use crate::pages::playground::PlaygroundPage;
 use crate::pages::reproductions::Reproductions;
 use crate::pages::review;
 use crate::pages::study::behavioral_tests::BehavioralTests;
@@ -39,19 +39,19 @@ pub struct MountedPage {
 impl MountedPage {
     /// Sets another address: path, query string and fragment.
     pub fn set_address(&self, path: &str, search: &str, hash: &str) {
-        self.address.set(path, search, hash);
+        self.address.set_address(path, search, hash);
     }
 }
 
 /// Shows the page at a path, with a query string, in an element until the result is dropped. `ask`
 /// takes path, method and request, and returns a promise of the reply.
-pub fn open(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
+pub fn mount_page(place: HtmlElement, path: &str, search: &str, ask: Function) -> MountedPage {
     // The main page passes the same function each time.
     REQUEST_FUNCTION.with(|it| it.get_or_init(|| ask).clone());
-    api::set_transport(|asked| Box::pin(request_through_page(asked)));
-    let address = PageLocation::new();
+    api::set_request_transport(|asked| Box::pin(request_through_page(asked)));
+    let address = PageLocation::from_browser_address();
     let hash = address.hash.get_untracked();
-    address.set(path, search, &hash);
+    address.set_address(path, search, &hash);
     let page = PageRoute::parse(path);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
@@ -74,11 +74,11 @@ fn page_view(page: PageRoute) -> AnyView {
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),
         PageRoute::HumanJudgments { study } => view! { <HumanJudgments study/> }.into_any(),
         PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
-        PageRoute::Reproductions { .. } => view! { <Reproductions/> }.into_any(),
-        PageRoute::Playground => view! { <Playground/> }.into_any(),
-        PageRoute::Operator => view! { <Operator/> }.into_any(),
-        PageRoute::About => view! { <About/> }.into_any(),
-        page => review::view(page),
+        PageRoute::Reproductions { .. } => render_review_page! { <Reproductions/> }.into_any(),
+        PageRoute::PlaygroundPage => render_review_page! { <PlaygroundPage/> }.into_any(),
+        PageRoute::OperatorPage => render_review_page! { <OperatorPage/> }.into_any(),
+        PageRoute::AboutPage => render_review_page! { <AboutPage/> }.into_any(),
+        page => review::render_review_page(page),
     }
 }
 
@@ -86,7 +86,7 @@ thread_local! {
     static REQUEST_FUNCTION: OnceCell<Function> = const { OnceCell::new() };
 }
 
-async fn request_through_page(asked: OutgoingRequest) -> Result<String, Error> {
+async fn request_through_page(asked: OutgoingRequest) -> Result<String, RequestError> {
     let OutgoingRequest { path, method, json } = asked;
     let method = method.to_string();
     let promise = REQUEST_FUNCTION.with(|it| {
@@ -94,13 +94,13 @@ async fn request_through_page(asked: OutgoingRequest) -> Result<String, Error> {
         let [path, method, json] = [&path, &method, &json].map(|it| JsValue::from_str(it));
         ask.call3(&JsValue::NULL, &path, &method, &json)
     });
-    let lost = || Error::Network("The page is no longer open.".to_owned());
+    let lost = || RequestError::Network("The page is no longer open.".to_owned());
     let promise: Promise = promise.map_err(|_| lost())?.unchecked_into();
     match JsFuture::from(promise).await {
         Ok(reply) => reply.as_string().ok_or_else(lost),
         Err(error) => Err(error
             .as_string()
-            .and_then(|it| api::parse(&it).ok())
+            .and_then(|it| api::parse_reply_json(&it).ok())
             .unwrap_or_else(lost)),
     }
 }

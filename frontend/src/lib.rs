@@ -41,8 +41,8 @@ mod widgets;
 
 #[cfg(feature = "frontend")]
 /// Renders the application into the body of the document.
-pub fn start() {
-    theme::PageTheme::stored().apply();
-    api::set_transport(|asked| Box::pin(api::transport::send_request(asked)));
+pub fn mount_application() {
+    theme::PageTheme::load_stored().apply_and_store();
+    api::set_request_transport(|asked| Box::pin(api::transport::send_to_server_or_worker(asked)));
     leptos::mount::mount_to_body(app::App);
 }

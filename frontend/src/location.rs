@@ -16,7 +16,7 @@ pub(crate) struct PageLocation {
 
 impl PageLocation {
     /// Creates a location from the current address of the browser.
-    pub(crate) fn new() -> PageLocation {
+    pub(crate) fn from_browser_address() -> PageLocation {
         let address = PageLocation {
             path: ArcRwSignal::new(String::new()),
             search: ArcRwSignal::new(String::new()),
@@ -27,19 +27,19 @@ impl PageLocation {
     }
 
     /// Returns the location of the page that calls this.
-    pub(crate) fn current() -> PageLocation {
-        use_context().unwrap_or_else(PageLocation::new)
+    pub(crate) fn of_calling_page() -> PageLocation {
+        use_context().unwrap_or_else(PageLocation::from_browser_address)
     }
 
     fn update_signals(&self) {
         let location = window().location();
         let [path, search, hash] = [location.pathname(), location.search(), location.hash()]
             .map(Result::unwrap_or_default);
-        self.set(&path, &search, &hash);
+        self.set_address(&path, &search, &hash);
     }
 
     /// Sets another address; only the parts that differ notify their readers.
-    pub(crate) fn set(&self, path: &str, search: &str, hash: &str) {
+    pub(crate) fn set_address(&self, path: &str, search: &str, hash: &str) {
         let of = |signal: &ArcRwSignal<String>, value: &str| {
             if signal.with_untracked(|it| it != value) {
                 signal.set(value.to_owned());
@@ -52,10 +52,10 @@ impl PageLocation {
 
     /// Reads a choice from the address of the calling page, and again whenever its query string
     /// changes.
-    pub(crate) fn read_from_search<T: Send + Sync + 'static>(
+    pub(crate) fn signal_from_query_string<T: Send + Sync + 'static>(
         read: fn(&PageLocation) -> T,
     ) -> RwSignal<T> {
-        let here = PageLocation::current();
+        let here = PageLocation::of_calling_page();
         let choice = RwSignal::new(read(&here));
         Effect::new(move |_| {
             here.search.track();
@@ -66,19 +66,19 @@ impl PageLocation {
 
     /// Returns the value of a query parameter.
     pub(crate) fn query_parameter(&self, key: &str) -> Option<String> {
-        word(&self.search.get_untracked(), key)
+        query_string_parameter(&self.search.get_untracked(), key)
     }
 }
 
 /// Returns the value of a parameter of a query string, with or without its `?`.
-pub(crate) fn word(search: &str, key: &str) -> Option<String> {
+pub(crate) fn query_string_parameter(search: &str, key: &str) -> Option<String> {
     let words = web_sys::UrlSearchParams::new_with_str(search).ok()?;
     words.get(key)
 }
 
 /// Replaces the current address. The router belongs to the main program and only reacts to clicks
 /// on links, so this clicks on one.
-pub(crate) fn navigate(href: &str) {
+pub(crate) fn replace_browser_address(href: &str) {
     let made = document().create_element("a");
     let (Ok(made), Some(body)) = (made, document().body()) else {
         return;

@@ -2,5 +2,5 @@
 
 fn main() {
     console_error_panic_hook::set_once();
-    frontend::start();
+    frontend::mount_application();
 }

@@ -1,33 +1,37 @@
 //! Number formats in addition to `shared::report::format`: plurals, sizes and durations.
 
 pub(crate) use shared::report::format::{
-    count, count_short as short_count, date as day, fraction, short_hash,
+    format_count, format_date, format_fraction, format_short_count, shorten_hash,
 };
 
 /// Formats the bounds of a fraction, as in `[.92, .94]`.
-pub(crate) fn format_interval(low: f64, high: f64) -> String {
-    shared::report::format::interval([low, high])
+pub(crate) fn format_fraction_interval(low: f64, high: f64) -> String {
+    shared::report::format::format_interval([low, high])
 }
 
 /// Formats a count with the singular or plural of its noun, as in `1 instance` and `2 instances`.
-pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(value), if value == 1 { one } else { many })
+pub(crate) fn format_count_with_noun(value: u64, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        format_count(value),
+        if value == 1 { one } else { many }
+    )
 }
 
 /// Formats a p-value for a sentence, as in `p < .001` and `p = .034`.
 pub(crate) fn format_p_value(value: f64) -> String {
-    let p = shared::report::format::p_value(value);
+    let p = shared::report::format::format_p_value(value);
     let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
     format!("p {equals}{p}")
 }
 
 /// Formats a duration, as in `3 s`, `1:12` and `2:05:00`.
 pub(crate) fn format_duration(seconds: f64) -> String {
-    shared::report::format::duration(seconds.max(0.0).round() as u64)
+    shared::report::format::format_seconds(seconds.max(0.0).round() as u64)
 }
 
 /// Formats how long something took, as in `less than 0.1 s`, `3.7 s` and `1:12`.
-pub(crate) fn format_elapsed(seconds: f64) -> String {
+pub(crate) fn format_elapsed_time(seconds: f64) -> String {
     match seconds {
         ..0.1 => "less than 0.1 s".to_owned(),
         0.1..10.0 => format!("{seconds:.1} s"),
@@ -36,7 +40,7 @@ pub(crate) fn format_elapsed(seconds: f64) -> String {
 }
 
 /// Formats a size, as in `812 kB` and `42 MB`.
-pub(crate) fn format_bytes(value: f64) -> String {
+pub(crate) fn format_byte_size(value: f64) -> String {
     match value {
         ..1e3 => format!("{value:.0} B"),
         ..1e6 => format!("{:.0} kB", value / 1e3),
@@ -46,8 +50,8 @@ pub(crate) fn format_bytes(value: f64) -> String {
 }
 
 /// Returns the step of the diverging scale for a fraction, from −5 to 5.
-pub(crate) fn color_step(fraction: f64) -> i32 {
-    shared::plot::color_step_of_fraction(fraction).into()
+pub(crate) fn fraction_to_color_step(fraction: f64) -> i32 {
+    shared::plot::diverging_color_step_of_fraction(fraction).into()
 }
 
 #[cfg(test)]
@@ -56,10 +60,10 @@ mod tests {
 
     #[test]
     fn times_and_sizes_read_as_people_write_them() {
-        let times = [0.01, 3.72, 72.0, 7500.0].map(format_elapsed);
+        let times = [0.01, 3.72, 72.0, 7500.0].map(format_elapsed_time);
         assert_eq!(times, ["less than 0.1 s", "3.7 s", "1:12", "2:05:00"]);
-        assert_eq!([812e3, 42e6].map(format_bytes), ["812 kB", "42 MB"]);
-        assert_eq!(plural(1, "pair", "pairs"), "1 pair");
+        assert_eq!([812e3, 42e6].map(format_byte_size), ["812 kB", "42 MB"]);
+        assert_eq!(format_count_with_noun(1, "pair", "pairs"), "1 pair");
         let said = [0.0001, 0.034].map(format_p_value);
         assert_eq!(said, ["p < .001", "p = .034"]);
     }

@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::annotation::{AnnotationEvent, EventKey, PersonId};
+use shared::annotation::{AnnotationEvent, AnnotationEventKey, PersonId};
 use shared::api::annotation::{SubmitEventsRequest, TaskId, TaskProgressSummary};
 
-use crate::api::{self, Error};
-use queue::{DeliveryOutcome, DeliveryProblem, EventQueue, QueuedEvent};
-use store::EventStore;
-pub(crate) use view::{OutboxSummary, RejectedEvents};
+use crate::api::{self, RequestError};
+use queue::{DeliveryFollowUp, DeliveryProblem, QueuedEvent, UnsentEventQueue};
+use store::UnsentEventStore;
+pub(crate) use view::{OutboxSummary, RejectedEventsPanel};
 
 /// A request without an answer is sent again after this time.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -48,8 +48,8 @@ pub(crate) struct OutboxStatus {
 #[derive(Default)]
 struct Outbox {
     person: Option<PersonId>,
-    queue: EventQueue,
-    store: Option<Rc<EventStore>>,
+    queue: UnsentEventQueue,
+    store: Option<Rc<UnsentEventStore>>,
     forgets: Option<String>,
     n_others: usize,
     looked: bool,
@@ -66,17 +66,17 @@ thread_local! {
 }
 
 /// Returns the signal with the delivery status of the annotation events in this browser.
-pub(crate) fn status() -> ArcRwSignal<OutboxStatus> {
+pub(crate) fn outbox_status_signal() -> ArcRwSignal<OutboxStatus> {
     STATUS.with(Clone::clone)
 }
 
 /// Returns the task of the last delivery with its progress after it.
-pub(crate) fn last_delivery() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
+pub(crate) fn last_delivery_progress() -> ArcRwSignal<Option<(TaskId, TaskProgressSummary)>> {
     LAST_DELIVERY.with(Clone::clone)
 }
 
 /// Opens the outbox for the person who is signed in and sends their unsent events.
-pub(crate) async fn open_for(person: PersonId) {
+pub(crate) async fn open_outbox_for_person(person: PersonId) {
     add_listeners();
     OUTBOX.with_borrow_mut(|it| {
         if it.person != Some(person) {
@@ -89,7 +89,7 @@ pub(crate) async fn open_for(person: PersonId) {
         }
     });
     if OUTBOX.with_borrow(|it| it.store.is_none()) {
-        let opened = EventStore::open().await;
+        let opened = UnsentEventStore::open().await;
         OUTBOX.with_borrow_mut(|it| match opened {
             Ok(store) => {
                 it.store = Some(Rc::new(store));
@@ -103,7 +103,7 @@ pub(crate) async fn open_for(person: PersonId) {
 }
 
 /// Stores an event of the person and sends it. Returns at once.
-pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
+pub(crate) fn store_and_send_event(task: TaskId, event: AnnotationEvent) {
     let key = event.key;
     let added = OUTBOX.with_borrow_mut(|it| {
         let person = it.person?;
@@ -114,7 +114,7 @@ pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
             event,
             rejection: None,
         };
-        Some((it.queue.push(kept), it.store.clone()))
+        Some((it.queue.add_new_event(kept), it.store.clone()))
     });
     publish_status();
     let Some((kept, store)) = added else {
@@ -132,22 +132,22 @@ pub(crate) fn enqueue(task: TaskId, event: AnnotationEvent) {
 }
 
 /// Sends all events now, including rejected ones, without waiting for the next retry.
-pub(crate) fn retry_now() {
+pub(crate) fn resend_all_events() {
     OUTBOX.with_borrow_mut(|it| it.queue.requeue_rejected());
     flush();
 }
 
 /// Deletes the rejected events for good.
-pub(crate) fn discard_rejected() {
-    let gone = OUTBOX.with_borrow_mut(|it| it.queue.discard_rejected());
+pub(crate) fn delete_rejected_events() {
+    let gone = OUTBOX.with_borrow_mut(|it| it.queue.remove_rejected());
     publish_status();
     leptos::task::spawn_local(delete_events(gone));
 }
 
 /// Returns the events of a task that are not sent yet, in order.
-pub(crate) fn unsent_events(task: TaskId) -> Vec<AnnotationEvent> {
+pub(crate) fn unsent_events_of_task(task: TaskId) -> Vec<AnnotationEvent> {
     OUTBOX.with_borrow(|it| {
-        let of_task = it.queue.unsent().iter().filter(|it| it.task == task);
+        let of_task = it.queue.unsent_events().iter().filter(|it| it.task == task);
         of_task.map(|it| it.event.clone()).collect()
     })
 }
@@ -169,7 +169,7 @@ async fn load_stored_events() {
                     found.into_iter().partition(|it| Some(it.person) == person);
                 it.n_others = others.len();
                 for kept in mine {
-                    it.queue.restore(kept);
+                    it.queue.add_stored_event(kept);
                 }
             }
             Err(error) => it.forgets = Some(error.to_string()),
@@ -193,14 +193,14 @@ fn flush() {
     let number = batch.number;
     set_timeout(
         move || {
-            let late = Error::Network("no answer".to_owned());
+            let late = RequestError::Network("no answer".to_owned());
             apply_delivery(person, |it| it.handle_failure(number, &late));
         },
         REPLY_TIMEOUT,
     );
     leptos::task::spawn_local(async move {
         let (task, events) = (batch.task, batch.events);
-        match api::call(&SubmitEventsRequest { task, events }).await {
+        match api::send_and_parse(&SubmitEventsRequest { task, events }).await {
             Ok(sent) => {
                 apply_delivery(person, |it| Some(it.handle_reply(number, &sent)));
                 LAST_DELIVERY.with(|it| it.set(Some((task, sent.progress))));
@@ -211,14 +211,17 @@ fn flush() {
 }
 
 /// Applies the result of a batch to the queue, then sends the next batch or schedules a retry.
-fn apply_delivery(person: PersonId, hear: impl FnOnce(&mut EventQueue) -> Option<DeliveryOutcome>) {
+fn apply_delivery(
+    person: PersonId,
+    hear: impl FnOnce(&mut UnsentEventQueue) -> Option<DeliveryFollowUp>,
+) {
     let then = OUTBOX.with_borrow_mut(|it| {
         // The queue of another person does not know the batch; its events are still in the table.
         (it.person == Some(person))
             .then(|| hear(&mut it.queue))
             .flatten()
     });
-    let Some(DeliveryOutcome {
+    let Some(DeliveryFollowUp {
         delivered: gone,
         refused,
         retry_after_ms: pause_ms,
@@ -259,7 +262,7 @@ fn schedule_retry(pause_ms: u64) {
 
 /// Deletes events from the table. If that fails, they are sent again at the next visit, and the
 /// server recognizes them as duplicates.
-async fn delete_events(keys: Vec<EventKey>) {
+async fn delete_events(keys: Vec<AnnotationEventKey>) {
     let store = OUTBOX.with_borrow(|it| it.store.clone());
     if let Some(store) = store
         && !keys.is_empty()
@@ -272,15 +275,15 @@ fn publish_status() {
     let status = OUTBOX.with_borrow(|it| {
         let (refused, waiting) = it
             .queue
-            .unsent()
+            .unsent_events()
             .iter()
             .cloned()
             .partition(|it| it.rejection.is_some());
         OutboxStatus {
-            n_saved: it.queue.n_saved(),
+            n_saved: it.queue.n_events_saved(),
             pending: waiting,
             rejected: refused,
-            problem: it.queue.trouble().cloned(),
+            problem: it.queue.delivery_problem().cloned(),
             storage_error: it.forgets.clone(),
             n_other_people: it.n_others,
             is_loaded: it.looked,
@@ -321,6 +324,6 @@ fn add_listeners() {
 fn n_unsent() -> usize {
     OUTBOX.with_borrow(|it| {
         let is_at_risk = |kept: &&QueuedEvent| kept.rejection.is_none() || it.forgets.is_some();
-        it.queue.unsent().iter().filter(is_at_risk).count()
+        it.queue.unsent_events().iter().filter(is_at_risk).count()
     })
 }

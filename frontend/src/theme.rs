@@ -15,7 +15,7 @@ impl PageTheme {
     const KEY: &str = "axioscope-theme";
 
     /// Returns the theme that was chosen last in this browser.
-    pub(crate) fn stored() -> PageTheme {
+    pub(crate) fn load_stored() -> PageTheme {
         let word = storage().and_then(|it| it.get_item(Self::KEY).ok().flatten());
         match word.as_deref() {
             Some("light") => PageTheme::Light,
@@ -25,7 +25,7 @@ impl PageTheme {
     }
 
     /// Returns the theme that the next press of the button selects.
-    pub(crate) fn next(self) -> PageTheme {
+    pub(crate) fn next_theme(self) -> PageTheme {
         match self {
             PageTheme::System => PageTheme::Light,
             PageTheme::Light => PageTheme::Dark,
@@ -44,7 +44,7 @@ impl PageTheme {
 
     /// Applies the theme to the page and stores it. If the browser stores nothing, it lasts until
     /// the page is left.
-    pub(crate) fn apply(self) {
+    pub(crate) fn apply_and_store(self) {
         if let Some(root) = leptos::prelude::document().document_element() {
             let _ = match self {
                 PageTheme::System => root.remove_attribute("data-theme"),

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use neural::{Colbert, Device, EncodedText, InputRole, ModelFiles, TokenizedText};
+use neural::{Colbert, Device, EncodedText, ModelFiles, QueryOrDocumentRole, TokenizedText};
 use rayon::prelude::*;
 
 /// So many times each text is scored.
@@ -32,8 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = Colbert::load(&files, Device::Cpu)?;
     let texts = std::fs::read_to_string(texts)?;
     let cut = |side| texts.lines().map(move |it| (side, it));
-    let first = cut(InputRole::Query).take(1);
-    let tokens = first.chain(cut(InputRole::Document));
+    let first = cut(QueryOrDocumentRole::Query).take(1);
+    let tokens = first.chain(cut(QueryOrDocumentRole::Document));
     let tokens = tokens.map(|(side, it)| model.tokenize(side, it));
     let tokens = tokens.collect::<Result<Vec<TokenizedText>, _>>()?;
     let encoded = model.encode(&tokens.iter().collect::<Vec<_>>())?;
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "scores_per_s": (ROUNDS * texts.len()) as f64 / seconds,
             "query_vectors": query.vectors().len(),
             "text_vectors": n_vectors as f64 / texts.len() as f64,
-            "numbers": model.dimension(),
+            "numbers": model.vector_dimension(),
             "threads": rayon::current_num_threads(),
             "first": scores.first(),
         })

@@ -21,8 +21,8 @@ use std::time::Instant;
 
 use candle_core::{DType, Tensor};
 use neural::{
-    ComputeTarget, CrossEncoder, Device, EmbeddingKind, EmbeddingModel, InputRole, ModelFiles,
-    Precision, TokenizedPair, TokenizedText,
+    CrossEncoder, Device, DeviceAndPrecision, EmbeddingComparison, EmbeddingModel, FloatPrecision,
+    ModelFiles, QueryOrDocumentRole, TokenizedPair, TokenizedText,
 };
 
 /// Tokens in a batch.
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in std::io::stdin().lines() {
         line?;
         let (seconds, scores) = work.timed()?;
-        let profile = match computing == ComputeTarget::from(Device::Cpu) {
+        let profile = match computing == DeviceAndPrecision::from(Device::Cpu) {
             true => profile(&shape, &work.lengths, seconds)?,
             false => serde_json::Value::Null,
         };
@@ -78,8 +78,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn computing(device: &str, precision: &str) -> Result<ComputeTarget, String> {
-    Ok(ComputeTarget {
+fn computing(device: &str, precision: &str) -> Result<DeviceAndPrecision, String> {
+    Ok(DeviceAndPrecision {
         device: match device {
             "cpu" => Device::Cpu,
             "cuda" => Device::Cuda(0),
@@ -87,9 +87,9 @@ fn computing(device: &str, precision: &str) -> Result<ComputeTarget, String> {
             _ => return Err(format!("`{device}` is none of cpu, cuda, metal")),
         },
         precision: match precision {
-            "f32" => Precision::F32,
-            "f16" => Precision::F16,
-            "bf16" => Precision::Bf16,
+            "f32" => FloatPrecision::F32,
+            "f16" => FloatPrecision::F16,
+            "bf16" => FloatPrecision::Bf16,
             _ => return Err(format!("`{precision}` is none of f32, f16, bf16")),
         },
     })
@@ -111,7 +111,7 @@ impl Work {
         pass: impl Fn(&[usize]) -> Result<Vec<f64>, neural::Error> + 'static,
     ) -> Work {
         Work {
-            batches: neural::plan_batches(&lengths, TOKEN_BUDGET),
+            batches: neural::batch_texts_by_length(&lengths, TOKEN_BUDGET),
             lengths,
             pass: Box::new(pass),
         }
@@ -134,12 +134,12 @@ fn encode(
     files: &ModelFiles,
     lines: &str,
     max_tokens: usize,
-    computing: ComputeTarget,
+    computing: DeviceAndPrecision,
 ) -> Result<Work, Box<dyn Error>> {
-    let model = EmbeddingModel::load(files, EmbeddingKind::BiEncoder, max_tokens, computing)?;
+    let model = EmbeddingModel::load(files, EmbeddingComparison::BiEncoder, max_tokens, computing)?;
     let texts = lines
         .lines()
-        .map(|text| model.tokenize(InputRole::Document, text))
+        .map(|text| model.tokenize(QueryOrDocumentRole::Document, text))
         .collect::<Result<Vec<TokenizedText>, _>>()?;
     let lengths = texts.iter().map(|text| text.ids.len()).collect();
     Ok(Work::new(lengths, move |batch| {
@@ -153,13 +153,13 @@ fn score(
     files: &ModelFiles,
     lines: &str,
     max_tokens: usize,
-    computing: ComputeTarget,
+    computing: DeviceAndPrecision,
 ) -> Result<Work, Box<dyn Error>> {
     let model = CrossEncoder::load(files, max_tokens, computing)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
-        let query = model.tokenize(InputRole::Query, &query)?;
-        let text = model.tokenize(InputRole::Document, &text)?;
+        let query = model.tokenize(QueryOrDocumentRole::Query, &query)?;
+        let text = model.tokenize(QueryOrDocumentRole::Document, &text)?;
         Ok(model.tokenize_pair(&query, &text))
     });
     let pairs: Vec<TokenizedPair> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
@@ -262,16 +262,16 @@ fn product(rows: usize, inputs: usize, outputs: usize) -> Result<f64, candle_cor
 
 /// What products of two square matrices reach on the device in the precision, with every thread of
 /// a CPU: the best of five.
-fn matrix_gflops(computing: ComputeTarget) -> Result<f64, candle_core::Error> {
+fn matrix_gflops(computing: DeviceAndPrecision) -> Result<f64, candle_core::Error> {
     let (device, n) = match computing.device {
         Device::Cpu => (candle_core::Device::Cpu, 1_536),
         Device::Cuda(ordinal) => (candle_core::Device::new_cuda(ordinal)?, 8_192),
         Device::Metal(ordinal) => (candle_core::Device::new_metal(ordinal)?, 4_096),
     };
     let dtype = match computing.precision {
-        Precision::F32 => DType::F32,
-        Precision::F16 => DType::F16,
-        Precision::Bf16 => DType::BF16,
+        FloatPrecision::F32 => DType::F32,
+        FloatPrecision::F16 => DType::F16,
+        FloatPrecision::Bf16 => DType::BF16,
     };
     let a = Tensor::rand(0.0f32, 1.0, (n, n), &device)?.to_dtype(dtype)?;
     device.synchronize()?;

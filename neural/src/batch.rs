@@ -5,7 +5,7 @@
 /// Texts of similar length share a batch, so that there is little padding if a device needs it. The
 /// largest batch comes first, so that a lack of memory shows at once. Equal lengths keep their
 /// order. A batch has at most `token_budget` tokens; a longer text is alone in its batch.
-pub fn plan_batches(lengths: &[usize], token_budget: usize) -> Vec<Vec<usize>> {
+pub fn batch_texts_by_length(lengths: &[usize], token_budget: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|&text| std::cmp::Reverse(lengths[text])); // stable: ties by index
 
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn like_lengths_share_a_batch_within_the_budget() {
         assert_eq!(
-            plan_batches(&[3, 9, 4, 3, 5], 10),
+            batch_texts_by_length(&[3, 9, 4, 3, 5], 10),
             [vec![1], vec![4, 2], vec![0, 3]]
         );
     }
@@ -41,19 +41,19 @@ mod tests {
     #[test]
     fn a_text_beyond_the_budget_is_alone() {
         assert_eq!(
-            plan_batches(&[2, 50, 2, 60], 10),
+            batch_texts_by_length(&[2, 50, 2, 60], 10),
             [vec![3], vec![1], vec![0, 2]]
         );
     }
 
     #[test]
     fn ties_keep_their_order() {
-        assert_eq!(plan_batches(&[4, 4, 4, 4], 8), [[0, 1], [2, 3]]);
+        assert_eq!(batch_texts_by_length(&[4, 4, 4, 4], 8), [[0, 1], [2, 3]]);
     }
 
     #[test]
     fn no_texts_make_no_batches_and_no_budget_makes_one_a_text() {
-        assert!(plan_batches(&[], 10).is_empty());
-        assert_eq!(plan_batches(&[2, 3], 0), [[1], [0]]);
+        assert!(batch_texts_by_length(&[], 10).is_empty());
+        assert_eq!(batch_texts_by_length(&[2, 3], 0), [[1], [0]]);
     }
 }

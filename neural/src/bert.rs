@@ -35,7 +35,7 @@ impl LinearLayer {
     ) -> Result<LinearLayer, Error> {
         let without = LinearLayer::load_without_bias(weights, name, inputs, outputs)?;
         Ok(LinearLayer {
-            bias: weights.tensor(&format!("{name}.bias"), &[outputs])?,
+            bias: weights.read_tensor(&format!("{name}.bias"), &[outputs])?,
             ..without
         })
     }
@@ -47,12 +47,20 @@ impl LinearLayer {
         inputs: usize,
         outputs: usize,
     ) -> Result<LinearLayer, Error> {
-        let weight = weights.tensor(&format!("{name}.weight"), &[outputs, inputs])?;
-        Ok(LinearLayer::transposed(&weight, vec![0.0; outputs], inputs))
+        let weight = weights.read_tensor(&format!("{name}.weight"), &[outputs, inputs])?;
+        Ok(LinearLayer::from_transposed_weight(
+            &weight,
+            vec![0.0; outputs],
+            inputs,
+        ))
     }
 
     /// Creates a layer from a weight as in the file, `[outputs, inputs]`.
-    pub(crate) fn transposed(weight: &[f32], bias: Vec<f32>, inputs: usize) -> LinearLayer {
+    pub(crate) fn from_transposed_weight(
+        weight: &[f32],
+        bias: Vec<f32>,
+        inputs: usize,
+    ) -> LinearLayer {
         let outputs = bias.len();
         let mut transposed = Vec::with_capacity(weight.len());
         for input in 0..inputs {
@@ -130,7 +138,7 @@ impl LayerNorm {
     ) -> Result<LayerNorm, Error> {
         let without = LayerNorm::load_without_shift(weights, name, width, config)?;
         Ok(LayerNorm {
-            shift: weights.tensor(&format!("{name}.bias"), &[width])?,
+            shift: weights.read_tensor(&format!("{name}.bias"), &[width])?,
             ..without
         })
     }
@@ -143,7 +151,7 @@ impl LayerNorm {
         config: &EncoderConfig,
     ) -> Result<LayerNorm, Error> {
         Ok(LayerNorm {
-            scale: weights.tensor(&format!("{name}.weight"), &[width])?,
+            scale: weights.read_tensor(&format!("{name}.weight"), &[width])?,
             shift: vec![0.0; width],
             eps: config.layer_norm_eps as f32,
         })
@@ -254,7 +262,7 @@ impl BertParameters {
     ) -> Result<BertParameters, Error> {
         let (e, h) = (config.embedding_size, config.hidden_size);
         let embedding = |name: &str, rows: usize| {
-            weights.tensor(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
+            weights.read_tensor(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
         };
         let words = embedding("word", config.vocab_size)?;
         let mut positions: Vec<f32> = embedding("position", config.max_positions)?;
@@ -292,7 +300,7 @@ impl BertParameters {
 }
 
 /// A BERT on any device, with candle's operations.
-pub(crate) struct Bert {
+pub(crate) struct CandleBert {
     config: EncoderConfig,
     words: Tensor,
     /// The embeddings of positions, segment after segment.
@@ -314,13 +322,13 @@ struct DeviceLayer {
     down_norm: (Tensor, Tensor),
 }
 
-impl Bert {
+impl CandleBert {
     /// Copies the parameters to `device`, rounded to `dtype`.
     pub(crate) fn load(
         parameters: BertParameters,
         device: &Device,
         dtype: DType,
-    ) -> candle_core::Result<Bert> {
+    ) -> candle_core::Result<CandleBert> {
         let (h, m) = (
             parameters.config.hidden_size,
             parameters.config.intermediate_size,
@@ -354,7 +362,7 @@ impl Bert {
         let e = parameters.config.embedding_size;
         let project = parameters.embedding_projection.map(|it| linear(it, e, h));
         let n_segments = parameters.position_embeddings.len();
-        Ok(Bert {
+        Ok(CandleBert {
             words: matrix(parameters.token_embeddings, parameters.config.vocab_size, e)?,
             n_segments,
             positions: {
@@ -387,7 +395,7 @@ impl Bert {
             ids[own.clone()].copy_from_slice(input.ids);
             mask[own.start..own.start + input.n_attended].fill(0.0);
             for (place, at) in places[own].iter_mut().zip(0..) {
-                let segment = input.segment(at).min(self.n_segments - 1);
+                let segment = input.segment_of_token(at).min(self.n_segments - 1);
                 *place = (segment * self.config.max_tokens() + at) as u32;
             }
         }

@@ -1,8 +1,8 @@
 //! The forward pass of BERT on the CPU, without padding and with few passes over memory.
 //!
-//! It computes the same function as [`crate::bert::Bert`]. It exists because candle's operations
-//! other than products use one scalar thread, copy queries, keys and values separately, and
-//! allocate a new buffer for every step. Here:
+//! It computes the same function as [`crate::bert::CandleBert`]. It exists because candle's
+//! operations other than products use one scalar thread, copy queries, keys and values separately,
+//! and allocate a new buffer for every step. Here:
 //!
 //! - texts are concatenated, `[t, h]`, so nothing is computed for padding;
 //! - they are split into shares of a few hundred tokens, and each share goes through all layers on
@@ -24,22 +24,22 @@ use rayon::prelude::*;
 use crate::bert::{BertParameters, LayerNorm, LinearLayer};
 use crate::tokenization::EncoderInput;
 
-pub(crate) use matrix::{MatrixRowsMut, MatrixView, multiply};
-use row_kernels::RowKernel;
-pub(crate) use row_kernels::{exp, fold, gelu, softmax};
+pub(crate) use matrix::{MatrixRowsMut, StridedMatrixView, multiply_matrices};
+use row_kernels::BertSimdRowPass;
+pub(crate) use row_kernels::{exp_of_nonpositive, gelu, reduce_in_lanes, softmax_rows};
 
 /// The number of tokens that one thread takes through all layers: large enough that packing weights
 /// for a product pays off, small enough that the buffers stay in the cache.
 const TOKENS_PER_SHARE: usize = 512;
 
 /// Returns the last hidden state of every token of every text, concatenated: `[Σ tokens, h]`.
-pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
+pub(crate) fn run_bert_on_cpu(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
     let arch = Arch::new();
-    run_in_shares(
+    forward_in_parallel_shares(
         texts,
         model.config.hidden_size,
         |texts, parallelism, hidden| {
-            ForwardPass {
+            CpuForwardPass {
                 model,
                 texts,
                 arch,
@@ -52,14 +52,14 @@ pub(crate) fn forward(model: &BertParameters, texts: &[EncoderInput<'_>]) -> Vec
 
 /// Returns the attention weights of every head of a layer for one text, `[a, l, l]`: the row is the
 /// attending token, and each row sums to 1. `None` if there is no such layer.
-pub(crate) fn attention(
+pub(crate) fn attention_weights(
     model: &BertParameters,
     text: EncoderInput<'_>,
     layer: usize,
 ) -> Option<Vec<f32>> {
     let h = model.config.hidden_size;
     let texts = [text];
-    let pass = ForwardPass {
+    let pass = CpuForwardPass {
         model,
         texts: &texts,
         arch: Arch::new(),
@@ -89,13 +89,13 @@ pub(crate) fn attention(
 
 /// Computes the states `[Σ tokens, h]` of all texts; `run` writes those of a share of them,
 /// `[t, h]`.
-pub(crate) fn run_in_shares(
+pub(crate) fn forward_in_parallel_shares(
     texts: &[EncoderInput<'_>],
     h: usize,
     run: impl Fn(&[EncoderInput<'_>], Parallelism, &mut [f32]) + Sync,
 ) -> Vec<f32> {
     let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let (shares, parallelism) = split_for_threads(texts);
+    let (shares, parallelism) = split_texts_for_threads(texts);
     let mut hidden = vec![0.0; n_tokens * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
@@ -111,16 +111,16 @@ pub(crate) fn run_in_shares(
 }
 
 /// Computes `x W` of each row, without the bias, on one thread.
-pub(crate) fn multiply_rows(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
+pub(crate) fn multiply_rows_by_weights(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
     let outputs = linear.bias.len();
     let inputs = linear.weight.len() / outputs;
     let t = x.len() / inputs;
     let mut y = vec![0.0; t * outputs];
     if t > 0 {
-        let weight = MatrixView::new(&linear.weight, [inputs, outputs], outputs);
+        let weight = StridedMatrixView::with_row_stride(&linear.weight, [inputs, outputs], outputs);
         let rows = MatrixRowsMut::new(&mut y, outputs);
-        multiply(
-            MatrixView::new(x, [t, inputs], inputs),
+        multiply_matrices(
+            StridedMatrixView::with_row_stride(x, [t, inputs], inputs),
             weight,
             rows,
             Parallelism::None,
@@ -130,28 +130,28 @@ pub(crate) fn multiply_rows(x: &[f32], linear: &LinearLayer) -> Vec<f32> {
 }
 
 /// Computes `norm(gelu(x W + b))` of each row, on one thread.
-pub(crate) fn transform(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec<f32> {
+pub(crate) fn apply_dense_gelu_norm(x: &[f32], dense: &LinearLayer, norm: &LayerNorm) -> Vec<f32> {
     let h = dense.bias.len();
     let t = x.len() / h;
     let mut y = vec![0.0; t * h];
-    let weight = MatrixView::new(&dense.weight, [h, h], h);
+    let weight = StridedMatrixView::with_row_stride(&dense.weight, [h, h], h);
     let rows = MatrixRowsMut::new(&mut y, h);
-    multiply(
-        MatrixView::new(x, [t, h], h),
+    multiply_matrices(
+        StridedMatrixView::with_row_stride(x, [t, h], h),
         weight,
         rows,
         Parallelism::None,
     );
     let arch = Arch::new();
-    arch.dispatch(RowKernel::Gelu(&mut y, &dense.bias));
+    arch.dispatch(BertSimdRowPass::Gelu(&mut y, &dense.bias));
     let (nothing, no_bias) = (vec![0.0; t * h], vec![0.0; h]);
-    arch.dispatch(RowKernel::AddNorm(&mut y, &nothing, &no_bias, norm));
+    arch.dispatch(BertSimdRowPass::AddNorm(&mut y, &nothing, &no_bias, norm));
     y
 }
 
 /// Returns for each of the `v` rows of `words` its greatest product with a row of `x`, both of
 /// width `h`. It processes some words at a time, on one thread.
-pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
+pub(crate) fn max_product_per_word(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     const AT_ONCE: usize = 2_048;
     let t = x.len() / h;
     let mut most = Vec::with_capacity(words.len() / h);
@@ -159,10 +159,10 @@ pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
     for some in words.chunks(AT_ONCE * h) {
         let n = some.len() / h;
         let logits = &mut logits[..t * n];
-        let columns = MatrixView::new(some, [n, h], h).transposed();
+        let columns = StridedMatrixView::with_row_stride(some, [n, h], h).transposed();
         let rows = MatrixRowsMut::new(logits, n);
-        multiply(
-            MatrixView::new(x, [t, h], h),
+        multiply_matrices(
+            StridedMatrixView::with_row_stride(x, [t, h], h),
             columns,
             rows,
             Parallelism::None,
@@ -182,7 +182,7 @@ pub(crate) fn column_max(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
 
 /// Splits the texts into runs for the threads to process, and returns how many threads each product
 /// may use.
-pub(crate) fn split_for_threads<'a, 'b>(
+pub(crate) fn split_texts_for_threads<'a, 'b>(
     texts: &'a [EncoderInput<'b>],
 ) -> (Vec<&'a [EncoderInput<'b>]>, Parallelism) {
     let n_tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
@@ -215,14 +215,14 @@ fn shares<'a, 'b>(texts: &'a [EncoderInput<'b>], n: usize) -> Vec<&'a [EncoderIn
 }
 
 /// The forward pass of one share through the layers of a model.
-pub(crate) struct ForwardPass<'a, M> {
+pub(crate) struct CpuForwardPass<'a, M> {
     pub(crate) model: &'a M,
     pub(crate) texts: &'a [EncoderInput<'a>],
     pub(crate) arch: Arch,
     pub(crate) parallelism: Parallelism,
 }
 
-impl ForwardPass<'_, BertParameters> {
+impl CpuForwardPass<'_, BertParameters> {
     /// Computes the last hidden states `[t, h]`.
     fn run(&self, hidden: &mut [f32]) {
         self.watched(hidden, &mut |_, _| ());
@@ -250,19 +250,22 @@ impl ForwardPass<'_, BertParameters> {
         for (number, layer) in self.model.layers.iter().enumerate() {
             let qkv = &mut wide[..t * 3 * h];
             self.linear(hidden, &layer.qkv, qkv); // [t, 3h]
-            self.arch.dispatch(RowKernel::Bias(qkv, &layer.qkv.bias));
+            self.arch
+                .dispatch(BertSimdRowPass::Bias(qkv, &layer.qkv.bias));
             watch(number, qkv);
             self.attend(qkv, &mut scores, &mut narrow); // [t, h]
             let out = &mut wide[..t * h];
             self.linear(&narrow, &layer.out, out); // [t, h]
-            let step = RowKernel::AddNorm(hidden, out, &layer.out.bias, &layer.out_norm);
+            let step = BertSimdRowPass::AddNorm(hidden, out, &layer.out.bias, &layer.out_norm);
             self.arch.dispatch(step); // [t, h]
 
             let wide = &mut wide[..t * m];
             self.linear(hidden, &layer.up, wide); // [t, m]
-            self.arch.dispatch(RowKernel::Gelu(wide, &layer.up.bias));
+            self.arch
+                .dispatch(BertSimdRowPass::Gelu(wide, &layer.up.bias));
             self.linear(wide, &layer.down, &mut narrow); // [t, h]
-            let step = RowKernel::AddNorm(hidden, &narrow, &layer.down.bias, &layer.down_norm);
+            let step =
+                BertSimdRowPass::AddNorm(hidden, &narrow, &layer.down.bias, &layer.down_norm);
             self.arch.dispatch(step); // [t, h]
         }
     }
@@ -282,7 +285,8 @@ impl ForwardPass<'_, BertParameters> {
         let positions = &mut vec![0.0; n_tokens * e];
         self.sum_and_norm(&mut narrow, positions); // [t, e]
         self.linear(&narrow, project, hidden); // [t, h]
-        self.arch.dispatch(RowKernel::Bias(hidden, &project.bias));
+        self.arch
+            .dispatch(BertSimdRowPass::Bias(hidden, &project.bias));
     }
 
     /// Writes the normalized sums of token and position embeddings, `[t, e]`.
@@ -294,14 +298,14 @@ impl ForwardPass<'_, BertParameters> {
         let last = self.model.position_embeddings.len() - 1;
         let tokens = self.texts.iter().flat_map(|text| {
             let ids = text.ids.iter().enumerate();
-            ids.map(move |(at, &id)| (id, at, text.segment(at).min(last)))
+            ids.map(move |(at, &id)| (id, at, text.segment_of_token(at).min(last)))
         });
         for ((id, at, segment), (word, position)) in tokens.zip(rows) {
             word.copy_from_slice(&self.model.token_embeddings[id as usize * e..][..e]);
             position.copy_from_slice(&self.model.position_embeddings[segment][at * e..][..e]);
         }
         let bias = vec![0.0; e];
-        self.arch.dispatch(RowKernel::AddNorm(
+        self.arch.dispatch(BertSimdRowPass::AddNorm(
             hidden,
             positions,
             &bias,
@@ -313,9 +317,9 @@ impl ForwardPass<'_, BertParameters> {
     fn linear(&self, x: &[f32], linear: &LinearLayer, y: &mut [f32]) {
         let outputs = linear.bias.len();
         let inputs = linear.weight.len() / outputs;
-        let x = MatrixView::new(x, [x.len() / inputs, inputs], inputs);
-        let weight = MatrixView::new(&linear.weight, [inputs, outputs], outputs);
-        multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
+        let x = StridedMatrixView::with_row_stride(x, [x.len() / inputs, inputs], inputs);
+        let weight = StridedMatrixView::with_row_stride(&linear.weight, [inputs, outputs], outputs);
+        multiply_matrices(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
     /// Computes attention within each text: queries, keys and values `[t, 3h]` to `[t, h]`.
@@ -334,9 +338,9 @@ impl ForwardPass<'_, BertParameters> {
             for head in 0..h / d {
                 self.weights(&rows, head, scores);
                 let value = self.part(&rows, 2, head, seen); // [seen, d]
-                let weights = MatrixView::new(scores, [l, seen], seen);
+                let weights = StridedMatrixView::with_row_stride(scores, [l, seen], seen);
                 let gathered = MatrixRowsMut::new(&mut gathered[first * h + head * d..], h);
-                multiply(weights, value, gathered, self.parallelism); // [l, d]
+                multiply_matrices(weights, value, gathered, self.parallelism); // [l, d]
             }
             first += l;
         }
@@ -347,16 +351,22 @@ impl ForwardPass<'_, BertParameters> {
         let query = self.part(text, 0, head, text.n); // [n, d]
         let key = self.part(text, 1, head, text.n_attended); // [n_attended, d]
         let matrix = MatrixRowsMut::new(scores, text.n_attended);
-        multiply(query, key.transposed(), matrix, self.parallelism); // [n, n_attended]
+        multiply_matrices(query, key.transposed(), matrix, self.parallelism); // [n, n_attended]
         self.arch
-            .dispatch(RowKernel::Softmax(scores, text.n_attended));
+            .dispatch(BertSimdRowPass::Softmax(scores, text.n_attended));
     }
 
     /// Returns a head's queries (0), keys (1) or values (2) of the first `n` rows of a text.
-    fn part<'b>(&self, text: &TextRows<'b>, part: usize, head: usize, n: usize) -> MatrixView<'b> {
+    fn part<'b>(
+        &self,
+        text: &TextRows<'b>,
+        part: usize,
+        head: usize,
+        n: usize,
+    ) -> StridedMatrixView<'b> {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
-        MatrixView::new(&text.qkv[part * h + head * d..], [n, d], 3 * h)
+        StridedMatrixView::with_row_stride(&text.qkv[part * h + head * d..], [n, d], 3 * h)
     }
 }
 

@@ -18,23 +18,25 @@ use serde::Deserialize;
 
 use crate::bert::LinearLayer;
 use crate::bert_cpu;
-use crate::config::{EncoderConfig, check_bound};
-use crate::device::ComputeTarget;
-use crate::embedding::{self, EncodedText, TokenMatches};
-use crate::encoder::Encoder;
+use crate::config::{EncoderConfig, check_max_tokens};
+use crate::device::DeviceAndPrecision;
+use crate::embedding::{self, EncodedText, TokenPairCosines};
+use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::ranker_config::{
-    Architecture, ColbertConfig, ColbertPreset, PunctuationPolicy, QueryAugmentation, RankerConfig,
-    SpecialToken,
+    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialToken, PunctuationPolicy,
+    RankerArchitecture, RankerConfig,
 };
-use crate::tokenization::{EncoderInput, InputRole, InputTokenizer, TokenLimits, TokenizedText};
+use crate::tokenization::{
+    EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenLimits, TokenizedText,
+};
 use crate::weights::ModelWeights;
 
 /// An encoder trained for late interaction.
 pub struct Colbert {
     cutter: InputTokenizer,
-    encoder: Encoder,
+    encoder: TransformerEncoder,
     setting: ColbertSetting,
     /// Ids of the document tokens that are encoded but not compared.
     punctuation: Vec<u32>,
@@ -51,9 +53,12 @@ impl Colbert {
 
     /// Reads and checks the files and loads the encoder on the device of `computing`. The maximum
     /// numbers of tokens come from the files or the presets: 32 for a query, 180 for a document.
-    pub fn load(files: &ModelFiles, computing: impl Into<ComputeTarget>) -> Result<Colbert, Error> {
+    pub fn load(
+        files: &ModelFiles,
+        computing: impl Into<DeviceAndPrecision>,
+    ) -> Result<Colbert, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        let declared = files.ranker_config_for(Architecture::Colbert)?;
+        let declared = files.ranker_config_for_architecture(RankerArchitecture::Colbert)?;
         let preset = declared.colbert.as_ref().and_then(|it| it.preset);
         let artifact = match preset {
             None => files
@@ -64,7 +69,7 @@ impl Colbert {
             Some(_) => None,
         };
         let plan = ColbertPlan::of(&declared, artifact.as_ref(), config.max_tokens());
-        if config.modern.is_some() && plan.augmentation == QueryAugmentation::Unattended {
+        if config.modern.is_some() && plan.augmentation == ColbertQueryAugmentation::Unattended {
             return Err(Error::RankerConfig {
                 reason:
                     "`augmentation` in ranker.toml has to be attended or none: each token of a \
@@ -74,14 +79,14 @@ impl Colbert {
         }
         // `[CLS]`, a marker, a token and `[SEP]`.
         let least = 3 + usize::from(plan.markers.is_some());
-        check_bound(plan.bounds.query, least, &config)?;
-        check_bound(plan.bounds.document, least, &config)?;
+        check_max_tokens(plan.bounds.query, least, &config)?;
+        check_max_tokens(plan.bounds.document, least, &config)?;
 
-        let most = plan.bounds.max();
+        let most = plan.bounds.larger_limit();
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, most)?;
-        let sides = declared.input_settings(most, &config)?;
-        let cutter = cutter.with_settings(plan.bounds, sides.prompts)?;
-        cutter.check_prompts(TokenLimits {
+        let sides = declared.token_limits_and_prompts(most, &config)?;
+        let cutter = cutter.with_limits_and_prompts(plan.bounds, sides.prompts)?;
+        cutter.check_prompts_fit(TokenLimits {
             query: plan.bounds.query + 1 - least,
             document: plan.bounds.document + 1 - least,
         })?;
@@ -90,38 +95,40 @@ impl Colbert {
             PunctuationPolicy::Skipped => punctuation(&cutter)?,
         };
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-        let bare = weights.without_prefix();
+        let bare = weights.without_tensor_prefix();
         let (h, name) = (config.hidden_size, "linear.weight");
-        let rows = bare.n_rows(name, h)?;
+        let rows = bare.n_tensor_rows(name, h)?;
         if let Some(dim) = artifact.and_then(|it| it.dim)
             && dim != rows
         {
             let expected = format!("{rows}, the rows of `{name}`");
             return refuse("dim", &dim.to_string(), &expected);
         }
-        let weight = bare.tensor(name, &[rows, h])?;
+        let weight = bare.read_tensor(name, &[rows, h])?;
         Ok(Colbert {
             setting: ColbertSetting::of(plan, &cutter)?,
             cutter,
-            encoder: Encoder::load(&weights, config, most, computing)?,
+            encoder: TransformerEncoder::load(&weights, config, most, computing)?,
             punctuation,
-            linear: LinearLayer::transposed(&weight, vec![0.0; rows], h),
+            linear: LinearLayer::from_transposed_weight(&weight, vec![0.0; rows], h),
             fingerprint: files.fingerprint("colbert", most),
         })
     }
 
     /// Returns the tokens of a query or of a document, with special tokens.
-    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        let (cls, sep) = self.cutter.cls_and_sep();
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
+        let (cls, sep) = self.cutter.cls_and_sep_ids();
         let marker = self.setting.marker(side);
         let bound = self.setting.bounds.for_role(side);
         let beside = 2 + usize::from(marker.is_some());
-        let inner = self.cutter.content_tokens(side, text, bound - beside)?;
+        let inner = self
+            .cutter
+            .tokenize_without_specials(side, text, bound - beside)?;
         let mut ids = vec![cls];
         ids.extend(marker);
         ids.extend(inner.ids);
         ids.push(sep);
-        if let (InputRole::Query, Some(mask)) = (side, self.setting.mask) {
+        if let (QueryOrDocumentRole::Query, Some(mask)) = (side, self.setting.mask) {
             ids.resize(bound, mask);
         }
         Ok(TokenizedText {
@@ -137,7 +144,7 @@ impl Colbert {
         let inputs = batch.iter().map(|it| self.input(it));
         let inputs: Vec<EncoderInput<'_>> = inputs.collect::<Result<_, _>>()?;
         let states = self.encoder.forward(&inputs)?;
-        let each = states.by_input().into_par_iter().zip(batch);
+        let each = states.split_by_input().into_par_iter().zip(batch);
         each.map(|(hidden, text)| self.vectors(hidden, text))
             .collect()
     }
@@ -149,29 +156,29 @@ impl Colbert {
     }
 
     /// Returns the cosines behind the score. Special tokens have an empty span.
-    pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> TokenMatches {
-        embedding::matches(&self.cutter, query, text)
+    pub fn token_pair_cosines(&self, query: &EncodedText, text: &EncodedText) -> TokenPairCosines {
+        embedding::token_pair_cosines(&self.cutter, query, text)
     }
 
     /// Returns the number of dimensions of a vector.
-    pub fn dimension(&self) -> usize {
+    pub fn vector_dimension(&self) -> usize {
         self.linear.bias.len()
     }
 
     /// Returns the marker tokens after `[CLS]` of queries and of documents.
     pub fn marker_tokens(&self) -> Option<[String; 2]> {
         let markers = self.setting.markers?;
-        Some(markers.map(|it| self.cutter.token(it)))
+        Some(markers.map(|it| self.cutter.id_to_token(it)))
     }
 
     /// Returns how short queries are filled up.
-    pub fn augmentation(&self) -> QueryAugmentation {
+    pub fn query_augmentation(&self) -> ColbertQueryAugmentation {
         self.setting.augmentation
     }
 
     /// Returns a token as in the vocabulary.
-    pub fn token(&self, id: u32) -> String {
-        self.cutter.token(id)
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.cutter.id_to_token(id)
     }
 
     /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
@@ -185,7 +192,7 @@ impl Colbert {
         let first = 1 + usize::from(self.setting.marker(text.role).is_some());
         let sep = first + text.spans.len();
         let n = match (text.role, self.setting.mask) {
-            (InputRole::Query, Some(_)) => self.setting.bounds.query,
+            (QueryOrDocumentRole::Query, Some(_)) => self.setting.bounds.query,
             _ => sep + 1,
         };
         if text.ids.len() != n || sep >= n {
@@ -198,8 +205,10 @@ impl Colbert {
 
     fn input<'a>(&self, text: &'a TokenizedText) -> Result<EncoderInput<'a>, Error> {
         let attended = match self.setting.augmentation {
-            QueryAugmentation::None | QueryAugmentation::Unattended => self.layout(text)?.sep + 1,
-            QueryAugmentation::Attended => {
+            ColbertQueryAugmentation::None | ColbertQueryAugmentation::Unattended => {
+                self.layout(text)?.sep + 1
+            }
+            ColbertQueryAugmentation::Attended => {
                 self.layout(text)?;
                 text.ids.len()
             }
@@ -213,21 +222,21 @@ impl Colbert {
     /// Computes the vectors that are compared from hidden states `[t, h]`.
     fn vectors(&self, hidden: &[f32], text: &TokenizedText) -> Result<EncodedText, Error> {
         let InputLayout { first, sep } = self.layout(text)?;
-        let width = self.dimension();
-        let all = bert_cpu::multiply_rows(hidden, &self.linear); // [t, w]
+        let width = self.vector_dimension();
+        let all = bert_cpu::multiply_rows_by_weights(hidden, &self.linear); // [t, w]
         let end = text.spans.last().map_or(0, |it| it.1);
         let (mut numbers, mut tokens) = (Vec::new(), Vec::new());
         for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
             let special = match at {
-                0 => Some(SpecialToken::Cls),
-                _ if at < first => Some(SpecialToken::Marker),
+                0 => Some(ColbertSpecialToken::Cls),
+                _ if at < first => Some(ColbertSpecialToken::Marker),
                 _ if at < sep => None,
-                _ if at == sep => Some(SpecialToken::Sep),
-                _ => Some(SpecialToken::Mask),
+                _ if at == sep => Some(ColbertSpecialToken::Sep),
+                _ => Some(ColbertSpecialToken::Mask),
             };
             let kept = match special {
                 Some(special) => self.setting.keeps(text.role).contains(&special),
-                None => text.role == InputRole::Query || !self.punctuation.contains(&id),
+                None => text.role == QueryOrDocumentRole::Query || !self.punctuation.contains(&id),
             };
             if kept {
                 numbers.extend_from_slice(vector);
@@ -254,10 +263,10 @@ struct ColbertPlan {
     bounds: TokenLimits,
     /// The markers of queries and of documents.
     markers: Option<[String; 2]>,
-    augmentation: QueryAugmentation,
+    augmentation: ColbertQueryAugmentation,
     punctuation: PunctuationPolicy,
-    query_keeps: Vec<SpecialToken>,
-    text_keeps: Vec<SpecialToken>,
+    query_keeps: Vec<ColbertSpecialToken>,
+    text_keeps: Vec<ColbertSpecialToken>,
 }
 
 impl ColbertPlan {
@@ -293,9 +302,9 @@ impl ColbertPlan {
         let (markers, augmentation) = match preset {
             ColbertPreset::Khattab2020 => {
                 let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
-                (Some(markers), QueryAugmentation::Unattended)
+                (Some(markers), ColbertQueryAugmentation::Unattended)
             }
-            ColbertPreset::Formal2021 => (None, QueryAugmentation::None),
+            ColbertPreset::Formal2021 => (None, ColbertQueryAugmentation::None),
         };
         ColbertPlan {
             bounds: TokenLimits {
@@ -306,12 +315,16 @@ impl ColbertPlan {
             augmentation,
             punctuation: PunctuationPolicy::Skipped,
             query_keeps: vec![
-                SpecialToken::Cls,
-                SpecialToken::Marker,
-                SpecialToken::Sep,
-                SpecialToken::Mask,
+                ColbertSpecialToken::Cls,
+                ColbertSpecialToken::Marker,
+                ColbertSpecialToken::Sep,
+                ColbertSpecialToken::Mask,
             ],
-            text_keeps: vec![SpecialToken::Cls, SpecialToken::Marker, SpecialToken::Sep],
+            text_keeps: vec![
+                ColbertSpecialToken::Cls,
+                ColbertSpecialToken::Marker,
+                ColbertSpecialToken::Sep,
+            ],
         }
     }
 }
@@ -320,28 +333,32 @@ impl ColbertPlan {
 struct ColbertSetting {
     bounds: TokenLimits,
     markers: Option<[u32; 2]>,
-    augmentation: QueryAugmentation,
+    augmentation: ColbertQueryAugmentation,
     /// The token that fills up a query.
     mask: Option<u32>,
-    query_keeps: Vec<SpecialToken>,
-    text_keeps: Vec<SpecialToken>,
+    query_keeps: Vec<ColbertSpecialToken>,
+    text_keeps: Vec<ColbertSpecialToken>,
 }
 
 impl ColbertSetting {
     fn of(plan: ColbertPlan, cutter: &InputTokenizer) -> Result<ColbertSetting, Error> {
         let id = |token: &str| {
-            cutter.id(token).ok_or_else(|| Error::MissingMarkerToken {
-                token: token.to_owned(),
-            })
+            cutter
+                .token_to_id(token)
+                .ok_or_else(|| Error::MissingMarkerToken {
+                    token: token.to_owned(),
+                })
         };
         let markers = match &plan.markers {
             Some([query, text]) => Some([id(query)?, id(text)?]),
             None => None,
         };
         let mask = match plan.augmentation {
-            QueryAugmentation::None => None,
-            QueryAugmentation::Unattended | QueryAugmentation::Attended => {
-                let mask = cutter.id("[MASK]").or_else(|| cutter.id("<mask>"));
+            ColbertQueryAugmentation::None => None,
+            ColbertQueryAugmentation::Unattended | ColbertQueryAugmentation::Attended => {
+                let mask = cutter
+                    .token_to_id("[MASK]")
+                    .or_else(|| cutter.token_to_id("<mask>"));
                 Some(mask.map_or_else(|| id("[MASK]"), Ok)?)
             }
         };
@@ -355,18 +372,18 @@ impl ColbertSetting {
         })
     }
 
-    fn marker(&self, side: InputRole) -> Option<u32> {
+    fn marker(&self, side: QueryOrDocumentRole) -> Option<u32> {
         let [query, text] = self.markers?;
         Some(match side {
-            InputRole::Query => query,
-            InputRole::Document => text,
+            QueryOrDocumentRole::Query => query,
+            QueryOrDocumentRole::Document => text,
         })
     }
 
-    fn keeps(&self, side: InputRole) -> &[SpecialToken] {
+    fn keeps(&self, side: QueryOrDocumentRole) -> &[ColbertSpecialToken] {
         match side {
-            InputRole::Query => &self.query_keeps,
-            InputRole::Document => &self.text_keeps,
+            QueryOrDocumentRole::Query => &self.query_keeps,
+            QueryOrDocumentRole::Document => &self.text_keeps,
         }
     }
 }
@@ -432,8 +449,8 @@ impl Artifact {
             None => {}
         }
         match self.attend_to_mask_tokens {
-            Some(true) => plan.augmentation = QueryAugmentation::Attended,
-            Some(false) => plan.augmentation = QueryAugmentation::Unattended,
+            Some(true) => plan.augmentation = ColbertQueryAugmentation::Attended,
+            Some(false) => plan.augmentation = ColbertQueryAugmentation::Unattended,
             None => {}
         }
     }
@@ -446,8 +463,8 @@ fn punctuation(cutter: &InputTokenizer) -> Result<Vec<u32>, Error> {
     let mut ids = Vec::new();
     for mark in marks {
         let mark = char::from(mark).to_string();
-        let first = cutter.first_token(&mark)?;
-        ids.extend(first.filter(|&it| Some(it) != cutter.unknown_token()));
+        let first = cutter.first_token_id(&mark)?;
+        ids.extend(first.filter(|&it| Some(it) != cutter.unknown_token_id()));
     }
     Ok(ids)
 }

@@ -9,9 +9,9 @@ mod modern_bert;
 
 use serde::Deserialize;
 
-pub(crate) use modern_bert::{AttentionWindow, HeadPooling, ModernBertConfig};
+pub(crate) use modern_bert::{AttentionWindow, ClassifierPooling, ModernBertConfig};
 
-use crate::error::{Error, unsupported};
+use crate::error::{Error, unsupported_value};
 
 /// The maximum number of layers that is accepted.
 const MAX_LAYERS: usize = 4_096;
@@ -20,7 +20,7 @@ const MAX_LAYERS: usize = 4_096;
 const MAX_TOKENS: usize = 65_536;
 
 /// Whether `config.json` describes an encoder that can be loaded.
-pub fn is_encoder(config: &[u8]) -> bool {
+pub fn is_encoder_config(config: &[u8]) -> bool {
     EncoderConfig::parse(config).is_ok()
 }
 
@@ -52,7 +52,7 @@ impl EncoderFamily {
     }
 
     /// Returns the `model_type` of the family.
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn model_type(self) -> &'static str {
         match self {
             EncoderFamily::Bert => "bert",
             EncoderFamily::Roberta => "roberta",
@@ -63,7 +63,7 @@ impl EncoderFamily {
     }
 
     /// Returns the number of separators between a query and a document that are encoded together.
-    pub(crate) fn n_separators(self) -> usize {
+    pub(crate) fn n_pair_separators(self) -> usize {
         match self {
             EncoderFamily::Roberta => 2,
             EncoderFamily::Bert
@@ -151,7 +151,7 @@ impl EncoderConfig {
     /// Parses `config.json`; returns an error for models that the forward pass would compute
     /// incorrectly.
     pub(crate) fn parse(json: &[u8]) -> Result<EncoderConfig, Error> {
-        let found = model_type(json)?;
+        let found = read_model_type(json)?;
         let Some(family) = EncoderFamily::of(&found) else {
             return Err(Error::Architecture { found });
         };
@@ -172,7 +172,7 @@ impl EncoderConfig {
             _ => 0,
         };
         if first_position >= fields.max_position_embeddings {
-            return Err(unsupported(
+            return Err(unsupported_value(
                 "max_position_embeddings",
                 &fields.max_position_embeddings,
                 &format!("above {first_position}, the first position"),
@@ -181,7 +181,7 @@ impl EncoderConfig {
         let modern = match family {
             EncoderFamily::ModernBert => {
                 let d = fields.hidden_size / fields.num_attention_heads;
-                Some(ModernBertConfig::read(json, fields.num_hidden_layers, d)?)
+                Some(ModernBertConfig::parse(json, fields.num_hidden_layers, d)?)
             }
             _ => None,
         };
@@ -226,16 +226,20 @@ impl Fields {
     fn check(&self, family: EncoderFamily) -> Result<(), Error> {
         check_no_custom_code(self.auto_map.as_ref())?;
         if self.hidden_act != "gelu" {
-            return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
+            return Err(unsupported_value("hidden_act", &self.hidden_act, "gelu"));
         }
         // ModernBERT has no position embeddings, and some files say `sans_pos`.
         if family != EncoderFamily::ModernBert
             && let Some(found) = self.position_embedding_type.as_deref()
             && found != "absolute"
         {
-            return Err(unsupported("position_embedding_type", &found, "absolute"));
+            return Err(unsupported_value(
+                "position_embedding_type",
+                &found,
+                "absolute",
+            ));
         }
-        check_sizes(&[
+        check_dimensions(&[
             ("vocab_size", self.vocab_size),
             ("hidden_size", self.hidden_size),
             ("embedding_size", self.embedding_size.unwrap_or(1)),
@@ -247,18 +251,22 @@ impl Fields {
         if !(1..=MAX_LAYERS).contains(&self.num_hidden_layers) {
             let expected = format!("from 1 to {MAX_LAYERS}");
             let found = self.num_hidden_layers;
-            return Err(unsupported("num_hidden_layers", &found, &expected));
+            return Err(unsupported_value("num_hidden_layers", &found, &expected));
         }
         if !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let expected = format!("a multiple of {} heads", self.num_attention_heads);
-            return Err(unsupported("hidden_size", &self.hidden_size, &expected));
+            return Err(unsupported_value(
+                "hidden_size",
+                &self.hidden_size,
+                &expected,
+            ));
         }
         Ok(())
     }
 }
 
 /// Returns the field `model_type` of a `config.json`.
-pub(crate) fn model_type(json: &[u8]) -> Result<String, Error> {
+pub(crate) fn read_model_type(json: &[u8]) -> Result<String, Error> {
     #[derive(Deserialize)]
     struct Kind {
         model_type: String,
@@ -273,17 +281,17 @@ pub(crate) fn check_no_custom_code(auto_map: Option<&serde_json::Value>) -> Resu
         None => Ok(()),
         Some(_) => {
             let expected = "absent: code that comes with a model is not run";
-            Err(unsupported("auto_map", &"there", expected))
+            Err(unsupported_value("auto_map", &"there", expected))
         }
     }
 }
 
 /// Returns an error for sizes outside of 1 to 2^24, so that no product of two of them exceeds a
 /// usize.
-pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
+pub(crate) fn check_dimensions(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
     for &(field, size) in sizes {
         if !(1..=1 << 24).contains(&size) {
-            return Err(unsupported(field, &size, "from 1 to 2^24"));
+            return Err(unsupported_value(field, &size, "from 1 to 2^24"));
         }
     }
     Ok(())
@@ -291,7 +299,11 @@ pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> 
 
 /// Returns an error for a maximum number of tokens that leaves no room for a text or exceeds that
 /// of the model.
-pub(crate) fn check_bound(found: usize, least: usize, config: &EncoderConfig) -> Result<(), Error> {
+pub(crate) fn check_max_tokens(
+    found: usize,
+    least: usize,
+    config: &EncoderConfig,
+) -> Result<(), Error> {
     let most = config.max_tokens();
     match (least..=most).contains(&found) {
         true => Ok(()),

@@ -2,21 +2,21 @@
 //! the score (Nogueira and Cho 2019, arXiv:1901.04085).
 
 use crate::bert::{LayerNorm, LinearLayer};
-use crate::config::{EncoderConfig, EncoderFamily, HeadPooling, check_bound};
-use crate::device::ComputeTarget;
-use crate::encoder::Encoder;
+use crate::config::{ClassifierPooling, EncoderConfig, EncoderFamily, check_max_tokens};
+use crate::device::DeviceAndPrecision;
+use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::Architecture;
+use crate::ranker_config::RankerArchitecture;
 use crate::tokenization::{
-    EncoderInput, InputRole, InputTokenizer, TokenLimits, TokenizedPair, TokenizedText,
+    EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenLimits, TokenizedPair, TokenizedText,
 };
 use crate::weights::ModelWeights;
 
 /// A ranker that encodes query and document together.
 pub struct CrossEncoder {
     cutter: InputTokenizer,
-    encoder: Encoder,
+    encoder: TransformerEncoder,
     head: Head,
     fingerprint: String,
 }
@@ -24,7 +24,7 @@ pub struct CrossEncoder {
 impl CrossEncoder {
     /// Whether `config.json` describes a cross-encoder: an encoder with a classification head of
     /// one or two labels.
-    pub fn is_in(config: &[u8]) -> bool {
+    pub fn is_supported_config(config: &[u8]) -> bool {
         EncoderConfig::parse(config)
             .is_ok_and(|it| it.has_classification_head && (1..=2).contains(&it.n_labels))
     }
@@ -34,12 +34,12 @@ impl CrossEncoder {
     pub fn load(
         files: &ModelFiles,
         max_tokens: usize,
-        device: ComputeTarget,
+        device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
         // The special tokens, and one token of each text.
-        let least = 4 + config.family.n_separators();
-        check_bound(max_tokens, least, &config)?;
+        let least = 4 + config.family.n_pair_separators();
+        check_max_tokens(max_tokens, least, &config)?;
         if !(1..=2).contains(&config.n_labels) {
             return Err(Error::Unsupported {
                 field: "num_labels",
@@ -48,19 +48,19 @@ impl CrossEncoder {
             });
         }
         let sides = files
-            .ranker_config_for(Architecture::CrossEncoder)?
-            .input_settings(max_tokens, &config)?;
+            .ranker_config_for_architecture(RankerArchitecture::CrossEncoder)?
+            .token_limits_and_prompts(max_tokens, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
         let head = Head::load(&weights, &config)?;
-        let cutter = cutter.with_separators(config.family.n_separators());
-        let cutter = cutter.with_settings(sides.bounds, sides.prompts)?;
+        let cutter = cutter.with_pair_separators(config.family.n_pair_separators());
+        let cutter = cutter.with_limits_and_prompts(sides.bounds, sides.prompts)?;
         // In a pair that is too long, each side is cut to at least this.
-        cutter.check_prompts(TokenLimits::uniform(
-            (max_tokens - 2 - config.family.n_separators()) / 2,
+        cutter.check_prompts_fit(TokenLimits::uniform(
+            (max_tokens - 2 - config.family.n_pair_separators()) / 2,
         ))?;
         Ok(CrossEncoder {
-            encoder: Encoder::load(&weights, config, max_tokens, device)?,
+            encoder: TransformerEncoder::load(&weights, config, max_tokens, device)?,
             cutter,
             head,
             fingerprint: files.fingerprint("cross-encoder", max_tokens),
@@ -68,7 +68,7 @@ impl CrossEncoder {
     }
 
     /// Returns the tokens of a query or of a document.
-    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
@@ -89,7 +89,7 @@ impl CrossEncoder {
             })
             .collect();
         let states = self.encoder.forward(&inputs)?;
-        let scores = states.by_input().into_iter().map(|it| {
+        let scores = states.split_by_input().into_iter().map(|it| {
             let score = self.head.score(it);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
@@ -97,14 +97,14 @@ impl CrossEncoder {
     }
 
     /// Returns the number of layers and the number of heads of each.
-    pub fn attention_shape(&self) -> (usize, usize) {
-        self.encoder.attention_shape()
+    pub fn n_layers_and_heads(&self) -> (usize, usize) {
+        self.encoder.n_layers_and_heads()
     }
 
     /// Returns the attention weights between the tokens of a pair in a layer, `[tokens, tokens]`
     /// row by row, of one head or the mean of all; each row sums to 1. `None` if there is no such
     /// layer or head, and for ModernBERT or on a GPU, where the weights are not stored.
-    pub fn attention(
+    pub fn attention_weights(
         &self,
         pair: &TokenizedPair,
         layer: usize,
@@ -115,7 +115,7 @@ impl CrossEncoder {
             second_segment_start: pair.document_start,
             n_attended: pair.ids.len(),
         };
-        let Some(all) = self.encoder.attention(input, layer)? else {
+        let Some(all) = self.encoder.attention_weights(input, layer)? else {
             return Ok(None);
         };
         let each: Vec<&[f32]> = all.chunks_exact(pair.ids.len().pow(2)).collect();
@@ -134,8 +134,8 @@ impl CrossEncoder {
     }
 
     /// Returns a token as in the vocabulary.
-    pub fn token(&self, id: u32) -> String {
-        self.cutter.token(id)
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.cutter.id_to_token(id)
     }
 
     /// Returns the number of labels of the head: with one the score is a logit, with two a
@@ -154,7 +154,7 @@ impl CrossEncoder {
 /// The classification head, from hidden states to the score.
 struct Head {
     /// Always the first token, except for ModernBERT.
-    pooling: HeadPooling,
+    pooling: ClassifierPooling,
     /// `h` to `h`, followed by the activation.
     dense: LinearLayer,
     activation: fn(f64) -> f64,
@@ -167,10 +167,10 @@ struct Head {
 impl Head {
     fn load(weights: &ModelWeights<'_>, config: &EncoderConfig) -> Result<Head, Error> {
         let (h, labels) = (config.hidden_size, config.n_labels);
-        let bare = weights.without_prefix();
+        let bare = weights.without_tensor_prefix();
         let of_head = |name: &str, outputs| LinearLayer::load(&bare, name, h, outputs);
         let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
-        let (mut pooling, mut norm) = (HeadPooling::Cls, None);
+        let (mut pooling, mut norm) = (ClassifierPooling::Cls, None);
         let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
             // The pooler is part of the encoder's file.
             EncoderFamily::Bert => (
@@ -192,7 +192,7 @@ impl Head {
                 (of_head("classifier.dense", h)?, gelu, "classifier.out_proj")
             }
             EncoderFamily::ModernBert => {
-                let (dense, own) = modern_head(&bare, config)?;
+                let (dense, own) = load_modern_bert_head(&bare, config)?;
                 norm = Some(own);
                 if let Some(modern) = &config.modern {
                     pooling = modern.pooling;
@@ -218,8 +218,8 @@ impl Head {
     fn score(&self, states: &[f32]) -> f64 {
         let h = self.width();
         let read = match self.pooling {
-            HeadPooling::Cls => &states[..h],
-            HeadPooling::Mean => states,
+            ClassifierPooling::Cls => &states[..h],
+            ClassifierPooling::Mean => states,
         };
         let mut hidden = vec![0.0; h];
         for state in read.chunks_exact(h) {
@@ -235,20 +235,20 @@ impl Head {
         }
         match self.out.apply(&pooled)[..] {
             [logit] => logit,
-            [not, relevant] => log_softmax_first(relevant, not),
+            [not, relevant] => log_softmax_of_first(relevant, not),
             _ => f64::NAN,
         }
     }
 }
 
 /// Returns the log-softmax of the first of two logits; at most 0.
-pub(crate) fn log_softmax_first(of: f64, other: f64) -> f64 {
+pub(crate) fn log_softmax_of_first(of: f64, other: f64) -> f64 {
     let most = of.max(other);
     of - most - libm::log(libm::exp(of - most) + libm::exp(other - most))
 }
 
 /// Reads the dense layer and the normalization with which the heads of ModernBERT begin.
-pub(crate) fn modern_head(
+pub(crate) fn load_modern_bert_head(
     bare: &ModelWeights<'_>,
     config: &EncoderConfig,
 ) -> Result<(LinearLayer, LayerNorm), Error> {

@@ -16,7 +16,7 @@ pub enum Device {
 /// The precision of the weights and hidden states of an encoder. Heads compute in f32 or f64, and
 /// the results of a model are f32 or f64 too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Precision {
+pub enum FloatPrecision {
     /// 32 bits, IEEE 754 binary32.
     #[default]
     F32,
@@ -28,33 +28,33 @@ pub enum Precision {
 
 /// The device and the precision of a model. Converted from a device alone, the precision is f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ComputeTarget {
+pub struct DeviceAndPrecision {
     /// The device.
     pub device: Device,
     /// The precision.
-    pub precision: Precision,
+    pub precision: FloatPrecision,
 }
 
-impl From<Device> for ComputeTarget {
-    fn from(device: Device) -> ComputeTarget {
-        ComputeTarget {
+impl From<Device> for DeviceAndPrecision {
+    fn from(device: Device) -> DeviceAndPrecision {
+        DeviceAndPrecision {
             device,
-            precision: Precision::F32,
+            precision: FloatPrecision::F32,
         }
     }
 }
 
-impl ComputeTarget {
+impl DeviceAndPrecision {
     /// Whether it is the CPU in f32, which every architecture supports.
-    pub(crate) fn is_default(self) -> bool {
-        self == ComputeTarget::from(Device::Cpu)
+    pub(crate) fn is_cpu_f32(self) -> bool {
+        self == DeviceAndPrecision::from(Device::Cpu)
     }
 
     /// Returns an error for anything but the CPU in f32; `what` is the model, for example `a T5`.
-    pub(crate) fn require_default(self, what: &str) -> Result<(), Error> {
-        let ComputeTarget { device, precision } = self;
+    pub(crate) fn require_cpu_f32(self, what: &str) -> Result<(), Error> {
+        let DeviceAndPrecision { device, precision } = self;
         let (device, reason) = match device {
-            Device::Cpu if self.is_default() => return Ok(()),
+            Device::Cpu if self.is_cpu_f32() => return Ok(()),
             Device::Cpu => (
                 format!("{device} in {precision}"),
                 format!("{what} computes in f32 only; use `f32`"),
@@ -68,34 +68,34 @@ impl ComputeTarget {
     }
 }
 
-impl Precision {
-    pub(crate) fn dtype(self) -> candle_core::DType {
+impl FloatPrecision {
+    pub(crate) fn candle_dtype(self) -> candle_core::DType {
         match self {
-            Precision::F32 => candle_core::DType::F32,
-            Precision::F16 => candle_core::DType::F16,
-            Precision::Bf16 => candle_core::DType::BF16,
+            FloatPrecision::F32 => candle_core::DType::F32,
+            FloatPrecision::F16 => candle_core::DType::F16,
+            FloatPrecision::Bf16 => candle_core::DType::BF16,
         }
     }
 }
 
 /// Writes `f32`, `f16` or `bf16`.
-impl std::fmt::Display for Precision {
+impl std::fmt::Display for FloatPrecision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Precision::F32 => "f32",
-            Precision::F16 => "f16",
-            Precision::Bf16 => "bf16",
+            FloatPrecision::F32 => "f32",
+            FloatPrecision::F16 => "f16",
+            FloatPrecision::Bf16 => "bf16",
         })
     }
 }
 
 impl Device {
     /// Opens the candle device; the error says what is missing.
-    pub(crate) fn open(self) -> Result<candle_core::Device, Error> {
+    pub(crate) fn open_candle_device(self) -> Result<candle_core::Device, Error> {
         match self {
             Device::Cpu => Ok(candle_core::Device::Cpu),
-            Device::Cuda(ordinal) => cuda::open(ordinal),
-            Device::Metal(ordinal) => metal::open(ordinal),
+            Device::Cuda(ordinal) => cuda::open_cuda_device(ordinal),
+            Device::Metal(ordinal) => metal::open_metal_device(ordinal),
         }
         .map_err(|reason| Error::Device {
             device: self.to_string(),
@@ -119,28 +119,28 @@ impl std::fmt::Display for Device {
 mod cuda {
     /// The program is linked with the driver's libcuda and does not start without it, so an error
     /// here means that there is no device.
-    pub(super) fn open(ordinal: usize) -> Result<candle_core::Device, String> {
+    pub(super) fn open_cuda_device(ordinal: usize) -> Result<candle_core::Device, String> {
         candle_core::Device::new_cuda(ordinal).map_err(|error| error.to_string())
     }
 }
 
 #[cfg(not(feature = "cuda"))]
 mod cuda {
-    pub(super) fn open(_: usize) -> Result<candle_core::Device, String> {
+    pub(super) fn open_cuda_device(_: usize) -> Result<candle_core::Device, String> {
         Err("this build is without CUDA; build with `--features cuda`, or use `cpu`".to_owned())
     }
 }
 
 #[cfg(feature = "metal")]
 mod metal {
-    pub(super) fn open(ordinal: usize) -> Result<candle_core::Device, String> {
+    pub(super) fn open_metal_device(ordinal: usize) -> Result<candle_core::Device, String> {
         candle_core::Device::new_metal(ordinal).map_err(|error| error.to_string())
     }
 }
 
 #[cfg(not(feature = "metal"))]
 mod metal {
-    pub(super) fn open(_: usize) -> Result<candle_core::Device, String> {
+    pub(super) fn open_metal_device(_: usize) -> Result<candle_core::Device, String> {
         Err("this build is without Metal; build with `--features metal`, or use `cpu`".to_owned())
     }
 }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_device_that_the_build_lacks_is_an_error_that_names_the_way_out() {
         for device in [Device::Cuda(0), Device::Metal(1)] {
-            let message = device.open().unwrap_err().to_string();
+            let message = device.open_candle_device().unwrap_err().to_string();
             assert!(message.contains(&device.to_string()), "{message}");
             assert!(message.contains("--features"), "{message}");
         }

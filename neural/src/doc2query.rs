@@ -12,12 +12,12 @@
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::device::ComputeTarget;
+use crate::device::DeviceAndPrecision;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::ranker_config::RankerConfig;
 use crate::t5::{self, CrossAttentionCache, DecodingState, T5, T5Config, T5Tokenizer};
-use crate::tokenization::{EncoderInput, InputRole};
+use crate::tokenization::{EncoderInput, QueryOrDocumentRole};
 
 /// The number of queries of a document that are generated at once: the weights are read once for
 /// all of them, and their keys and values are in memory together.
@@ -25,7 +25,7 @@ const QUERIES_PER_PASS: usize = 16;
 
 /// How queries are generated: seed, top-k sampling, count and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GenerationConfig {
+pub struct QueryGenerationConfig {
     /// The seed of the random draws.
     pub seed: u64,
     /// The number of most probable tokens to draw from; 1 always takes the most probable.
@@ -36,7 +36,7 @@ pub struct GenerationConfig {
     pub max_new_tokens: usize,
 }
 
-impl GenerationConfig {
+impl QueryGenerationConfig {
     /// The largest number of queries per document.
     pub const MAX_QUERIES: usize = 1_000;
 
@@ -44,8 +44,8 @@ impl GenerationConfig {
     pub const MAX_NEW_TOKENS: usize = 512;
 
     /// Returns the settings of docTTTTTquery with `n_queries` queries.
-    pub fn docttttt_defaults(n_queries: usize, seed: u64) -> GenerationConfig {
-        GenerationConfig {
+    pub fn doctttttquery_defaults(n_queries: usize, seed: u64) -> QueryGenerationConfig {
+        QueryGenerationConfig {
             seed,
             top_k: 10,
             n_queries,
@@ -86,16 +86,16 @@ impl Doc2Query {
     pub fn load(
         files: &ModelFiles,
         max_tokens: usize,
-        device: ComputeTarget,
+        device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
-        let config = T5Config::read(&files.config)?;
+        let config = T5Config::parse(&files.config)?;
         if files.ranker_config()? != RankerConfig::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
             return Err(Error::RankerConfig {
                 reason: reason.to_owned(),
             });
         }
-        t5::check_bound(max_tokens, 2)?;
+        t5::check_t5_max_tokens(max_tokens, 2)?;
         Ok(Doc2Query {
             words: T5Tokenizer::load(&files.tokenizer, config.vocab_size)?,
             model: T5::load(files, config, device)?,
@@ -105,10 +105,10 @@ impl Doc2Query {
     }
 
     /// Generates the queries of each document, in order, in parallel over documents.
-    pub fn generate(
+    pub fn generate_queries(
         &self,
         texts: &[&str],
-        sampling: &GenerationConfig,
+        sampling: &QueryGenerationConfig,
     ) -> Result<Vec<GeneratedQueries>, Error> {
         sampling.check(self.model.config().vocab_size)?;
         let each = texts.par_iter().map(|it| self.write_of(it, sampling));
@@ -121,17 +121,21 @@ impl Doc2Query {
         &self.fingerprint
     }
 
-    fn write_of(&self, text: &str, sampling: &GenerationConfig) -> Result<GeneratedQueries, Error> {
-        let tokens = self
-            .words
-            .tokenize(InputRole::Document, text, self.max_tokens - 1)?;
+    fn write_of(
+        &self,
+        text: &str,
+        sampling: &QueryGenerationConfig,
+    ) -> Result<GeneratedQueries, Error> {
+        let tokens =
+            self.words
+                .tokenize(QueryOrDocumentRole::Document, text, self.max_tokens - 1)?;
         let mut ids = tokens.ids;
         ids.push(self.model.config().eos_token_id);
         let input = EncoderInput::single_segment(&ids);
         let states = self.model.encode(&[input], gemm::Parallelism::None); // [l, h]
         let memory = self
             .model
-            .cross_attention_cache(&states, gemm::Parallelism::None);
+            .compute_cross_attention_cache(&states, gemm::Parallelism::None);
         let draws = Draws::of(sampling, text);
         let mut queries = Vec::with_capacity(sampling.n_queries);
         let numbers: Vec<usize> = (0..sampling.n_queries).collect();
@@ -156,7 +160,7 @@ impl Doc2Query {
         draws: &Draws<'_>,
     ) -> Result<Vec<Vec<u32>>, Error> {
         let max_new = draws.sampling.max_new_tokens;
-        let decoder = self.model.decoder(max_new);
+        let decoder = self.model.create_decoder(max_new);
         let mut written = vec![Vec::new(); numbers.len()];
         let mut lines: Vec<(usize, DecodingState)> = (0..numbers.len())
             .map(|at| (at, decoder.start_sequence()))
@@ -164,8 +168,8 @@ impl Doc2Query {
         for step in 0..max_new {
             let mut open: Vec<&mut DecodingState> = lines.iter_mut().map(|it| &mut it.1).collect();
             let memories = vec![memory; open.len()];
-            let states = decoder.step(&mut open, &memories);
-            let logits = decoder.logits(&states);
+            let states = decoder.compute_next_token_states(&mut open, &memories);
+            let logits = decoder.vocabulary_logits(&states);
             let each = logits.chunks_exact(self.model.config().vocab_size);
             for ((at, line), logits) in lines.iter_mut().zip(each) {
                 line.last = draws.token(logits, numbers[*at], step)?;
@@ -180,15 +184,19 @@ impl Doc2Query {
     }
 }
 
-impl GenerationConfig {
+impl QueryGenerationConfig {
     fn check(&self, vocab_size: usize) -> Result<(), Error> {
         for (setting, found, most) in [
             ("top_k", self.top_k, vocab_size),
-            ("n_queries", self.n_queries, GenerationConfig::MAX_QUERIES),
+            (
+                "n_queries",
+                self.n_queries,
+                QueryGenerationConfig::MAX_QUERIES,
+            ),
             (
                 "max_new_tokens",
                 self.max_new_tokens,
-                GenerationConfig::MAX_NEW_TOKENS,
+                QueryGenerationConfig::MAX_NEW_TOKENS,
             ),
         ] {
             if !(1..=most).contains(&found) {
@@ -205,13 +213,13 @@ impl GenerationConfig {
 
 /// The random draws of one document.
 struct Draws<'a> {
-    sampling: &'a GenerationConfig,
+    sampling: &'a QueryGenerationConfig,
     /// SHA-256 of the document's text.
     text: [u8; 32],
 }
 
 impl Draws<'_> {
-    fn of<'a>(sampling: &'a GenerationConfig, text: &str) -> Draws<'a> {
+    fn of<'a>(sampling: &'a QueryGenerationConfig, text: &str) -> Draws<'a> {
         Draws {
             sampling,
             text: Sha256::digest(text).into(),
@@ -297,7 +305,7 @@ mod tests {
 
     #[test]
     fn numbers_lie_evenly_and_each_by_itself() {
-        let sampling = GenerationConfig::docttttt_defaults(1, 7);
+        let sampling = QueryGenerationConfig::doctttttquery_defaults(1, 7);
         let draws = Draws::of(&sampling, "a river");
         let mut numbers: Vec<f64> = (0..100)
             .flat_map(|query| (0..100).map(move |place| (query, place)))
@@ -313,7 +321,7 @@ mod tests {
         });
         let far = far.fold(0.0, f64::max);
         assert!(far < 0.0195, "{far}");
-        let other = GenerationConfig::docttttt_defaults(1, 8);
+        let other = QueryGenerationConfig::doctttttquery_defaults(1, 8);
         assert_ne!(
             Draws::of(&other, "a river").number(0, 0),
             draws.number(0, 0)

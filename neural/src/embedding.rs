@@ -5,15 +5,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::maxsim::InnerProducts;
-use crate::sentence_transformers::{EmbeddingHead, Similarity};
+use crate::maxsim::InnerProductMatrix;
+use crate::sentence_transformers::{BiEncoderHead, VectorSimilarity};
 use crate::tokenization::{InputTokenizer, TokenizedText};
 
 /// How two encoded texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EmbeddingKind {
-    /// One vector per text, from all its tokens by [`Pooling`], including `[CLS]` and `[SEP]`
+pub enum EmbeddingComparison {
+    /// One vector per text, from all its tokens by [`TokenPooling`], including `[CLS]` and `[SEP]`
     /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or the inner
     /// product if the model's files say so.
     BiEncoder,
@@ -27,14 +27,17 @@ pub enum EmbeddingKind {
     LateInteraction,
 }
 
-impl EmbeddingKind {
+impl EmbeddingComparison {
     /// Lists all embedding kinds: the bi-encoder and late interaction.
-    pub const ALL: &[EmbeddingKind] = &[EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction];
+    pub const ALL: &[EmbeddingComparison] = &[
+        EmbeddingComparison::BiEncoder,
+        EmbeddingComparison::LateInteraction,
+    ];
 }
 
 /// How the vectors of all tokens are combined into one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pooling {
+pub enum TokenPooling {
     /// The vector of the first token, `[CLS]`.
     Cls,
     /// The mean of the vectors.
@@ -44,9 +47,9 @@ pub enum Pooling {
     Max,
 }
 
-impl Pooling {
+impl TokenPooling {
     /// Reads `1_Pooling/config.json` of a sentence-transformers folder.
-    pub fn parse(json: &[u8]) -> Result<Pooling, Error> {
+    pub fn parse(json: &[u8]) -> Result<TokenPooling, Error> {
         let unknown = |found: String| Error::Pooling { found };
         let config: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(json).map_err(|it| unknown(it.to_string()))?;
@@ -62,28 +65,28 @@ impl Pooling {
             }
         }
         match found.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["cls_token" | "cls"] => Ok(Pooling::Cls),
-            ["mean_tokens" | "mean"] => Ok(Pooling::Mean),
-            ["max_tokens" | "max"] => Ok(Pooling::Max),
+            ["cls_token" | "cls"] => Ok(TokenPooling::Cls),
+            ["mean_tokens" | "mean"] => Ok(TokenPooling::Mean),
+            ["max_tokens" | "max"] => Ok(TokenPooling::Max),
             _ => Err(unknown(found.join(", "))),
         }
     }
 
     /// Returns the display name of the pooling method: `CLS`, `mean` or `max`.
-    pub fn name(self) -> &'static str {
+    pub fn display_name(self) -> &'static str {
         match self {
-            Pooling::Cls => "CLS",
-            Pooling::Mean => "mean",
-            Pooling::Max => "max",
+            TokenPooling::Cls => "CLS",
+            TokenPooling::Mean => "mean",
+            TokenPooling::Max => "max",
         }
     }
 
     /// Pools hidden states `[n, h]` into one vector.
     fn pool(self, hidden: &[f32], width: usize) -> Vec<f32> {
         match self {
-            Pooling::Cls => hidden[..width].to_vec(),
-            Pooling::Mean => mean(hidden, width),
-            Pooling::Max => {
+            TokenPooling::Cls => hidden[..width].to_vec(),
+            TokenPooling::Mean => mean(hidden, width),
+            TokenPooling::Max => {
                 let mut most = hidden[..width].to_vec();
                 for row in hidden.chunks_exact(width) {
                     let pairs = most.iter_mut().zip(row);
@@ -118,15 +121,15 @@ impl EncodedText {
     }
 
     /// Creates an encoded text from the hidden states of all tokens, `[tokens, h]`.
-    pub(crate) fn new(
-        matching: EmbeddingKind,
-        sentence: &EmbeddingHead,
+    pub(crate) fn from_hidden_states(
+        matching: EmbeddingComparison,
+        sentence: &BiEncoderHead,
         hidden: &[f32],
         text: &TokenizedText,
     ) -> Result<EncodedText, Error> {
         let width = hidden.len() / text.ids.len();
         match matching {
-            EmbeddingKind::BiEncoder => {
+            EmbeddingComparison::BiEncoder => {
                 let numbers = sentence.apply_modules(sentence.pooling.pool(hidden, width));
                 let width = numbers.len();
                 let encoded = EncodedText {
@@ -136,7 +139,7 @@ impl EncodedText {
                 };
                 encoded.normed(sentence.similarity)
             }
-            EmbeddingKind::LateInteraction => {
+            EmbeddingComparison::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
                 let ids = text.ids[inner.clone()].iter().copied();
                 let encoded = EncodedText {
@@ -144,7 +147,7 @@ impl EncodedText {
                     width,
                     tokens: ids.zip(text.spans.iter().copied()).collect(),
                 };
-                encoded.normed(Similarity::Cosine)
+                encoded.normed(VectorSimilarity::Cosine)
             }
         }
     }
@@ -160,18 +163,18 @@ impl EncodedText {
             width,
             tokens,
         };
-        encoded.normed(Similarity::Cosine)
+        encoded.normed(VectorSimilarity::Cosine)
     }
 
     /// Normalizes the vectors to unit length if the similarity is the cosine; returns an error if
     /// one is not finite.
-    fn normed(mut self, similarity: Similarity) -> Result<EncodedText, Error> {
+    fn normed(mut self, similarity: VectorSimilarity) -> Result<EncodedText, Error> {
         for vector in self.numbers.chunks_exact_mut(self.width) {
             let norm = dot(vector, vector).sqrt();
             if !norm.is_finite() {
                 return Err(Error::NotFinite);
             }
-            if norm > 0.0 && similarity == Similarity::Cosine {
+            if norm > 0.0 && similarity == VectorSimilarity::Cosine {
                 vector
                     .iter_mut()
                     .for_each(|number| *number = (f64::from(*number) / norm) as f32);
@@ -194,19 +197,19 @@ impl EncodedText {
     /// Returns for each vector of this query its greatest cosine with one of the document, from -1
     /// to 1, and the index of that vector, the first of several. [`crate::EmbeddingModel::score`]
     /// sums these cosines. `None` for a document without tokens.
-    pub fn best_matches(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
-        let best = self.products(text).row_argmax().into_iter();
+    pub fn best_cosines(&self, text: &EncodedText) -> Vec<Option<(f32, usize)>> {
+        let best = self.products(text).row_maxima_with_indices().into_iter();
         best.map(|it| it.map(|(most, at)| (most.max(MIN_COSINE), at)))
             .collect()
     }
 
-    fn products(&self, text: &EncodedText) -> InnerProducts {
-        InnerProducts::compute(&self.numbers, &text.numbers, self.width)
+    fn products(&self, text: &EncodedText) -> InnerProductMatrix {
+        InnerProductMatrix::compute(&self.numbers, &text.numbers, self.width)
     }
 
     fn words(&self, cutter: &InputTokenizer) -> Vec<SubwordToken> {
         let tokens = self.tokens.iter().map(|&(id, (start, end))| SubwordToken {
-            token: cutter.token(id),
+            token: cutter.id_to_token(id),
             start: start as usize,
             end: end as usize,
         });
@@ -229,7 +232,7 @@ pub struct SubwordToken {
 /// The cosines of all pairs of tokens in a late interaction; the score sums the maximum of each
 /// row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TokenMatches {
+pub struct TokenPairCosines {
     /// The tokens of the query: the rows.
     pub query: Vec<SubwordToken>,
     /// The tokens of the document: the columns.
@@ -239,16 +242,20 @@ pub struct TokenMatches {
 }
 
 /// Returns the score of two texts encoded with the same `matching`.
-pub(crate) fn score(
-    matching: EmbeddingKind,
-    similarity: Similarity,
+pub(crate) fn score_encoded_texts(
+    matching: EmbeddingComparison,
+    similarity: VectorSimilarity,
     query: &EncodedText,
     text: &EncodedText,
 ) -> f64 {
     match (matching, similarity) {
-        (EmbeddingKind::BiEncoder, Similarity::Cosine) => cosine(&query.numbers, &text.numbers),
-        (EmbeddingKind::BiEncoder, Similarity::Dot) => dot(&query.numbers, &text.numbers),
-        (EmbeddingKind::LateInteraction, _) => max_sim_score(query, text),
+        (EmbeddingComparison::BiEncoder, VectorSimilarity::Cosine) => {
+            cosine(&query.numbers, &text.numbers)
+        }
+        (EmbeddingComparison::BiEncoder, VectorSimilarity::Dot) => {
+            dot(&query.numbers, &text.numbers)
+        }
+        (EmbeddingComparison::LateInteraction, _) => max_sim_score(query, text),
     }
 }
 
@@ -259,17 +266,17 @@ pub(crate) fn max_sim_score(query: &EncodedText, text: &EncodedText) -> f64 {
 }
 
 /// Returns the cosines behind that sum.
-pub(crate) fn matches(
+pub(crate) fn token_pair_cosines(
     cutter: &InputTokenizer,
     query: &EncodedText,
     text: &EncodedText,
-) -> TokenMatches {
+) -> TokenPairCosines {
     let products = query.products(text);
     let row = |at: usize| {
-        let row = products.row(at).map(f64::from);
+        let row = products.products_of_query_vector(at).map(f64::from);
         row.map(|it| it.clamp(-1.0, 1.0)).collect()
     };
-    TokenMatches {
+    TokenPairCosines {
         query: query.words(cutter),
         document: text.words(cutter),
         cosines: (0..query.vectors().len()).map(row).collect(),

@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 use crate::colbert::Colbert;
-use crate::config::{EncoderConfig, check_bound};
+use crate::config::{EncoderConfig, check_max_tokens};
 use crate::cross_encoder::CrossEncoder;
-use crate::device::ComputeTarget;
-use crate::embedding::{self, EmbeddingKind, EncodedText, Pooling, TokenMatches};
-use crate::encoder::Encoder;
+use crate::device::DeviceAndPrecision;
+use crate::embedding::{self, EmbeddingComparison, EncodedText, TokenPairCosines, TokenPooling};
+use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::{Architecture, InputSettings, RankerConfig};
-use crate::sentence_transformers::{EmbeddingHead, Similarity};
-use crate::tokenization::{InputRole, InputTokenizer, TokenizedText};
+use crate::ranker_config::{RankerArchitecture, RankerConfig, TokenLimitsAndPrompts};
+use crate::sentence_transformers::{BiEncoderHead, VectorSimilarity};
+use crate::tokenization::{InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// A bi-encoder or late-interaction ranker on a device. It can be shared by many threads and
 /// returns the same numbers to each.
 pub struct EmbeddingModel {
     cutter: InputTokenizer,
-    encoder: Arc<Encoder>,
-    matching: EmbeddingKind,
-    sentence: EmbeddingHead,
+    encoder: Arc<TransformerEncoder>,
+    matching: EmbeddingComparison,
+    sentence: BiEncoderHead,
     fingerprint: String,
 }
 
@@ -30,24 +30,24 @@ impl EmbeddingModel {
     /// most `max_tokens` tokens, including `[CLS]` and `[SEP]`.
     pub fn load(
         files: &ModelFiles,
-        matching: EmbeddingKind,
+        matching: EmbeddingComparison,
         max_tokens: usize,
-        computing: impl Into<ComputeTarget>,
+        computing: impl Into<DeviceAndPrecision>,
     ) -> Result<EmbeddingModel, Error> {
         let parts = EmbeddingModelParts::read(files, matching, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, parts.config.family.tensor_prefix())?;
-        let bound = parts.sides.bounds.max();
-        let encoder = Encoder::load(&weights, parts.config.clone(), bound, computing)?;
+        let bound = parts.sides.bounds.larger_limit();
+        let encoder = TransformerEncoder::load(&weights, parts.config.clone(), bound, computing)?;
         parts.around(Arc::new(encoder))
     }
 
     /// Returns a ranker on the same files with another kind of comparison. Both share one encoder,
     /// so [`EmbeddingModel::encode_for_models`] needs only one forward pass. `None` if this model
     /// was loaded from other files or with another maximum number of tokens.
-    pub fn with_kind(
+    pub fn with_comparison(
         &self,
         files: &ModelFiles,
-        matching: EmbeddingKind,
+        matching: EmbeddingComparison,
         max_tokens: usize,
     ) -> Result<Option<EmbeddingModel>, Error> {
         if files.fingerprint(name(self.matching), max_tokens) != self.fingerprint {
@@ -58,12 +58,12 @@ impl EmbeddingModel {
     }
 
     /// Whether another model tokenizes every text in the same way and shares the encoder.
-    pub fn has_same_encoding(&self, other: &EmbeddingModel) -> bool {
+    pub fn encodes_identically_to(&self, other: &EmbeddingModel) -> bool {
         Arc::ptr_eq(&self.encoder, &other.encoder) && self.cutter.tokenizes_like(&other.cutter)
     }
 
     /// Returns the tokens of `text`, and whether it was truncated.
-    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
@@ -76,15 +76,15 @@ impl EmbeddingModel {
     }
 
     /// Encodes like [`EmbeddingModel::encode`] for several models with the same encoding
-    /// ([`EmbeddingModel::has_same_encoding`]) in one forward pass. Each result has the same bits
-    /// as that of the model alone.
+    /// ([`EmbeddingModel::encodes_identically_to`]) in one forward pass. Each result has the same
+    /// bits as that of the model alone.
     pub fn encode_for_models(
         &self,
         models: &[&EmbeddingModel],
         batch: &[&TokenizedText],
     ) -> Result<Vec<Vec<EncodedText>>, Error> {
         let foreign = |reason: String| Err(Error::InvalidTokens { reason });
-        if !models.iter().all(|it| it.has_same_encoding(self)) {
+        if !models.iter().all(|it| it.encodes_identically_to(self)) {
             return foreign("made for another encoder".to_owned());
         }
         for text in batch {
@@ -95,11 +95,13 @@ impl EmbeddingModel {
             }
         }
         let states = self.encoder.forward_texts(batch)?;
-        let states = states.by_input();
+        let states = states.split_by_input();
         let of = |model: &&EmbeddingModel| {
             let each = states.iter().zip(batch);
-            each.map(|(own, text)| EncodedText::new(model.matching, &model.sentence, own, text))
-                .collect()
+            each.map(|(own, text)| {
+                EncodedText::from_hidden_states(model.matching, &model.sentence, own, text)
+            })
+            .collect()
         };
         models.iter().map(of).collect()
     }
@@ -111,60 +113,66 @@ impl EmbeddingModel {
     /// has no tokens and scores -1, the minimum cosine, for each query token: no document scores
     /// lower. An empty query scores 0 with every document.
     pub fn score(&self, query: &EncodedText, text: &EncodedText) -> f64 {
-        embedding::score(self.matching, self.sentence.similarity, query, text)
+        embedding::score_encoded_texts(self.matching, self.sentence.similarity, query, text)
     }
 
     /// Returns the cosines behind the score of late interaction; `None` for a bi-encoder.
-    pub fn matches(&self, query: &EncodedText, text: &EncodedText) -> Option<TokenMatches> {
+    pub fn token_pair_cosines(
+        &self,
+        query: &EncodedText,
+        text: &EncodedText,
+    ) -> Option<TokenPairCosines> {
         match self.matching {
-            EmbeddingKind::BiEncoder => None,
-            EmbeddingKind::LateInteraction => Some(embedding::matches(&self.cutter, query, text)),
+            EmbeddingComparison::BiEncoder => None,
+            EmbeddingComparison::LateInteraction => {
+                Some(embedding::token_pair_cosines(&self.cutter, query, text))
+            }
         }
     }
 
     /// Returns how two texts are compared.
-    pub fn kind(&self) -> EmbeddingKind {
+    pub fn comparison(&self) -> EmbeddingComparison {
         self.matching
     }
 
     /// Returns a token as in the vocabulary.
-    pub fn token(&self, id: u32) -> String {
-        self.cutter.token(id)
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.cutter.id_to_token(id)
     }
 
     /// Returns the pooling of a bi-encoder.
-    pub fn pooling(&self) -> Pooling {
+    pub fn pooling(&self) -> TokenPooling {
         self.sentence.pooling
     }
 
     /// Returns the similarity of a bi-encoder.
-    pub fn similarity(&self) -> Similarity {
+    pub fn similarity_measure(&self) -> VectorSimilarity {
         self.sentence.similarity
     }
 
     /// Returns the fingerprint of the ranker: SHA-256 in hex over the files, the kind and the
     /// maximum number of tokens. Two models with the same fingerprint give the same scores in the
-    /// same [`crate::Precision`], up to rounding on other devices; the fingerprint does not include
-    /// the precision.
+    /// same [`crate::FloatPrecision`], up to rounding on other devices; the fingerprint does not
+    /// include the precision.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 }
 
 /// Returns the name of a kind in fingerprints.
-fn name(matching: EmbeddingKind) -> &'static str {
+fn name(matching: EmbeddingComparison) -> &'static str {
     match matching {
-        EmbeddingKind::BiEncoder => "bi-encoder",
-        EmbeddingKind::LateInteraction => "late-interaction",
+        EmbeddingComparison::BiEncoder => "bi-encoder",
+        EmbeddingComparison::LateInteraction => "late-interaction",
     }
 }
 
 /// The parts of a model other than its encoder.
 struct EmbeddingModelParts {
     config: EncoderConfig,
-    matching: EmbeddingKind,
-    sentence: EmbeddingHead,
-    sides: InputSettings,
+    matching: EmbeddingComparison,
+    sentence: BiEncoderHead,
+    sides: TokenLimitsAndPrompts,
     cutter: InputTokenizer,
     fingerprint: String,
 }
@@ -172,25 +180,25 @@ struct EmbeddingModelParts {
 impl EmbeddingModelParts {
     fn read(
         files: &ModelFiles,
-        matching: EmbeddingKind,
+        matching: EmbeddingComparison,
         max_tokens: usize,
     ) -> Result<EmbeddingModelParts, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        check_bound(max_tokens, 3, &config)?;
-        let declared = files.ranker_config_for(match matching {
-            EmbeddingKind::BiEncoder => Architecture::BiEncoder,
-            EmbeddingKind::LateInteraction => Architecture::LateInteraction,
+        check_max_tokens(max_tokens, 3, &config)?;
+        let declared = files.ranker_config_for_architecture(match matching {
+            EmbeddingComparison::BiEncoder => RankerArchitecture::BiEncoder,
+            EmbeddingComparison::LateInteraction => RankerArchitecture::LateInteraction,
         })?;
-        let mut sides = declared.input_settings(max_tokens, &config)?;
+        let mut sides = declared.token_limits_and_prompts(max_tokens, &config)?;
         let sentence = match matching {
-            EmbeddingKind::BiEncoder => {
+            EmbeddingComparison::BiEncoder => {
                 check_use(&files.config, &declared)?;
-                let sentence = EmbeddingHead::read(files, config.hidden_size)?;
-                sides.prompts = EmbeddingHead::prompts(files)?;
+                let sentence = BiEncoderHead::from_files(files, config.hidden_size)?;
+                sides.prompts = BiEncoderHead::resolve_prompts(files)?;
                 sentence
             }
             // Its vectors are those of tokens, and these files are about the vector of a text.
-            EmbeddingKind::LateInteraction => EmbeddingHead::default(),
+            EmbeddingComparison::LateInteraction => BiEncoderHead::default(),
         };
         Ok(EmbeddingModelParts {
             cutter: InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?,
@@ -202,11 +210,11 @@ impl EmbeddingModelParts {
         })
     }
 
-    fn around(self, encoder: Arc<Encoder>) -> Result<EmbeddingModel, Error> {
-        let InputSettings { bounds, prompts } = self.sides;
+    fn around(self, encoder: Arc<TransformerEncoder>) -> Result<EmbeddingModel, Error> {
+        let TokenLimitsAndPrompts { bounds, prompts } = self.sides;
         Ok(EmbeddingModel {
             encoder,
-            cutter: self.cutter.with_settings(bounds, prompts)?,
+            cutter: self.cutter.with_limits_and_prompts(bounds, prompts)?,
             matching: self.matching,
             sentence: self.sentence,
             fingerprint: self.fingerprint,
@@ -217,11 +225,11 @@ impl EmbeddingModelParts {
 /// Returns an error for a cross-encoder or a ColBERT, whose mean vectors are meaningless, unless
 /// `ranker.toml` declares a bi-encoder.
 fn check_use(config: &[u8], declared: &RankerConfig) -> Result<(), Error> {
-    if declared.architecture == Some(Architecture::BiEncoder) {
+    if declared.architecture == Some(RankerArchitecture::BiEncoder) {
         return Ok(());
     }
     let (found, ending) = match (
-        CrossEncoder::is_in(config),
+        CrossEncoder::is_supported_config(config),
         Colbert::is_supported_config(config),
     ) {
         (true, _) => ("cross-encoder", ":cross"),

@@ -1,16 +1,16 @@
 //! An encoder of any family on a device.
 
-use crate::bert::{Bert, BertParameters};
+use crate::bert::{BertParameters, CandleBert};
 use crate::bert_cpu;
 use crate::config::EncoderConfig;
-use crate::device::ComputeTarget;
+use crate::device::DeviceAndPrecision;
 use crate::error::Error;
 use crate::modern_bert;
 use crate::tokenization::{EncoderInput, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// An encoder with its weights loaded.
-pub(crate) struct Encoder {
+pub(crate) struct TransformerEncoder {
     pass: Pass,
     hidden_size: usize,
     vocab_size: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Encoder {
 /// The forward pass of the family and the device.
 enum Pass {
     Fused(BertParameters),
-    Plain(Bert),
+    Plain(CandleBert),
     Modern(modern_bert::ModernBertParameters),
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct HiddenStates {
 
 impl HiddenStates {
     /// Returns the states of each input, `[tokens, h]`.
-    pub(crate) fn by_input(&self) -> Vec<&[f32]> {
+    pub(crate) fn split_by_input(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
         let own = self.lengths.iter().map(|n| {
             let (own, others) = rest.split_at(n * self.hidden_size);
@@ -47,36 +47,36 @@ impl HiddenStates {
     }
 }
 
-impl Encoder {
+impl TransformerEncoder {
     /// Loads the weights on the device; an input has at most `max_tokens` tokens.
     pub(crate) fn load(
         weights: &ModelWeights<'_>,
         config: EncoderConfig,
         max_tokens: usize,
-        computing: impl Into<ComputeTarget>,
-    ) -> Result<Encoder, Error> {
+        computing: impl Into<DeviceAndPrecision>,
+    ) -> Result<TransformerEncoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let heads = (config.num_hidden_layers, config.num_attention_heads);
         let computing = computing.into();
         let pass = match &config.modern {
             Some(modern) => {
-                computing.require_default("a ModernBERT")?;
+                computing.require_cpu_f32("a ModernBERT")?;
                 let parameters =
                     modern_bert::ModernBertParameters::load(weights, &config, modern, max_tokens)?;
                 Pass::Modern(parameters)
             }
-            None if computing.is_default() => Pass::Fused(BertParameters::load(weights, config)?),
+            None if computing.is_cpu_f32() => Pass::Fused(BertParameters::load(weights, config)?),
             None => {
                 let parameters = BertParameters::load(weights, config)?;
-                let device = computing.device.open()?;
-                Pass::Plain(Bert::load(
+                let device = computing.device.open_candle_device()?;
+                Pass::Plain(CandleBert::load(
                     parameters,
                     &device,
-                    computing.precision.dtype(),
+                    computing.precision.candle_dtype(),
                 )?)
             }
         };
-        Ok(Encoder {
+        Ok(TransformerEncoder {
             pass,
             hidden_size,
             vocab_size,
@@ -96,9 +96,9 @@ impl Encoder {
     pub(crate) fn forward(&self, inputs: &[EncoderInput<'_>]) -> Result<HiddenStates, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
         let numbers = match &self.pass {
-            Pass::Fused(parameters) => bert_cpu::forward(parameters, inputs),
+            Pass::Fused(parameters) => bert_cpu::run_bert_on_cpu(parameters, inputs),
             Pass::Plain(bert) => bert.forward(inputs)?,
-            Pass::Modern(parameters) => modern_bert::forward(parameters, inputs),
+            Pass::Modern(parameters) => modern_bert::run_modern_bert(parameters, inputs),
         };
         Ok(HiddenStates {
             numbers,
@@ -108,20 +108,20 @@ impl Encoder {
     }
 
     /// Returns the number of layers and the number of heads in each.
-    pub(crate) fn attention_shape(&self) -> (usize, usize) {
+    pub(crate) fn n_layers_and_heads(&self) -> (usize, usize) {
         self.heads
     }
 
     /// Returns the attention weights of all heads of a layer for one input, `[a, l, l]`; `None` if
     /// there is no such layer, or if the forward pass does not provide them.
-    pub(crate) fn attention(
+    pub(crate) fn attention_weights(
         &self,
         input: EncoderInput<'_>,
         layer: usize,
     ) -> Result<Option<Vec<f32>>, Error> {
         self.check(input.ids)?;
         Ok(match &self.pass {
-            Pass::Fused(parameters) => bert_cpu::attention(parameters, input, layer),
+            Pass::Fused(parameters) => bert_cpu::attention_weights(parameters, input, layer),
             Pass::Plain(_) | Pass::Modern(_) => None,
         })
     }

@@ -29,21 +29,21 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::bert::LinearLayer;
-use crate::config::{EncoderConfig, EncoderFamily, check_bound};
-use crate::device::ComputeTarget;
+use crate::config::{EncoderConfig, EncoderFamily, check_max_tokens};
+use crate::device::DeviceAndPrecision;
 use crate::embedding::dot;
-use crate::encoder::Encoder;
+use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::masked_lm::MaskedLmHead;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::Architecture;
-use crate::tokenization::{EncoderInput, InputRole, InputTokenizer, TokenizedText};
+use crate::ranker_config::RankerArchitecture;
+use crate::tokenization::{EncoderInput, InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// An encoder that predicts the importance of tokens.
-pub struct Epic {
+pub struct EpicRanker {
     cutter: InputTokenizer,
-    encoder: Encoder,
+    encoder: TransformerEncoder,
     head: MaskedLmHead,
     query_salience: LinearLayer,
     text_salience: LinearLayer,
@@ -54,20 +54,20 @@ pub struct Epic {
 
 /// The tokens of a query with their weights.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EpicQuery {
+pub struct EpicQueryWeights {
     weights: Vec<(u32, f64)>,
 }
 
-impl EpicQuery {
+impl EpicQueryWeights {
     /// Returns id and weight, above 0, in the order of ids.
-    pub fn weights(&self) -> &[(u32, f64)] {
+    pub fn token_weights(&self) -> &[(u32, f64)] {
         &self.weights
     }
 }
 
 /// An encoded document, from which the weight of any token can be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EpicDocument {
+pub struct EpicEncodedDocument {
     /// The transformed states `[t, h]`: all but the last product of the masked language modeling
     /// head.
     transformed: Vec<f32>,
@@ -76,47 +76,47 @@ pub struct EpicDocument {
     quality: f64,
 }
 
-impl EpicDocument {
+impl EpicEncodedDocument {
     /// Returns the quality of the document as a whole, from 0 to 1.
     pub fn quality(&self) -> f64 {
         self.quality
     }
 }
 
-impl Epic {
+impl EpicRanker {
     /// Reads and checks the files and loads the encoder on the device. A query or a document has at
     /// most `max_tokens` tokens, including special ones.
     pub fn load(
         files: &ModelFiles,
         max_tokens: usize,
-        device: ComputeTarget,
+        device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        check_bound(max_tokens, 3, &config)?;
+        check_max_tokens(max_tokens, 3, &config)?;
         if config.family != EncoderFamily::Bert {
             return Err(Error::Unsupported {
                 field: "model_type",
-                found: config.family.name().to_owned(),
+                found: config.family.model_type().to_owned(),
                 expected: "bert, the encoder of EPIC".to_owned(),
             });
         }
         let sides = files
-            .ranker_config_for(Architecture::Epic)?
-            .input_settings(max_tokens, &config)?;
+            .ranker_config_for_architecture(RankerArchitecture::Epic)?
+            .token_limits_and_prompts(max_tokens, &config)?;
         let cutter = InputTokenizer::load(&files.tokenizer, config.vocab_size, max_tokens)?;
         let theirs = ModelWeights::open(&files.weights, "encoder.bert.bert.")?;
-        let (weights, head) = match theirs.is_prefixed() {
+        let (weights, head) = match theirs.has_tensor_prefix() {
             true => {
-                let head = theirs.with_prefix("encoder.bert.");
+                let head = theirs.with_tensor_prefix("encoder.bert.");
                 (theirs, head)
             }
             false => {
                 let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-                let head = weights.without_prefix();
+                let head = weights.without_tensor_prefix();
                 (weights, head)
             }
         };
-        let (h, bare) = (config.hidden_size, head.without_prefix());
+        let (h, bare) = (config.hidden_size, head.without_tensor_prefix());
         let head = MaskedLmHead::load(&weights, &head, &config)?;
         if head
             .output_embeddings
@@ -126,27 +126,32 @@ impl Epic {
         {
             return Err(Error::NotFinite);
         }
-        Ok(Epic {
-            cutter: cutter.with_settings(sides.bounds, sides.prompts)?,
+        Ok(EpicRanker {
+            cutter: cutter.with_limits_and_prompts(sides.bounds, sides.prompts)?,
             head,
             query_salience: LinearLayer::load(&bare, "query_salience", h, 1)?,
             text_salience: LinearLayer::load(&bare, "doc_salience", h, 1)?,
             quality: LinearLayer::load(&bare, "doc_quality", h, 1)?,
-            encoder: Encoder::load(&weights, config, sides.bounds.max(), device)?,
+            encoder: TransformerEncoder::load(
+                &weights,
+                config,
+                sides.bounds.larger_limit(),
+                device,
+            )?,
             hidden_size: h,
             fingerprint: files.fingerprint("epic", max_tokens),
         })
     }
 
     /// Returns the tokens of a query or of a document.
-    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
     /// Computes the weights of each query.
-    pub fn encode_queries(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicQuery>, Error> {
+    pub fn encode_queries(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicQueryWeights>, Error> {
         let states = self.encoder.forward_texts(batch)?;
-        let each = states.by_input().into_iter().zip(batch);
+        let each = states.split_by_input().into_iter().zip(batch);
         let made = each.map(|(hidden, tokens)| {
             let mut weights = BTreeMap::new();
             let rows = hidden.chunks_exact(self.hidden_size);
@@ -160,7 +165,7 @@ impl Epic {
             {
                 *weights.entry(id).or_insert(0.0) += activate(said(&self.query_salience, row)?);
             }
-            Ok(EpicQuery {
+            Ok(EpicQueryWeights {
                 weights: weights.into_iter().collect(),
             })
         });
@@ -168,14 +173,17 @@ impl Epic {
     }
 
     /// Encodes documents, from which weights are computed later.
-    pub fn encode_documents(&self, batch: &[&TokenizedText]) -> Result<Vec<EpicDocument>, Error> {
+    pub fn encode_documents(
+        &self,
+        batch: &[&TokenizedText],
+    ) -> Result<Vec<EpicEncodedDocument>, Error> {
         let inputs = batch.iter().map(|it| EncoderInput {
             second_segment_start: 0,
             ..EncoderInput::from_text(it)
         });
         let inputs: Vec<EncoderInput<'_>> = inputs.collect();
         let states = self.encoder.forward(&inputs)?;
-        let each = states.by_input().into_par_iter();
+        let each = states.split_by_input().into_par_iter();
         let made = each.map(|hidden| {
             let h = self.hidden_size;
             let inner = &hidden[h..hidden.len() - h]; // [t, h]
@@ -187,12 +195,12 @@ impl Epic {
                 .collect::<Result<_, _>>()?;
             let transformed = match inner {
                 [] => Vec::new(),
-                inner => self.head.transform(inner),
+                inner => self.head.transform_hidden_states(inner),
             };
             if transformed.iter().any(|it| !it.is_finite()) {
                 return Err(Error::NotFinite);
             }
-            Ok(EpicDocument {
+            Ok(EpicEncodedDocument {
                 transformed,
                 salience,
                 quality: 1.0 / (1.0 + libm::exp(-said(&self.quality, &hidden[..h])?)),
@@ -203,14 +211,14 @@ impl Epic {
 
     /// Returns the inner product of the weights; at least 0, always finite, and 0 for an empty
     /// document.
-    pub fn score(&self, query: &EpicQuery, text: &EpicDocument) -> f64 {
+    pub fn score(&self, query: &EpicQueryWeights, text: &EpicEncodedDocument) -> f64 {
         let each = query.weights.iter();
         each.map(|&(id, weight)| weight * self.token_weight(text, id))
             .sum()
     }
 
     /// Returns the weight of a token of the vocabulary, which need not occur in the document.
-    pub fn token_weight(&self, text: &EpicDocument, id: u32) -> f64 {
+    pub fn token_weight(&self, text: &EpicEncodedDocument, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
         let (words, biases) = (&self.head.output_embeddings, &self.head.bias);
         let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {
@@ -223,8 +231,8 @@ impl Epic {
     }
 
     /// Returns the token as in the vocabulary, for example `##ing`.
-    pub fn token(&self, id: u32) -> String {
-        self.cutter.token(id)
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.cutter.id_to_token(id)
     }
 
     /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the

@@ -224,13 +224,17 @@ impl Error {
     }
 
     /// Returns the error of a device that ran out of memory, for tests.
-    pub fn out_of_memory() -> Error {
+    pub fn out_of_memory_for_tests() -> Error {
         Error::Compute(candle_core::Error::Msg("out of memory".to_owned()))
     }
 }
 
 /// Returns an [`Error::Unsupported`] for a field with the value `found`.
-pub(crate) fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
+pub(crate) fn unsupported_value(
+    field: &'static str,
+    found: &dyn ToString,
+    expected: &str,
+) -> Error {
     Error::Unsupported {
         field,
         found: found.to_string(),
@@ -250,7 +254,7 @@ mod tests {
         );
         assert!(said("CublasError(CUBLAS_STATUS_ALLOC_FAILED)").is_out_of_memory());
         assert!(!said("CublasError(CUBLAS_STATUS_NOT_INITIALIZED)").is_out_of_memory());
-        assert!(Error::out_of_memory().is_out_of_memory());
+        assert!(Error::out_of_memory_for_tests().is_out_of_memory());
         assert!(!said("shape mismatch").is_out_of_memory());
         assert!(!Error::NotFinite.is_out_of_memory());
     }

@@ -1,14 +1,14 @@
 //! Neural rankers, from weights and texts to scores.
 //!
 //! An [`EmbeddingModel`] encodes texts separately and compares their vectors as its
-//! [`EmbeddingKind`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its relatives
-//! RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; the default is all-MiniLM-L6-v2 of
+//! [`EmbeddingComparison`] defines. The encoder is a BERT (Devlin et al. 2019) or one of its
+//! relatives RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; the default is all-MiniLM-L6-v2 of
 //! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019).
 //!
 //! A [`CrossEncoder`] encodes a query and a document together (Nogueira and Cho 2019). [`Splade`]
-//! represents a text as weights over the vocabulary (Formal et al. 2021). [`Colbert`] and [`Epic`]
-//! encode a [`InputRole::Query`] differently from a [`InputRole::Document`] (Khattab and Zaharia
-//! 2020; MacAvaney et al. 2020).
+//! represents a text as weights over the vocabulary (Formal et al. 2021). [`Colbert`] and
+//! [`EpicRanker`] encode a [`QueryOrDocumentRole::Query`] differently from a
+//! [`QueryOrDocumentRole::Document`] (Khattab and Zaharia 2020; MacAvaney et al. 2020).
 //!
 //! A T5 (Raffel et al. 2020) reads text and generates text: [`MonoT5`] uses it to decide whether a
 //! document is relevant (Nogueira et al. 2020), [`Doc2Query`] to generate queries that a document
@@ -20,11 +20,11 @@
 //! ```no_run
 //! # fn main() -> Result<(), neural::Error> {
 //! # let files = neural::ModelFiles::default();
-//! use neural::{Device, EmbeddingKind, EmbeddingModel, InputRole};
+//! use neural::{Device, EmbeddingComparison, EmbeddingModel, QueryOrDocumentRole};
 //!
-//! let model = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 256, Device::Cpu)?;
-//! let query = model.tokenize(InputRole::Query, "where do rivers end")?;
-//! let text = model.tokenize(InputRole::Document, "A river flows into the sea.")?;
+//! let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 256, Device::Cpu)?;
+//! let query = model.tokenize(QueryOrDocumentRole::Query, "where do rivers end")?;
+//! let text = model.tokenize(QueryOrDocumentRole::Document, "A river flows into the sea.")?;
 //! let encoded = model.encode(&[&query, &text])?;
 //! let score = model.score(&encoded[0], &encoded[1]);
 //! # Ok(())
@@ -59,23 +59,25 @@ mod t5;
 mod mono_t5;
 mod doc2query;
 
-pub use batch::plan_batches;
+pub use batch::batch_texts_by_length;
 pub use colbert::Colbert;
-pub use config::is_encoder;
+pub use config::is_encoder_config;
 pub use cross_encoder::CrossEncoder;
-pub use device::{ComputeTarget, Device, Precision};
-pub use doc2query::{Doc2Query, GeneratedQueries, GeneratedQuery, GenerationConfig};
-pub use embedding::{EmbeddingKind, EncodedText, Pooling, SubwordToken, TokenMatches};
+pub use device::{Device, DeviceAndPrecision, FloatPrecision};
+pub use doc2query::{Doc2Query, GeneratedQueries, GeneratedQuery, QueryGenerationConfig};
+pub use embedding::{
+    EmbeddingComparison, EncodedText, SubwordToken, TokenPairCosines, TokenPooling,
+};
 pub use embedding_model::EmbeddingModel;
-pub use epic::{Epic, EpicDocument, EpicQuery};
+pub use epic::{EpicEncodedDocument, EpicQueryWeights, EpicRanker};
 pub use error::Error;
-pub use model_files::{ModelFiles, ModuleFiles};
+pub use model_files::{ModelFiles, SentenceTransformersModuleFiles};
 pub use mono_t5::MonoT5;
 pub use ranker_config::{
-    Architecture, ColbertConfig, ColbertPreset, PromptConfig, PunctuationPolicy, QueryAugmentation,
-    RankerConfig, SpecialToken,
+    ColbertConfig, ColbertPreset, ColbertQueryAugmentation, ColbertSpecialToken,
+    PromptPrefixConfig, PunctuationPolicy, RankerArchitecture, RankerConfig,
 };
-pub use sentence_transformers::{Similarity, module_folders};
-pub use spectra::{SpectrumAccumulator, TokenSpectrum};
+pub use sentence_transformers::{VectorSimilarity, dense_module_folders};
+pub use spectra::{TokenSpectrumAccumulator, TokenVectorSpectrum};
 pub use splade::{SparseVector, Splade};
-pub use tokenization::{InputRole, TokenizedPair, TokenizedText};
+pub use tokenization::{QueryOrDocumentRole, TokenizedPair, TokenizedText};

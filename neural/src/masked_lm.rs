@@ -5,7 +5,7 @@
 use crate::bert::{LayerNorm, LinearLayer};
 use crate::bert_cpu;
 use crate::config::{EncoderConfig, EncoderFamily};
-use crate::cross_encoder::modern_head;
+use crate::cross_encoder::load_modern_bert_head;
 use crate::error::Error;
 use crate::weights::ModelWeights;
 
@@ -38,14 +38,14 @@ impl MaskedLmHead {
         let named = |dense: &str, norm: &str, bias: &str| {
             // Untied output embeddings have a bias of their own, which transformers uses.
             let own = format!("{output}.bias");
-            let bias = match !config.ties_embeddings && head.has(&own) {
+            let bias = match !config.ties_embeddings && head.has_tensor(&own) {
                 true => &own,
                 false => bias,
             };
             Ok::<_, Error>((
                 LinearLayer::load(head, dense, h, h)?,
                 LayerNorm::load(head, norm, h, config)?,
-                head.tensor(bias, &[v])?,
+                head.read_tensor(bias, &[v])?,
             ))
         };
         let (dense, norm, bias) = match config.family {
@@ -62,9 +62,9 @@ impl MaskedLmHead {
             EncoderFamily::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
             EncoderFamily::ModernBert => {
                 words = "embeddings.tok_embeddings.weight";
-                let (dense, norm) = modern_head(head, config)?;
+                let (dense, norm) = load_modern_bert_head(head, config)?;
                 let bias = match config.modern.as_ref().is_some_and(|it| it.decoder_bias) {
-                    true => head.tensor("decoder.bias", &[v])?,
+                    true => head.read_tensor("decoder.bias", &[v])?,
                     false => vec![0.0; v],
                 };
                 (dense, norm, bias)
@@ -83,14 +83,14 @@ impl MaskedLmHead {
             norm,
             bias,
             output_embeddings: match config.ties_embeddings {
-                true => encoder.tensor(words, &[v, h])?,
-                false => head.tensor(&format!("{output}.weight"), &[v, h])?,
+                true => encoder.read_tensor(words, &[v, h])?,
+                false => head.read_tensor(&format!("{output}.weight"), &[v, h])?,
             },
         })
     }
 
     /// Computes all but the last product, `[t, h]` to `[t, h]`.
-    pub(crate) fn transform(&self, hidden: &[f32]) -> Vec<f32> {
-        bert_cpu::transform(hidden, &self.dense, &self.norm)
+    pub(crate) fn transform_hidden_states(&self, hidden: &[f32]) -> Vec<f32> {
+        bert_cpu::apply_dense_gelu_norm(hidden, &self.dense, &self.norm)
     }
 }

@@ -15,16 +15,16 @@ use pulp::{Arch, Simd, WithSimd};
 const AT_ONCE: usize = 6;
 
 /// The inner products of all query vectors with all document vectors.
-pub(crate) struct InnerProducts {
+pub(crate) struct InnerProductMatrix {
     /// The products `[t, columns]`, of which the first `q` columns are used.
     numbers: Vec<f32>,
     columns: usize,
     n_query: usize,
 }
 
-impl InnerProducts {
+impl InnerProductMatrix {
     /// Computes the products of `[q, h]` and `[t, h]`.
-    pub(crate) fn compute(query: &[f32], text: &[f32], width: usize) -> InnerProducts {
+    pub(crate) fn compute(query: &[f32], text: &[f32], width: usize) -> InnerProductMatrix {
         Arch::new().dispatch(Pass { query, text, width })
     }
 
@@ -43,10 +43,10 @@ impl InnerProducts {
 
     /// Returns for each query vector its maximum with the index in the document, the first of
     /// several; `None` for a document without vectors.
-    pub(crate) fn row_argmax(&self) -> Vec<Option<(f32, usize)>> {
+    pub(crate) fn row_maxima_with_indices(&self) -> Vec<Option<(f32, usize)>> {
         let best = |query: usize| {
             let mut best: Option<(f32, usize)> = None;
-            for (at, it) in self.row(query).enumerate() {
+            for (at, it) in self.products_of_query_vector(query).enumerate() {
                 if best.is_none_or(|(most, _)| it > most) {
                     best = Some((it, at));
                 }
@@ -60,7 +60,7 @@ impl InnerProducts {
     }
 
     /// Iterates over the products of a query vector, in the order of the document.
-    pub(crate) fn row(&self, query: usize) -> impl Iterator<Item = f32> {
+    pub(crate) fn products_of_query_vector(&self, query: usize) -> impl Iterator<Item = f32> {
         let rows = self.numbers.chunks_exact(self.columns);
         rows.map(move |row| row[query])
     }
@@ -73,10 +73,10 @@ struct Pass<'a> {
 }
 
 impl WithSimd for Pass<'_> {
-    type Output = InnerProducts;
+    type Output = InnerProductMatrix;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> InnerProducts {
+    fn with_simd<S: Simd>(self, simd: S) -> InnerProductMatrix {
         let Pass { query, text, width } = self;
         let n_query = query.len() / width;
         let side = 2 * S::F32_LANES;
@@ -110,7 +110,7 @@ impl WithSimd for Pass<'_> {
                 }
             }
         }
-        InnerProducts {
+        InnerProductMatrix {
             numbers,
             columns,
             n_query,
@@ -142,7 +142,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// Returns numbers from -1 to 1 from a simple random generator.
-    pub(crate) fn drawn(n: usize, seed: u32) -> Vec<f32> {
+    pub(crate) fn random_numbers(n: usize, seed: u32) -> Vec<f32> {
         let mut state = seed;
         let next = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -160,12 +160,12 @@ pub(crate) mod tests {
             (33, 6, 24),
             (17, 13, 64),
         ] {
-            let (query, text) = (drawn(q * h, 7), drawn(t * h, 8));
-            let products = InnerProducts::compute(&query, &text, h);
+            let (query, text) = (random_numbers(q * h, 7), random_numbers(t * h, 8));
+            let products = InnerProductMatrix::compute(&query, &text, h);
             let most = products.row_maxima(f32::NEG_INFINITY);
             assert_eq!(most.len(), q);
             for (at, query) in query.chunks_exact(h).enumerate() {
-                let row: Vec<f32> = products.row(at).collect();
+                let row: Vec<f32> = products.products_of_query_vector(at).collect();
                 assert_eq!(row.len(), t);
                 for (text, &found) in text.chunks_exact(h).zip(&row) {
                     let pairs = query.iter().zip(text);
@@ -174,21 +174,29 @@ pub(crate) mod tests {
                 }
                 let greatest = row.into_iter().fold(f32::NEG_INFINITY, f32::max);
                 assert_eq!(most[at], greatest);
-                let place = products.row(at).position(|it| it == greatest);
-                assert_eq!(products.row_argmax()[at], Some((greatest, place.unwrap())));
+                let place = products
+                    .products_of_query_vector(at)
+                    .position(|it| it == greatest);
+                assert_eq!(
+                    products.row_maxima_with_indices()[at],
+                    Some((greatest, place.unwrap()))
+                );
             }
         }
     }
 
     #[test]
     fn a_product_does_not_depend_on_where_its_vectors_stand() {
-        let (query, text) = (drawn(20 * 24, 1), drawn(11 * 24, 2));
-        let all = InnerProducts::compute(&query, &text, 24);
+        let (query, text) = (random_numbers(20 * 24, 1), random_numbers(11 * 24, 2));
+        let all = InnerProductMatrix::compute(&query, &text, 24);
         for q in 0..20 {
-            for (t, found) in all.row(q).enumerate() {
+            for (t, found) in all.products_of_query_vector(q).enumerate() {
                 let alone =
-                    InnerProducts::compute(&query[q * 24..][..24], &text[t * 24..][..24], 24);
-                assert_eq!(alone.row(0).collect::<Vec<_>>(), [found]);
+                    InnerProductMatrix::compute(&query[q * 24..][..24], &text[t * 24..][..24], 24);
+                assert_eq!(
+                    alone.products_of_query_vector(0).collect::<Vec<_>>(),
+                    [found]
+                );
             }
         }
     }
@@ -196,12 +204,12 @@ pub(crate) mod tests {
     #[test]
     fn nothing_has_no_products() {
         assert!(
-            InnerProducts::compute(&[], &drawn(8, 3), 4)
+            InnerProductMatrix::compute(&[], &random_numbers(8, 3), 4)
                 .row_maxima(-1.0)
                 .is_empty()
         );
-        let nothing = InnerProducts::compute(&drawn(8, 3), &[], 4);
+        let nothing = InnerProductMatrix::compute(&random_numbers(8, 3), &[], 4);
         assert_eq!(nothing.row_maxima(-1.0), [-1.0; 2]);
-        assert_eq!(nothing.row_argmax(), [None; 2]);
+        assert_eq!(nothing.row_maxima_with_indices(), [None; 2]);
     }
 }

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::EncoderConfig;
 use crate::error::Error;
-use crate::ranker_config::{Architecture, RankerConfig};
+use crate::ranker_config::{RankerArchitecture, RankerConfig};
 
 /// The files of a model folder, as bytes.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +21,8 @@ pub struct ModelFiles {
     pub modules: Option<Vec<u8>>,
     /// `config_sentence_transformers.json`, if it exists; without it the similarity is the cosine.
     pub sentence_transformers: Option<Vec<u8>>,
-    /// The modules whose folders [`crate::module_folders`] finds in `modules`.
-    pub modules_with_weights: Vec<ModuleFiles>,
+    /// The modules whose folders [`crate::dense_module_folders`] finds in `modules`.
+    pub modules_with_weights: Vec<SentenceTransformersModuleFiles>,
     /// `artifact.metadata` of Stanford's ColBERT, if it exists.
     pub colbert_metadata: Option<Vec<u8>>,
     /// `ranker.toml`, if it exists.
@@ -31,7 +31,7 @@ pub struct ModelFiles {
 
 /// The files of a sentence-transformers module with its own weights.
 #[derive(Clone, Debug, Default)]
-pub struct ModuleFiles {
+pub struct SentenceTransformersModuleFiles {
     /// The folder, as in `modules.json`: `2_Dense`.
     pub path: String,
     /// `config.json` of the module.
@@ -57,7 +57,10 @@ impl ModelFiles {
 
     /// Parses `ranker.toml` for a folder that is loaded as `used`; returns an error if the file
     /// declares another architecture.
-    pub(crate) fn ranker_config_for(&self, used: Architecture) -> Result<RankerConfig, Error> {
+    pub(crate) fn ranker_config_for_architecture(
+        &self,
+        used: RankerArchitecture,
+    ) -> Result<RankerConfig, Error> {
         let declared = self.ranker_config()?;
         declared.check_architecture(used)?;
         Ok(declared)

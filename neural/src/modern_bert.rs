@@ -12,7 +12,10 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::bert::{LayerNorm, LinearLayer};
-use crate::bert_cpu::{self, ForwardPass, MatrixRowsMut, MatrixView, fold, gelu, multiply};
+use crate::bert_cpu::{
+    self, CpuForwardPass, MatrixRowsMut, StridedMatrixView, gelu, multiply_matrices,
+    reduce_in_lanes,
+};
 use crate::config::{AttentionWindow, EncoderConfig, ModernBertConfig};
 use crate::error::Error;
 use crate::tokenization::EncoderInput;
@@ -113,7 +116,7 @@ impl ModernBertParameters {
         Ok(ModernBertParameters {
             hidden_size: h,
             heads: config.num_attention_heads,
-            words: weights.tensor(words, &[config.vocab_size, h])?,
+            words: weights.read_tensor(words, &[config.vocab_size, h])?,
             word_norm: norm("embeddings.norm")?,
             layers: modern
                 .attention_windows
@@ -129,9 +132,12 @@ impl ModernBertParameters {
 }
 
 /// Returns the last hidden state of every token of every text, concatenated: `[Σ tokens, h]`.
-pub(crate) fn forward(model: &ModernBertParameters, texts: &[EncoderInput<'_>]) -> Vec<f32> {
-    bert_cpu::run_in_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
-        ForwardPass {
+pub(crate) fn run_modern_bert(
+    model: &ModernBertParameters,
+    texts: &[EncoderInput<'_>],
+) -> Vec<f32> {
+    bert_cpu::forward_in_parallel_shares(texts, model.hidden_size, |texts, parallelism, hidden| {
+        CpuForwardPass {
             model,
             texts,
             arch: Arch::new(),
@@ -141,7 +147,7 @@ pub(crate) fn forward(model: &ModernBertParameters, texts: &[EncoderInput<'_>]) 
     })
 }
 
-impl ForwardPass<'_, ModernBertParameters> {
+impl CpuForwardPass<'_, ModernBertParameters> {
     /// Computes the last hidden states `[t, h]`.
     fn run(&self, states: &mut [f32]) {
         let h = self.model.hidden_size;
@@ -164,19 +170,31 @@ impl ForwardPass<'_, ModernBertParameters> {
                 None => states.copy_from_slice(&hidden),
             }
             let qkv = &mut wide[..t * 3 * h];
-            self.linear(MatrixView::new(states, [t, h], h), &layer.qkv, qkv); // [t, 3h]
+            self.linear(
+                StridedMatrixView::with_row_stride(states, [t, h], h),
+                &layer.qkv,
+                qkv,
+            ); // [t, 3h]
             self.turn(layer, qkv);
             self.attend(layer.reach, qkv, &mut scores, &mut gathered); // [t, h]
-            self.linear(MatrixView::new(&gathered, [t, h], h), &layer.out, states); // [t, h]
+            self.linear(
+                StridedMatrixView::with_row_stride(&gathered, [t, h], h),
+                &layer.out,
+                states,
+            ); // [t, h]
             self.arch
                 .dispatch(Step::Add(&mut hidden, states, &layer.out.bias));
 
             self.norm(&hidden, &layer.feed_norm, states); // [t, h]
             let width = layer.up.bias.len(); // 2m
             let wide = &mut wide[..t * width];
-            self.linear(MatrixView::new(states, [t, h], h), &layer.up, wide); // [t, 2m]
+            self.linear(
+                StridedMatrixView::with_row_stride(states, [t, h], h),
+                &layer.up,
+                wide,
+            ); // [t, 2m]
             self.arch.dispatch(Step::Gelu(wide, &layer.up.bias));
-            let active = MatrixView::new(wide, [t, width / 2], width);
+            let active = StridedMatrixView::with_row_stride(wide, [t, width / 2], width);
             self.linear(active, &layer.down, states); // [t, h]
             self.arch
                 .dispatch(Step::Add(&mut hidden, states, &layer.down.bias));
@@ -189,10 +207,11 @@ impl ForwardPass<'_, ModernBertParameters> {
     }
 
     /// Computes `y = x W`, without the bias.
-    fn linear(&self, x: MatrixView<'_>, linear: &LinearLayer, y: &mut [f32]) {
+    fn linear(&self, x: StridedMatrixView<'_>, linear: &LinearLayer, y: &mut [f32]) {
         let outputs = linear.bias.len();
-        let weight = MatrixView::new(&linear.weight, [x.columns(), outputs], outputs);
-        multiply(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
+        let weight =
+            StridedMatrixView::with_row_stride(&linear.weight, [x.n_columns(), outputs], outputs);
+        multiply_matrices(x, weight, MatrixRowsMut::new(y, outputs), self.parallelism);
     }
 
     /// Adds the bias to queries, keys and values `[t, 3h]`, and rotates queries and keys.
@@ -236,20 +255,21 @@ impl ForwardPass<'_, ModernBertParameters> {
                 for head in (0..h).step_by(d) {
                     let part = |part: usize, at: usize, n: usize| {
                         let from = (first + at) * 3 * h + part * h + head;
-                        MatrixView::new(&qkv[from..], [n, d], 3 * h)
+                        StridedMatrixView::with_row_stride(&qkv[from..], [n, d], 3 * h)
                     };
                     let query = part(0, from, rows); // [rows, d]
                     let key = part(1, seen.start, keys); // [keys, d]
                     let value = part(2, seen.start, keys); // [keys, d]
                     let matrix = MatrixRowsMut::new(scores, keys);
-                    multiply(query, key.transposed(), matrix, self.parallelism); // [rows, keys]
+                    // [rows, keys]
+                    multiply_matrices(query, key.transposed(), matrix, self.parallelism);
                     // The index of the first query among the keys.
                     let step = Step::Softmax(scores, keys, from - seen.start, reach);
                     self.arch.dispatch(step);
-                    let weights = MatrixView::new(scores, [rows, keys], keys);
+                    let weights = StridedMatrixView::with_row_stride(scores, [rows, keys], keys);
                     let gathered =
                         MatrixRowsMut::new(&mut gathered[(first + from) * h + head..], h);
-                    multiply(weights, value, gathered, self.parallelism); // [rows, d]
+                    multiply_matrices(weights, value, gathered, self.parallelism); // [rows, d]
                 }
             }
             first += l;
@@ -293,8 +313,8 @@ impl WithSimd for Step<'_> {
 fn norm(x: &[f32], how: &LayerNorm, y: &mut [f32]) {
     let h = how.scale.len();
     for (x, y) in x.chunks_exact(h).zip(y.chunks_exact_mut(h)) {
-        let mean = fold(x, 0.0, |x| x, |a, b| a + b) / h as f32;
-        let sum = fold(x, 0.0, |x| (x - mean) * (x - mean), |a, b| a + b);
+        let mean = reduce_in_lanes(x, 0.0, |x| x, |a, b| a + b) / h as f32;
+        let sum = reduce_in_lanes(x, 0.0, |x| (x - mean) * (x - mean), |a, b| a + b);
         let factor = 1.0 / (sum / h as f32 + how.eps).sqrt();
         let each = y.iter_mut().zip(x);
         for ((y, x), (scale, shift)) in each.zip(how.scale.iter().zip(&how.shift)) {
@@ -350,6 +370,6 @@ fn softmax(rows: &mut [f32], width: usize, at: usize, reach: AttentionWindow) {
         };
         row[..near.start].fill(0.0);
         row[near.end..].fill(0.0);
-        bert_cpu::softmax(&mut row[near.clone()], near.len());
+        bert_cpu::softmax_rows(&mut row[near.clone()], near.len());
     }
 }

@@ -12,14 +12,14 @@
 use rayon::prelude::*;
 
 use crate::bert_cpu;
-use crate::cross_encoder::log_softmax_first;
-use crate::device::ComputeTarget;
+use crate::cross_encoder::log_softmax_of_first;
+use crate::device::DeviceAndPrecision;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::Architecture;
+use crate::ranker_config::RankerArchitecture;
 use crate::t5::{self, T5, T5Config, T5Tokenizer};
 use crate::tokenization::{
-    EncoderInput, InputRole, TokenizedPair, TokenizedText, truncate_longest_first,
+    EncoderInput, QueryOrDocumentRole, TokenizedPair, TokenizedText, truncate_longest_first,
 };
 
 /// A ranker that scores pairs with a T5.
@@ -44,8 +44,8 @@ struct Prompt {
 impl MonoT5 {
     /// Whether `config.json` describes a T5 with an output. The folder does not tell whether it was
     /// trained to generate `true` and `false`.
-    pub fn is_in(config: &[u8]) -> bool {
-        T5Config::generates(config)
+    pub fn is_supported_config(config: &[u8]) -> bool {
+        T5Config::is_generative_config(config)
     }
 
     /// Reads and checks the files. The prompt with query and document has at most `max_tokens`
@@ -53,17 +53,17 @@ impl MonoT5 {
     pub fn load(
         files: &ModelFiles,
         max_tokens: usize,
-        device: ComputeTarget,
+        device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
-        let config = T5Config::read(&files.config)?;
-        let declared = files.ranker_config_for(Architecture::MonoT5)?;
-        declared.check_unset("a monoT5, whose prompt is its own")?;
+        let config = T5Config::parse(&files.config)?;
+        let declared = files.ranker_config_for_architecture(RankerArchitecture::MonoT5)?;
+        declared.check_no_limits_or_prompts("a monoT5, whose prompt is its own")?;
         let words = T5Tokenizer::load(&files.tokenizer, config.vocab_size)?;
         let prompt = Prompt::of(&words, config.eos_token_id)?;
         // One token of the query and one of the document.
-        t5::check_bound(max_tokens, prompt.len() + 2)?;
+        t5::check_t5_max_tokens(max_tokens, prompt.len() + 2)?;
         Ok(MonoT5 {
-            true_false_ids: [words.id("▁true")?, words.id("▁false")?],
+            true_false_ids: [words.token_to_id("▁true")?, words.token_to_id("▁false")?],
             model: T5::load(files, config, device)?,
             words,
             prompt,
@@ -73,7 +73,7 @@ impl MonoT5 {
     }
 
     /// Returns the tokens of a query or of a document, without special ones, at most `max_tokens`.
-    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         self.words.tokenize(side, text, self.max_tokens)
     }
 
@@ -97,9 +97,9 @@ impl MonoT5 {
 
     /// Returns the score of each pair, at most 0, higher is better; always finite.
     pub fn score(&self, batch: &[&TokenizedPair]) -> Result<Vec<f64>, Error> {
-        let logits = self.logits(batch)?;
+        let logits = self.true_false_logits(batch)?;
         let scores = logits.into_iter().map(|[yes, no]| {
-            let score = log_softmax_first(yes, no);
+            let score = log_softmax_of_first(yes, no);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
         scores.collect()
@@ -112,14 +112,17 @@ impl MonoT5 {
     }
 
     /// Returns the logits of `▁true` and `▁false` for each pair.
-    pub(crate) fn logits(&self, batch: &[&TokenizedPair]) -> Result<Vec<[f64; 2]>, Error> {
-        let check = |it: &&TokenizedPair| self.model.check(&it.ids, self.max_tokens);
+    pub(crate) fn true_false_logits(
+        &self,
+        batch: &[&TokenizedPair],
+    ) -> Result<Vec<[f64; 2]>, Error> {
+        let check = |it: &&TokenizedPair| self.model.check_token_ids(&it.ids, self.max_tokens);
         batch.iter().try_for_each(check)?;
         let inputs: Vec<EncoderInput<'_>> = batch
             .iter()
             .map(|it| EncoderInput::single_segment(&it.ids))
             .collect();
-        let (shares, parallelism) = bert_cpu::split_for_threads(&inputs);
+        let (shares, parallelism) = bert_cpu::split_texts_for_threads(&inputs);
         let of_share = |share: &[EncoderInput<'_>]| {
             let states = self.model.encode(share, parallelism); // [t, h]
             let mut rest = states.as_slice();
@@ -139,9 +142,12 @@ impl MonoT5 {
 
     /// Runs the first step of the decoder on the states of each prompt, `[l, h]`.
     fn ask(&self, texts: &[&[f32]], parallelism: gemm::Parallelism) -> Vec<[f64; 2]> {
-        let decoder = self.model.decoder(1);
-        let states = decoder.first_step(texts, parallelism); // [r, h]
-        let of_pair = |it: &[f32]| self.true_false_ids.map(|token| decoder.logit(it, token));
+        let decoder = self.model.create_decoder(1);
+        let states = decoder.compute_first_token_states(texts, parallelism); // [r, h]
+        let of_pair = |it: &[f32]| {
+            self.true_false_ids
+                .map(|token| decoder.token_logit(it, token))
+        };
         let each = states.chunks_exact(self.model.config().d_model);
         each.map(of_pair).collect()
     }
@@ -151,7 +157,7 @@ impl Prompt {
     fn of(words: &T5Tokenizer, end: u32) -> Result<Prompt, Error> {
         let cut = |text: &str| {
             words
-                .tokenize(InputRole::Document, text, usize::MAX)
+                .tokenize(QueryOrDocumentRole::Document, text, usize::MAX)
                 .map(|it| it.ids)
         };
         let prompt = Prompt {
@@ -195,13 +201,15 @@ mod tests {
                 .map(|it| {
                     let text = |name: &str| {
                         model
-                            .tokenize(InputRole::Document, it[name].as_str().unwrap())
+                            .tokenize(QueryOrDocumentRole::Document, it[name].as_str().unwrap())
                             .unwrap()
                     };
                     model.tokenize_pair(&text("query"), &text("text"))
                 })
                 .collect();
-            let found = model.logits(&made.iter().collect::<Vec<_>>()).unwrap();
+            let found = model
+                .true_false_logits(&made.iter().collect::<Vec<_>>())
+                .unwrap();
             let mut worst = 0.0_f64;
             for (found, expected) in found.iter().zip(pairs) {
                 for (found, name) in found.iter().zip(["yes", "no"]) {

@@ -25,16 +25,16 @@
 
 use serde::Deserialize;
 
-use crate::config::{EncoderConfig, check_bound};
+use crate::config::{EncoderConfig, check_max_tokens};
 use crate::error::Error;
-use crate::tokenization::{Prompts, TokenLimits};
+use crate::tokenization::{PromptPrefixes, TokenLimits};
 
 /// Holds the settings of a ranker as read from the file `ranker.toml` in its model folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankerConfig {
     /// The architecture of the model.
-    pub architecture: Option<Architecture>,
+    pub architecture: Option<RankerArchitecture>,
     /// The maximum number of tokens of a query, including special ones.
     #[serde(alias = "query_pieces")]
     pub max_query_tokens: Option<usize>,
@@ -43,7 +43,7 @@ pub struct RankerConfig {
     pub max_document_tokens: Option<usize>,
     /// The prompts before queries and documents.
     #[serde(default)]
-    pub prompts: PromptConfig,
+    pub prompts: PromptPrefixConfig,
     /// The settings of a ColBERT that differ from its preset.
     pub colbert: Option<ColbertConfig>,
 }
@@ -51,10 +51,10 @@ pub struct RankerConfig {
 /// The architecture of a ranker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Architecture {
-    /// [`crate::EmbeddingKind::BiEncoder`].
+pub enum RankerArchitecture {
+    /// [`crate::EmbeddingComparison::BiEncoder`].
     BiEncoder,
-    /// [`crate::EmbeddingKind::LateInteraction`].
+    /// [`crate::EmbeddingComparison::LateInteraction`].
     LateInteraction,
     /// [`crate::Splade`].
     Splade,
@@ -62,24 +62,24 @@ pub enum Architecture {
     CrossEncoder,
     /// [`crate::Colbert`].
     Colbert,
-    /// [`crate::Epic`].
+    /// [`crate::EpicRanker`].
     Epic,
     /// [`crate::MonoT5`].
     #[serde(rename = "monot5")]
     MonoT5,
 }
 
-impl Architecture {
+impl RankerArchitecture {
     /// Returns the name in `ranker.toml`.
     fn name(self) -> &'static str {
         match self {
-            Architecture::BiEncoder => "bi-encoder",
-            Architecture::LateInteraction => "late-interaction",
-            Architecture::Splade => "splade",
-            Architecture::CrossEncoder => "cross-encoder",
-            Architecture::Colbert => "colbert",
-            Architecture::Epic => "epic",
-            Architecture::MonoT5 => "monot5",
+            RankerArchitecture::BiEncoder => "bi-encoder",
+            RankerArchitecture::LateInteraction => "late-interaction",
+            RankerArchitecture::Splade => "splade",
+            RankerArchitecture::CrossEncoder => "cross-encoder",
+            RankerArchitecture::Colbert => "colbert",
+            RankerArchitecture::Epic => "epic",
+            RankerArchitecture::MonoT5 => "monot5",
         }
     }
 }
@@ -87,7 +87,7 @@ impl Architecture {
 /// The prompts before queries and documents; `None` leaves them to the other files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PromptConfig {
+pub struct PromptPrefixConfig {
     /// The prompt of queries, for example `query: `.
     pub query: Option<String>,
     /// The prompt of documents, for example `passage: `.
@@ -104,15 +104,15 @@ pub struct ColbertConfig {
     /// The tokens after `[CLS]` of queries and of documents, or none.
     pub markers: Option<Vec<String>>,
     /// The tokens that fill up short queries.
-    pub augmentation: Option<QueryAugmentation>,
+    pub augmentation: Option<ColbertQueryAugmentation>,
     /// Whether punctuation of documents is compared.
     pub punctuation: Option<PunctuationPolicy>,
     /// The special tokens of a query that are compared.
     #[serde(rename = "query_keeps")]
-    pub scored_query_specials: Option<Vec<SpecialToken>>,
+    pub scored_query_specials: Option<Vec<ColbertSpecialToken>>,
     /// The special tokens of a document that are compared.
     #[serde(rename = "text_keeps")]
-    pub scored_document_specials: Option<Vec<SpecialToken>>,
+    pub scored_document_specials: Option<Vec<ColbertSpecialToken>>,
 }
 
 /// The settings of a ColBERT in a paper.
@@ -132,7 +132,7 @@ pub enum ColbertPreset {
 /// The tokens after the `[SEP]` of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueryAugmentation {
+pub enum ColbertQueryAugmentation {
     /// No tokens.
     None,
     /// `[MASK]` up to the maximum length. They attend to the query, and no token attends to them.
@@ -155,7 +155,7 @@ pub enum PunctuationPolicy {
 /// A special token of a late-interaction model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SpecialToken {
+pub enum ColbertSpecialToken {
     /// `[CLS]`, or `<s>`.
     Cls,
     /// The marker of queries or of documents.
@@ -167,9 +167,9 @@ pub enum SpecialToken {
 }
 
 /// The token limits and prompts of queries and documents.
-pub(crate) struct InputSettings {
+pub(crate) struct TokenLimitsAndPrompts {
     pub(crate) bounds: TokenLimits,
-    pub(crate) prompts: Prompts,
+    pub(crate) prompts: PromptPrefixes,
 }
 
 impl RankerConfig {
@@ -184,7 +184,7 @@ impl RankerConfig {
             return Ok(found);
         };
         match found.architecture {
-            None | Some(Architecture::Colbert) => {}
+            None | Some(RankerArchitecture::Colbert) => {}
             Some(_) => {
                 let reason = "[colbert] is there, but the architecture is another";
                 return Err(broken(reason.to_owned()));
@@ -201,7 +201,7 @@ impl RankerConfig {
     }
 
     /// Returns an error if the file declares another architecture than `used`.
-    pub(crate) fn check_architecture(&self, used: Architecture) -> Result<(), Error> {
+    pub(crate) fn check_architecture(&self, used: RankerArchitecture) -> Result<(), Error> {
         let refuse = |reason| Err(Error::RankerConfig { reason });
         let used_as = used.name();
         match self.architecture {
@@ -210,20 +210,22 @@ impl RankerConfig {
                  what it is, or change that line",
                 other.name()
             )),
-            None if self.colbert.is_some() && used != Architecture::Colbert => refuse(format!(
-                "[colbert] is there, and the folder was to be loaded as {used_as}; add \
+            None if self.colbert.is_some() && used != RankerArchitecture::Colbert => {
+                refuse(format!(
+                    "[colbert] is there, and the folder was to be loaded as {used_as}; add \
                  `architecture = \"colbert\"`, or take the table out"
-            )),
+                ))
+            }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Returns an error if token limits or prompts are set, which `what` does not use.
-    pub(crate) fn check_unset(&self, what: &str) -> Result<(), Error> {
+    pub(crate) fn check_no_limits_or_prompts(&self, what: &str) -> Result<(), Error> {
         for (name, set) in [
             ("max_query_tokens", self.max_query_tokens.is_some()),
             ("max_document_tokens", self.max_document_tokens.is_some()),
-            ("prompts", self.prompts != PromptConfig::default()),
+            ("prompts", self.prompts != PromptPrefixConfig::default()),
         ] {
             if set {
                 let reason = format!("`{name}` cannot be set of {what}; take it out");
@@ -234,21 +236,21 @@ impl RankerConfig {
     }
 
     /// Returns the settings of queries and documents, with at most `max_tokens` tokens by default.
-    pub(crate) fn input_settings(
+    pub(crate) fn token_limits_and_prompts(
         &self,
         max_tokens: usize,
         config: &EncoderConfig,
-    ) -> Result<InputSettings, Error> {
+    ) -> Result<TokenLimitsAndPrompts, Error> {
         let bounds = TokenLimits {
             query: self.max_query_tokens.unwrap_or(max_tokens),
             document: self.max_document_tokens.unwrap_or(max_tokens),
         };
-        check_bound(bounds.query, 3, config)?;
-        check_bound(bounds.document, 3, config)?;
-        let prompts = Prompts {
+        check_max_tokens(bounds.query, 3, config)?;
+        check_max_tokens(bounds.document, 3, config)?;
+        let prompts = PromptPrefixes {
             query: self.prompts.query.clone().unwrap_or_default(),
             text: self.prompts.document.clone().unwrap_or_default(),
         };
-        Ok(InputSettings { bounds, prompts })
+        Ok(TokenLimitsAndPrompts { bounds, prompts })
     }
 }

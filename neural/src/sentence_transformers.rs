@@ -10,15 +10,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::bert::LinearLayer;
-use crate::embedding::{Pooling, dot};
+use crate::embedding::{TokenPooling, dot};
 use crate::error::Error;
-use crate::model_files::{ModelFiles, ModuleFiles};
-use crate::tokenization::Prompts;
+use crate::model_files::{ModelFiles, SentenceTransformersModuleFiles};
+use crate::tokenization::PromptPrefixes;
 use crate::weights::ModelWeights;
 
 /// How two vectors are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Similarity {
+pub enum VectorSimilarity {
     /// The inner product of vectors of unit length, from −1 to 1.
     #[default]
     Cosine,
@@ -26,19 +26,19 @@ pub enum Similarity {
     Dot,
 }
 
-impl Similarity {
+impl VectorSimilarity {
     /// Returns the display name of the similarity: `cosine` or `dot product`.
-    pub fn name(self) -> &'static str {
+    pub fn display_name(self) -> &'static str {
         match self {
-            Similarity::Cosine => "cosine",
-            Similarity::Dot => "dot product",
+            VectorSimilarity::Cosine => "cosine",
+            VectorSimilarity::Dot => "dot product",
         }
     }
 }
 
 /// Returns the folders in `modules.json` whose files belong in
 /// [`ModelFiles::modules_with_weights`].
-pub fn module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
+pub fn dense_module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
     let modules: Vec<Module> = json(MODULES, modules)?;
     let dense = modules.into_iter().filter(|it| it.kind() == "Dense");
     Ok(dense.map(|it| it.path).collect())
@@ -46,9 +46,9 @@ pub fn module_folders(modules: &[u8]) -> Result<Vec<String>, Error> {
 
 /// The computation of a bi-encoder on the hidden states.
 #[derive(Default)]
-pub(crate) struct EmbeddingHead {
-    pub(crate) pooling: Pooling,
-    pub(crate) similarity: Similarity,
+pub(crate) struct BiEncoderHead {
+    pub(crate) pooling: TokenPooling,
+    pub(crate) similarity: VectorSimilarity,
     /// The steps after pooling, in order.
     steps: Vec<Step>,
 }
@@ -81,7 +81,7 @@ struct Settings {
     prompts: Option<BTreeMap<String, Option<String>>>,
 }
 
-/// The fields of `1_Pooling/config.json` that [`Pooling::parse`] does not use.
+/// The fields of `1_Pooling/config.json` that [`TokenPooling::parse`] does not use.
 #[derive(Default, Deserialize)]
 struct PoolingSettings {
     include_prompt: Option<bool>,
@@ -114,11 +114,15 @@ struct DenseConfig {
     use_residual: Option<bool>,
 }
 
-impl EmbeddingHead {
+impl BiEncoderHead {
     /// Reads the files; without them the pooling is the mean and the similarity the cosine. `width`
     /// is that of the hidden states.
-    pub(crate) fn read(files: &ModelFiles, width: usize) -> Result<EmbeddingHead, Error> {
-        let pooling = files.pooling.as_deref().map(Pooling::parse).transpose()?;
+    pub(crate) fn from_files(files: &ModelFiles, width: usize) -> Result<BiEncoderHead, Error> {
+        let pooling = files
+            .pooling
+            .as_deref()
+            .map(TokenPooling::parse)
+            .transpose()?;
         let modules = files.modules.as_deref().map(|it| json(MODULES, it));
         let modules: Vec<Module> = modules.transpose()?.unwrap_or_default();
         let (mut steps, mut width, mut pooled) = (Vec::new(), width, false);
@@ -163,13 +167,13 @@ impl EmbeddingHead {
             }
         }
         let similarity = match settings(files)?.similarity_fn_name.as_deref() {
-            None | Some("cosine") => Similarity::Cosine,
-            Some("dot") => Similarity::Dot,
+            None | Some("cosine") => VectorSimilarity::Cosine,
+            Some("dot") => VectorSimilarity::Dot,
             Some(other) => {
                 return refuse(SETTINGS, "similarity_fn_name", other, "cosine or dot");
             }
         };
-        Ok(EmbeddingHead {
+        Ok(BiEncoderHead {
             pooling: pooling.unwrap_or_default(),
             similarity,
             steps,
@@ -181,7 +185,7 @@ impl EmbeddingHead {
     /// `encode_document`, with one exception: if a folder has a prompt `passage` and none named
     /// `document`, release 6.2 adds an empty one and uses that. Here documents get the prompt of
     /// the folder.
-    pub(crate) fn prompts(files: &ModelFiles) -> Result<Prompts, Error> {
+    pub(crate) fn resolve_prompts(files: &ModelFiles) -> Result<PromptPrefixes, Error> {
         let declared = files.ranker_config()?.prompts;
         let settings = settings(files)?;
         let prompts = settings.prompts.unwrap_or_default();
@@ -201,13 +205,13 @@ impl EmbeddingHead {
             found.or_else(|| default.clone()).unwrap_or_default()
         };
         let texts = ["document", "passage", "corpus"];
-        let prompts = Prompts {
+        let prompts = PromptPrefixes {
             query: declared.query.unwrap_or_else(|| of(&["query"])),
             text: declared.document.unwrap_or_else(|| of(&texts)),
         };
         let pooling = files.pooling.as_deref().map(|it| json(POOLING, it));
         let pooling: PoolingSettings = pooling.transpose()?.unwrap_or_default();
-        if pooling.include_prompt == Some(false) && prompts != Prompts::default() {
+        if pooling.include_prompt == Some(false) && prompts != PromptPrefixes::default() {
             let expected = "true: tokens of a prompt are pooled with the others";
             return refuse(POOLING, "include_prompt", "false", expected);
         }
@@ -244,7 +248,10 @@ fn settings(files: &ModelFiles) -> Result<Settings, Error> {
 }
 
 /// Reads a dense module for vectors of `width` numbers.
-fn dense(module: &ModuleFiles, width: usize) -> Result<(LinearLayer, Activation), Error> {
+fn dense(
+    module: &SentenceTransformersModuleFiles,
+    width: usize,
+) -> Result<(LinearLayer, Activation), Error> {
     const FILE: &str = "config.json";
     let config: DenseConfig = json(FILE, &module.config)?;
     if config.in_features != width {
@@ -280,8 +287,8 @@ fn dense(module: &ModuleFiles, width: usize) -> Result<(LinearLayer, Activation)
     let outputs = config.out_features;
     let linear = match config.bias {
         Some(false) => {
-            let weight = weights.tensor("linear.weight", &[outputs, width])?;
-            LinearLayer::transposed(&weight, vec![0.0; outputs], width)
+            let weight = weights.read_tensor("linear.weight", &[outputs, width])?;
+            LinearLayer::from_transposed_weight(&weight, vec![0.0; outputs], width)
         }
         None | Some(true) => LinearLayer::load(&weights, "linear", width, outputs)?,
     };

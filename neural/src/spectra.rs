@@ -15,7 +15,7 @@ use crate::embedding::EncodedText;
 
 /// Accumulates the vectors of some tokens, text by text.
 #[derive(Debug, Clone)]
-pub struct SpectrumAccumulator {
+pub struct TokenSpectrumAccumulator {
     /// The number of dimensions, once there is a vector.
     width: usize,
     of: BTreeMap<u32, Sums>,
@@ -32,19 +32,19 @@ enum Sums {
 
 /// The spectrum of the vectors of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TokenSpectrum {
+pub struct TokenVectorSpectrum {
     /// The number of vectors.
     pub n: u64,
     /// λ_1 / Σ λ_k, above 0 and at most 1.
     pub ratio: f64,
 }
 
-impl SpectrumAccumulator {
+impl TokenSpectrumAccumulator {
     /// Creates an accumulator without vectors for the tokens with the given ids; other tokens are
     /// ignored.
-    pub fn new(tokens: impl IntoIterator<Item = u32>) -> SpectrumAccumulator {
+    pub fn for_tokens(tokens: impl IntoIterator<Item = u32>) -> TokenSpectrumAccumulator {
         let none = |it| (it, Sums::Vectors(Vec::new()));
-        SpectrumAccumulator {
+        TokenSpectrumAccumulator {
             width: 1,
             of: tokens.into_iter().map(none).collect(),
         }
@@ -52,7 +52,7 @@ impl SpectrumAccumulator {
 
     /// Adds the vectors of some texts, all of one model. Tokens are processed in parallel, each in
     /// the order of the texts.
-    pub fn add(&mut self, texts: &[&EncodedText]) {
+    pub fn add_texts(&mut self, texts: &[&EncodedText]) {
         let mut widths = texts.iter().filter_map(|it| it.vectors().next());
         if let Some(vector) = widths.next() {
             self.width = vector.len();
@@ -74,18 +74,18 @@ impl SpectrumAccumulator {
     }
 
     /// Returns the number of vectors of a token.
-    pub fn n_vectors(&self, token: u32) -> u64 {
+    pub fn n_vectors_of_token(&self, token: u32) -> u64 {
         self.of.get(&token).map_or(0, |it| it.n(self.width))
     }
 
     /// Returns the spectra of all tokens with at least `floor` vectors, by token id.
-    pub fn spectra(&self, floor: u64) -> BTreeMap<u32, TokenSpectrum> {
+    pub fn token_spectra(&self, floor: u64) -> BTreeMap<u32, TokenVectorSpectrum> {
         let each = self.of.par_iter();
         let found = each.filter_map(|(&id, sums)| {
             let n = sums.n(self.width);
             let enough = n >= floor.max(1);
             let ratio = enough.then(|| sums.ratio(self.width)).flatten()?;
-            Some((id, TokenSpectrum { n, ratio }))
+            Some((id, TokenVectorSpectrum { n, ratio }))
         });
         found.collect()
     }
@@ -168,7 +168,7 @@ fn add_product(products: &mut [f64], vector: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maxsim::tests::drawn;
+    use crate::maxsim::tests::random_numbers;
 
     fn ratio(numbers: &[f32], width: usize) -> f64 {
         let mut sums = Sums::Vectors(Vec::new());
@@ -186,7 +186,7 @@ mod tests {
             (40, 8, 0.272_385_315_533_408_17),
             (200, 16, 0.192_703_603_247_142_75),
         ] {
-            let numbers = drawn(rows * width, 7);
+            let numbers = random_numbers(rows * width, 7);
             let shifted: Vec<f32> = numbers.iter().map(|it| it + 0.5).collect();
             let found = ratio(&shifted, width);
             assert!((found - expected).abs() < 1e-9, "{rows} × {width}: {found}");

@@ -8,14 +8,14 @@
 use rayon::prelude::*;
 
 use crate::bert_cpu;
-use crate::config::{EncoderConfig, check_bound};
-use crate::device::ComputeTarget;
-use crate::encoder::Encoder;
+use crate::config::{EncoderConfig, check_max_tokens};
+use crate::device::DeviceAndPrecision;
+use crate::encoder::TransformerEncoder;
 use crate::error::Error;
 use crate::masked_lm::MaskedLmHead;
 use crate::model_files::ModelFiles;
-use crate::ranker_config::Architecture;
-use crate::tokenization::{InputRole, InputTokenizer, TokenizedText};
+use crate::ranker_config::RankerArchitecture;
+use crate::tokenization::{InputTokenizer, QueryOrDocumentRole, TokenizedText};
 use crate::weights::ModelWeights;
 
 /// A text as weights of tokens of the vocabulary.
@@ -27,7 +27,7 @@ pub struct SparseVector {
 
 impl SparseVector {
     /// Returns id and weight, above 0, in the order of ids.
-    pub fn weights(&self) -> &[(u32, f32)] {
+    pub fn token_weights(&self) -> &[(u32, f32)] {
         &self.weights
     }
 }
@@ -35,7 +35,7 @@ impl SparseVector {
 /// An encoder with its masked language modeling head.
 pub struct Splade {
     cutter: InputTokenizer,
-    encoder: Encoder,
+    encoder: TransformerEncoder,
     head: MaskedLmHead,
     hidden_size: usize,
     fingerprint: String,
@@ -44,7 +44,7 @@ pub struct Splade {
 impl Splade {
     /// Whether `config.json` describes an encoder with a masked language modeling head. The folder
     /// does not tell whether it was trained as SPLADE.
-    pub fn is_in(config: &[u8]) -> bool {
+    pub fn is_supported_config(config: &[u8]) -> bool {
         EncoderConfig::parse(config).is_ok_and(|it| it.has_masked_lm_head)
     }
 
@@ -53,35 +53,40 @@ impl Splade {
     pub fn load(
         files: &ModelFiles,
         max_tokens: usize,
-        device: ComputeTarget,
+        device: DeviceAndPrecision,
     ) -> Result<Self, Error> {
         let config = EncoderConfig::parse(&files.config)?;
-        check_bound(max_tokens, 3, &config)?;
+        check_max_tokens(max_tokens, 3, &config)?;
         let sides = files
-            .ranker_config_for(Architecture::Splade)?
-            .input_settings(max_tokens, &config)?;
+            .ranker_config_for_architecture(RankerArchitecture::Splade)?
+            .token_limits_and_prompts(max_tokens, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
         let cutter = InputTokenizer::load(&files.tokenizer, v, max_tokens)?;
         let weights = ModelWeights::open(&files.weights, config.family.tensor_prefix())?;
-        let head = MaskedLmHead::load(&weights, &weights.without_prefix(), &config)?;
+        let head = MaskedLmHead::load(&weights, &weights.without_tensor_prefix(), &config)?;
         Ok(Splade {
             head,
             hidden_size: h,
-            encoder: Encoder::load(&weights, config, sides.bounds.max(), device)?,
-            cutter: cutter.with_settings(sides.bounds, sides.prompts)?,
+            encoder: TransformerEncoder::load(
+                &weights,
+                config,
+                sides.bounds.larger_limit(),
+                device,
+            )?,
+            cutter: cutter.with_limits_and_prompts(sides.bounds, sides.prompts)?,
             fingerprint: files.fingerprint("splade", max_tokens),
         })
     }
 
     /// Returns the tokens of `text`, and whether it was truncated.
-    pub fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
+    pub fn tokenize(&self, side: QueryOrDocumentRole, text: &str) -> Result<TokenizedText, Error> {
         self.cutter.tokenize(side, text)
     }
 
     /// Computes the weights of each text.
     pub fn encode(&self, batch: &[&TokenizedText]) -> Result<Vec<SparseVector>, Error> {
         let states = self.encoder.forward_texts(batch)?;
-        let each = states.by_input().into_par_iter();
+        let each = states.split_by_input().into_par_iter();
         each.map(|it| self.weigh(it)).collect()
     }
 
@@ -102,8 +107,8 @@ impl Splade {
     }
 
     /// Returns the token as in the vocabulary, for example `##ing`.
-    pub fn token(&self, id: u32) -> String {
-        self.cutter.token(id)
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.cutter.id_to_token(id)
     }
 
     /// Returns the fingerprint of the ranker: SHA-256 in hex over the files of the model and the
@@ -114,9 +119,9 @@ impl Splade {
 
     /// Computes the weights from the hidden states of a text, `[t, h]`.
     fn weigh(&self, hidden: &[f32]) -> Result<SparseVector, Error> {
-        let transformed = self.head.transform(hidden); // [t, h]
+        let transformed = self.head.transform_hidden_states(hidden); // [t, h]
         let words = &self.head.output_embeddings;
-        let most = bert_cpu::column_max(&transformed, words, self.hidden_size); // [v]
+        let most = bert_cpu::max_product_per_word(&transformed, words, self.hidden_size); // [v]
         let mut weights = Vec::new();
         for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {
             let logit = f64::from(most) + f64::from(*bias);

@@ -28,7 +28,7 @@ pub(crate) use tokenizer::T5Tokenizer;
 
 use gemm::Parallelism;
 
-use crate::device::ComputeTarget;
+use crate::device::DeviceAndPrecision;
 use crate::error::Error;
 use crate::model_files::ModelFiles;
 use crate::tokenization::EncoderInput;
@@ -49,9 +49,9 @@ impl T5 {
     pub(crate) fn load(
         files: &ModelFiles,
         config: T5Config,
-        computing: impl Into<ComputeTarget>,
+        computing: impl Into<DeviceAndPrecision>,
     ) -> Result<T5, Error> {
-        computing.into().require_default("a T5")?;
+        computing.into().require_cpu_f32("a T5")?;
         let weights = ModelWeights::open(&files.weights, "")?;
         Ok(T5 {
             parameters: T5Parameters::load(&weights, config)?,
@@ -65,11 +65,11 @@ impl T5 {
     /// Returns the normalized states of every token of every text: `[t, h]`. Runs on one thread,
     /// except for products with `parallelism`.
     pub(crate) fn encode(&self, texts: &[EncoderInput<'_>], parallelism: Parallelism) -> Vec<f32> {
-        encoder::forward(&self.parameters, texts, parallelism)
+        encoder::run_t5_encoder(&self.parameters, texts, parallelism)
     }
 
     /// Returns the keys and values of a text's states `[l, h]` for cross-attention.
-    pub(crate) fn cross_attention_cache(
+    pub(crate) fn compute_cross_attention_cache(
         &self,
         states: &[f32],
         parallelism: Parallelism,
@@ -78,12 +78,12 @@ impl T5 {
     }
 
     /// Returns the decoder for at most `max_new` tokens.
-    pub(crate) fn decoder(&self, max_new: usize) -> T5Decoder<'_> {
-        T5Decoder::new(&self.parameters, max_new)
+    pub(crate) fn create_decoder(&self, max_new: usize) -> T5Decoder<'_> {
+        T5Decoder::with_max_new_tokens(&self.parameters, max_new)
     }
 
     /// Returns an error for tokens of another model.
-    pub(crate) fn check(&self, ids: &[u32], max_tokens: usize) -> Result<(), Error> {
+    pub(crate) fn check_token_ids(&self, ids: &[u32], max_tokens: usize) -> Result<(), Error> {
         let v = self.config().vocab_size;
         let foreign = |reason| Err(Error::InvalidTokens { reason });
         if !(1..=max_tokens).contains(&ids.len()) {
@@ -98,7 +98,7 @@ impl T5 {
 
 /// Returns an error for a maximum number of tokens that leaves no room for a text or exceeds
 /// [`MOST_PIECES`].
-pub(crate) fn check_bound(found: usize, least: usize) -> Result<(), Error> {
+pub(crate) fn check_t5_max_tokens(found: usize, least: usize) -> Result<(), Error> {
     match (least..=MOST_PIECES).contains(&found) {
         true => Ok(()),
         false => Err(Error::MaxTokens {

@@ -5,7 +5,7 @@ use crate::tokenizer::HfTokenizer;
 
 /// The role of a text. Models may encode the same words differently as query and as document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum InputRole {
+pub enum QueryOrDocumentRole {
     /// The query.
     Query,
     /// A document that is ranked.
@@ -17,7 +17,7 @@ pub enum InputRole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenizedText {
     /// The role of the text.
-    pub role: InputRole,
+    pub role: QueryOrDocumentRole,
     /// The token ids, including `[CLS]` and `[SEP]`, so at least two except for a T5; for ColBERT
     /// also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
@@ -68,7 +68,7 @@ impl<'a> EncoderInput<'a> {
 
     /// Returns the segment of the token at position `at`: 0 for the first segment, 1 for the
     /// second.
-    pub(crate) fn segment(&self, at: usize) -> usize {
+    pub(crate) fn segment_of_token(&self, at: usize) -> usize {
         usize::from(at >= self.second_segment_start)
     }
 }
@@ -89,37 +89,37 @@ impl TokenLimits {
         }
     }
 
-    pub(crate) fn for_role(self, side: InputRole) -> usize {
+    pub(crate) fn for_role(self, side: QueryOrDocumentRole) -> usize {
         match side {
-            InputRole::Query => self.query,
-            InputRole::Document => self.document,
+            QueryOrDocumentRole::Query => self.query,
+            QueryOrDocumentRole::Document => self.document,
         }
     }
 
     /// Returns the larger of the query and document limits, in tokens.
-    pub(crate) fn max(self) -> usize {
+    pub(crate) fn larger_limit(self) -> usize {
         self.query.max(self.document)
     }
 }
 
 /// The prompts that are added before queries and documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Prompts {
+pub(crate) struct PromptPrefixes {
     pub(crate) query: String,
     pub(crate) text: String,
 }
 
-impl Prompts {
-    fn of(&self, side: InputRole) -> &str {
+impl PromptPrefixes {
+    fn of(&self, side: QueryOrDocumentRole) -> &str {
         match side {
-            InputRole::Query => &self.query,
-            InputRole::Document => &self.text,
+            QueryOrDocumentRole::Query => &self.query,
+            QueryOrDocumentRole::Document => &self.text,
         }
     }
 }
 
 /// The tokens of a text, without special ones.
-pub(crate) struct ContentTokens {
+pub(crate) struct NonSpecialTokens {
     pub(crate) ids: Vec<u32>,
     pub(crate) spans: Vec<(u32, u32)>,
     pub(crate) truncated: bool,
@@ -131,7 +131,7 @@ pub(crate) struct InputTokenizer {
     cls: u32,
     sep: u32,
     bounds: TokenLimits,
-    prompts: Prompts,
+    prompts: PromptPrefixes,
     /// The maximum number of tokens of a query and a document together.
     max_tokens: usize,
     /// The number of separators between a query and a document in one sequence.
@@ -147,7 +147,7 @@ impl InputTokenizer {
         vocab_size: usize,
         max_tokens: usize,
     ) -> Result<InputTokenizer, Error> {
-        let tokenizer = HfTokenizer::read(json, vocab_size)?;
+        let tokenizer = HfTokenizer::from_json(json, vocab_size)?;
         // The names in BERT and in RoBERTa.
         let special = |tokens: [&str; 2]| {
             let found = tokens.iter().find_map(|it| tokenizer.token_to_id(it));
@@ -160,14 +160,14 @@ impl InputTokenizer {
             sep: special(["[SEP]", "</s>"])?,
             tokenizer,
             bounds: TokenLimits::uniform(max_tokens),
-            prompts: Prompts::default(),
+            prompts: PromptPrefixes::default(),
             max_tokens,
             n_separators: 1,
         })
     }
 
     /// Sets the number of separators between a query and a document.
-    pub(crate) fn with_separators(self, n_separators: usize) -> InputTokenizer {
+    pub(crate) fn with_pair_separators(self, n_separators: usize) -> InputTokenizer {
         InputTokenizer {
             n_separators,
             ..self
@@ -180,18 +180,18 @@ impl InputTokenizer {
     }
 
     /// Sets the limits and the prompts of queries and documents; returns an error like
-    /// [`InputTokenizer::check_prompts`].
-    pub(crate) fn with_settings(
+    /// [`InputTokenizer::check_prompts_fit`].
+    pub(crate) fn with_limits_and_prompts(
         self,
         bounds: TokenLimits,
-        prompts: Prompts,
+        prompts: PromptPrefixes,
     ) -> Result<InputTokenizer, Error> {
         let cutter = InputTokenizer {
             bounds,
             prompts,
             ..self
         };
-        cutter.check_prompts(TokenLimits {
+        cutter.check_prompts_fit(TokenLimits {
             query: bounds.query - 2,
             document: bounds.document - 2,
         })?;
@@ -200,14 +200,17 @@ impl InputTokenizer {
 
     /// Returns an error if a prompt leaves no room for a single token of a text, where `room` is
     /// the maximum number of tokens without special ones.
-    pub(crate) fn check_prompts(&self, room: TokenLimits) -> Result<(), Error> {
-        for side in [InputRole::Query, InputRole::Document] {
-            let n_tokens = self.content_tokens(side, "", usize::MAX)?.ids.len();
+    pub(crate) fn check_prompts_fit(&self, room: TokenLimits) -> Result<(), Error> {
+        for side in [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document] {
+            let n_tokens = self
+                .tokenize_without_specials(side, "", usize::MAX)?
+                .ids
+                .len();
             if n_tokens >= room.for_role(side) {
                 return Err(Error::PromptTooLong {
                     side: match side {
-                        InputRole::Query => "queries",
-                        InputRole::Document => "texts",
+                        QueryOrDocumentRole::Query => "queries",
+                        QueryOrDocumentRole::Document => "texts",
                     },
                     n_tokens,
                     room: room.for_role(side),
@@ -249,8 +252,12 @@ impl InputTokenizer {
     }
 
     /// Returns the tokens of `text` with special tokens, truncated to the maximum of its role.
-    pub(crate) fn tokenize(&self, side: InputRole, text: &str) -> Result<TokenizedText, Error> {
-        let inner = self.content_tokens(side, text, self.bounds.for_role(side) - 2)?;
+    pub(crate) fn tokenize(
+        &self,
+        side: QueryOrDocumentRole,
+        text: &str,
+    ) -> Result<TokenizedText, Error> {
+        let inner = self.tokenize_without_specials(side, text, self.bounds.for_role(side) - 2)?;
         let mut ids = Vec::with_capacity(inner.ids.len() + 2);
         ids.push(self.cls);
         ids.extend(inner.ids);
@@ -264,12 +271,12 @@ impl InputTokenizer {
     }
 
     /// Returns the first `most` tokens of the prompt and `text`.
-    pub(crate) fn content_tokens(
+    pub(crate) fn tokenize_without_specials(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         text: &str,
         most: usize,
-    ) -> Result<ContentTokens, Error> {
+    ) -> Result<NonSpecialTokens, Error> {
         let prompt = self.prompts.of(side);
         let encoding = match prompt {
             "" => self.tokenizer.encode(text)?,
@@ -279,7 +286,7 @@ impl InputTokenizer {
         let before = prompt.chars().count();
         let place = |it: usize| it.saturating_sub(before) as u32;
         let spans = encoding.get_offsets()[..kept].iter();
-        Ok(ContentTokens {
+        Ok(NonSpecialTokens {
             ids: encoding.get_ids()[..kept].to_vec(),
             spans: spans.map(|&(a, b)| (place(a), place(b))).collect(),
             truncated: kept < encoding.len(),
@@ -287,29 +294,30 @@ impl InputTokenizer {
     }
 
     /// Returns the first token of `text`, without a prompt.
-    pub(crate) fn first_token(&self, text: &str) -> Result<Option<u32>, Error> {
-        let encoding = self.tokenizer.encode_fast(text)?;
+    pub(crate) fn first_token_id(&self, text: &str) -> Result<Option<u32>, Error> {
+        let encoding = self.tokenizer.encode_without_spans(text)?;
         Ok(encoding.get_ids().first().copied())
     }
 
     /// Returns the id of the unknown token.
-    pub(crate) fn unknown_token(&self) -> Option<u32> {
-        self.id("[UNK]").or_else(|| self.id("<unk>"))
+    pub(crate) fn unknown_token_id(&self) -> Option<u32> {
+        self.token_to_id("[UNK]")
+            .or_else(|| self.token_to_id("<unk>"))
     }
 
     /// Returns the token ids of `[CLS]` and `[SEP]`, or of `<s>` and `</s>` in a RoBERTa
     /// vocabulary.
-    pub(crate) fn cls_and_sep(&self) -> (u32, u32) {
+    pub(crate) fn cls_and_sep_ids(&self) -> (u32, u32) {
         (self.cls, self.sep)
     }
 
     /// Returns the id of a token, given as in the vocabulary.
-    pub(crate) fn id(&self, token: &str) -> Option<u32> {
+    pub(crate) fn token_to_id(&self, token: &str) -> Option<u32> {
         self.tokenizer.token_to_id(token)
     }
 
     /// Returns the token as in the vocabulary, for example `##ing`.
-    pub(crate) fn token(&self, id: u32) -> String {
+    pub(crate) fn id_to_token(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_default()
     }
 }

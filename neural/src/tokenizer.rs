@@ -15,7 +15,7 @@ pub(crate) struct HfTokenizer(tokenizers::Tokenizer);
 impl HfTokenizer {
     /// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
     /// needed, and callers have to know about truncation.
-    pub(crate) fn read(json: &[u8], vocab_size: usize) -> Result<HfTokenizer, Error> {
+    pub(crate) fn from_json(json: &[u8], vocab_size: usize) -> Result<HfTokenizer, Error> {
         let tokenizer = caught(|| {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(json)?;
             tokenizer.with_padding(None);
@@ -35,7 +35,7 @@ impl HfTokenizer {
     }
 
     /// Returns the tokens of a text without spans, which is faster.
-    pub(crate) fn encode_fast(&self, text: &str) -> Result<Encoding, Error> {
+    pub(crate) fn encode_without_spans(&self, text: &str) -> Result<Encoding, Error> {
         caught(|| self.0.encode_fast(text, false))
     }
 

@@ -33,12 +33,12 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// Returns the same file with full names, for a head next to its encoder.
-    pub(crate) fn without_prefix(&self) -> ModelWeights<'a> {
-        self.with_prefix("")
+    pub(crate) fn without_tensor_prefix(&self) -> ModelWeights<'a> {
+        self.with_tensor_prefix("")
     }
 
     /// Returns the same file with names that begin with `prefix`.
-    pub(crate) fn with_prefix(&self, prefix: &'static str) -> ModelWeights<'a> {
+    pub(crate) fn with_tensor_prefix(&self, prefix: &'static str) -> ModelWeights<'a> {
         ModelWeights {
             file: self.file.clone(),
             prefix,
@@ -46,12 +46,12 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// Whether the names have the prefix with which the file was opened.
-    pub(crate) fn is_prefixed(&self) -> bool {
+    pub(crate) fn has_tensor_prefix(&self) -> bool {
         !self.prefix.is_empty()
     }
 
     /// Returns the number of rows of `width` numbers in tensor `name`.
-    pub(crate) fn n_rows(&self, name: &str, width: usize) -> Result<usize, Error> {
+    pub(crate) fn n_tensor_rows(&self, name: &str, width: usize) -> Result<usize, Error> {
         let name = format!("{}{name}", self.prefix);
         let Ok(view) = self.file.get(&name) else {
             return Err(Error::MissingTensor { name });
@@ -67,12 +67,12 @@ impl<'a> ModelWeights<'a> {
     }
 
     /// Whether there is a tensor of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has_tensor(&self, name: &str) -> bool {
         self.file.get(&format!("{}{name}", self.prefix)).is_ok()
     }
 
     /// Returns the numbers of tensor `name` in row-major order, as f32.
-    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
+    pub(crate) fn read_tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let name = format!("{}{name}", self.prefix);
         let Ok(view) = self.file.get(&name) else {
             return Err(Error::MissingTensor { name });

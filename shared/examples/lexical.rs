@@ -24,13 +24,13 @@ use serde_json::{Value, json};
 use shared::collection::{Run, beir, trec};
 use shared::index::term_statistics::QueryTerms;
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::features::{DocumentFeatures, QueryContext};
-use shared::probe::manipulation::{LookupTables, Manipulation, ManipulationInput};
-use shared::probe::mining::{Miner, MiningResult, QueryMiningResult, QueryPool};
-use shared::probe::{Axiom, AxiomVariant, Limits, Probe};
+use shared::probe::features::{DocumentFeatures, QueryPoolFeatures};
+use shared::probe::manipulation::{Manipulation, ManipulationInput, ManipulationWordLists};
+use shared::probe::mining::{InstanceMiner, MiningResult, PooledQuery, QueryMiningResult};
+use shared::probe::{Axiom, AxiomVariant, MiningLimits, Probe};
 use shared::rank::LexicalRanker;
 use shared::rank::max_score::TopKSearcher;
-use shared::text::linguistics::{LinguisticAnalysis, analyze};
+use shared::text::linguistics::{LinguisticAnalysis, analyze_linguistically};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 use shared::word_vectors::glove::{GloveCorpus, GloveSettings, GloveTrainer};
 
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         queries: given
             .queries
             .iter()
-            .map(|it| index.query_terms(it))
+            .map(|it| index.query_term_statistics(it))
             .collect(),
         index,
         given,
@@ -103,22 +103,22 @@ impl Given {
     fn read(collection: &Path) -> Result<Given, Box<dyn Error>> {
         let open = |name: &str| File::open(collection.join(name));
         let (name, quiet) = ("corpus.jsonl.gz", &mut |_| {});
-        let (docs, _) = beir::read_corpus(name, open(name)?, quiet)?;
+        let (docs, _) = beir::read_beir_documents(name, open(name)?, quiet)?;
         let name = "queries.jsonl.gz";
-        let (queries, _) = beir::read_queries(name, open(name)?, quiet)?;
+        let (queries, _) = beir::read_beir_queries(name, open(name)?, quiet)?;
         let name = "runs/BM25.run.gz";
         let (run, _): (Run, _) = trec::read_run(name, open(name)?, quiet)?;
         let numbers: BTreeMap<&str, DocNo> =
             docs.iter().map(|it| it.id.as_str()).zip(0..).collect();
         let pools = queries.iter().map(|query| {
-            let top = run.top(&query.id, TOP);
+            let top = run.top_documents(&query.id, TOP);
             top.iter()
                 .filter_map(|it| numbers.get(it).copied())
                 .collect()
         });
         Ok(Given {
             pools: pools.collect(),
-            texts: docs.iter().map(|it| it.body()).collect(),
+            texts: docs.iter().map(|it| it.text_with_title()).collect(),
             queries: queries.into_iter().map(|it| it.text).collect(),
         })
     }
@@ -133,10 +133,10 @@ impl Given {
         lines(&folder.join("texts.jsonl"), &self.texts)?;
         lines(&folder.join("queries.jsonl"), &self.queries)?;
         let docs: Vec<_> = (0..index.n_docs() as DocNo)
-            .map(|it| index.terms(it))
+            .map(|it| index.terms_of_doc(it))
             .collect();
         let asked = self.queries.iter().map(|it| {
-            let terms = index.query_terms(it).into_iter();
+            let terms = index.query_term_statistics(it).into_iter();
             terms
                 .flat_map(|it| vec![it.term_no; it.count as usize])
                 .flatten()
@@ -154,13 +154,13 @@ impl Given {
         )?;
         let terms_of = |text: &str| -> Vec<String> {
             Analyzer::default()
-                .terms(text)
+                .terms_with_positions(text)
                 .into_iter()
                 .map(|it| it.0)
                 .collect()
         };
         let pools = self.queries.iter().zip(&self.pools).map(|(query, pool)| {
-            let known = mined.query_terms(query);
+            let known = mined.query_term_statistics(query);
             json!({
                 "query": query,
                 "terms": terms_of(query),
@@ -201,7 +201,7 @@ impl Bench {
         Ok(json!({
             "seconds": seconds,
             "n_docs": index.n_docs(),
-            "n_terms": index.totals().n_terms,
+            "n_terms": index.collection_totals().n_terms,
         }))
     }
 
@@ -229,9 +229,9 @@ impl Bench {
     fn mine(&self) -> Value {
         let analyzer = Analyzer::default();
         let index = self.given.index(&analyzer).expect("it was indexed before");
-        let limits = Limits::STANDARD;
+        let limits = MiningLimits::STANDARD;
         let three = THREE.map(|it| (it, AxiomVariant::Fixed));
-        let six: Vec<(Probe, AxiomVariant)> = Probe::paper_axioms(false)
+        let six: Vec<(Probe, AxiomVariant)> = Probe::minable_paper_axioms(false)
             .into_iter()
             .map(|it| (it, AxiomVariant::Fixed))
             .collect();
@@ -239,11 +239,16 @@ impl Bench {
             .given
             .queries
             .iter()
-            .map(|it| index.query_terms(it))
+            .map(|it| index.query_term_statistics(it))
             .collect();
 
         let mine = |query: &QueryTerms, pool: &[DocumentFeatures]| {
-            let case = QueryContext::new(query, pool, &limits, index.totals());
+            let case = QueryPoolFeatures::without_word_vectors(
+                query,
+                pool,
+                &limits,
+                index.collection_totals(),
+            );
             THREE
                 .iter()
                 .for_each(|it| drop(black_box(it.find_instances(AxiomVariant::Fixed, &case))));
@@ -257,7 +262,7 @@ impl Bench {
                 let read = Index::build(&analyzer, texts).expect("a pool is small");
                 let query = here(terms, &read);
                 let counted = (0..pool.len() as DocNo)
-                    .map(|it| DocumentFeatures::new(read.terms(it), &query));
+                    .map(|it| DocumentFeatures::from_terms(read.terms_of_doc(it), &query));
                 let counted: Vec<DocumentFeatures> = counted.collect();
                 mine(&query, &counted);
             }
@@ -268,7 +273,7 @@ impl Bench {
             .zip(&self.given.pools)
             .map(|(query, pool)| {
                 pool.iter()
-                    .map(|&it| DocumentFeatures::new(index.terms(it), query))
+                    .map(|&it| DocumentFeatures::from_terms(index.terms_of_doc(it), query))
                     .collect()
             })
             .collect();
@@ -279,16 +284,18 @@ impl Bench {
         });
         let mined = |asked: &[(Probe, AxiomVariant)]| {
             let each = self.given.queries.iter().zip(&self.given.pools);
-            let miner = Miner {
+            let miner = InstanceMiner {
                 index: &index,
                 word_vectors: None,
                 probes: asked,
                 limits: &limits,
             };
             let shards: Vec<QueryMiningResult> = each
-                .map(|(query, pool)| miner.mine(&QueryPool::without_grades(query, pool)))
+                .map(|(query, pool)| {
+                    miner.mine_pooled_query(&PooledQuery::without_grades(query, pool))
+                })
                 .collect();
-            MiningResult::collect(asked, shards)
+            MiningResult::from_query_results(asked, shards)
         };
         let from_index = mean(|| drop(black_box(mined(&three))));
         let all_six = mean(|| drop(black_box(mined(&six))));
@@ -310,8 +317,11 @@ impl Bench {
 
     /// Word vectors of the collection, as many passes as the peer makes.
     fn glove(&self) -> Result<Value, Box<dyn Error>> {
-        let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
-        self.given.texts.iter().for_each(|it| builder.add(it));
+        let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+        self.given
+            .texts
+            .iter()
+            .for_each(|it| builder.add_document(it));
         let index = builder.finish()?;
         let settings = GloveSettings {
             n_epochs: PASSES,
@@ -321,11 +331,11 @@ impl Bench {
         let corpus = GloveCorpus::new(&index, settings)?;
         let counted = corpus.count_cooccurrences(0..corpus.n_docs());
         let mut trainer = GloveTrainer::new(corpus, vec![counted]);
-        trainer.train();
-        let vectors = trainer.finish();
+        trainer.train_remaining_rounds();
+        let vectors = trainer.into_word_vectors();
         Ok(json!({
             "seconds": start.seconds(),
-            "n_tokens": u64::from(PASSES) * index.totals().n_terms,
+            "n_tokens": u64::from(PASSES) * index.collection_totals().n_terms,
             "n_words": vectors.len(),
         }))
     }
@@ -338,17 +348,17 @@ impl Bench {
         let others: Vec<(&str, LinguisticAnalysis)> = self.given.texts[texts.len()..]
             .iter()
             .take(8)
-            .map(|it| (it.as_str(), analyze(it)))
+            .map(|it| (it.as_str(), analyze_linguistically(it)))
             .collect();
         let others: Vec<(&str, &LinguisticAnalysis)> =
             others.iter().map(|it| (it.0, &it.1)).collect();
-        let tools = LookupTables::default();
+        let tools = ManipulationWordLists::default();
         let make = |from: usize, texts: &[String]| -> (usize, f64) {
             let mut n_made = 0;
             let mut seconds = 0.0;
             for (at, text) in texts.iter().enumerate() {
                 let analysing = ThreadClock::start();
-                let analysis = analyze(text);
+                let analysis = analyze_linguistically(text);
                 seconds += analysing.seconds();
                 let source = ManipulationInput {
                     id: "d",
@@ -391,7 +401,7 @@ impl Bench {
     fn memory(&self) -> Result<Value, Box<dyn Error>> {
         let index = self.given.index(&Analyzer::default())?;
         Ok(json!({
-            "index_bytes": index.n_bytes(),
+            "index_bytes": index.memory_bytes(),
             "text_bytes": self.given.n_bytes(),
             "peak_bytes": peak_bytes(),
         }))
@@ -401,7 +411,7 @@ impl Bench {
 /// The interval of a fraction over 3 million instances of 1,558 queries, as many as a table of
 /// Câmara & Hauff has.
 fn bootstrap() -> Value {
-    let query = |at: u64| shared::stats::bootstrap::VerdictCounts {
+    let query = |at: u64| shared::stats::bootstrap::QueryVerdictCounts {
         n_agreeing: 900 + at * 37 % 900,
         n_verdicts: 1_926,
     };

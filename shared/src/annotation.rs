@@ -32,10 +32,10 @@ pub mod export;
 
 use serde::{Deserialize, Serialize};
 
-pub use answer::{AnnotatorAnswer, Preference, ReasonRating};
-pub use display_order::DisplayOrder;
-pub use event::{AnnotationEvent, LogEntry};
-pub use event_key::EventKey;
+pub use answer::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};
+pub use display_order::DocumentDisplayOrder;
+pub use event::{AnnotationEvent, AnnotationLogEntry};
+pub use event_key::AnnotationEventKey;
 pub use judgments::ItemAnswers;
 pub use log::AnnotationLog;
 pub use task::{AnnotationItem, AnnotationTask};

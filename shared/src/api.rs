@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use address::RequestAddress;
 
 use crate::compare::compared_query::ComparedQuery;
-use crate::compare::query_list::QueryListOptions;
-use crate::compare::query_list::QueryPage;
-use crate::compare::{ComparisonOptions, RankerComparison};
+use crate::compare::query_list::ComparedQueryListOptions;
+use crate::compare::query_list::ComparedQueryPage;
+use crate::compare::{RankerComparison, RankerComparisonOptions};
 use crate::error::Error;
 use crate::index::CollectionTotals;
 use crate::late_interaction::ListedAnalysis;
@@ -34,8 +34,8 @@ use crate::reproduce::PaperTable;
 use crate::score::RankerInfo;
 use crate::score::rescoring::RescoringRecord;
 use crate::study::behavioral_tests::{BehavioralTestOptions, BehavioralTestResults};
-use crate::study::controls::StudyControls;
-use crate::study::figures::{FigureOptions, StudyFigures};
+use crate::study::controls::StudyPageControls;
+use crate::study::figures::{StudyFigureOptions, StudyFigures};
 use crate::study::instance_details::InstanceDetails;
 use crate::study::instance_list::{InstanceListOptions, InstancePage};
 use crate::study::overview::{StudyOverview, StudySummary};
@@ -134,7 +134,7 @@ endpoints! {
     Get "/api/studies/{study}/late-interaction" ListLateInteractionAnalysesRequest => Vec<ListedAnalysis>;
     Get "/api/studies/{study}/late-interaction/{ranker}/top-documents" GetTopDocumentsRequest => TopDocuments;
     Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
-    Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => QueryPage;
+    Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => ComparedQueryPage;
     Get "/api/studies/{study}/compare/queries/{query_id}" GetComparedQueryRequest => ComparedQuery;
     Get "/api/studies/{study}/reproductions/{paper}/tables/{table}" GetReproductionRequest => Vec<ReportTable>;
     Get "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances" ListInstancesRequest => InstancePage;
@@ -217,7 +217,7 @@ pub struct GetStudyRequest {
     pub study: String,
     /// The controls of the page.
     #[serde(default)]
-    pub controls: StudyControls,
+    pub controls: StudyPageControls,
 }
 
 /// Returns the figures of a study.
@@ -228,7 +228,7 @@ pub struct GetFiguresRequest {
     pub study: String,
     /// The options of the figures.
     #[serde(default)]
-    pub options: FigureOptions,
+    pub options: StudyFigureOptions,
 }
 
 /// Returns the results of a study's behavioral tests.
@@ -270,7 +270,7 @@ pub struct CompareRankersRequest {
     pub study: String,
     /// The rankers and the queries that count.
     #[serde(default)]
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
 }
 
 /// Lists some of the queries of a [`CompareRankersRequest`].
@@ -281,10 +281,10 @@ pub struct ListComparedQueriesRequest {
     pub study: String,
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
     /// The group of queries, their order and the page.
     #[serde(default)]
-    pub page: QueryListOptions,
+    pub page: ComparedQueryListOptions,
 }
 
 /// Returns one query of a [`CompareRankersRequest`], with the top documents of each ranker.
@@ -295,7 +295,7 @@ pub struct GetComparedQueryRequest {
     pub study: String,
     /// As in [`CompareRankersRequest`].
     #[serde(default)]
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
     /// Id of the query.
     pub query_id: String,
 }

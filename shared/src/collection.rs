@@ -15,16 +15,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, ReadReport};
+use crate::error::{Error, FileReadReport};
 
 /// A callback that receives the number of bytes of a file read so far, before decompression.
-pub type ByteProgress<'a> = &'a mut dyn FnMut(u64);
+pub type ByteProgressCallback<'a> = &'a mut dyn FnMut(u64);
 
 /// The content of a file, with a report on warnings and rejected rows.
-pub type ReadResult<T> = Result<(T, ReadReport), Error>;
+pub type FileReadResult<T> = Result<(T, FileReadReport), Error>;
 
-/// A [`ReadResult`] of rows in the order of the file.
-pub type ReadRows<T> = ReadResult<Vec<T>>;
+/// A [`FileReadResult`] of rows in the order of the file.
+pub type RowsReadResult<T> = FileReadResult<Vec<T>>;
 
 /// A query of a collection: its id, its text, and optionally its group and split.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub struct Document {
 
 impl Document {
     /// Returns the text that is analyzed, scored and shown: title, a space, body, trimmed.
-    pub fn body(&self) -> String {
+    pub fn text_with_title(&self) -> String {
         format!("{} {}", self.title, self.text).trim().to_owned()
     }
 }
@@ -109,7 +109,7 @@ pub struct Run(pub BTreeMap<String, Vec<RunEntry>>);
 
 impl Run {
     /// Returns the first `k` documents of a query, ordered by rank, then document id.
-    pub fn top(&self, query: &str, k: usize) -> Vec<&str> {
+    pub fn top_documents(&self, query: &str, k: usize) -> Vec<&str> {
         let mut rows: Vec<&RunEntry> = self.0.get(query).into_iter().flatten().collect();
         rows.sort_by(|a, b| (a.rank, &a.doc).cmp(&(b.rank, &b.doc)));
         rows.into_iter().take(k).map(|it| it.doc.as_str()).collect()
@@ -129,7 +129,7 @@ pub struct Collection {
 
 impl Collection {
     /// Returns the number of each document by its id.
-    pub fn doc_numbers(&self) -> BTreeMap<&str, u32> {
+    pub fn doc_numbers_by_id(&self) -> BTreeMap<&str, u32> {
         self.docs
             .iter()
             .enumerate()
@@ -138,14 +138,14 @@ impl Collection {
     }
 
     /// Returns the grades of documents for a query.
-    pub fn grades(&self, query: usize, docs: &[u32]) -> Vec<Option<i32>> {
+    pub fn grades_of_documents(&self, query: usize, docs: &[u32]) -> Vec<Option<i32>> {
         let grades = self.qrels.0.get(&self.queries[query].id);
         let grade = |doc: &u32| grades?.get(&self.docs[*doc as usize].id).copied();
         docs.iter().map(grade).collect()
     }
 
     /// Sets the split of each query.
-    pub fn set_splits(&mut self, splits: &QuerySplits) {
+    pub fn set_query_splits(&mut self, splits: &QuerySplits) {
         for query in &mut self.queries {
             if let Some(split) = splits.get(&query.id) {
                 query.split = Some(split.clone());
@@ -155,7 +155,7 @@ impl Collection {
 
     /// Returns the SHA-256 of the ids, titles, texts and groups of all queries and documents, in
     /// hex.
-    pub fn hash(&self) -> String {
+    pub fn content_hash(&self) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
             hasher.update((text.len() as u64).to_le_bytes());

@@ -11,7 +11,7 @@
 //!   queries alike. See [`top_fractions`].
 //! - A document without a text, or without a token that is left, has no share and is passed over;
 //!   so is, in FQT and FNT, a query without a token that is left.
-//! - Which queries count is said by [`ComparisonSubset`].
+//! - Which queries count is said by [`ComparedQuerySubset`].
 //! - Every mean has a 95 % percentile bootstrap interval with queries as units
 //!   ([`crate::stats::bootstrap`]).
 
@@ -35,16 +35,19 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, serialize_as_text};
 use crate::score::RankerInfo;
 use crate::study::Study;
-use crate::study::overview::{SplitSize, count_splits};
+use crate::study::overview::{QuerySplitSize, count_queries_per_split};
 use crate::text::Stopwords;
 use compared_query::ComparedQuery;
 use hypotheses::HypothesisResult;
-use paired_means::{PairedMeans, RrChanges};
-use query_groups::{BigramGroup, FqtBucket, QueryLengthGroup, QuestionClassGroup, TopOverlap};
-use query_list::{QueryListOptions, QueryPage, QueryRow};
-use query_metrics::QueryMetrics;
+use paired_means::{PairedMetricMeans, ReciprocalRankChanges};
+use query_groups::{
+    OpeningBigramGroup, QueryLengthGroup, QueryTokenFractionBucket, QuestionClassGroup,
+    TopDocumentOverlap,
+};
+use query_list::{ComparedQueryListOptions, ComparedQueryPage, QueryWithMetrics};
+use query_metrics::PairedQueryMetrics;
 
-pub use input::{ComparisonInput, describe_run, run_option};
+pub use input::{RankerComparisonInput, ranker_info_of_run, selectable_ranker_from_run};
 
 /// The maximum number of ranks that count in FQT, FNT, RR and MUR.
 pub const MAX_DEPTH: usize = 10;
@@ -85,7 +88,7 @@ serialize_as_text!(RankerRef);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ComparisonSubset {
+pub enum ComparedQuerySubset {
     /// Queries with a document that was judged relevant, whether or not it was found.
     #[default]
     WithRelevant,
@@ -100,13 +103,13 @@ pub enum ComparisonSubset {
 /// stop list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ComparisonOptions {
+pub struct RankerComparisonOptions {
     /// The first ranker, BM25 in the paper, and the second.
     #[serde(default = "first_two")]
     pub rankers: [RankerRef; 2],
     /// The queries that count.
     #[serde(default)]
-    pub subset: ComparisonSubset,
+    pub subset: ComparedQuerySubset,
     /// The lowest grade that counts as relevant; `None` takes 2 where there are such grades, else
     /// 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,11 +130,11 @@ fn function_words() -> Stopwords {
     Stopwords::EnFunction
 }
 
-impl Default for ComparisonOptions {
-    fn default() -> ComparisonOptions {
-        ComparisonOptions {
+impl Default for RankerComparisonOptions {
+    fn default() -> RankerComparisonOptions {
+        RankerComparisonOptions {
             rankers: first_two(),
-            subset: ComparisonSubset::default(),
+            subset: ComparedQuerySubset::default(),
             min_relevant_grade: None,
             stopwords: function_words(),
             split: None,
@@ -142,7 +145,7 @@ impl Default for ComparisonOptions {
 /// A ranker that can be chosen for a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankerOption {
+pub struct SelectableRanker {
     /// The reference to the ranker.
     pub ranker: RankerRef,
     /// The label shown to readers.
@@ -159,7 +162,8 @@ pub struct ComparedQueryCounts {
     pub n_queries: u64,
     /// Queries that not both rankers have ranked.
     pub n_unranked: u64,
-    /// Other queries without the relevant document that [`ComparisonOptions::subset`] requires.
+    /// Other queries without the relevant document that [`RankerComparisonOptions::subset`]
+    /// requires.
     pub n_without_relevant: u64,
     /// Queries that count.
     pub n_included: u64,
@@ -180,7 +184,7 @@ pub struct RankerComparison {
     /// The hash of the instances of the study, or of the collection.
     pub content_hash: String,
     /// The options of the comparison, with the slugs of the rankers.
-    pub options: ComparisonOptions,
+    pub options: RankerComparisonOptions,
     /// The lowest grade that counts as relevant.
     pub min_relevant_grade: i32,
     /// The description of the analyzer: [`crate::text::Analyzer::describe`].
@@ -188,34 +192,34 @@ pub struct RankerComparison {
     /// Whether texts are withheld; then everything that needs them is empty.
     pub has_withheld_texts: bool,
     /// The rankers that can be compared.
-    pub ranker_options: Vec<RankerOption>,
+    pub ranker_options: Vec<SelectableRanker>,
     /// The first and the second ranker; if their labels are equal, their details are added.
     pub rankers: [RankerInfo; 2],
     /// For each ranker the number of pooled documents without a score, which are missing from its
     /// rankings.
     pub n_unscored: [u64; 2],
     /// The splits of the queries.
-    pub splits: Vec<SplitSize>,
+    pub splits: Vec<QuerySplitSize>,
     /// The number of queries that count.
     pub query_counts: ComparedQueryCounts,
     /// The comparison of RR@10.
-    pub reciprocal_rank: PairedMeans,
+    pub reciprocal_rank: PairedMetricMeans,
     /// The comparison of the fraction of query tokens in the top documents.
-    pub fraction_query_tokens: PairedMeans,
+    pub fraction_query_tokens: PairedMetricMeans,
     /// The comparison of the fraction of novel terms in the top documents.
-    pub fraction_novel_terms: PairedMeans,
+    pub fraction_novel_terms: PairedMetricMeans,
     /// RR by FQT, each ranker with its own FQT: the paper's table 2.
-    pub fqt_buckets: Vec<FqtBucket>,
+    pub fqt_buckets: Vec<QueryTokenFractionBucket>,
     /// RR by query length: the paper's table 3.
     pub query_lengths: Vec<QueryLengthGroup>,
     /// The difference in RR, query by query: the paper's figure 1.
-    pub rr_changes: RrChanges,
+    pub rr_changes: ReciprocalRankChanges,
     /// The number of common top documents: the paper's table 4.
-    pub top_overlap: TopOverlap,
+    pub top_overlap: TopDocumentOverlap,
     /// RR by question class: the paper's table 6.
     pub question_classes: Vec<QuestionClassGroup>,
     /// RR by the first two tokens of the query: the paper's figure 2.
-    pub bigrams: Vec<BigramGroup>,
+    pub bigrams: Vec<OpeningBigramGroup>,
     /// The outcomes of the hypotheses.
     pub hypotheses: Vec<HypothesisResult>,
     /// Queries where one ranker wins and the other loses: the paper's table 5.
@@ -224,8 +228,11 @@ pub struct RankerComparison {
 
 impl Study {
     /// Compares two rankers of the study by their order of the pools.
-    pub fn compare_rankers(&self, asking: &ComparisonOptions) -> Result<RankerComparison, Error> {
-        let mut found = compare_rankers(&self.comparison_input(asking)?, asking)?;
+    pub fn compare_rankers(
+        &self,
+        asking: &RankerComparisonOptions,
+    ) -> Result<RankerComparison, Error> {
+        let mut found = compare_rankers(&self.ranker_comparison_input(asking)?, asking)?;
         let slugs = self.ranker_slugs();
         for it in &mut found.options.rankers {
             if let RankerRef::Ranker(name) = it {
@@ -238,41 +245,48 @@ impl Study {
     /// Returns one page of the queries of a comparison.
     pub fn list_compared_queries(
         &self,
-        asking: &ComparisonOptions,
-        listing: &QueryListOptions,
-    ) -> Result<QueryPage, Error> {
-        query_list::list_queries(&self.comparison_input(asking)?, asking, listing)
+        asking: &RankerComparisonOptions,
+        listing: &ComparedQueryListOptions,
+    ) -> Result<ComparedQueryPage, Error> {
+        query_list::list_compared_queries(&self.ranker_comparison_input(asking)?, asking, listing)
     }
 
     /// Returns one query of a comparison with its top documents.
-    pub fn compare_query(
+    pub fn compare_rankers_on_query(
         &self,
-        asking: &ComparisonOptions,
+        asking: &RankerComparisonOptions,
         query: &str,
     ) -> Result<ComparedQuery, Error> {
-        compared_query::compare_query(&self.comparison_input(asking)?, asking, query)
+        compared_query::compare_rankers_on_query(
+            &self.ranker_comparison_input(asking)?,
+            asking,
+            query,
+        )
     }
 
     /// Returns all queries of a comparison.
-    pub fn compare_all_queries(&self, asking: &ComparisonOptions) -> Result<Vec<QueryRow>, Error> {
-        query_list::list_all_queries(&self.comparison_input(asking)?, asking)
+    pub fn list_all_compared_queries(
+        &self,
+        asking: &RankerComparisonOptions,
+    ) -> Result<Vec<QueryWithMetrics>, Error> {
+        query_list::list_all_compared_queries(&self.ranker_comparison_input(asking)?, asking)
     }
 }
 
 /// Compares two rankers query by query: reciprocal rank, query-token statistics, query groups and
 /// hypotheses. Returns an error if the options do not fit the input.
 pub fn compare_rankers(
-    source: &ComparisonInput<'_>,
-    asking: &ComparisonOptions,
+    source: &RankerComparisonInput<'_>,
+    asking: &RankerComparisonOptions,
 ) -> Result<RankerComparison, Error> {
-    let (asked, values) = source.query_metrics(asking)?;
-    let rows: &[QueryMetrics] = &values.rows;
-    let fqt = paired_means::paired_means(rows, |it| it.fqt_pair());
-    let fnt = paired_means::paired_means(rows, |it| it.fnt_pair());
-    let change = paired_means::rr_changes(rows);
-    let buckets = query_groups::group_by_fqt(rows);
-    let lengths = query_groups::group_by_length(rows);
-    let findings = hypotheses::test_hypotheses(rows, [&fqt, &fnt]);
+    let (asked, values) = source.metrics_of_included_queries(asking)?;
+    let rows: &[PairedQueryMetrics] = &values.rows;
+    let fqt = paired_means::compute_paired_means(rows, |it| it.query_token_fraction_pair());
+    let fnt = paired_means::compute_paired_means(rows, |it| it.novel_term_fraction_pair());
+    let change = paired_means::compute_reciprocal_rank_changes(rows);
+    let buckets = query_groups::mrr_by_query_token_fraction(rows);
+    let lengths = query_groups::mrr_by_query_length(rows);
+    let findings = hypotheses::evaluate_hypotheses(rows, [&fqt, &fnt]);
     Ok(RankerComparison {
         name: source.name.clone(),
         title: source.title.clone(),
@@ -284,19 +298,19 @@ pub fn compare_rankers(
         ranker_options: source.choices.clone(),
         rankers: disambiguate_labels(source.rankers.clone()),
         n_unscored: source.n_unscored,
-        splits: count_splits(source.queries.iter().copied()),
+        splits: count_queries_per_split(source.queries.iter().copied()),
         query_counts: values.query_counts,
-        reciprocal_rank: paired_means::paired_means(rows, |it| it.rr),
+        reciprocal_rank: paired_means::compute_paired_means(rows, |it| it.rr),
         fraction_query_tokens: fqt,
         fraction_novel_terms: fnt,
         fqt_buckets: buckets,
         query_lengths: lengths,
         rr_changes: change,
-        top_overlap: query_groups::top_overlap(rows),
-        question_classes: query_groups::group_by_question_class(rows),
-        bigrams: query_groups::group_by_bigram(rows),
+        top_overlap: query_groups::compute_top_document_overlap(rows),
+        question_classes: query_groups::mrr_by_question_class(rows),
+        bigrams: query_groups::mrr_by_opening_bigram(rows),
         hypotheses: findings,
-        examples: compared_query::example_queries(source, &asked, rows),
+        examples: compared_query::queries_with_largest_differences(source, &asked, rows),
     })
 }
 

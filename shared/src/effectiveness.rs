@@ -28,12 +28,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::{Qrels, Run, RunEntry};
 
-pub use measure::Measure;
+pub use measure::EffectivenessMeasure;
 
 /// The effectiveness of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Evaluation {
+pub struct RunEvaluation {
     /// The mean over queries, one for each measure.
     pub mean: Vec<f64>,
     /// The values of each query by its id, one for each measure.
@@ -42,7 +42,11 @@ pub struct Evaluation {
 
 /// Evaluates the queries that have both judgments and ranked documents; `None` if there is no such
 /// query.
-pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evaluation> {
+pub fn evaluate_run(
+    qrels: &Qrels,
+    run: &Run,
+    measures: &[EffectivenessMeasure],
+) -> Option<RunEvaluation> {
     let mut per_query = BTreeMap::new();
     for (query, rows) in &run.0 {
         if let Some(grades) = qrels.0.get(query).filter(|_| !rows.is_empty()) {
@@ -55,7 +59,7 @@ pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evalua
         return None;
     }
     let mean = (0..measures.len()).map(|at| mean(per_query.values().map(|it| it[at])));
-    Some(Evaluation {
+    Some(RunEvaluation {
         mean: mean.collect(),
         per_query,
     })
@@ -104,26 +108,26 @@ impl Ranking {
         }
     }
 
-    fn value(&self, measure: Measure) -> f64 {
+    fn value(&self, measure: EffectivenessMeasure) -> f64 {
         match measure {
-            Measure::Ndcg { cutoff: cut } => ratio(
+            EffectivenessMeasure::Ndcg { cutoff: cut } => ratio(
                 gain(first(&self.retrieved, cut)),
                 gain(first(&self.judged, cut)),
             ),
-            Measure::Ap { rel, cutoff: cut } => {
+            EffectivenessMeasure::Ap { rel, cutoff: cut } => {
                 let hits = self.hits(rel, cut).enumerate();
                 // At the n-th relevant document, at rank i, precision is n / i.
                 let precisions = hits.map(|(n_before, rank)| (n_before + 1) as f64 / rank as f64);
                 ratio(sum(precisions), self.n_relevant(rel))
             }
-            Measure::Rr { rel, cutoff: cut } => self
+            EffectivenessMeasure::Rr { rel, cutoff: cut } => self
                 .hits(rel, cut)
                 .next()
                 .map_or(0.0, |rank| 1.0 / rank as f64),
-            Measure::Precision { rel, cutoff: cut } => {
+            EffectivenessMeasure::Precision { rel, cutoff: cut } => {
                 self.hits(rel, Some(cut)).count() as f64 / f64::from(cut)
             }
-            Measure::Recall { rel, cutoff: cut } => ratio(
+            EffectivenessMeasure::Recall { rel, cutoff: cut } => ratio(
                 self.hits(rel, Some(cut)).count() as f64,
                 self.n_relevant(rel),
             ),

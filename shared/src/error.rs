@@ -64,7 +64,7 @@ pub enum Error {
 
 impl Error {
     /// Returns the error of a file that cannot be read to its end.
-    pub fn file(file: &str, reason: impl ToString) -> Error {
+    pub fn unreadable_file(file: &str, reason: impl ToString) -> Error {
         Error::File {
             file: file.to_owned(),
             reason: reason.to_string(),
@@ -72,28 +72,28 @@ impl Error {
     }
 
     /// Returns the error of a field that is needed and was not given, or is empty.
-    pub fn missing(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Missing(reason.to_string()).for_field(field)
+    pub fn missing_field(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
+        FieldError::Missing(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value outside of its range.
     pub fn out_of_range(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::OutOfRange(reason.to_string()).for_field(field)
+        FieldError::OutOfRange(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value in the wrong format.
-    pub fn malformed(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Malformed(reason.to_string()).for_field(field)
+    pub fn malformed_value(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
+        FieldError::Malformed(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value that conflicts with others.
-    pub fn conflict(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Conflict(reason.to_string()).for_field(field)
+    pub fn conflicting_value(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
+        FieldError::Conflict(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value that is valid elsewhere but cannot be used here.
-    pub fn unsupported(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
-        FieldError::Unsupported(reason.to_string()).for_field(field)
+    pub fn unsupported_value(field: impl Into<InvalidField>, reason: impl ToString) -> Error {
+        FieldError::Unsupported(reason.to_string()).into_error_for_field(field)
     }
 
     /// Returns the error of a value that is not in the list of known values.
@@ -108,21 +108,21 @@ impl Error {
             value,
             allowed: known,
         }
-        .for_field(field)
+        .into_error_for_field(field)
     }
 
     /// Returns the error of a value that cannot be read as what is expected.
-    pub fn invalid_value(
+    pub fn unparsable_value(
         field: impl Into<InvalidField>,
         value: impl ToString,
         expected: impl ToString,
     ) -> Error {
         let (value, expected) = (value.to_string(), expected.to_string());
-        FieldError::InvalidValue { value, expected }.for_field(field)
+        FieldError::InvalidValue { value, expected }.into_error_for_field(field)
     }
 
     /// Returns the name of the invalid field, if a field is invalid.
-    pub fn field(&self) -> Option<&str> {
+    pub fn field_name(&self) -> Option<&str> {
         match self {
             Error::Invalid { field, .. } => Some(&field.name),
             _ => None,
@@ -138,7 +138,7 @@ impl Error {
     }
 
     /// Returns the error of a name that does not exist.
-    pub fn not_found(what: &str, name: impl ToString) -> Error {
+    pub fn name_not_found(what: &str, name: impl ToString) -> Error {
         Error::NotFound {
             what: what.to_owned(),
             name: name.to_string(),
@@ -178,7 +178,7 @@ pub struct InvalidField {
 
 impl InvalidField {
     /// Returns a field that messages show in other words than its name.
-    pub fn with_display(name: &str, shown: impl ToString) -> InvalidField {
+    pub fn with_display_name(name: &str, shown: impl ToString) -> InvalidField {
         let (name, shown) = (name.to_owned(), Some(shown.to_string()));
         InvalidField {
             name,
@@ -273,7 +273,7 @@ pub enum FieldError {
 
 impl FieldError {
     /// Returns the error of a field that is invalid in this way.
-    pub fn for_field(self, field: impl Into<InvalidField>) -> Error {
+    pub fn into_error_for_field(self, field: impl Into<InvalidField>) -> Error {
         Error::Invalid {
             field: field.into(),
             error: self,
@@ -334,10 +334,11 @@ pub(crate) use serialize_as_text;
 /// The result of reading a file: how many rows were read, and which were refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReadReport {
+pub struct FileReadReport {
     /// The number of rows that were read.
     pub n_rows: u64,
-    /// The number of rows that were refused; only the first [`ReadReport::MAX_ISSUES`] are stored.
+    /// The number of rows that were refused; only the first [`FileReadReport::MAX_ISSUES`] are
+    /// stored.
     pub n_refused: u64,
     /// The number of rows that were read with a warning.
     pub n_warned: u64,
@@ -347,7 +348,7 @@ pub struct ReadReport {
     pub warned: Vec<RowIssue>,
 }
 
-impl ReadReport {
+impl FileReadReport {
     /// The maximum number of refused rows, and of warnings, that are stored; the rest is only
     /// counted.
     pub const MAX_ISSUES: usize = 100;
@@ -365,7 +366,7 @@ impl ReadReport {
     }
 
     /// Adds the report on another file of the same collection.
-    pub fn merge(&mut self, other: ReadReport) {
+    pub fn merge(&mut self, other: FileReadReport) {
         self.n_rows += other.n_rows;
         self.n_refused += other.n_refused;
         self.n_warned += other.n_warned;
@@ -377,16 +378,16 @@ impl ReadReport {
 
     /// Returns the issues as tests compare them, one per line.
     #[cfg(test)]
-    pub(crate) fn to_lines(&self) -> String {
+    pub(crate) fn issues_as_lines(&self) -> String {
         let refused = self.refused.iter().map(|it| format!("refused: {it}\n"));
         let warned = self.warned.iter().map(|it| format!("warned: {it}\n"));
         refused.chain(warned).collect()
     }
 }
 
-/// Stores an issue unless there are [`ReadReport::MAX_ISSUES`] already.
+/// Stores an issue unless there are [`FileReadReport::MAX_ISSUES`] already.
 fn keep(remarks: &mut Vec<RowIssue>, file: &str, line: u64, reason: impl ToString) {
-    if remarks.len() < ReadReport::MAX_ISSUES {
+    if remarks.len() < FileReadReport::MAX_ISSUES {
         remarks.push(RowIssue {
             file: file.to_owned(),
             line,

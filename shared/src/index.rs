@@ -36,16 +36,16 @@ impl IndexBuilder {
     }
 
     /// Keeps the token of each term too, which word vectors need.
-    pub fn with_tokens(mut self) -> IndexBuilder {
+    pub fn with_stored_tokens(mut self) -> IndexBuilder {
         self.tokens = Some(Vec::new());
         self
     }
 
     /// Adds the next document to the index; its number is the count of documents added before.
-    pub fn add(&mut self, body: &str) {
+    pub fn add_document(&mut self, body: &str) {
         let forward = &mut self.forward;
         match &mut self.tokens {
-            None => self.vocabulary.add_text(body, forward),
+            None => self.vocabulary.append_terms_of_text(body, forward),
             Some(tokens) => self.vocabulary.for_each_term(body, |term, token| {
                 forward.push(term);
                 tokens.push(token);
@@ -133,7 +133,7 @@ impl IndexBuilder {
 
 /// An inverted and forward index of a collection, with terms and documents as integers.
 pub struct Index {
-    /// The totals, without the texts of [`Index::add_uncounted`].
+    /// The totals, without the texts of [`Index::add_text_without_statistics`].
     totals: CollectionTotals,
     keeps_tokens: bool,
     vocabulary: Vocabulary,
@@ -165,13 +165,13 @@ impl Index {
         bodies: impl IntoIterator<Item = &'a str>,
     ) -> Result<Index, Error> {
         let mut builder = IndexBuilder::new(analyzer.clone());
-        bodies.into_iter().for_each(|it| builder.add(it));
+        bodies.into_iter().for_each(|it| builder.add_document(it));
         builder.finish()
     }
 
     /// Adds a text after the documents that can be accessed like a document. It does not enter the
     /// statistics: a term that no document contains has df 0.
-    pub fn add_uncounted(&mut self, body: &str) {
+    pub fn add_text_without_statistics(&mut self, body: &str) {
         let Index {
             vocabulary,
             forward,
@@ -180,7 +180,7 @@ impl Index {
             ..
         } = self;
         match keeps_tokens {
-            false => vocabulary.add_text(body, forward),
+            false => vocabulary.append_terms_of_text(body, forward),
             true => vocabulary.for_each_term(body, |term, token| {
                 forward.push(term);
                 tokens.push(token);
@@ -204,20 +204,20 @@ impl Index {
     }
 
     /// Returns the terms of a document, in order.
-    pub fn terms(&self, doc: DocNo) -> &[TermNo] {
+    pub fn terms_of_doc(&self, doc: DocNo) -> &[TermNo] {
         let doc = doc as usize;
         &self.forward[self.starts[doc] as usize..self.starts[doc + 1] as usize]
     }
 
     /// Returns the tokens of a document's terms, in order; `None` if the index keeps none.
-    pub fn tokens(&self, doc: DocNo) -> Option<&[TokenNo]> {
+    pub fn tokens_of_doc(&self, doc: DocNo) -> Option<&[TokenNo]> {
         let doc = doc as usize;
         self.tokens
             .get(self.starts[doc] as usize..self.starts[doc + 1] as usize)
     }
 
     /// Returns the length of a document, in terms.
-    pub fn n_terms_of(&self, doc: DocNo) -> u32 {
+    pub fn document_length(&self, doc: DocNo) -> u32 {
         self.starts[doc as usize + 1] - self.starts[doc as usize]
     }
 
@@ -242,19 +242,19 @@ impl Index {
     }
 
     /// Returns the numbers of documents and term occurrences of the collection.
-    pub fn totals(&self) -> CollectionTotals {
+    pub fn collection_totals(&self) -> CollectionTotals {
         self.totals
     }
 
     /// Returns the memory use in bytes: forward index, postings, statistics and vocabulary.
-    pub fn n_bytes(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         let words = self.starts.len()
             + self.forward.len()
             + self.tokens.len()
             + self.posting_starts.len()
             + self.docs.len()
             + self.counts.len();
-        words * 4 + self.collection_frequencies.len() * 8 + self.vocabulary.n_bytes()
+        words * 4 + self.collection_frequencies.len() * 8 + self.vocabulary.memory_bytes()
     }
 }
 
@@ -272,14 +272,17 @@ mod tests {
         let bank = index.postings(term("bank"));
         assert_eq!((bank.docs, bank.counts), (&[0, 2][..], &[1, 1][..]));
         assert_eq!((index.df(term("bank")), index.cf(term("river"))), (2, 2));
-        assert_eq!(index.n_terms_of(1), 0);
+        assert_eq!(index.document_length(1), 0);
         assert_eq!(
-            index.totals(),
+            index.collection_totals(),
             CollectionTotals {
                 n_docs: 3,
                 n_terms: 5
             }
         );
-        assert_eq!(index.terms(0), [term("river"), term("bank"), term("river")]);
+        assert_eq!(
+            index.terms_of_doc(0),
+            [term("river"), term("bank"), term("river")]
+        );
     }
 }

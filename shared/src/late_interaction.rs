@@ -4,8 +4,8 @@
 //!
 //! A late-interaction ranker scores `s(q, d) = Σ_i max_j cos(q_i, d_j)` over the tokens of query
 //! and document. For each query and each document of its pool, this module is given the best match
-//! of every query token: the greatest cosine and the document token that has it ([`QueryMatches`]).
-//! It computes:
+//! of every query token: the greatest cosine and the document token that has it
+//! ([`QueryTokenMatches`]). It computes:
 //!
 //! - the **importance** of a word: τ_AP between the ranking of the pool and the ranking without the
 //!   cosines of the word's tokens (an additive mask: nothing is encoded again), averaged over
@@ -29,10 +29,10 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::score::RankerInfo;
-use crate::stats::correlation::Correlation;
+use crate::stats::correlation::PearsonCorrelation;
 
-pub use aggregation::{LateInteractionContext, aggregate_queries};
-pub use query_matches::{QueryMatchStatistics, analyze_query};
+pub use aggregation::{LateInteractionCorpusStatistics, aggregate_query_match_statistics};
+pub use query_matches::{QueryMatchStatistics, compute_query_match_statistics};
 
 /// A token of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,14 +43,14 @@ pub struct QueryToken {
     /// The token as in the vocabulary, for example `##ing`.
     #[serde(alias = "piece")]
     pub token: String,
-    /// The index of its word in [`QueryMatches::words`]; `None` for punctuation.
+    /// The index of its word in [`QueryTokenMatches::words`]; `None` for punctuation.
     #[serde(alias = "word")]
     pub word_index: Option<u32>,
 }
 
 /// The best match of a query token in a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BestMatch {
+pub struct BestTokenMatch {
     /// The cosine, from −1 to 1.
     pub cosine: f32,
     /// The id of the document token; the first one if several have the same cosine.
@@ -59,7 +59,7 @@ pub struct BestMatch {
 
 /// The best matches of the tokens of a query in every document of its pool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct QueryMatches {
+pub struct QueryTokenMatches {
     /// The index of the query.
     pub query_no: u32,
     /// The distinct words of the query in lower case, in the order of the query.
@@ -67,13 +67,13 @@ pub struct QueryMatches {
     /// The tokens of the query, in order.
     pub tokens: Vec<QueryToken>,
     /// The best matches, shape documents × tokens.
-    pub best_matches: Vec<BestMatch>,
+    pub best_matches: Vec<BestTokenMatch>,
 }
 
 /// The statistics of a word of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WordStatistics {
+pub struct QueryWordStatistics {
     /// The word in lower case.
     pub word: String,
     /// The tokens of the word.
@@ -104,13 +104,13 @@ pub struct WordStatistics {
     /// The other tokens that it matches most often, with their share of all its matches; at most
     /// [`MAX_SOFT_MATCHES`].
     #[serde(alias = "soft")]
-    pub soft_matches: Vec<SoftMatch>,
+    pub soft_matches: Vec<SoftMatchedToken>,
 }
 
 /// Another token that the tokens of a word match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SoftMatch {
+pub struct SoftMatchedToken {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
@@ -121,7 +121,7 @@ pub struct SoftMatch {
 /// The statistics of a token of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TokenStatistics {
+pub struct QueryTokenStatistics {
     /// The token as in the vocabulary.
     #[serde(alias = "piece")]
     pub token: String,
@@ -135,7 +135,7 @@ pub struct TokenStatistics {
     pub n_query_positions: u64,
     /// The number of its vectors in the documents that were encoded.
     pub n_occurrences: u64,
-    /// λ_1 / Σ λ_k; `None` below [`LateInteractionHeader::min_occurrences`].
+    /// λ_1 / Σ λ_k; `None` below [`LateInteractionMetadata::min_occurrences`].
     #[serde(alias = "ratio")]
     pub spectral_ratio: Option<f64>,
     /// The spectral ratio of the encoder before fine-tuning, if it was computed.
@@ -149,7 +149,7 @@ pub const MAX_SOFT_MATCHES: usize = 5;
 /// The collection, the ranker and the sizes of a late-interaction analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LateInteractionHeader {
+pub struct LateInteractionMetadata {
     /// The name in URLs and file names.
     pub name: String,
     /// The title, as shown to readers.
@@ -192,23 +192,23 @@ pub struct ListedAnalysis {
 pub struct LateInteractionAnalysis {
     /// The collection, the ranker and the sizes.
     #[serde(alias = "head")]
-    pub header: LateInteractionHeader,
+    pub header: LateInteractionMetadata,
     /// The statistics of each word.
-    pub words: Vec<WordStatistics>,
+    pub words: Vec<QueryWordStatistics>,
     /// The statistics of each token.
     #[serde(alias = "pieces")]
-    pub tokens: Vec<TokenStatistics>,
+    pub tokens: Vec<QueryTokenStatistics>,
     /// Correlation of idf and importance over words; the paper reports −.4.
     #[serde(alias = "r_importance")]
-    pub idf_importance_correlation: Option<Correlation>,
+    pub idf_importance_correlation: Option<PearsonCorrelation>,
     /// Correlation of idf and ΔES over words; the paper reports .667.
     #[serde(alias = "r_delta_es")]
-    pub idf_delta_es_correlation: Option<Correlation>,
+    pub idf_delta_es_correlation: Option<PearsonCorrelation>,
     /// Correlation of idf and spectral ratio over tokens; the paper reports .77.
     #[serde(alias = "r_ratio")]
-    pub idf_spectral_correlation: Option<Correlation>,
+    pub idf_spectral_correlation: Option<PearsonCorrelation>,
     /// The correlation of idf and spectral ratio for the encoder before fine-tuning, if it was
     /// computed.
     #[serde(alias = "r_ratio_before")]
-    pub pretrained_idf_spectral_correlation: Option<Correlation>,
+    pub pretrained_idf_spectral_correlation: Option<PearsonCorrelation>,
 }

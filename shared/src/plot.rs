@@ -20,15 +20,15 @@ mod svg;
 mod thumbnail;
 
 pub use color::{FigureColor, FigureTheme};
-pub use funnel::{draw_funnel, draw_overlap_thirds};
-pub use grid_search::draw_grid_search;
-pub use heatmap::draw_heatmap;
-pub use histogram::{draw_difference_histogram, draw_margin_histogram};
-pub use points::{PointPlot, draw_point_plot};
-pub use scale::{color_step_of_effect, color_step_of_fraction};
+pub use funnel::{draw_bars_by_overlap_third, draw_mining_funnel};
+pub use grid_search::draw_grid_search_heatmap;
+pub use heatmap::draw_study_heatmap;
+pub use histogram::{draw_margin_histogram, draw_score_difference_histogram};
+pub use points::{LabeledScatterPlot, draw_labeled_scatter_plot};
+pub use scale::{diverging_color_step_of_effect, diverging_color_step_of_fraction};
 pub use scatter::draw_effectiveness_scatter;
-pub use svg::to_svg;
-pub use thumbnail::draw_thumbnail;
+pub use svg::figure_to_svg;
+pub use thumbnail::draw_heatmap_thumbnail;
 
 /// A figure; coordinates are in pixels from the upper left corner.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,7 @@ pub enum FigureMark {
         /// The part of the text that is at `at`.
         anchor: TextAnchor,
         /// The font.
-        font: FontStyle,
+        font: FigureFontStyle,
         /// The color.
         fill: FigureColor,
         /// The text, which may be untrusted.
@@ -118,7 +118,7 @@ pub enum TextAnchor {
 
 /// The font of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FontStyle {
+pub enum FigureFontStyle {
     /// 12 pixels.
     Label,
     /// 14 pixels.
@@ -131,13 +131,13 @@ pub enum FontStyle {
 
 /// The font and the color of a text.
 #[derive(Debug, Clone, Copy)]
-struct TextStyle(FontStyle, FigureColor);
+struct TextStyle(FigureFontStyle, FigureColor);
 
 /// Width of a figure that fills the column of a page.
 const COLUMN: f64 = 560.0;
 
 /// The style of secondary text.
-const NOTE: TextStyle = TextStyle(FontStyle::Label, FigureColor::Secondary);
+const NOTE: TextStyle = TextStyle(FigureFontStyle::Label, FigureColor::Secondary);
 
 fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: FigureColor) -> FigureMark {
     FigureMark::Rect {
@@ -177,12 +177,12 @@ fn text(
 /// Formats a number of queries: `1 query`, `1,163 queries`.
 fn queries(n: u64) -> String {
     let what = if n == 1 { "query" } else { "queries" };
-    format!("{} {what}", crate::report::format::count(n))
+    format!("{} {what}", crate::report::format::format_count(n))
 }
 
 /// Returns `text` on one line with at most `n` characters.
 fn fit(text: &str, n: usize) -> String {
-    let line = crate::report::markup::one_line(text);
+    let line = crate::report::markup::collapse_to_one_line(text);
     if line.chars().count() <= n {
         return line;
     }

@@ -24,19 +24,19 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use features::{QueryContext, QueryInstances, RequiredFeatures};
+use features::{QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures};
 
 pub use axiom::{Axiom, AxiomFormula, IrAxiomsAxiom};
-pub use claim::{Claim, ClaimKind, TiePolicy};
-pub(crate) use instances::are_valid_starts;
+pub use claim::{ScoreClaim, ScoreClaimKind, TiePolicy};
+pub(crate) use instances::are_valid_row_offsets;
 pub use instances::{Instances, InstancesHeader};
-pub use limits::{AxiomVariant, DefinitionSource, Limits};
+pub use limits::{AxiomVariant, MiningLimits, PaperDefinitionSource};
 pub use manipulation::Manipulation;
-pub use measure_and_match::{MeasureAndMatch, Measurement};
+pub use measure_and_match::{DocumentMeasurement, MeasureAndMatchTest};
 pub use mining::MiningResult;
-pub use pool::PoolSpec;
+pub use pool::CandidatePoolSpec;
 pub use precondition::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
-pub use transfer::DatasetTransfer;
+pub use transfer::DatasetTransferTest;
 
 /// The index of a document in [`MiningResult::study_docs`].
 pub type StudyDocNo = u32;
@@ -48,11 +48,11 @@ pub enum Probe {
     /// A claim about which document of the pool scores higher.
     Axiom(Axiom),
     /// Two documents of the pool that are equal in one measurement and differ in another.
-    MeasureAndMatch(MeasureAndMatch),
+    MeasureAndMatch(MeasureAndMatchTest),
     /// A manipulated document and the original.
     Manipulation(Manipulation),
     /// A pair of documents from a data set made for another task.
-    Transfer(DatasetTransfer),
+    Transfer(DatasetTransferTest),
 }
 
 /// The schema of the serialized form, a string.
@@ -139,18 +139,22 @@ impl Probe {
     }
 
     /// Returns the kind of claim that every instance makes in a variant.
-    pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
+    pub fn claim_kind(self, mode: AxiomVariant) -> ScoreClaimKind {
         match self {
-            Probe::Axiom(it) => it.claim(mode),
-            Probe::Transfer(it) if it.is_symmetric => ClaimKind::Different,
+            Probe::Axiom(it) => it.claim_kind(mode),
+            Probe::Transfer(it) if it.is_symmetric => ScoreClaimKind::Different,
             Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => {
-                ClaimKind::Higher
+                ScoreClaimKind::Higher
             }
         }
     }
 
     /// Finds all instances among the documents of one query, in no particular order.
-    pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
+    pub fn find_instances(
+        self,
+        mode: AxiomVariant,
+        case: &QueryPoolFeatures<'_>,
+    ) -> QueryInstances {
         match self {
             Probe::Axiom(it) => it.find_instances(mode, case),
             Probe::MeasureAndMatch(it) => it.find_instances(case),
@@ -160,49 +164,50 @@ impl Probe {
         }
     }
 
-    /// Measures the preconditions of an axiom or a measurement, see [`Axiom::preconditions`].
-    pub fn preconditions(
+    /// Measures the preconditions of an axiom or a measurement, see
+    /// [`Axiom::measure_preconditions`].
+    pub fn measure_preconditions(
         self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
     ) -> Vec<MeasuredPrecondition> {
         match self {
-            Probe::Axiom(it) => it.preconditions(mode, case),
-            Probe::MeasureAndMatch(it) => it.preconditions(case.pool),
+            Probe::Axiom(it) => it.measure_preconditions(mode, case),
+            Probe::MeasureAndMatch(it) => it.measure_preconditions(case.pool),
             Probe::Manipulation(_) | Probe::Transfer(_) => Vec::new(),
         }
     }
 
     /// Returns the features of documents that mining needs.
-    pub(crate) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
+    pub(crate) fn required_features(self, mode: AxiomVariant) -> RequiredDocumentFeatures {
         match self {
             Probe::Axiom(it) => it.required_features(mode),
             Probe::MeasureAndMatch(it) => it.required_features(),
-            Probe::Manipulation(_) | Probe::Transfer(_) => RequiredFeatures::default(),
+            Probe::Manipulation(_) | Probe::Transfer(_) => RequiredDocumentFeatures::default(),
         }
     }
 
     /// Whether the probe needs word vectors.
-    pub fn needs_vectors(self) -> bool {
+    pub fn needs_word_vectors(self) -> bool {
         match self {
-            Probe::Axiom(it) => it.needs_vectors(),
-            Probe::MeasureAndMatch(it) => it.needs_vectors(),
-            Probe::Manipulation(it) => it.needs_vectors(),
+            Probe::Axiom(it) => it.needs_word_vectors(),
+            Probe::MeasureAndMatch(it) => it.needs_word_vectors(),
+            Probe::Manipulation(it) => it.needs_word_vectors(),
             Probe::Transfer(_) => false,
         }
     }
 
     /// Returns those of [`Axiom::ALL`] that can be mined with or without word vectors.
-    pub fn paper_axioms(with_vectors: bool) -> Vec<Probe> {
+    pub fn minable_paper_axioms(with_vectors: bool) -> Vec<Probe> {
         let all = Axiom::ALL.iter().map(|&it| Probe::Axiom(it));
-        all.filter(|it| with_vectors || !it.needs_vectors())
+        all.filter(|it| with_vectors || !it.needs_word_vectors())
             .collect()
     }
 
     /// Returns those of `ir_axioms` that can be mined with or without word vectors.
-    pub fn ir_axioms(with_vectors: bool) -> Vec<Probe> {
-        let all = Axiom::ir_axioms().map(Probe::Axiom);
-        all.filter(|it| with_vectors || !it.needs_vectors())
+    pub fn minable_ir_axioms(with_vectors: bool) -> Vec<Probe> {
+        let all = Axiom::all_ir_axioms().map(Probe::Axiom);
+        all.filter(|it| with_vectors || !it.needs_word_vectors())
             .collect()
     }
 
@@ -210,19 +215,19 @@ impl Probe {
     /// [`Axiom::ALL`] that can be mined), `ir_axioms` (the further ones), `match` (measure and
     /// match over the paper's measurements), `match:all` (over all measurements) and
     /// `manipulations` (all of [`Manipulation::ALL`]).
-    pub fn parse_group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
-        let matching = |measures: &[Measurement]| {
-            let all = MeasureAndMatch::all(measures)
+    pub fn parse_probe_or_group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
+        let matching = |measures: &[DocumentMeasurement]| {
+            let all = MeasureAndMatchTest::all_combinations_of(measures)
                 .into_iter()
                 .map(Probe::MeasureAndMatch);
-            all.filter(|it| with_vectors || !it.needs_vectors())
+            all.filter(|it| with_vectors || !it.needs_word_vectors())
                 .collect()
         };
         Ok(match word.trim() {
-            "all" => Probe::paper_axioms(with_vectors),
-            "ir_axioms" => Probe::ir_axioms(with_vectors),
-            "match" => matching(Measurement::PUBLISHED),
-            "match:all" => matching(Measurement::ALL),
+            "all" => Probe::minable_paper_axioms(with_vectors),
+            "ir_axioms" => Probe::minable_ir_axioms(with_vectors),
+            "match" => matching(DocumentMeasurement::PUBLISHED),
+            "match:all" => matching(DocumentMeasurement::ALL),
             "manipulations" => {
                 let all = Manipulation::ALL.iter();
                 all.map(|&it| Probe::Manipulation(it)).collect()
@@ -235,28 +240,33 @@ impl Probe {
     pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
         let mut probes = Vec::new();
         for word in list.split(',') {
-            probes.extend(Probe::parse_group(word, with_vectors)?);
+            probes.extend(Probe::parse_probe_or_group(word, with_vectors)?);
         }
         probes.sort_unstable();
         probes.dedup();
-        match probes.iter().find(|it| it.needs_vectors() && !with_vectors) {
-            Some(probe) => Err(crate::word_vectors::missing_vectors_error(&probe.slug())),
+        match probes
+            .iter()
+            .find(|it| it.needs_word_vectors() && !with_vectors)
+        {
+            Some(probe) => Err(crate::word_vectors::missing_word_vectors_error(
+                &probe.slug(),
+            )),
             None => Ok(probes),
         }
     }
 
     /// Whether its documents are added to the collection.
-    pub fn uses_added_docs(self) -> bool {
+    pub fn adds_docs_to_collection(self) -> bool {
         matches!(self, Probe::Manipulation(_) | Probe::Transfer(_))
     }
 
     /// Whether its samples are pairs of a transfer set.
-    pub fn is_transfer(self) -> bool {
+    pub fn is_dataset_transfer(self) -> bool {
         matches!(self, Probe::Transfer(_))
     }
 
     /// Returns the axiom if the probe is one.
-    pub fn axiom(self) -> Option<Axiom> {
+    pub fn as_axiom(self) -> Option<Axiom> {
         match self {
             Probe::Axiom(it) => Some(it),
             Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,

@@ -27,18 +27,22 @@ pub enum LexicalRanker {
 
 impl LexicalRanker {
     /// Returns the scorer for a query in a collection.
-    pub fn query_scorer(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
+    pub fn prepare_query_scorer(
+        &self,
+        query: &QueryTerms,
+        totals: &CollectionTotals,
+    ) -> LexicalQueryScorer {
         match self {
-            LexicalRanker::Bm25(it) => it.weigh(query, totals),
-            LexicalRanker::QueryLikelihood(it) => it.weigh(query, totals),
+            LexicalRanker::Bm25(it) => it.prepare_query_scorer(query, totals),
+            LexicalRanker::QueryLikelihood(it) => it.prepare_query_scorer(query, totals),
         }
     }
 
     /// Returns the name and the parameters, for display.
-    pub fn label_and_detail(&self) -> (String, String) {
+    pub fn display_name_and_parameters(&self) -> (String, String) {
         match self {
-            LexicalRanker::Bm25(it) => it.words(),
-            LexicalRanker::QueryLikelihood(it) => it.words(),
+            LexicalRanker::Bm25(it) => it.display_name_and_parameters(),
+            LexicalRanker::QueryLikelihood(it) => it.display_name_and_parameters(),
         }
     }
 }
@@ -46,7 +50,7 @@ impl LexicalRanker {
 /// A lexical ranker prepared for one query: term weights and the parts that depend on document
 /// length.
 #[derive(Debug, Clone, PartialEq)]
-pub enum LexicalScorer {
+pub enum LexicalQueryScorer {
     /// BM25, see [`bm25`].
     Bm25 {
         /// w(Q)·idf·(k1 + 1) for each query term.
@@ -72,13 +76,13 @@ pub enum LexicalScorer {
     },
 }
 
-impl LexicalScorer {
+impl LexicalQueryScorer {
     /// Returns the contribution of `count` occurrences of a query term, given by its index, in a
     /// document of `len` terms.
     #[inline]
-    pub fn contribution(&self, term: usize, count: u32, len: u32) -> f64 {
+    pub fn query_term_score(&self, term: usize, count: u32, len: u32) -> f64 {
         match self {
-            LexicalScorer::Bm25 {
+            LexicalQueryScorer::Bm25 {
                 weights,
                 length_base: still,
                 length_slope: per_term,
@@ -89,13 +93,13 @@ impl LexicalScorer {
                 let count = f64::from(count);
                 weights[term] * count / (count + (still + per_term * f64::from(len)))
             }
-            LexicalScorer::Dirichlet { terms, mu } => match terms[term] {
+            LexicalQueryScorer::Dirichlet { terms, mu } => match terms[term] {
                 Some((weight, prior)) => {
                     weight * libm::log((f64::from(count) + prior) / (f64::from(len) + mu))
                 }
                 None => 0.0,
             },
-            LexicalScorer::JelinekMercer { terms, lambda } => match terms[term] {
+            LexicalQueryScorer::JelinekMercer { terms, lambda } => match terms[term] {
                 Some((weight, prior)) => {
                     let share = if len == 0 {
                         0.0
@@ -115,33 +119,33 @@ impl LexicalScorer {
     pub fn score(&self, counts: &[u32], len: u32) -> f64 {
         let terms = counts.iter().enumerate();
         terms.fold(0.0, |sum, (term, &count)| {
-            sum + self.contribution(term, count, len)
+            sum + self.query_term_score(term, count, len)
         })
     }
 }
 
 /// Parses the parameters of `name:key=value,…`; each key must be known and occur at most once. Keys
 /// are case-insensitive.
-pub(crate) fn parse_parameters<'a>(
+pub(crate) fn parse_ranker_parameters<'a>(
     spec: &'a str,
     known: &[&'a str],
 ) -> Result<Vec<(&'a str, &'a str)>, Error> {
     let Some((name, list)) = spec.split_once(':') else {
         return Ok(Vec::new());
     };
-    let field = || InvalidField::with_display("ranker", name);
+    let field = || InvalidField::with_display_name("ranker", name);
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for part in list.split(',').filter(|it| !it.is_empty()) {
         let form = "of the form parameter=value";
         let pair = part.split_once('=');
-        let (key, value) = pair.ok_or_else(|| Error::invalid_value(field(), part, form))?;
+        let (key, value) = pair.ok_or_else(|| Error::unparsable_value(field(), part, form))?;
         let same = |it: &&&str| it.eq_ignore_ascii_case(key);
         let Some(&key) = known.iter().find(same) else {
             return Err(Error::not_one_of(field(), key, known));
         };
         if pairs.iter().any(|it| it.0 == key) {
             let reason = format!("`{key}` is given twice");
-            return Err(Error::conflict(field(), reason));
+            return Err(Error::conflicting_value(field(), reason));
         }
         pairs.push((key, value));
     }
@@ -161,8 +165,8 @@ pub(crate) fn parse_number_in_range(
         } else {
             format!("from {} to {}", allowed.start(), allowed.end())
         };
-        let field = InvalidField::with_display("ranker", shown);
-        Error::invalid_value(field, value, format!("a number {upper}"))
+        let field = InvalidField::with_display_name("ranker", shown);
+        Error::unparsable_value(field, value, format!("a number {upper}"))
     })
 }
 

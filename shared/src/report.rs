@@ -23,18 +23,18 @@ pub mod comparison;
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 
-pub use self::csv::to_csv;
+pub use self::csv::table_to_csv;
 pub use behavioral_tests::behavioral_test_tables;
-pub use comparison::comparison_tables;
-pub use figures::{figure_tables, funnel_step_label};
-pub use html::to_html;
+pub use comparison::ranker_comparison_tables;
+pub use figures::{figure_data_tables, funnel_step_label};
+pub use html::report_to_html;
 pub use late_interaction::late_interaction_tables;
-pub use latex::to_latex;
-pub use markdown::to_markdown;
-pub use regression::{baseline_table, baseline_to_junit, ranker_diff_tables};
-pub use study_tables::{stability_table, study_tables};
+pub use latex::tables_to_latex;
+pub use markdown::tables_to_markdown;
+pub use regression::{baseline_comparison_table, baseline_to_junit, verdict_change_tables};
+pub use study_tables::{score_stability_table, study_tables};
 
 /// A table: rows of values under named columns, with the notes that are needed to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,14 +59,14 @@ pub struct TableColumn {
     /// The name in the table head.
     pub name: String,
     /// The kind of its values, which decides its alignment and its number of columns in CSV.
-    pub kind: ColumnKind,
+    pub kind: TableColumnKind,
 }
 
 /// The kind of most values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ColumnKind {
+pub enum TableColumnKind {
     /// Words, aligned left.
     Text,
     /// One number, aligned right.
@@ -92,11 +92,11 @@ pub enum TableValue {
     Score {
         /// The value, which is finite.
         value: f64,
-        /// The number of decimals to show: [`format::score_digits`].
+        /// The number of decimals to show: [`format::score_decimals_for_spread`].
         digits: u8,
     },
     /// A share with its bounds: `.93 [.92, .94]`.
-    Estimate(Estimate),
+    Estimate(EstimateWithInterval),
     /// Bounds alone: `[.92, .94]`.
     Interval([f64; 2]),
     /// A p value: `< .001`.
@@ -112,14 +112,14 @@ impl TableValue {
     pub fn display_text(&self) -> String {
         match self {
             TableValue::Text(text) => text.clone(),
-            TableValue::Count(count) => format::count(*count),
-            TableValue::Fraction(value) => format::fraction(*value),
-            TableValue::Difference(value) => format::signed(*value),
-            TableValue::Score { value, digits } => format::score(*value, *digits),
-            TableValue::Estimate(estimate) => format::estimate(estimate),
-            TableValue::Interval(interval) => format::interval(*interval),
-            TableValue::PValue(p) => format::p_value(*p),
-            TableValue::Magnitude(value) => format::magnitude(*value),
+            TableValue::Count(count) => format::format_count(*count),
+            TableValue::Fraction(value) => format::format_fraction(*value),
+            TableValue::Difference(value) => format::format_signed(*value),
+            TableValue::Score { value, digits } => format::format_score(*value, *digits),
+            TableValue::Estimate(estimate) => format::format_estimate(estimate),
+            TableValue::Interval(interval) => format::format_interval(*interval),
+            TableValue::PValue(p) => format::format_p_value(*p),
+            TableValue::Magnitude(value) => format::format_magnitude(*value),
             TableValue::Missing => format::MISSING.to_owned(),
         }
     }
@@ -127,7 +127,7 @@ impl TableValue {
 
 impl TableColumn {
     /// Creates a column with a name and a kind.
-    pub fn new(name: impl Into<String>, kind: ColumnKind) -> TableColumn {
+    pub fn new(name: impl Into<String>, kind: TableColumnKind) -> TableColumn {
         TableColumn {
             name: name.into(),
             kind,
@@ -150,7 +150,7 @@ impl ReportTable {
     /// Adds columns of one kind at the right.
     pub fn with_columns<N: Into<String>>(
         mut self,
-        kind: ColumnKind,
+        kind: TableColumnKind,
         names: impl IntoIterator<Item = N>,
     ) -> ReportTable {
         let columns = names.into_iter().map(|it| TableColumn::new(it, kind));
@@ -160,22 +160,22 @@ impl ReportTable {
 
     /// Adds columns of words by their names, with ` | ` between them.
     pub fn with_text_columns(self, names: &str) -> ReportTable {
-        self.with_columns(ColumnKind::Text, names.split(" | "))
+        self.with_columns(TableColumnKind::Text, names.split(" | "))
     }
 
     /// Adds columns of numbers by their names, with ` | ` between them.
     pub fn with_number_columns(self, names: &str) -> ReportTable {
-        self.with_columns(ColumnKind::Number, names.split(" | "))
+        self.with_columns(TableColumnKind::Number, names.split(" | "))
     }
 
     /// Adds columns of estimates by their names, with ` | ` between them.
     pub fn with_estimate_columns(self, names: &str) -> ReportTable {
-        self.with_columns(ColumnKind::Estimate, names.split(" | "))
+        self.with_columns(TableColumnKind::Estimate, names.split(" | "))
     }
 }
 
 /// Returns the tables as JSON, with all digits.
-pub fn to_json(tables: &[ReportTable]) -> String {
+pub fn tables_to_json(tables: &[ReportTable]) -> String {
     serde_json::to_string_pretty(tables).expect("a table has no map with keys that are not strings")
 }
 

@@ -13,21 +13,21 @@ mod discrepancies;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{ComparisonInput, ComparisonSubset};
+use crate::compare::{ComparedQuerySubset, RankerComparisonInput};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
-use crate::report::{ColumnKind, ReportTable, TableValue, format};
+use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 use crate::study::Study;
 use crate::study::behavioral_tests::{RelevanceSlice, TieThreshold};
 use comparison::{Bm25Comparison, ComparisonMeasure, ComparisonStatistic};
 use published::{PublishedTable, SAMPLE_QUERIES_TABLE};
-use study_values::{StudyColumn, StudyColumnKind, ZERO_TOLERANCE};
+use study_values::{StudyColumn, StudyColumnSource, ZERO_TOLERANCE};
 
 /// A paper whose tables can be reproduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Paper {
+pub enum ReproduciblePaper {
     /// Rennings, Moraes & Hauff, ECIR 2019.
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020.
@@ -43,45 +43,45 @@ pub enum Paper {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PaperTable {
     /// The paper.
-    pub paper: Paper,
+    pub paper: ReproduciblePaper,
     /// The number of the table in the paper.
     pub table: u8,
 }
 
-impl Paper {
+impl ReproduciblePaper {
     /// Lists all papers whose tables can be reproduced.
-    pub const ALL: &[Paper] = &[
-        Paper::Rennings2019,
-        Paper::Camara2020,
-        Paper::Abnirml,
-        Paper::Padigela2019,
+    pub const ALL: &[ReproduciblePaper] = &[
+        ReproduciblePaper::Rennings2019,
+        ReproduciblePaper::Camara2020,
+        ReproduciblePaper::Abnirml,
+        ReproduciblePaper::Padigela2019,
     ];
 
     /// Returns the short name of the paper, as used on the command line and in addresses.
-    pub fn name(self) -> &'static str {
+    pub fn short_name(self) -> &'static str {
         match self {
-            Paper::Rennings2019 => "rennings2019",
-            Paper::Camara2020 => "camara2020",
-            Paper::Abnirml => "abnirml",
-            Paper::Padigela2019 => "padigela2019",
+            ReproduciblePaper::Rennings2019 => "rennings2019",
+            ReproduciblePaper::Camara2020 => "camara2020",
+            ReproduciblePaper::Abnirml => "abnirml",
+            ReproduciblePaper::Padigela2019 => "padigela2019",
         }
     }
 
     /// Returns the citation of the paper: authors, title, venue and year.
     pub fn citation(self) -> &'static str {
         match self {
-            Paper::Rennings2019 => {
+            ReproduciblePaper::Rennings2019 => {
                 "Rennings, Moraes & Hauff, An Axiomatic Approach to Diagnosing Neural IR Models, \
                  ECIR 2019"
             }
-            Paper::Camara2020 => {
+            ReproduciblePaper::Camara2020 => {
                 "Câmara & Hauff, Diagnosing BERT with Retrieval Heuristics, ECIR 2020"
             }
-            Paper::Abnirml => {
+            ReproduciblePaper::Abnirml => {
                 "MacAvaney, Feldman, Goharian, Downey & Cohan, ABNIRML: Analyzing the Behavior of \
                  Neural IR Models, arXiv:2011.00696v1, 2020"
             }
-            Paper::Padigela2019 => {
+            ReproduciblePaper::Padigela2019 => {
                 "Padigela, Zamani & Croft, Investigating the Successes and Failures of BERT for \
                  Passage Re-Ranking, 2019"
             }
@@ -89,44 +89,48 @@ impl Paper {
     }
 
     /// Returns the numbers of the tables that can be reproduced.
-    pub fn table_numbers(self) -> &'static [u8] {
+    pub fn reproducible_table_numbers(self) -> &'static [u8] {
         match self {
-            Paper::Rennings2019 => &[1, 2],
-            Paper::Camara2020 => &[2, 3],
-            Paper::Abnirml => &[1, 2, 3],
-            Paper::Padigela2019 => &[1, 2, 3, 4, 5, 6],
+            ReproduciblePaper::Rennings2019 => &[1, 2],
+            ReproduciblePaper::Camara2020 => &[2, 3],
+            ReproduciblePaper::Abnirml => &[1, 2, 3],
+            ReproduciblePaper::Padigela2019 => &[1, 2, 3, 4, 5, 6],
         }
     }
 
     /// Returns the variants in which a study of the paper is mined, ours first. Behavioral tests
     /// and comparisons have one.
-    pub fn modes(self) -> Vec<AxiomVariant> {
+    pub fn axiom_variants(self) -> Vec<AxiomVariant> {
         match self {
-            Paper::Rennings2019 => vec![AxiomVariant::Fixed, AxiomVariant::PaperRennings2019],
-            Paper::Camara2020 => vec![
+            ReproduciblePaper::Rennings2019 => {
+                vec![AxiomVariant::Fixed, AxiomVariant::PaperRennings2019]
+            }
+            ReproduciblePaper::Camara2020 => vec![
                 AxiomVariant::Fixed,
                 AxiomVariant::PaperCamara2020,
                 AxiomVariant::Code,
             ],
-            Paper::Abnirml | Paper::Padigela2019 => vec![AxiomVariant::Fixed],
+            ReproduciblePaper::Abnirml | ReproduciblePaper::Padigela2019 => {
+                vec![AxiomVariant::Fixed]
+            }
         }
     }
 
     /// Returns which data the paper's numbers were computed on, and how to obtain it.
-    pub fn requirements(self) -> &'static str {
+    pub fn data_requirements(self) -> &'static str {
         match self {
-            Paper::Rennings2019 => {
+            ReproduciblePaper::Rennings2019 => {
                 "Published for WikiPassageQA, whose passages are not included. With your own \
                  copy: axioscope import FOLDER --to wikipassageqa; axioscope reproduce \
                  rennings2019 --table 2 --collection wikipassageqa."
             }
-            Paper::Camara2020 => {
+            ReproduciblePaper::Camara2020 => {
                 "Published for 1,558 development queries of MS MARCO documents, whose sampling \
                  cannot be repeated. With your own copy of documents, queries and qrels: \
                  axioscope import FOLDER --to msmarco-doc; axioscope reproduce camara2020 \
                  --table 3 --collection msmarco-doc --vectors FILE."
             }
-            Paper::Abnirml => {
+            ReproduciblePaper::Abnirml => {
                 "The tables are not available; values come from the paper's text and the \
                  published code and are shown under the numbers of the tables they belong to. \
                  Tables 1 and 2 use the judged passages of TREC DL 2019; table 3 uses pairs \
@@ -134,7 +138,7 @@ impl Paper {
                  trecdl-2019; axioscope reproduce abnirml --table 3 --collection trecdl-2019 \
                  --stopwords FILE --transfer jfleg=FILE."
             }
-            Paper::Padigela2019 => {
+            ReproduciblePaper::Padigela2019 => {
                 "Published for the 6,980 queries of the small development set of MS MARCO \
                  passages with the official 1,000 candidates each. With your own copy of \
                  passages, queries, qrels and the candidates as a run: axioscope import FOLDER \
@@ -150,10 +154,14 @@ impl PaperTable {
     /// Returns an error if this table of the paper is not available.
     fn check(self) -> Result<(), Error> {
         let PaperTable { paper, table } = self;
-        if paper.table_numbers().contains(&table) {
+        if paper.reproducible_table_numbers().contains(&table) {
             return Ok(());
         }
-        let known: Vec<String> = paper.table_numbers().iter().map(u8::to_string).collect();
+        let known: Vec<String> = paper
+            .reproducible_table_numbers()
+            .iter()
+            .map(u8::to_string)
+            .collect();
         let known = match known.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
@@ -161,52 +169,59 @@ impl PaperTable {
         };
         let reason = format!(
             "only these tables of {} can be reproduced: {known}",
-            paper.name()
+            paper.short_name()
         );
         Err(Error::out_of_range("table", reason))
     }
 
     /// Returns which queries of a comparison count; `None` if the paper compares no rankings.
-    fn counted(self) -> Option<ComparisonSubset> {
+    fn counted(self) -> Option<ComparedQuerySubset> {
         match self.paper {
-            Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => None,
+            ReproduciblePaper::Rennings2019
+            | ReproduciblePaper::Camara2020
+            | ReproduciblePaper::Abnirml => None,
             // Its first table is over all queries; those without a relevant candidate count 0.
-            Paper::Padigela2019 if self.table == 1 => Some(ComparisonSubset::WithRelevant),
-            Paper::Padigela2019 => Some(ComparisonSubset::WithRetrievedRelevant),
+            ReproduciblePaper::Padigela2019 if self.table == 1 => {
+                Some(ComparedQuerySubset::WithRelevant)
+            }
+            ReproduciblePaper::Padigela2019 => Some(ComparedQuerySubset::WithRetrievedRelevant),
         }
     }
 
     /// Returns the columns of a study that its numbers are compared with. The first is ours, or
     /// that of the paper if ours is the same. Those that depend on rankers need a study.
-    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnKind> {
+    fn readings(self, study: Option<&Study>) -> Vec<StudyColumnSource> {
         match self.paper {
-            Paper::Rennings2019 | Paper::Camara2020 => self
+            ReproduciblePaper::Rennings2019 | ReproduciblePaper::Camara2020 => self
                 .paper
-                .modes()
+                .axiom_variants()
                 .into_iter()
-                .map(StudyColumnKind::Mode)
+                .map(StudyColumnSource::Mode)
                 .collect(),
-            Paper::Abnirml => vec![
-                StudyColumnKind::Delta(TieThreshold::TunedPerRanker),
-                StudyColumnKind::Delta(ZERO_TOLERANCE),
+            ReproduciblePaper::Abnirml => vec![
+                StudyColumnSource::Delta(TieThreshold::TunedPerRanker),
+                StudyColumnSource::Delta(ZERO_TOLERANCE),
             ],
-            Paper::Padigela2019 => {
+            ReproduciblePaper::Padigela2019 => {
                 let both = study.zip(self.counted());
                 both.map_or_else(Vec::new, |(it, counted)| {
-                    study_values::bm25_comparisons(it, counted)
+                    study_values::bm25_comparison_columns(it, counted)
                 })
             }
         }
     }
 }
 
-impl std::str::FromStr for Paper {
+impl std::str::FromStr for ReproduciblePaper {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Paper, Error> {
-        let found = Paper::ALL.iter().find(|it| it.name() == word).copied();
+    fn from_str(word: &str) -> Result<ReproduciblePaper, Error> {
+        let found = ReproduciblePaper::ALL
+            .iter()
+            .find(|it| it.short_name() == word)
+            .copied();
         found.ok_or_else(|| {
-            let known = Paper::ALL.iter().map(|it| it.name());
+            let known = ReproduciblePaper::ALL.iter().map(|it| it.short_name());
             Error::not_one_of("paper", word, known)
         })
     }
@@ -220,7 +235,7 @@ pub fn reproduce_table(
 ) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let readings = asked.readings(study).into_iter();
-    let ours = readings.map(|it| StudyColumn::new(it, study));
+    let ours = readings.map(|it| StudyColumn::for_study(it, study));
     let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
     let at_hand = match study {
         Some(study) if ours.is_empty() => format!(
@@ -240,19 +255,19 @@ pub fn reproduce_table(
     Ok(tables(asked, &ours, study, at_hand))
 }
 
-/// Returns a table of [`Paper::Padigela2019`] next to rankings of one collection, each compared
-/// with that of BM25.
+/// Returns a table of [`ReproduciblePaper::Padigela2019`] next to rankings of one collection, each
+/// compared with that of BM25.
 pub fn reproduce_table_from_runs(
     asked: PaperTable,
-    lists: &[ComparisonInput<'_>],
+    lists: &[RankerComparisonInput<'_>],
 ) -> Result<Vec<ReportTable>, Error> {
     asked.check()?;
     let Some(counted) = asked.counted() else {
         let reason = format!(
             "{} does not compare runs; use a study instead",
-            asked.paper.name()
+            asked.paper.short_name()
         );
-        return Err(Error::unsupported("paper", reason));
+        return Err(Error::unsupported_value("paper", reason));
     };
     let ours = lists.iter().map(|it| StudyColumn::from_runs(it, counted));
     let ours: Vec<StudyColumn> = ours.collect::<Result<_, Error>>()?;
@@ -277,12 +292,12 @@ fn tables(
     let mut tables = vec![beside(asked, printed, ours, at_hand)];
     if asked == SAMPLE_QUERIES_TABLE {
         let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
-            let compared = it.compared()?;
-            Some(compared.samples(at, &it.name))
+            let compared = it.bm25_comparison()?;
+            Some(compared.sample_queries_table(at, &it.name))
         });
         tables.extend(samples);
     }
-    tables.push(discrepancies::table(asked.paper, ours, study));
+    tables.push(discrepancies::discrepancy_table(asked.paper, ours, study));
     tables
 }
 
@@ -293,7 +308,7 @@ fn beside(
     ours: &[StudyColumn],
     at_hand: String,
 ) -> ReportTable {
-    let name = format!("{}-table-{}", asked.paper.name(), asked.table);
+    let name = format!("{}-table-{}", asked.paper.short_name(), asked.table);
     let title = format!(
         "{}, table {}: {}",
         asked.paper.citation(),
@@ -305,13 +320,15 @@ fn beside(
     let mut table = ReportTable::new(name, title)
         .with_text_columns("row | column")
         .with_number_columns("published | authors' code")
-        .with_columns(ColumnKind::Estimate, readings)
-        .with_columns(ColumnKind::Number, first);
+        .with_columns(TableColumnKind::Estimate, readings)
+        .with_columns(TableColumnKind::Number, first);
     for row in &printed.rows {
         for (column, cell) in printed.columns.iter().zip(&row.cells) {
             let values = ours.iter().map(|it| {
                 let numbers = it.numbers.as_ref();
-                numbers.map_or(TableValue::Missing, |it| it.value(row, column))
+                numbers.map_or(TableValue::Missing, |it| {
+                    it.value_for_published_cell(row, column)
+                })
             });
             let values: Vec<TableValue> = values.collect();
             let nothing = |it: &TableValue| *it == TableValue::Missing;
@@ -339,9 +356,11 @@ fn beside(
             table.rows.push(line);
         }
     }
-    table.notes = vec![asked.paper.requirements().to_owned(), at_hand];
-    let compared = ours.iter().filter_map(StudyColumn::compared);
-    table.notes.extend(compared.flat_map(Bm25Comparison::notes));
+    table.notes = vec![asked.paper.data_requirements().to_owned(), at_hand];
+    let compared = ours.iter().filter_map(StudyColumn::bm25_comparison);
+    table
+        .notes
+        .extend(compared.flat_map(Bm25Comparison::query_and_candidate_notes));
     table.notes.extend(printed.notes.iter().cloned());
     table
 }
@@ -364,7 +383,7 @@ fn number(value: &TableValue) -> Option<f64> {
 /// The subject of a column of a paper's table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PublishedColumn {
+pub enum PublishedColumnSubject {
     /// An axiom.
     Probe(Probe),
     /// A measure: the paper's name and ours.
@@ -379,15 +398,15 @@ pub enum PublishedColumn {
     NotAvailable(String),
 }
 
-impl PublishedColumn {
+impl PublishedColumnSubject {
     fn name(&self) -> &str {
         match self {
-            PublishedColumn::Probe(probe) => probe.description().name,
-            PublishedColumn::Measure(name, _)
-            | PublishedColumn::BehavioralTest(name, ..)
-            | PublishedColumn::Comparison(name, _)
-            | PublishedColumn::NotAvailable(name) => name,
-            PublishedColumn::Delta => "δ",
+            PublishedColumnSubject::Probe(probe) => probe.description().name,
+            PublishedColumnSubject::Measure(name, _)
+            | PublishedColumnSubject::BehavioralTest(name, ..)
+            | PublishedColumnSubject::Comparison(name, _)
+            | PublishedColumnSubject::NotAvailable(name) => name,
+            PublishedColumnSubject::Delta => "δ",
         }
     }
 }
@@ -402,7 +421,7 @@ pub enum PublishedRowSubject {
     /// A ranker that is not available here.
     NotAvailable,
     /// Samples with an outcome, for a ranker as in [`PublishedRowSubject::Ranker`].
-    Outcome(String, SampleOutcome),
+    Outcome(String, BehavioralSampleOutcome),
     /// The number of instances, or of samples.
     Instances,
     /// The number of instances of the queries of a split.
@@ -418,7 +437,7 @@ pub enum PublishedRowSubject {
 /// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SampleOutcome {
+pub enum BehavioralSampleOutcome {
     /// The first document is preferred.
     Positive,
     /// Neither document is preferred: the scores differ by at most δ.
@@ -431,7 +450,7 @@ pub enum SampleOutcome {
 fn width(value: f64) -> TableValue {
     TableValue::Score {
         value,
-        digits: format::score_digits(value),
+        digits: format::score_decimals_for_spread(value),
     }
 }
 
@@ -442,8 +461,8 @@ mod tests {
 
     #[test]
     fn every_table_has_as_many_cells_in_a_row_as_columns() {
-        for &paper in Paper::ALL {
-            for &table in paper.table_numbers() {
+        for &paper in ReproduciblePaper::ALL {
+            for &table in paper.reproducible_table_numbers() {
                 let printed = published::published_table(PaperTable { paper, table });
                 assert!(!printed.rows.is_empty());
                 for row in &printed.rows {
@@ -455,9 +474,10 @@ mod tests {
 
     #[test]
     fn ours_stand_beside_what_was_printed_and_a_reading_that_is_missing_says_so() {
-        let study = fixture::study("river", &["river river", "river bank", "the sea"], 10);
+        let study =
+            fixture::study_with_one_query("river", &["river river", "river bank", "the sea"], 10);
         let asked = PaperTable {
-            paper: Paper::Camara2020,
+            paper: ReproduciblePaper::Camara2020,
             table: 3,
         };
         let tables = reproduce_table(asked, Some(&study)).unwrap();
@@ -488,13 +508,13 @@ mod tests {
     /// Documents 1 and 2 have the same counts of the query's terms, 1 is relevant and 2 is not.
     #[test]
     fn behaviours_stand_beside_what_the_text_says_with_delta_and_without() {
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.probes = Probe::parse_list("match:tf:relevance,lemmatize", false).unwrap();
         let texts = ["river banks", "bank river mud mud", "the sea"];
         let grades = [("1", 2), ("2", 0), ("3", 0)];
-        let collection = fixture::judged(&["river bank"], &texts, &grades);
-        let study = fixture::make(definition, collection);
-        let paper = Paper::Abnirml;
+        let collection = fixture::fixture_collection_with_grades(&["river bank"], &texts, &grades);
+        let study = fixture::make_fixture_study(definition, collection);
+        let paper = ReproduciblePaper::Abnirml;
         let tables = reproduce_table(PaperTable { paper, table: 1 }, Some(&study)).unwrap();
         let row = |name: &str, column: &str| {
             let said = [name, column].map(|it| TableValue::Text(it.to_owned()));
@@ -527,12 +547,12 @@ mod tests {
 
     #[test]
     fn a_table_that_is_not_there_is_refused() {
-        let paper = Paper::Rennings2019;
+        let paper = ReproduciblePaper::Rennings2019;
         let error = reproduce_table(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1 and 2"), "{error}");
-        let paper = Paper::Abnirml;
+        let paper = ReproduciblePaper::Abnirml;
         let error = reproduce_table(PaperTable { paper, table: 7 }, None).unwrap_err();
         assert!(error.to_string().contains("1, 2 and 3"), "{error}");
-        assert!("nobody2018".parse::<Paper>().is_err());
+        assert!("nobody2018".parse::<ReproduciblePaper>().is_err());
     }
 }

@@ -10,7 +10,7 @@ pub mod slug;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, FieldError, InvalidField};
-use crate::probe::{MiningResult, StudyDocNo, are_valid_starts};
+use crate::probe::{MiningResult, StudyDocNo, are_valid_row_offsets};
 use rescoring::RescoringRecord;
 
 /// The unique query-document pairs that have to be scored, grouped by query.
@@ -27,7 +27,9 @@ pub struct QueryDocumentPairs {
 
 impl QueryDocumentPairs {
     /// Creates the pairs from the documents of each query, in any order and with any repetition.
-    pub fn new(by_query: impl IntoIterator<Item = Vec<StudyDocNo>>) -> QueryDocumentPairs {
+    pub fn from_documents_by_query(
+        by_query: impl IntoIterator<Item = Vec<StudyDocNo>>,
+    ) -> QueryDocumentPairs {
         let mut pairs = QueryDocumentPairs {
             offsets: vec![0],
             documents: Vec::new(),
@@ -42,24 +44,26 @@ impl QueryDocumentPairs {
     }
 
     /// Returns the pairs that a study needs: the documents of the pools and of all instances.
-    pub fn from_mined(mined: &MiningResult) -> QueryDocumentPairs {
-        QueryDocumentPairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
-            let mut texts = pool.clone();
-            for instances in &mined.instances {
-                texts.extend(instances.docs_of(query));
-                // Many instances share few documents, so the list stays short as it grows.
-                texts.sort_unstable();
-                texts.dedup();
-            }
-            texts
-        }))
+    pub fn from_mining_result(mined: &MiningResult) -> QueryDocumentPairs {
+        QueryDocumentPairs::from_documents_by_query(mined.pools.iter().enumerate().map(
+            |(query, pool)| {
+                let mut texts = pool.clone();
+                for instances in &mined.instances {
+                    texts.extend(instances.docs_of_query(query));
+                    // Many instances share few documents, so the list stays short as it grows.
+                    texts.sort_unstable();
+                    texts.dedup();
+                }
+                texts
+            },
+        ))
     }
 
     /// Whether the pairs, which may come from an untrusted file, fit these numbers of queries and
     /// documents.
-    pub(crate) fn are_valid_for(&self, n_queries: usize, n_texts: usize) -> bool {
-        are_valid_starts(&self.offsets, n_queries, self.documents.len())
-            && (0..n_queries).all(|it| self.documents_of(it).is_sorted_by(|a, b| a < b))
+    pub(crate) fn are_valid_for_counts(&self, n_queries: usize, n_texts: usize) -> bool {
+        are_valid_row_offsets(&self.offsets, n_queries, self.documents.len())
+            && (0..n_queries).all(|it| self.documents_of_query(it).is_sorted_by(|a, b| a < b))
             && self.documents.iter().all(|&it| (it as usize) < n_texts)
     }
 
@@ -79,25 +83,28 @@ impl QueryDocumentPairs {
     }
 
     /// Returns the documents of one query, ascending.
-    pub fn documents_of(&self, query: usize) -> &[StudyDocNo] {
-        &self.documents[self.range_of(query)]
+    pub fn documents_of_query(&self, query: usize) -> &[StudyDocNo] {
+        &self.documents[self.pair_range_of_query(query)]
     }
 
     /// Returns the range of the pairs of one query.
-    pub fn range_of(&self, query: usize) -> std::ops::Range<usize> {
+    pub fn pair_range_of_query(&self, query: usize) -> std::ops::Range<usize> {
         self.offsets[query] as usize..self.offsets[query + 1] as usize
     }
 
     /// Returns the position of a pair, or `None` if it is not included.
-    pub fn position(&self, query: usize, text: StudyDocNo) -> Option<usize> {
-        let at = self.documents_of(query).binary_search(&text).ok()?;
+    pub fn position_of_pair(&self, query: usize, text: StudyDocNo) -> Option<usize> {
+        let at = self.documents_of_query(query).binary_search(&text).ok()?;
         Some(self.offsets[query] as usize + at)
     }
 
     /// Iterates over all pairs in order, as (query number, document number).
     pub fn iter(&self) -> impl Iterator<Item = (usize, StudyDocNo)> + '_ {
-        (0..self.n_queries())
-            .flat_map(|query| self.documents_of(query).iter().map(move |&it| (query, it)))
+        (0..self.n_queries()).flat_map(|query| {
+            self.documents_of_query(query)
+                .iter()
+                .map(move |&it| (query, it))
+        })
     }
 }
 
@@ -159,7 +166,7 @@ impl RankerKind {
 
     /// Returns the default tie threshold ε: the two sides of a claim tie if they differ by at most
     /// this.
-    pub fn tie_threshold(self) -> f64 {
+    pub fn default_tie_threshold(self) -> f64 {
         match self {
             // Sums of logarithms differ in the last digits between equal documents.
             RankerKind::Lexical => 1e-9,
@@ -180,7 +187,7 @@ impl RankerKind {
 /// The scores of one ranker, in the order of [`QueryDocumentPairs`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Scores {
+pub struct RankerPairScores {
     /// The ranker that computed the scores.
     pub ranker: RankerInfo,
     /// One score for each pair; `None` if the ranker gave none.
@@ -194,29 +201,31 @@ pub struct Scores {
     pub rescoring: Option<RescoringRecord>,
 }
 
-impl Scores {
+impl RankerPairScores {
     /// Creates scores from one value for each of `pairs`. Returns an error if a number is not
     /// finite.
     pub fn new(
         ranker: RankerInfo,
         values: Vec<Option<f64>>,
         pairs: &QueryDocumentPairs,
-    ) -> Result<Scores, Error> {
+    ) -> Result<RankerPairScores, Error> {
         if values.len() != pairs.len() {
             let (n_scores, n_pairs) = (values.len(), pairs.len());
-            let field = InvalidField::with_display("scores", &ranker.spec);
-            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.for_field(field));
+            let field = InvalidField::with_display_name("scores", &ranker.spec);
+            return Err(
+                FieldError::ScoreCountMismatch { n_scores, n_pairs }.into_error_for_field(field)
+            );
         }
         if let Some(at) = values
             .iter()
             .position(|it| it.is_some_and(|it| !it.is_finite()))
         {
-            return Err(Error::malformed(
-                InvalidField::with_display("scores", &ranker.spec),
+            return Err(Error::malformed_value(
+                InvalidField::with_display_name("scores", &ranker.spec),
                 format!("the score of pair {} is not a finite number", at + 1),
             ));
         }
-        Ok(Scores {
+        Ok(RankerPairScores {
             ranker,
             values,
             truncated: Vec::new(),

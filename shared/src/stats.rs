@@ -23,7 +23,7 @@ pub const MIN_BOOTSTRAP_UNITS: u64 = 30;
 /// A value with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Estimate {
+pub struct EstimateWithInterval {
     /// The value in the data, not the mean of the draws.
     pub value: f64,
     /// The lower and upper bound.

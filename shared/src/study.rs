@@ -33,19 +33,20 @@ use serde::{Deserialize, Serialize};
 use crate::collection::{Document, Qrels, Query};
 use crate::error::{Error, FieldError, InvalidField};
 use crate::index::CollectionTotals;
-use crate::probe::additions::AdditionCounts;
+use crate::probe::additions::AddedDocAndQueryCounts;
 use crate::probe::mining::StudyDocument;
 use crate::probe::transfer::{TransferPairCounts, TransferQuerySource};
 use crate::probe::{
-    AxiomVariant, DatasetTransfer, Instances, Limits, Manipulation, PoolSpec, Probe, StudyDocNo,
+    AxiomVariant, CandidatePoolSpec, DatasetTransferTest, Instances, Manipulation, MiningLimits,
+    Probe, StudyDocNo,
 };
 use crate::score::slug::{find_ranker, ranker_slugs};
-use crate::score::{QueryDocumentPairs, Scores};
+use crate::score::{QueryDocumentPairs, RankerPairScores};
 use crate::text::{Analyzer, Tokenizer};
-use crate::user_text::{check_visible, is_invisible};
+use crate::user_text::{has_no_visible_character, reject_invisible_characters};
 use crate::word_vectors::{WordVectors, WordVectorsInfo};
 use analyzer_audit::AnalyzerAudit;
-use withheld_texts::WithheldTexts;
+use withheld_texts::WithheldTextRecord;
 
 /// The definition of a study, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ pub struct StudyDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_queries: Option<usize>,
     /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
-    pub pool: PoolSpec,
+    pub pool: CandidatePoolSpec,
     /// The axioms and behavioral tests.
     #[serde(deserialize_with = "probes")]
     pub probes: Vec<Probe>,
@@ -80,7 +81,7 @@ pub struct StudyDefinition {
     #[serde(default)]
     pub analyzer: Analyzer,
     /// The thresholds that decide what becomes an instance.
-    pub limits: Limits,
+    pub limits: MiningLimits,
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
@@ -88,18 +89,18 @@ pub struct StudyDefinition {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
     /// Files that manipulations look words up in.
-    #[serde(default, skip_serializing_if = "LookupFiles::is_empty")]
-    pub lookups: LookupFiles,
+    #[serde(default, skip_serializing_if = "ManipulationLookupFiles::is_empty")]
+    pub lookups: ManipulationLookupFiles,
     /// Files with document pairs for dataset transfer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub transfers: Vec<TransferFile>,
+    pub transfers: Vec<TransferSetFile>,
 }
 
 /// Files that manipulations look words up in. They are in the folders in which runs are allowed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct LookupFiles {
+pub struct ManipulationLookupFiles {
     /// A stop list, one word per line; `None` takes the built-in English function words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_words: Option<String>,
@@ -111,10 +112,10 @@ pub struct LookupFiles {
     pub expansions: Option<String>,
 }
 
-impl LookupFiles {
+impl ManipulationLookupFiles {
     /// Returns whether no lookup file is named.
     pub fn is_empty(&self) -> bool {
-        *self == LookupFiles::default()
+        *self == ManipulationLookupFiles::default()
     }
 }
 
@@ -122,7 +123,7 @@ impl LookupFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TransferFile {
+pub struct TransferSetFile {
     /// The name of the set: `fluency`.
     pub name: String,
     /// The path of the file, in the folders in which runs are allowed.
@@ -137,11 +138,11 @@ pub struct TransferFile {
     pub is_symmetric: bool,
 }
 
-impl TransferFile {
+impl TransferSetFile {
     /// Returns the dataset transfer test that the file defines; returns an error if its name is not
     /// valid.
-    pub fn transfer(&self) -> Result<DatasetTransfer, Error> {
-        Ok(DatasetTransfer {
+    pub fn dataset_transfer_test(&self) -> Result<DatasetTransferTest, Error> {
+        Ok(DatasetTransferTest {
             name: self.name.parse()?,
             is_symmetric: self.is_symmetric,
         })
@@ -159,7 +160,7 @@ fn probes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Probe>, D::Er
 fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Error> {
     let mut probes = Vec::new();
     for word in words {
-        for probe in Probe::parse_group(word, with_vectors)? {
+        for probe in Probe::parse_probe_or_group(word, with_vectors)? {
             if !probes.contains(&probe) {
                 probes.push(probe);
             }
@@ -170,7 +171,7 @@ fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Err
 
 /// A study file after reading.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StudyFile {
+pub struct ParsedStudyFile {
     /// The definition of the study.
     pub definition: StudyDefinition,
     /// Members of the groups in `probes` that are not mined, since they need word vectors and the
@@ -178,15 +179,15 @@ pub struct StudyFile {
     pub left_out: Vec<Probe>,
 }
 
-impl StudyFile {
+impl ParsedStudyFile {
     /// Reads a study file. A probe that is named on its own, not only through a group, is never
     /// left out: if it needs word vectors and the file names none, the file is rejected.
-    pub fn from_toml(file: &str, text: &str) -> Result<StudyFile, Error> {
+    pub fn from_toml(file: &str, text: &str) -> Result<ParsedStudyFile, Error> {
         #[derive(Deserialize)]
         struct Named {
             probes: Vec<String>,
         }
-        let refuse = |it: toml::de::Error| Error::file(file, it.to_string().trim_end());
+        let refuse = |it: toml::de::Error| Error::unreadable_file(file, it.to_string().trim_end());
         let mut definition: StudyDefinition = toml::from_str(text).map_err(refuse)?;
         let mut left_out = Vec::new();
         if definition.vectors.is_none() {
@@ -197,13 +198,13 @@ impl StudyFile {
             definition.probes = minable;
         }
         for it in &definition.transfers {
-            let probe = Probe::Transfer(it.transfer()?);
+            let probe = Probe::Transfer(it.dataset_transfer_test()?);
             if !definition.probes.contains(&probe) {
                 definition.probes.push(probe);
             }
         }
-        definition.check()?;
-        Ok(StudyFile {
+        definition.validate()?;
+        Ok(ParsedStudyFile {
             definition,
             left_out,
         })
@@ -221,10 +222,10 @@ impl StudyDefinition {
         self.probes.iter().copied().filter(|it| !it.is_axiom())
     }
 
-    /// Reads the definition of a study file. [`StudyFile`] also lists what is left out of its
+    /// Reads the definition of a study file. [`ParsedStudyFile`] also lists what is left out of its
     /// groups.
     pub fn from_toml(file: &str, text: &str) -> Result<StudyDefinition, Error> {
-        StudyFile::from_toml(file, text).map(|it| it.definition)
+        ParsedStudyFile::from_toml(file, text).map(|it| it.definition)
     }
 
     /// Returns the text of a study file. A vocabulary of subword tokens is named, not written.
@@ -232,16 +233,16 @@ impl StudyDefinition {
         let mut named = self.clone();
         for analyzer in named.audit.iter_mut().chain([&mut named.analyzer]) {
             if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer {
-                *pieces = pieces.without_tokens();
+                *pieces = pieces.with_tokens_removed();
             }
         }
         toml::to_string(&named).expect("a definition has no map with keys that are not strings")
     }
 
     /// Checks the definition; returns an error if no study can be made from it.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Error> {
         if self.format != 1 {
-            return Err(Error::unsupported(
+            return Err(Error::unsupported_value(
                 "format",
                 format!(
                     "{} is not supported by this version, which reads format 1; update Axioscope",
@@ -250,26 +251,28 @@ impl StudyDefinition {
             ));
         }
         validate_study_name(&self.name)?;
-        check_visible("title", &self.title)?;
-        check_visible("description", &self.description)?;
-        if is_invisible(&self.title) {
+        reject_invisible_characters("title", &self.title)?;
+        reject_invisible_characters("description", &self.description)?;
+        if has_no_visible_character(&self.title) {
             let reason = "is empty or contains only invisible characters; enter a visible title";
-            return Err(Error::missing("title", reason));
+            return Err(Error::missing_field("title", reason));
         }
         if self.probes.is_empty() || self.variants.is_empty() {
-            return Err(Error::missing(
+            return Err(Error::missing_field(
                 "probes",
                 "a study needs at least one probe and one variant",
             ));
         }
-        let without = |it: &&Probe| it.needs_vectors() && self.vectors.is_none();
+        let without = |it: &&Probe| it.needs_word_vectors() && self.vectors.is_none();
         if let Some(probe) = self.probes.iter().find(without) {
-            return Err(crate::word_vectors::missing_vectors_error(&probe.slug()));
+            return Err(crate::word_vectors::missing_word_vectors_error(
+                &probe.slug(),
+            ));
         }
         for probe in self.behavioral_tests() {
             self.check_behaviour(probe)?;
         }
-        self.limits.check()
+        self.limits.validate()
     }
 
     /// Returns an error if a behavioral test lacks its file.
@@ -277,11 +280,12 @@ impl StudyDefinition {
         match probe {
             Probe::Transfer(it) => {
                 let mut files = self.transfers.iter();
-                let is_there = files.any(|file| file.transfer().is_ok_and(|of| of == it));
+                let is_there =
+                    files.any(|file| file.dataset_transfer_test().is_ok_and(|of| of == it));
                 let way_out = "add its pairs in [[transfers]] with `name` and `file`";
                 is_there.then_some(()).ok_or_else(|| {
-                    Error::missing(
-                        InvalidField::with_display("transfers", probe.slug()),
+                    Error::missing_field(
+                        InvalidField::with_display_name("transfers", probe.slug()),
                         way_out,
                     )
                 })
@@ -290,8 +294,8 @@ impl StudyDefinition {
                 if self.lookups.expansions.is_none() =>
             {
                 let way_out = "add the output of `expand` as `expansions` in [lookups]";
-                Err(Error::missing(
-                    InvalidField::with_display("lookups", probe.slug()),
+                Err(Error::missing_field(
+                    InvalidField::with_display_name("lookups", probe.slug()),
                     way_out,
                 ))
             }
@@ -311,8 +315,8 @@ pub fn validate_study_name(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let shown: String = name.chars().take(80).collect();
-    Err(Error::malformed(
-        InvalidField::with_display("name", format!("name `{}`", shown.escape_debug())),
+    Err(Error::malformed_value(
+        InvalidField::with_display_name("name", format!("name `{}`", shown.escape_debug())),
         "a name has 1 to 64 lowercase letters, digits or hyphens and does not start with a \
          hyphen",
     ))
@@ -331,9 +335,9 @@ pub struct Study {
     pub created: String,
     /// Version of the software that mined them.
     pub software: String,
-    /// [`crate::collection::Collection::hash`].
+    /// [`crate::collection::Collection::content_hash`].
     pub collection_hash: String,
-    /// [`crate::probe::mining::MiningResult::hash`].
+    /// [`crate::probe::mining::MiningResult::digest_instances`].
     pub instances_hash: String,
     /// Totals of the whole collection.
     pub totals: CollectionTotals,
@@ -355,7 +359,7 @@ pub struct Study {
     /// The pairs that were scored: those of the pools and of all instances.
     pub pairs: QueryDocumentPairs,
     /// One entry for each ranker.
-    pub scores: Vec<Scores>,
+    pub scores: Vec<RankerPairScores>,
     /// The number of documents that the pool names and the collection lacks.
     #[serde(default)]
     #[serde(alias = "n_without_text")]
@@ -375,19 +379,19 @@ pub struct Study {
     /// What is known of texts that are withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "withheld")]
-    pub withheld_texts: Option<WithheldTexts>,
+    pub withheld_texts: Option<WithheldTextRecord>,
     /// How many documents and queries at the end of the lists were added to those of the
     /// collection.
     #[serde(default)]
     #[serde(alias = "added")]
-    pub addition_counts: AdditionCounts,
+    pub addition_counts: AddedDocAndQueryCounts,
     /// The number of pairs of each transfer set that were used or left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(alias = "kept")]
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
     /// Cached lengths of the documents; never written.
     #[serde(skip)]
-    pub lengths: controls::DocumentLengths,
+    pub lengths: controls::CachedDocumentLengths,
 }
 
 /// Word vectors of a study.
@@ -423,13 +427,15 @@ impl Study {
     }
 
     /// Adds the scores of a ranker, or replaces those of the ranker with the same fingerprint.
-    pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
+    pub fn add_or_replace_scores(&mut self, scores: RankerPairScores) -> Result<(), Error> {
         if scores.values().len() != self.pairs.len() {
             let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
-            let field = InvalidField::with_display("scores", &scores.ranker.spec);
-            return Err(FieldError::ScoreCountMismatch { n_scores, n_pairs }.for_field(field));
+            let field = InvalidField::with_display_name("scores", &scores.ranker.spec);
+            return Err(
+                FieldError::ScoreCountMismatch { n_scores, n_pairs }.into_error_for_field(field)
+            );
         }
-        let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
+        let same = |it: &RankerPairScores| it.ranker.fingerprint == scores.ranker.fingerprint;
         match self.scores.iter().position(same) {
             Some(at) => self.scores[at] = scores,
             None => self.scores.push(scores),
@@ -440,29 +446,29 @@ impl Study {
     /// Returns the id of a document: `421`, or `421#lnc2:3` if it is derived.
     pub fn study_doc_id(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
-        text.id(&self.docs[text.doc() as usize].id)
+        text.id(&self.docs[text.source_doc() as usize].id)
     }
 
     /// Returns the text of a document that is analyzed and scored.
     pub fn study_doc_text(&self, text: StudyDocNo) -> String {
         let text = self.study_docs[text as usize];
-        text.body(&self.docs[text.doc() as usize].body())
+        text.text_to_score(&self.docs[text.source_doc() as usize].text_with_title())
     }
 
     /// Returns the grade of a document for a query; a derived document has that of its original.
-    pub fn grade(&self, query: usize, text: StudyDocNo) -> Option<i32> {
-        let doc = self.study_docs[text as usize].doc();
+    pub fn relevance_grade(&self, query: usize, text: StudyDocNo) -> Option<i32> {
+        let doc = self.study_docs[text as usize].source_doc();
         self.qrels
             .grade(&self.queries[query].id, &self.docs[doc as usize].id)
     }
 
     /// Returns the unique pairs of query and document, to be scored elsewhere.
-    pub fn unique_pairs(&self) -> UniquePairs {
+    pub fn unique_pairs_to_score(&self) -> UniquePairsToScore {
         let mut texts: Vec<StudyDocNo> = self.pairs.iter().map(|it| it.1).collect();
         texts.sort_unstable();
         texts.dedup();
         let place = |text: StudyDocNo| texts.partition_point(|&it| it < text) as u32;
-        UniquePairs {
+        UniquePairsToScore {
             pairs: self
                 .pairs
                 .iter()
@@ -477,7 +483,7 @@ impl Study {
 
 /// The unique pairs of a study to be scored, with their texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UniquePairs {
+pub struct UniquePairsToScore {
     /// The queries as written, in the order of the study.
     pub queries: Vec<String>,
     /// The texts of the documents.
@@ -502,13 +508,13 @@ pub struct TermStatistics {
 mod tests {
     use super::*;
 
-    fn read(probes: &str, more: &str) -> Result<StudyFile, Error> {
-        let limits = toml::to_string(&Limits::STANDARD).unwrap();
+    fn read(probes: &str, more: &str) -> Result<ParsedStudyFile, Error> {
+        let limits = toml::to_string(&MiningLimits::STANDARD).unwrap();
         let text = format!(
             "format = 1\nname = \"s\"\ntitle = \"S\"\ncollection = \"c\"\npool = \"all\"\n\
              probes = {probes}\nmodes = [\"fixed\"]\nrankers = []\n{more}\n[limits]\n{limits}"
         );
-        StudyFile::from_toml("study.toml", &text)
+        ParsedStudyFile::from_toml("study.toml", &text)
     }
 
     #[test]
@@ -544,7 +550,7 @@ mod tests {
             let slugs: Vec<_> = found.left_out.iter().map(|it| it.slug()).collect();
             assert_eq!(slugs.join(" "), left_out, "{probes}");
             let kept = &found.definition.probes;
-            assert!(kept.iter().all(|it| !it.needs_vectors()), "{kept:?}");
+            assert!(kept.iter().all(|it| !it.needs_word_vectors()), "{kept:?}");
             let whole = read(probes, "vectors = \"glove.txt\"").unwrap();
             assert!(whole.left_out.is_empty(), "{whole:?}");
             let n_whole = whole.definition.probes.len();

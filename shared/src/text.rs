@@ -89,7 +89,7 @@ pub enum Stopwords {
     /// English function words: [`stopwords::EN_FUNCTION`].
     EnFunction,
     /// A list from a file, in lower case and ascending order; it can be read in any order.
-    List(#[serde(deserialize_with = "stopwords::read_words")] Vec<String>),
+    List(#[serde(deserialize_with = "stopwords::deserialize_stop_words")] Vec<String>),
 }
 
 /// The stemmer of an analyzer.
@@ -109,7 +109,7 @@ pub enum Stemmer {
 /// A range of bytes of a text in UTF-8: `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Span {
+pub struct ByteSpan {
     /// The first byte.
     pub start: u32,
     /// The byte after the last one.
@@ -119,7 +119,7 @@ pub struct Span {
 impl Analyzer {
     /// Returns the terms of a text with their positions, in order. For many texts use a
     /// [`Vocabulary`], which stems each token once.
-    pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
+    pub fn terms_with_positions(&self, text: &str) -> Vec<(String, ByteSpan)> {
         let stem = stemming::TokenStemmer::new(self.stemmer);
         let mut terms = Vec::new();
         self.for_each_token(text, |token, span| {
@@ -131,12 +131,12 @@ impl Analyzer {
     }
 
     /// Calls `take` with each token, including stop words, and its position in the text.
-    pub(crate) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
+    pub(crate) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, ByteSpan)) {
         match self.max_tokens {
-            None => tokenize::for_each_token(&self.tokenizer, text, take),
+            None => tokenize::for_each_lowercase_token(&self.tokenizer, text, take),
             Some(most) => {
                 let mut n_read = 0;
-                tokenize::for_each_token(&self.tokenizer, text, |token, span| {
+                tokenize::for_each_lowercase_token(&self.tokenizer, text, |token, span| {
                     n_read += 1;
                     if n_read <= most {
                         take(token, span);
@@ -147,18 +147,18 @@ impl Analyzer {
     }
 
     /// Returns an error if no text can have terms with this analyzer.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Error> {
         match (&self.tokenizer, self.max_tokens) {
             (_, Some(0)) => Err(Error::out_of_range(
                 "first_tokens",
                 "must be at least 1, or be omitted",
             )),
-            (Tokenizer::Wordpiece(pieces), _) if pieces.is_empty() => Err(Error::missing(
+            (Tokenizer::Wordpiece(pieces), _) if pieces.is_empty() => Err(Error::missing_field(
                 "tokenizer",
                 format!(
                     "the vocabulary {} was not read; add a model folder or a text file with one \
                      token per line",
-                    pieces.file()
+                    pieces.file_name()
                 ),
             )),
             _ => Ok(()),
@@ -175,7 +175,11 @@ impl Analyzer {
         };
         let tokens = match &self.tokenizer {
             Tokenizer::Wordpiece(pieces) => {
-                format!("WordPiece of {} ({} tokens)", pieces.file(), pieces.len())
+                format!(
+                    "WordPiece of {} ({} tokens)",
+                    pieces.file_name(),
+                    pieces.len()
+                )
             }
             Tokenizer::Alnum | Tokenizer::Unicode => self.tokenizer.label().to_owned(),
         };
@@ -253,7 +257,7 @@ impl std::str::FromStr for Tokenizer {
     /// Parses a name. `wordpiece:FILE` names a vocabulary that is read later.
     fn from_str(word: &str) -> Result<Tokenizer, Error> {
         if let Some(file) = word.strip_prefix("wordpiece:").filter(|it| !it.is_empty()) {
-            return Ok(Tokenizer::Wordpiece(WordpieceVocabulary::from_file_name(
+            return Ok(Tokenizer::Wordpiece(WordpieceVocabulary::with_unread_file(
                 file,
             )));
         }
@@ -281,14 +285,14 @@ mod tests {
     use super::*;
 
     fn check(analyzer: &Analyzer, text: &str, terms: &[&str]) {
-        let found = analyzer.terms(text);
+        let found = analyzer.terms_with_positions(text);
         assert_eq!(
             found.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(),
             terms
         );
         let mut vocabulary = Vocabulary::new(analyzer.clone());
         let mut numbers = Vec::new();
-        vocabulary.add_text(text, &mut numbers);
+        vocabulary.append_terms_of_text(text, &mut numbers);
         let again: Vec<&str> = numbers.iter().map(|&it| vocabulary.term(it)).collect();
         assert_eq!(again, terms);
     }
@@ -389,7 +393,7 @@ mod tests {
     #[test]
     fn offsets_point_into_the_text_as_written() {
         let text = "ÉTÉ İstanbul Tides";
-        let found = Analyzer::default().terms(text);
+        let found = Analyzer::default().terms_with_positions(text);
         let written: Vec<&str> = found
             .iter()
             .map(|it| &text[it.1.start as usize..it.1.end as usize])

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Qrels, Run, RunEntry};
-use crate::effectiveness::{Measure, evaluate};
+use crate::effectiveness::{EffectivenessMeasure, evaluate_run};
 use crate::error::Error;
 use crate::index::term_statistics::QueryTerms;
 use crate::index::{CollectionTotals, DocNo, Index};
@@ -47,7 +47,7 @@ impl ParameterGrid {
     /// Returns the usual grid of a lexical ranker; parameters that the grid does not vary keep
     /// their values. Returns an error unless the ranker is BM25 or query likelihood with Dirichlet
     /// smoothing.
-    pub fn for_ranker(ranker: &LexicalRanker) -> Result<ParameterGrid, Error> {
+    pub fn default_for_ranker(ranker: &LexicalRanker) -> Result<ParameterGrid, Error> {
         match *ranker {
             LexicalRanker::Bm25(usual) => {
                 let rows: Vec<f64> = (1..=20).map(|it| f64::from(it) / 10.0).collect();
@@ -79,7 +79,7 @@ impl ParameterGrid {
                     column_values: columns.to_vec(),
                 })
             }
-            LexicalRanker::QueryLikelihood(_) => Err(Error::unsupported(
+            LexicalRanker::QueryLikelihood(_) => Err(Error::unsupported_value(
                 "ranker",
                 "only μ of Dirichlet smoothing can be tuned; use bm25, or ql without lambda",
             )),
@@ -88,27 +88,27 @@ impl ParameterGrid {
 }
 
 /// A query with the term counts of the documents that are ranked for it.
-pub struct GridSearchQuery {
+pub struct QueryWithTermCounts {
     id: String,
     terms: QueryTerms,
     docs: Vec<(String, Vec<u32>, u32)>,
 }
 
-impl GridSearchQuery {
+impl QueryWithTermCounts {
     /// Counts the terms of the documents of a query; `doc_id` returns the id of a document.
-    pub fn new(
+    pub fn from_ranked_documents(
         index: &Index,
         id: &str,
         query: &str,
         docs: &[DocNo],
         doc_id: impl Fn(DocNo) -> String,
-    ) -> GridSearchQuery {
-        let terms = index.query_terms(query);
+    ) -> QueryWithTermCounts {
+        let terms = index.query_term_statistics(query);
         let docs = docs.iter().map(|&doc| {
-            let counted = DocumentFeatures::new(index.terms(doc), &terms);
+            let counted = DocumentFeatures::from_terms(index.terms_of_doc(doc), &terms);
             (doc_id(doc), counted.term_counts, counted.n_terms)
         });
-        GridSearchQuery {
+        QueryWithTermCounts {
             docs: docs.collect(),
             id: id.to_owned(),
             terms,
@@ -116,7 +116,7 @@ impl GridSearchQuery {
     }
 
     fn rank(&self, ranker: &LexicalRanker, totals: &CollectionTotals) -> Vec<RunEntry> {
-        let weighed = ranker.query_scorer(&self.terms, totals);
+        let weighed = ranker.prepare_query_scorer(&self.terms, totals);
         let docs = self.docs.iter();
         docs.map(|(doc, counts, len)| RunEntry {
             doc: doc.clone(),
@@ -129,16 +129,16 @@ impl GridSearchQuery {
 
 /// Returns the mean of a measure for one point of a grid, with the number of queries; `None` if no
 /// query has judgments.
-pub fn evaluate_point(
-    queries: &[GridSearchQuery],
+pub fn evaluate_grid_point(
+    queries: &[QueryWithTermCounts],
     ranker: &LexicalRanker,
     totals: &CollectionTotals,
     qrels: &Qrels,
-    measure: Measure,
+    measure: EffectivenessMeasure,
 ) -> Option<(f64, u64)> {
     let each = queries.iter();
     let run = each.map(|it| (it.id.clone(), it.rank(ranker, totals)));
-    let found = evaluate(qrels, &Run(run.collect()), &[measure])?;
+    let found = evaluate_run(qrels, &Run(run.collect()), &[measure])?;
     Some((found.mean[0], found.per_query.len() as u64))
 }
 
@@ -175,7 +175,7 @@ mod tests {
         let index = index.unwrap();
         let ids = ["a", "b", "c", "d"];
         let name = |it: DocNo| ids[it as usize].to_owned();
-        let queries = [GridSearchQuery::new(
+        let queries = [QueryWithTermCounts::from_ranked_documents(
             &index,
             "q",
             "river",
@@ -184,15 +184,16 @@ mod tests {
         )];
         let mut qrels = Qrels::default();
         qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
-        let grid = ParameterGrid::for_ranker(&LexicalRanker::Bm25(Bm25::DEFAULT)).unwrap();
+        let grid = ParameterGrid::default_for_ranker(&LexicalRanker::Bm25(Bm25::DEFAULT)).unwrap();
         assert_eq!(
             grid.rankers.len(),
             grid.row_values.len() * grid.column_values.len()
         );
-        let measure: Measure = "AP".parse().unwrap();
+        let measure: EffectivenessMeasure = "AP".parse().unwrap();
         let values = grid.rankers.iter();
-        let values =
-            values.map(|it| evaluate_point(&queries, it, &index.totals(), &qrels, measure));
+        let values = values.map(|it| {
+            evaluate_grid_point(&queries, it, &index.collection_totals(), &qrels, measure)
+        });
         let values: Vec<(f64, u64)> = values.collect::<Option<_>>().unwrap();
         let found = collect_grid_results("AP", values).unwrap();
         // The first row, k1 = .1, begins with b = 0.
@@ -207,14 +208,17 @@ mod tests {
     fn a_formula_without_a_grid_is_refused() {
         let ranker: LexicalRanker = "ql:lambda=0.5".parse().unwrap();
         assert!(
-            ParameterGrid::for_ranker(&ranker)
+            ParameterGrid::default_for_ranker(&ranker)
                 .unwrap_err()
                 .to_string()
                 .contains("Dirichlet")
         );
         let ranker: LexicalRanker = "ql".parse().unwrap();
         assert_eq!(
-            ParameterGrid::for_ranker(&ranker).unwrap().rankers.len(),
+            ParameterGrid::default_for_ranker(&ranker)
+                .unwrap()
+                .rankers
+                .len(),
             12
         );
     }

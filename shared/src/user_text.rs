@@ -2,19 +2,20 @@
 //!
 //! Every text of this kind passes one of these functions before it is stored: names of people and
 //! notes of invitations where they are stored, titles, tags, notes and guidelines of annotation
-//! tasks in [`AnnotationTask::validated`] and [`AnnotationEvent::validated`], title and description
-//! of a study in [`StudyDefinition::check`]. Names of studies and collections are letters, digits
-//! and hyphens, see [`validate_study_name`]; ids and texts of documents have their own rules in
-//! their readers.
+//! tasks in [`AnnotationTask::normalize_and_validate`] and
+//! [`AnnotationEvent::normalize_and_validate`], title and description of a study in
+//! [`StudyDefinition::validate`]. Names of studies and collections are letters, digits and hyphens,
+//! see [`validate_study_name`]; ids and texts of documents have their own rules in their readers.
 //!
 //! Names, titles and tags appear in lists, tables and files among others, so they must not contain
 //! invisible characters or characters that change the direction of writing, and must show
 //! something. In notes and reasons, which stand alone, such characters are removed.
 //!
-//! [`AnnotationTask::validated`]: crate::annotation::task::AnnotationTask::validated
-//! [`AnnotationEvent::validated`]: crate::annotation::event::AnnotationEvent::validated
-//! [`StudyDefinition::check`]: crate::study::StudyDefinition::check
-//! [`validate_study_name`]: crate::study::validate_study_name
+//! [`AnnotationTask::normalize_and_validate`]: crate::annotation::task::AnnotationTask::validated
+//! [`AnnotationEvent::normalize_and_validate`]:
+//! crate::annotation::event::AnnotationEvent::validated [`StudyDefinition::validate`]:
+//! crate::study::StudyDefinition::validate [`validate_study_name`]:
+//! crate::study::validate_study_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
@@ -41,9 +42,9 @@ pub const MAX_GUIDELINES_CHARS: usize = 50_000;
 
 /// Returns the name of a person as it is stored: without surrounding white space, with single
 /// spaces inside, in Unicode normalization form C. It has 1 to [`MAX_NAME_CHARS`] characters.
-pub fn check_person_name(name: &str) -> Result<String, Error> {
+pub fn normalize_person_name(name: &str) -> Result<String, Error> {
     check_word(
-        InvalidField::with_display("name", "name of a person"),
+        InvalidField::with_display_name("name", "name of a person"),
         name,
         MAX_NAME_CHARS,
     )
@@ -51,51 +52,51 @@ pub fn check_person_name(name: &str) -> Result<String, Error> {
 
 /// Returns the title of a task as it is stored, by the same rules: 1 to [`MAX_TITLE_CHARS`]
 /// characters.
-pub fn check_title(title: &str) -> Result<String, Error> {
+pub fn normalize_task_title(title: &str) -> Result<String, Error> {
     check_word("title".into(), title, MAX_TITLE_CHARS)
 }
 
 /// Returns a tag as it is stored, by the same rules: 1 to [`MAX_TAG_CHARS`] characters.
-pub fn check_tag(tag: &str) -> Result<String, Error> {
+pub fn normalize_tag(tag: &str) -> Result<String, Error> {
     check_word("tag".into(), tag, MAX_TAG_CHARS)
 }
 
 /// Returns tags as they are stored: each once, in the given order, at most [`MAX_TAGS`].
-pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+pub fn normalize_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     let mut kept: Vec<String> = Vec::new();
     for tag in tags {
-        let tag = check_tag(tag)?;
+        let tag = normalize_tag(tag)?;
         if !kept.contains(&tag) {
             kept.push(tag);
         }
     }
     if kept.len() > MAX_TAGS {
         let (found, most) = (format!("{} are given", kept.len()), MAX_TAGS);
-        return Err(FieldError::TooMany { found, max: most }.for_field("tags"));
+        return Err(FieldError::TooMany { found, max: most }.into_error_for_field("tags"));
     }
     Ok(kept)
 }
 
 /// Returns an error if a text contains an invisible character other than a line break or a tab.
-pub fn check_visible(field: &str, text: &str) -> Result<(), Error> {
+pub fn reject_invisible_characters(field: &str, text: &str) -> Result<(), Error> {
     check_characters(&field.into(), text)
 }
 
 /// Whether nothing in a text is visible: it is empty, or contains only white space and characters
 /// that are not drawn or that combine with another one.
-pub fn is_invisible(text: &str) -> bool {
+pub fn has_no_visible_character(text: &str) -> bool {
     !text.chars().any(is_drawn)
 }
 
 /// Cleans a note or a reason for storage: removes control characters other than line breaks and
 /// tabs, characters that change the direction of writing, and surrounding white space.
-pub fn check_note(note: &str) -> Result<String, Error> {
+pub fn normalize_note(note: &str) -> Result<String, Error> {
     check_text("note", note, MAX_NOTE_CHARS)
 }
 
 /// Cleans guidelines for storage: removes control characters other than line breaks and tabs, and
 /// surrounding white space. Returns an error above `MAX_GUIDELINES_CHARS` characters.
-pub fn check_guidelines(text: &str) -> Result<String, Error> {
+pub fn normalize_guidelines(text: &str) -> Result<String, Error> {
     check_text("guidelines", text, MAX_GUIDELINES_CHARS)
 }
 
@@ -103,7 +104,7 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<String, Error> {
     let unseen = |it: char| is_unseen(it) && !matches!(it, '\n' | '\t');
     let text = text.replace("\r\n", "\n");
     let kept: String = text.trim().chars().filter(|&it| !unseen(it)).collect();
-    if is_invisible(&kept) {
+    if has_no_visible_character(&kept) {
         return Ok(String::new());
     }
     check_length(field, &kept, most)?;
@@ -117,7 +118,10 @@ fn check_characters(field: &InvalidField, text: &str) -> Result<(), Error> {
         Some(it) => {
             let reason = format!("contains an invisible character (U+{:04X})", it as u32);
             let field = field.clone();
-            Err(Error::malformed(field, format!("{reason}; remove it")))
+            Err(Error::malformed_value(
+                field,
+                format!("{reason}; remove it"),
+            ))
         }
     }
 }
@@ -130,11 +134,11 @@ fn check_word(field: InvalidField, word: &str, most: usize) -> Result<String, Er
         .collect();
     let kept = words.join(" ");
     if kept.is_empty() {
-        return Err(Error::missing(field, "is empty"));
+        return Err(Error::missing_field(field, "is empty"));
     }
-    if is_invisible(&kept) {
+    if has_no_visible_character(&kept) {
         let reason = "contains only invisible characters; enter at least one visible character";
-        return Err(Error::missing(field, reason));
+        return Err(Error::missing_field(field, reason));
     }
     check_length(field, &kept, most)?;
     Ok(kept)
@@ -144,7 +148,7 @@ fn check_length(field: impl Into<InvalidField>, text: &str, most: usize) -> Resu
     match text.chars().count() {
         n if n > most => {
             let found = format!("has {n} characters");
-            Err(FieldError::TooMany { found, max: most }.for_field(field))
+            Err(FieldError::TooMany { found, max: most }.into_error_for_field(field))
         }
         _ => Ok(()),
     }
@@ -183,14 +187,14 @@ mod tests {
     #[test]
     fn a_name_is_kept_in_one_form() {
         assert_eq!(
-            check_person_name("  Ada\t Lovelace ").unwrap(),
+            normalize_person_name("  Ada\t Lovelace ").unwrap(),
             "Ada Lovelace"
         );
-        assert_eq!(check_person_name("Zoe\u{308}").unwrap(), "Zo\u{EB}");
-        assert_eq!(check_person_name("علی‌رضا").unwrap(), "علی‌رضا");
-        assert!(check_person_name(" \n").is_err());
-        assert!(check_person_name(&"a".repeat(60)).is_ok());
-        assert!(check_person_name(&"a".repeat(61)).is_err());
+        assert_eq!(normalize_person_name("Zoe\u{308}").unwrap(), "Zo\u{EB}");
+        assert_eq!(normalize_person_name("علی‌رضا").unwrap(), "علی‌رضا");
+        assert!(normalize_person_name(" \n").is_err());
+        assert!(normalize_person_name(&"a".repeat(60)).is_ok());
+        assert!(normalize_person_name(&"a".repeat(61)).is_err());
     }
 
     #[test]
@@ -199,7 +203,7 @@ mod tests {
             '\0', '\u{7F}', '\u{202E}', '\u{2066}', '\u{200F}', '\u{61C}', '\u{200B}', '\u{FEFF}',
             '\u{E000}', '\u{AD}',
         ] {
-            let error = check_person_name(&format!("A{it}da"))
+            let error = normalize_person_name(&format!("A{it}da"))
                 .unwrap_err()
                 .to_string();
             assert!(error.contains("an invisible character"), "{error}");
@@ -218,45 +222,49 @@ mod tests {
             "\u{FE0F}",
             "\u{A0}\u{200D}",
         ] {
-            for checked in [check_person_name(it), check_title(it), check_tag(it)] {
+            for checked in [
+                normalize_person_name(it),
+                normalize_task_title(it),
+                normalize_tag(it),
+            ] {
                 let error = checked.unwrap_err().to_string();
                 assert!(
                     error.contains("only invisible characters"),
                     "{it:?}: {error}"
                 );
             }
-            assert!(is_invisible(it), "{it:?}");
-            assert_eq!(check_note(it).unwrap(), "");
+            assert!(has_no_visible_character(it), "{it:?}");
+            assert_eq!(normalize_note(it).unwrap(), "");
         }
         for it in ["Ada", "愛", "7", "☺", "-", "\u{627}\u{64E}"] {
-            assert_eq!(check_person_name(it).unwrap(), it);
+            assert_eq!(normalize_person_name(it).unwrap(), it);
         }
-        assert!(is_invisible(" \n"));
+        assert!(has_no_visible_character(" \n"));
     }
 
     #[test]
     fn a_text_with_characters_that_are_not_seen_is_refused() {
-        check_visible("description", "Two lines\r\n\tof text, علی‌رضا").unwrap();
+        reject_invisible_characters("description", "Two lines\r\n\tof text, علی‌رضا").unwrap();
         for it in ['\0', '\u{202E}', '\u{2066}', '\u{200B}'] {
-            let error = check_visible("description", &format!("a{it}b")).unwrap_err();
+            let error = reject_invisible_characters("description", &format!("a{it}b")).unwrap_err();
             let code = format!("(U+{:04X})", it as u32);
-            assert_eq!(error.field(), Some("description"));
+            assert_eq!(error.field_name(), Some("description"));
             assert!(error.to_string().contains(&code), "{error}");
         }
     }
 
     #[test]
     fn a_note_keeps_its_lines_and_loses_what_is_not_seen() {
-        let note = check_note(" one\r\n\ttwo\u{202E}\0 three ").unwrap();
+        let note = normalize_note(" one\r\n\ttwo\u{202E}\0 three ").unwrap();
         assert_eq!(note, "one\n\ttwo three");
-        assert!(check_note(&"a".repeat(2_001)).is_err());
-        assert_eq!(check_note("").unwrap(), "");
+        assert!(normalize_note(&"a".repeat(2_001)).is_err());
+        assert_eq!(normalize_note("").unwrap(), "");
     }
 
     #[test]
     fn a_tag_counts_once() {
         let tags =
-            |it: &[&str]| check_tags(&it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+            |it: &[&str]| normalize_tags(&it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             tags(&["too short", "too  short", "odd"]).unwrap(),
             ["too short", "odd"]

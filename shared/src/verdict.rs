@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Claim, Instances, TiePolicy};
-use crate::score::{QueryDocumentPairs, Scores};
+use crate::probe::{Instances, ScoreClaim, TiePolicy};
+use crate::score::{QueryDocumentPairs, RankerPairScores};
 
 /// The outcome of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ClaimOutcome {
     /// The scores are as claimed and differ by more than the tie threshold.
     Satisfied,
     /// The two sides of the claim differ by at most the tie threshold.
@@ -18,9 +18,13 @@ pub enum Outcome {
     Violated,
 }
 
-impl Outcome {
+impl ClaimOutcome {
     /// Lists all outcomes of a verdict: satisfied, tied and violated.
-    pub const ALL: &[Outcome] = &[Outcome::Satisfied, Outcome::Tied, Outcome::Violated];
+    pub const ALL: &[ClaimOutcome] = &[
+        ClaimOutcome::Satisfied,
+        ClaimOutcome::Tied,
+        ClaimOutcome::Violated,
+    ];
 }
 
 /// The outcome of one claim and its margin.
@@ -28,27 +32,29 @@ impl Outcome {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verdict {
     /// Satisfied, tied or violated.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcome,
     /// Left side minus right side of the claim, in the unit of the scores; positive agrees with the
     /// claim.
     pub margin: f64,
 }
 
-impl Claim<f64> {
+impl ScoreClaim<f64> {
     /// Returns the verdict on the claim; its two sides tie if they differ by at most `tie_width`.
-    /// [`Claim::Different`] is never violated.
+    /// [`ScoreClaim::Different`] is never violated.
     pub fn verdict(self, tie_width: f64) -> Verdict {
         let margin = match self {
-            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => winner - loser,
-            Claim::Different { a, b } => (a - b).abs(),
-            Claim::DiminishingGain { few, more, most } => (more - few) - (most - more),
+            ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
+                winner - loser
+            }
+            ScoreClaim::Different { a, b } => (a - b).abs(),
+            ScoreClaim::DiminishingGain { few, more, most } => (more - few) - (most - more),
         };
         let outcome = if margin.abs() <= tie_width {
-            Outcome::Tied
+            ClaimOutcome::Tied
         } else if margin > 0.0 {
-            Outcome::Satisfied
+            ClaimOutcome::Satisfied
         } else {
-            Outcome::Violated
+            ClaimOutcome::Violated
         };
         Verdict { outcome, margin }
     }
@@ -57,7 +63,7 @@ impl Claim<f64> {
 /// The number of instances with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct OutcomeCounts {
+pub struct ClaimOutcomeCounts {
     /// Instances that agree with the claim.
     pub satisfied: u64,
     /// Instances whose scores tie.
@@ -68,13 +74,13 @@ pub struct OutcomeCounts {
     pub unscored: u64,
 }
 
-impl OutcomeCounts {
+impl ClaimOutcomeCounts {
     /// Counts one instance by the outcome of its verdict, or as unscored if it has none.
-    pub fn add(&mut self, verdict: Option<Verdict>) {
+    pub fn count_verdict(&mut self, verdict: Option<Verdict>) {
         match verdict.map(|it| it.outcome) {
-            Some(Outcome::Satisfied) => self.satisfied += 1,
-            Some(Outcome::Tied) => self.tied += 1,
-            Some(Outcome::Violated) => self.violated += 1,
+            Some(ClaimOutcome::Satisfied) => self.satisfied += 1,
+            Some(ClaimOutcome::Tied) => self.tied += 1,
+            Some(ClaimOutcome::Violated) => self.violated += 1,
             None => self.unscored += 1,
         }
     }
@@ -94,8 +100,8 @@ impl OutcomeCounts {
     }
 }
 
-impl std::ops::AddAssign for OutcomeCounts {
-    fn add_assign(&mut self, other: OutcomeCounts) {
+impl std::ops::AddAssign for ClaimOutcomeCounts {
+    fn add_assign(&mut self, other: ClaimOutcomeCounts) {
         self.satisfied += other.satisfied;
         self.tied += other.tied;
         self.violated += other.violated;
@@ -107,13 +113,16 @@ impl std::ops::AddAssign for OutcomeCounts {
 pub fn compute_verdicts<'a>(
     instances: &'a Instances,
     pairs: &'a QueryDocumentPairs,
-    scores: &'a Scores,
+    scores: &'a RankerPairScores,
     tie_width: f64,
 ) -> impl Iterator<Item = Option<Verdict>> + 'a {
     (0..instances.n_queries()).flat_map(move |query| {
-        instances.claims_of(query).map(move |claim| {
-            let scored =
-                claim.map_scores(|text| pairs.position(query, text).and_then(|at| scores.get(at)));
+        instances.claims_of_query(query).map(move |claim| {
+            let scored = claim.map_docs_to_scores(|text| {
+                pairs
+                    .position_of_pair(query, text)
+                    .and_then(|at| scores.get(at))
+            });
             scored.map(|it| it.verdict(tie_width))
         })
     })
@@ -123,17 +132,17 @@ pub fn compute_verdicts<'a>(
 pub fn count_outcomes_per_query(
     instances: &Instances,
     pairs: &QueryDocumentPairs,
-    scores: &Scores,
+    scores: &RankerPairScores,
     tie_width: f64,
-) -> Vec<OutcomeCounts> {
+) -> Vec<ClaimOutcomeCounts> {
     let mut verdicts = compute_verdicts(instances, pairs, scores, tie_width);
     (0..instances.n_queries())
         .map(|query| {
-            let mut tally = OutcomeCounts::default();
+            let mut tally = ClaimOutcomeCounts::default();
             verdicts
                 .by_ref()
-                .take(instances.len_of(query))
-                .for_each(|it| tally.add(it));
+                .take(instances.n_instances_of_query(query))
+                .for_each(|it| tally.count_verdict(it));
             tally
         })
         .collect()

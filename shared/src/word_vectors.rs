@@ -22,9 +22,11 @@ use crate::index::{DocNo, Index};
 use crate::text::interner::StringInterner;
 use crate::text::vocabulary::TermNo;
 pub use bag_of_words::SimilarWord;
-pub(crate) use bag_of_words::{bag_of_query, bag_without_query, for_each_word, nearest_words};
-pub use similarity::WordSimilarities;
-pub(crate) use similarity::{query_term_similarities, word_similarities, words_of_query};
+pub(crate) use bag_of_words::{
+    for_each_term_token, non_query_bag_of_words, query_bag_of_words, words_nearest_to_query,
+};
+pub use similarity::QueryWordSimilarities;
+pub(crate) use similarity::{query_term_rows, query_term_similarities, text_word_similarities};
 pub use synonyms::SynonymFinder;
 
 pub use reader::read_word_vectors;
@@ -43,7 +45,7 @@ pub struct WordVectors {
 
 impl WordVectors {
     /// Creates word vectors with this number of dimensions and without words.
-    pub fn new(n_dims: usize) -> WordVectors {
+    pub fn with_dimensions(n_dims: usize) -> WordVectors {
         WordVectors {
             n_dims,
             ..WordVectors::default()
@@ -52,10 +54,12 @@ impl WordVectors {
 
     /// Returns vectors of these distinct words.
     #[cfg(test)]
-    pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> WordVectors {
-        let mut vectors = WordVectors::new(N);
+    pub(crate) fn from_words_and_vectors<const N: usize>(
+        words: &[(&str, [f32; N])],
+    ) -> WordVectors {
+        let mut vectors = WordVectors::with_dimensions(N);
         for (word, vector) in words {
-            assert_eq!(vectors.push(word, vector), Ok(true));
+            assert_eq!(vectors.add_word(word, vector), Ok(true));
         }
         vectors
     }
@@ -63,7 +67,7 @@ impl WordVectors {
     /// Adds a word; its vector is normalized to unit length. Returns false if the word has a vector
     /// already, which is kept. It is an error if the number of dimensions is wrong, a number is not
     /// finite, or the vector is zero and so has no direction.
-    pub fn push(&mut self, word: &str, vector: &[f32]) -> Result<bool, String> {
+    pub fn add_word(&mut self, word: &str, vector: &[f32]) -> Result<bool, String> {
         if vector.len() != self.n_dims {
             return Err(format!(
                 "{} numbers, expected {}",
@@ -108,17 +112,17 @@ impl WordVectors {
     }
 
     /// Returns the row of a word's vector, or `None` if the word has no vector.
-    pub fn row(&self, word: &str) -> Option<WordVectorNo> {
-        self.words.find(word)
+    pub fn row_of_word(&self, word: &str) -> Option<WordVectorNo> {
+        self.words.number_of(word)
     }
 
     /// Returns the word in a row.
-    pub fn word(&self, row: WordVectorNo) -> &str {
-        self.words.name(row)
+    pub fn word_at_row(&self, row: WordVectorNo) -> &str {
+        self.words.string_at(row)
     }
 
     /// Returns the vector in a row, of unit length.
-    pub fn vector(&self, row: WordVectorNo) -> &[f32] {
+    pub fn vector_at_row(&self, row: WordVectorNo) -> &[f32] {
         let row = row as usize;
         &self.rows[row * self.n_dims..(row + 1) * self.n_dims]
     }
@@ -127,20 +131,22 @@ impl WordVectors {
     /// separated by spaces.
     pub fn to_glove_line(&self, row: WordVectorNo) -> String {
         use std::fmt::Write;
-        let mut line = self.word(row).to_owned();
-        for number in self.vector(row) {
+        let mut line = self.word_at_row(row).to_owned();
+        for number in self.vector_at_row(row) {
             write!(line, " {number}").expect("a String takes every write");
         }
         line
     }
 
     /// Returns the vectors of only the words in `wanted`, in this order.
-    pub fn subset<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
-        let mut some = WordVectors::new(self.n_dims);
+    pub fn subset_of_words<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> WordVectors {
+        let mut some = WordVectors::with_dimensions(self.n_dims);
         for word in wanted {
-            let Some(row) = self.row(word) else { continue };
+            let Some(row) = self.row_of_word(word) else {
+                continue;
+            };
             if some.words.insert(word) as usize * self.n_dims == some.rows.len() {
-                some.rows.extend(self.vector(row));
+                some.rows.extend(self.vector_at_row(row));
             }
         }
         some
@@ -149,7 +155,7 @@ impl WordVectors {
 
 /// A bag of words with the direction of its vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct BagOfWords {
+pub struct BagOfWordVectors {
     /// The direction, of unit length; empty if no word has a vector, or if the vectors cancel out.
     pub direction: Vec<f64>,
     /// The number of occurrences of words with a vector.
@@ -158,21 +164,21 @@ pub struct BagOfWords {
     pub n_words: u32,
 }
 
-impl BagOfWords {
+impl BagOfWordVectors {
     /// Creates a bag of the words in these rows; `None` is a word without a vector.
     pub fn from_rows(
         vectors: &WordVectors,
         rows: impl IntoIterator<Item = Option<WordVectorNo>>,
-    ) -> BagOfWords {
-        let mut bag = BagOfWords {
+    ) -> BagOfWordVectors {
+        let mut bag = BagOfWordVectors {
             direction: vec![0.0; vectors.n_dims],
-            ..BagOfWords::default()
+            ..BagOfWordVectors::default()
         };
         for row in rows {
             bag.n_words += 1;
             let Some(row) = row else { continue };
             bag.n_with_vector += 1;
-            for (sum, &it) in bag.direction.iter_mut().zip(vectors.vector(row)) {
+            for (sum, &it) in bag.direction.iter_mut().zip(vectors.vector_at_row(row)) {
                 *sum += f64::from(it);
             }
         }
@@ -186,7 +192,7 @@ impl BagOfWords {
     }
 
     /// Returns the cosine of two bags, from −1 to 1; `None` if one of them has no direction.
-    pub fn similarity(&self, other: &BagOfWords) -> Option<f64> {
+    pub fn similarity(&self, other: &BagOfWordVectors) -> Option<f64> {
         if self.direction.is_empty() || other.direction.is_empty() {
             return None;
         }
@@ -207,7 +213,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Word vectors with the documents of an index, which must keep tokens
-/// ([`crate::index::IndexBuilder::with_tokens`]).
+/// ([`crate::index::IndexBuilder::with_stored_tokens`]).
 pub struct IndexedWordVectors<'a> {
     vectors: &'a WordVectors,
     index: &'a Index,
@@ -217,15 +223,17 @@ pub struct IndexedWordVectors<'a> {
 
 impl WordVectors {
     /// Returns the row of every token of an index.
-    pub fn rows_of(&self, index: &Index) -> Vec<Option<WordVectorNo>> {
+    pub fn token_rows_of_index(&self, index: &Index) -> Vec<Option<WordVectorNo>> {
         let vocabulary = index.vocabulary();
         let tokens = 0..vocabulary.n_tokens() as u32;
-        tokens.map(|it| self.row(vocabulary.token(it))).collect()
+        tokens
+            .map(|it| self.row_of_word(vocabulary.token(it)))
+            .collect()
     }
 }
 
 impl<'a> IndexedWordVectors<'a> {
-    /// Creates it; `rows` is the result of [`WordVectors::rows_of`] for the index.
+    /// Creates it; `rows` is the result of [`WordVectors::token_rows_of_index`] for the index.
     pub fn new(
         vectors: &'a WordVectors,
         index: &'a Index,
@@ -239,25 +247,28 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns the words of a query.
-    pub fn query_words(&self, query: &str) -> BagOfWords {
-        bag_of_query(self.vectors, self.index.vocabulary().analyzer(), query)
+    pub fn bag_of_query_words(&self, query: &str) -> BagOfWordVectors {
+        query_bag_of_words(self.vectors, self.index.vocabulary().analyzer(), query)
     }
 
     /// Returns d − Q: the words of a document whose terms are not in the query.
-    pub fn non_query_words(&self, doc: DocNo, query: &QueryTerms) -> BagOfWords {
-        let tokens = self.index.tokens(doc).expect("the index keeps tokens");
-        let words = self.index.terms(doc).iter().zip(tokens);
+    pub fn bag_of_non_query_words(&self, doc: DocNo, query: &QueryTerms) -> BagOfWordVectors {
+        let tokens = self
+            .index
+            .tokens_of_doc(doc)
+            .expect("the index keeps tokens");
+        let words = self.index.terms_of_doc(doc).iter().zip(tokens);
         let outside = words.filter(|it| is_outside(query, *it.0));
-        BagOfWords::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
+        BagOfWordVectors::from_rows(self.vectors, outside.map(|it| self.rows[*it.1 as usize]))
     }
 
     /// Returns the row of each distinct query term.
-    pub(crate) fn words_of_query(
+    pub(crate) fn query_term_rows(
         &self,
         query: &str,
         terms: &QueryTerms,
     ) -> Vec<Option<WordVectorNo>> {
-        words_of_query(
+        query_term_rows(
             self.vectors,
             self.index.vocabulary().analyzer(),
             query,
@@ -271,23 +282,29 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns the similarities of the words of a document to those of the query.
-    pub(crate) fn word_similarities(
+    pub(crate) fn document_word_similarities(
         &self,
         doc: DocNo,
         query: &QueryTerms,
         asked: &[Option<WordVectorNo>],
-    ) -> WordSimilarities {
-        let tokens = self.index.tokens(doc).expect("the index keeps tokens");
-        let words = self.index.terms(doc).iter().zip(tokens);
+    ) -> QueryWordSimilarities {
+        let tokens = self
+            .index
+            .tokens_of_doc(doc)
+            .expect("the index keeps tokens");
+        let words = self.index.terms_of_doc(doc).iter().zip(tokens);
         let words = words.map(|(&term, &token)| (term, self.rows[token as usize]));
-        word_similarities(self.vectors, asked, query, words)
+        text_word_similarities(self.vectors, asked, query, words)
     }
 
     /// Returns the description of the vectors for figures; of a path only the file name is kept.
-    pub fn info(&self, file: &str) -> WordVectorsInfo {
-        let mut coverage = VectorCoverage::default();
+    pub fn vectors_info(&self, file: &str) -> WordVectorsInfo {
+        let mut coverage = WordVectorCoverage::default();
         for doc in 0..self.index.n_docs() as DocNo {
-            let tokens = self.index.tokens(doc).expect("the index keeps tokens");
+            let tokens = self
+                .index
+                .tokens_of_doc(doc)
+                .expect("the index keeps tokens");
             let known = tokens
                 .iter()
                 .filter(|&&it| self.rows[it as usize].is_some());
@@ -303,18 +320,22 @@ impl<'a> IndexedWordVectors<'a> {
     }
 
     /// Returns only the vectors of words that occur in these documents and queries.
-    pub fn subset(&self, docs: impl Iterator<Item = DocNo>, queries: &[Query]) -> WordVectors {
-        let tokens = docs.flat_map(|it| self.index.tokens(it).unwrap_or_default());
+    pub fn vectors_of_docs_and_queries(
+        &self,
+        docs: impl Iterator<Item = DocNo>,
+        queries: &[Query],
+    ) -> WordVectors {
+        let tokens = docs.flat_map(|it| self.index.tokens_of_doc(it).unwrap_or_default());
         let rows = tokens.filter_map(|&it| self.rows[it as usize]);
         let mut rows: BTreeSet<WordVectorNo> = rows.collect();
         let analyzer = self.index.vocabulary().analyzer();
         for query in queries {
-            for_each_word(analyzer, &query.text, |token, _| {
-                rows.extend(self.vectors.row(token));
+            for_each_term_token(analyzer, &query.text, |token, _| {
+                rows.extend(self.vectors.row_of_word(token));
             });
         }
         self.vectors
-            .subset(rows.iter().map(|&it| self.vectors.word(it)))
+            .subset_of_words(rows.iter().map(|&it| self.vectors.word_at_row(it)))
     }
 }
 
@@ -326,7 +347,7 @@ fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
 /// The share of the words of a collection that have a vector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct VectorCoverage {
+pub struct WordVectorCoverage {
     /// The number of occurrences of words with a vector.
     #[serde(rename = "n_known")]
     pub n_with_vector: u64,
@@ -348,7 +369,7 @@ impl Serialize for WordVectors {
         let bits = self.rows.iter().map(|it| format!("{:08x}", it.to_bits()));
         StoredWordVectors {
             n_dims: self.n_dims,
-            words: words.map(|it| self.word(it).to_owned()).collect(),
+            words: words.map(|it| self.word_at_row(it).to_owned()).collect(),
             bits: bits.collect(),
         }
         .serialize(to)
@@ -377,7 +398,7 @@ impl<'de> Deserialize<'de> for WordVectors {
             .map(number)
             .collect::<Result<Vec<_>, _>>();
         let numbers = numbers.map_err(|_| wrong("a number is not hexadecimal"))?;
-        let mut vectors = WordVectors::new(n_dims);
+        let mut vectors = WordVectors::with_dimensions(n_dims);
         for (at, word) in words.iter().enumerate() {
             let row = numbers[at * n_dims..(at + 1) * n_dims].iter();
             let row: Vec<f32> = row.map(|&it| f32::from_bits(it)).collect();
@@ -405,7 +426,8 @@ impl PartialEq for WordVectors {
     fn eq(&self, other: &WordVectors) -> bool {
         let words = |it: &WordVectors| {
             let rows = 0..it.len() as WordVectorNo;
-            rows.map(|row| it.word(row).to_owned()).collect::<Vec<_>>()
+            rows.map(|row| it.word_at_row(row).to_owned())
+                .collect::<Vec<_>>()
         };
         self.n_dims == other.n_dims && self.rows == other.rows && words(self) == words(other)
     }
@@ -422,7 +444,7 @@ pub struct WordVectorsInfo {
     /// The number of dimensions.
     pub n_dims: u32,
     /// The coverage over the whole collection.
-    pub coverage: VectorCoverage,
+    pub coverage: WordVectorCoverage,
 }
 
 impl std::fmt::Display for WordVectorsInfo {
@@ -443,9 +465,9 @@ impl std::fmt::Display for WordVectorsInfo {
 }
 
 /// Returns the error for a probe that needs word vectors when there are none.
-pub fn missing_vectors_error(probe: &str) -> Error {
-    Error::missing(
-        InvalidField::with_display("vectors", probe),
+pub fn missing_word_vectors_error(probe: &str) -> Error {
+    Error::missing_field(
+        InvalidField::with_display_name("vectors", probe),
         "needs word vectors: add a GloVe or word2vec file",
     )
 }
@@ -455,7 +477,7 @@ mod tests {
     use super::*;
 
     fn plane() -> WordVectors {
-        WordVectors::of(&[
+        WordVectors::from_words_and_vectors(&[
             ("east", [2.0, 0.0]),
             ("north", [0.0, 3.0]),
             ("west", [-1.0, 0.0]),
@@ -466,7 +488,7 @@ mod tests {
     fn the_cosine_is_that_of_the_means_of_unit_vectors() {
         let vectors = plane();
         let bag = |words: &[&str]| {
-            BagOfWords::from_rows(&vectors, words.iter().map(|it| vectors.row(it)))
+            BagOfWordVectors::from_rows(&vectors, words.iter().map(|it| vectors.row_of_word(it)))
         };
         // (2·east + north)/3 against east: 2/√5, whatever the lengths in the file.
         let similarity = bag(&["east", "east", "north", "unheard"]).similarity(&bag(&["east"]));
@@ -480,21 +502,21 @@ mod tests {
     #[test]
     fn a_wrong_vector_is_refused_and_the_first_of_a_word_is_kept() {
         let mut vectors = plane();
-        assert_eq!(vectors.push("east", &[0.0, 1.0]), Ok(false));
-        assert_eq!(vectors.vector(0), [1.0, 0.0]);
+        assert_eq!(vectors.add_word("east", &[0.0, 1.0]), Ok(false));
+        assert_eq!(vectors.vector_at_row(0), [1.0, 0.0]);
         for wrong in [&[1.0][..], &[0.0, 0.0], &[f32::NAN, 1.0]] {
-            assert!(vectors.push("new", wrong).is_err());
+            assert!(vectors.add_word("new", wrong).is_err());
         }
         assert_eq!(vectors.len(), 3);
     }
 
     #[test]
     fn vectors_come_back_bit_by_bit() {
-        let vectors = plane().subset(["north", "nowhere", "east", "north"]);
+        let vectors = plane().subset_of_words(["north", "nowhere", "east", "north"]);
         let json = serde_json::to_string(&vectors).unwrap();
         let back: WordVectors = serde_json::from_str(&json).unwrap();
         assert_eq!(back, vectors);
-        assert_eq!((back.len(), back.word(0)), (2, "north"));
+        assert_eq!((back.len(), back.word_at_row(0)), (2, "north"));
         let longer = json.replace("3f800000", "40000000");
         assert!(serde_json::from_str::<WordVectors>(&longer).is_err());
     }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use shared::index::{Index, IndexBuilder};
-use shared::probe::mining::{Miner, QueryPool};
-use shared::probe::{Axiom, AxiomVariant, Limits, MiningResult, Probe};
+use shared::probe::mining::{InstanceMiner, PooledQuery};
+use shared::probe::{Axiom, AxiomVariant, MiningLimits, MiningResult, Probe};
 use shared::text::{Analyzer, Stemmer};
 use shared::word_vectors::{IndexedWordVectors, WordVectors};
 
@@ -34,33 +34,33 @@ fn ours(stored: &Stored, probe: Probe, mode: AxiomVariant) -> Vec<Vec<Vec<bool>>
         stemmer: Stemmer::None,
         ..Analyzer::default()
     };
-    let mut builder = IndexBuilder::new(analyzer).with_tokens();
-    stored.texts.iter().for_each(|it| builder.add(it));
+    let mut builder = IndexBuilder::new(analyzer).with_stored_tokens();
+    stored.texts.iter().for_each(|it| builder.add_document(it));
     let index: Index = builder.finish().unwrap();
-    let mut vectors = WordVectors::new(3);
+    let mut vectors = WordVectors::with_dimensions(3);
     for (word, vector) in &stored.vectors {
-        assert_eq!(vectors.push(word, vector), Ok(true));
+        assert_eq!(vectors.add_word(word, vector), Ok(true));
     }
-    let rows = vectors.rows_of(&index);
+    let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let asked = [(probe, mode)];
-    let miner = Miner {
+    let miner = InstanceMiner {
         index: &index,
         word_vectors: Some(&known),
         probes: &asked,
-        limits: &Limits::STANDARD,
+        limits: &MiningLimits::STANDARD,
     };
     let n = stored.texts.len();
     let pool: Vec<u32> = (0..n as u32).collect();
     let mined = |query: &String| {
-        let mined = MiningResult::collect(
+        let mined = MiningResult::from_query_results(
             &asked,
-            vec![miner.mine(&QueryPool::without_grades(query, &pool))],
+            vec![miner.mine_pooled_query(&PooledQuery::without_grades(query, &pool))],
         );
         let mut preferred = vec![vec![false; n]; n];
-        for claim in mined.instances[0].claims_of(0) {
+        for claim in mined.instances[0].claims_of_query(0) {
             let texts = claim.docs();
-            let doc = |at: usize| mined.study_docs[texts[at] as usize].doc() as usize;
+            let doc = |at: usize| mined.study_docs[texts[at] as usize].source_doc() as usize;
             preferred[doc(0)][doc(1)] = true;
         }
         preferred
@@ -82,7 +82,7 @@ fn n_differing(a: &[Vec<Vec<bool>>], b: &[Vec<Vec<bool>>]) -> usize {
 #[test]
 fn mode_code_prefers_what_the_package_prefers() {
     let stored = stored();
-    for probe in Axiom::ir_axioms().map(Probe::Axiom) {
+    for probe in Axiom::all_ir_axioms().map(Probe::Axiom) {
         let theirs = theirs(&stored, &probe.slug());
         assert!(theirs.concat().concat().contains(&true), "{probe:?}");
         let ours = ours(&stored, probe, AxiomVariant::Code);
@@ -111,7 +111,7 @@ fn a_formula_prefers_what_the_package_prefers() {
 #[test]
 fn the_mended_defects_are_those_that_are_told_of() {
     let stored = stored();
-    for probe in Axiom::ir_axioms().map(Probe::Axiom) {
+    for probe in Axiom::all_ir_axioms().map(Probe::Axiom) {
         let fixed = ours(&stored, probe, AxiomVariant::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
         let told = probe.description().known_issues.contains("variant code");

@@ -18,8 +18,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
-use shared::annotation::assignment::{Assignment, N_PREFETCHED};
-use shared::annotation::event::{AnnotationAction, AnswerComment, Decision};
+use shared::annotation::assignment::{ItemAssignment, N_PREFETCHED};
+use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
 use shared::annotation::{AnnotationEvent, AnnotationTask, AnnotatorAnswer, EventKey};
 use shared::api::Endpoint;
 use shared::api::address::RequestAddress;
@@ -237,7 +237,7 @@ async fn decide(people: Vec<Person>, pace: Pace) -> Fallible<Value> {
 
 async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen {
     let mut seen = Seen::default();
-    let mut ready: VecDeque<Assignment> = VecDeque::new();
+    let mut ready: VecDeque<ItemAssignment> = VecDeque::new();
     // People come one after the other as well, and decide when they have read.
     sleep_until(begin).await;
     fetch(&person, pace.task, &mut ready, &mut seen).await;
@@ -275,7 +275,12 @@ async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen 
     seen
 }
 
-async fn fetch(person: &Person, task: TaskId, ready: &mut VecDeque<Assignment>, seen: &mut Seen) {
+async fn fetch(
+    person: &Person,
+    task: TaskId,
+    ready: &mut VecDeque<ItemAssignment>,
+    seen: &mut Seen,
+) {
     let n = N_PREFETCHED as u32;
     let start = Instant::now();
     match person.ask(&LeaseItemsRequest { task, n_items: n }).await {
@@ -292,18 +297,18 @@ async fn fetch(person: &Person, task: TaskId, ready: &mut VecDeque<Assignment>, 
 }
 
 /// A decision whose key nobody else makes.
-fn event(person: &Person, number: u64, offer: &Assignment) -> AnnotationEvent {
+fn event(person: &Person, number: u64, offer: &ItemAssignment) -> AnnotationEvent {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = since.unwrap_or_default().as_nanos();
     let bits = now << 40 | (person.number as u128) << 20 | u128::from(number);
     let answers = AnnotatorAnswer::ALL;
     AnnotationEvent {
-        key: EventKey::from_bytes(bits.to_be_bytes()),
+        key: AnnotationEventKey::from_bytes(bits.to_be_bytes()),
         created_ms: (now / 1_000_000) as u64,
-        action: AnnotationAction::Decided(Decision {
+        action: AnnotationAction::Decided(AnnotationDecision {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
-            comment: AnswerComment::default(),
+            comment: AnswerRemarks::default(),
             display_order: offer.display_order,
             duration_ms: 2_500,
             replaces: Vec::new(),

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use shared::api::{CompareRankersRequest, GetComparedQueryRequest, ListComparedQueriesRequest};
-use shared::compare::query_list::{QueryListOptions, QuerySort};
-use shared::compare::{ComparisonOptions, RankerRef};
+use shared::compare::query_list::{ComparedQueryListOptions, ComparedQuerySort};
+use shared::compare::{RankerComparisonOptions, RankerRef};
 
 use crate::harness::{TestHome, collections, demo_folder, study_file};
 
@@ -205,7 +205,7 @@ rankers = ["bm25", "ql"]"#;
     assert_eq!(tables.as_array().unwrap().len(), 9);
     let server = home.serve(&[]);
     let study = "pair".to_owned();
-    let asking = ComparisonOptions::default();
+    let asking = RankerComparisonOptions::default();
     let found = server.call(&CompareRankersRequest {
         study: study.clone(),
         options: asking.clone(),
@@ -217,10 +217,10 @@ rankers = ["bm25", "ql"]"#;
     let listed = server.call(&ListComparedQueriesRequest {
         study: study.clone(),
         options: asking.clone(),
-        page: QueryListOptions {
+        page: ComparedQueryListOptions {
             limit: 5,
-            sort: QuerySort::Loss,
-            ..QueryListOptions::default()
+            sort: ComparedQuerySort::Loss,
+            ..ComparedQueryListOptions::default()
         },
     });
     assert_eq!((listed.n_queries, listed.rows.len()), (n, 5));
@@ -232,7 +232,7 @@ rankers = ["bm25", "ql"]"#;
     });
     assert_eq!(sample.metrics, listed.rows[0]);
     assert!(sample.top_docs.iter().all(|it| it.text.is_some()));
-    let other = ComparisonOptions {
+    let other = RankerComparisonOptions {
         rankers: ["bm25", "7"].map(|it| RankerRef::Ranker(it.to_owned())),
         ..asking
     };

@@ -50,7 +50,11 @@ fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
     let refused = home.run(&other);
     assert!(refused.expect_failure().contains("is bert, but must be t5"));
     let refused = home.run(&line("new").replace("--queries 3", "--queries 0"));
-    assert!(refused.expect_failure().contains("0 queries of a text"));
+    assert!(
+        refused
+            .expect_failure()
+            .contains("`n_queries` is 0; must be from 1 to 1000")
+    );
     assert!(!home.path("new").exists());
 }
 

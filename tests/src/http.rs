@@ -13,7 +13,7 @@ use shared::api::{
     ListStudiesRequest, ResumeJobRequest, ScoreDocumentsRequest,
 };
 use shared::probe::{Axiom, AxiomVariant, Probe};
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::instance_list::InstanceListOptions;
 
 use crate::harness::{TestHome, TestServer, reply, tiny_collection, tiny_model};
@@ -68,17 +68,17 @@ fn the_demo_study_is_read_through_every_endpoint() {
     );
     assert_eq!(card.rankers, ["BM25", "QL"]);
 
-    let look = |dials: StudyControls| {
+    let look = |dials: StudyPageControls| {
         server.call(&GetStudyRequest {
             study: DEMO.to_owned(),
             controls: dials,
         })
     };
-    let overview = look(StudyControls::default());
+    let overview = look(StudyPageControls::default());
     assert_eq!(overview.title, card.title);
-    let turned = look(StudyControls {
+    let turned = look(StudyPageControls {
         variant: Some(AxiomVariant::Code),
-        ..StudyControls::default()
+        ..StudyPageControls::default()
     });
     assert_ne!(turned, overview);
 

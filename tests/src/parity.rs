@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use shared::api::worker::{LOCAL_STUDY, WorkerMessage, WorkerRequest, WorkerResponse};
 use shared::api::{Endpoint, ExportStudyRequest, GetStudyRequest};
 use shared::collection::{Collection, beir, document_pairs, text_hash, trec};
-use shared::probe::transfer::TransferSet;
-use shared::probe::{Axiom, AxiomVariant, Limits, Manipulation, Probe};
+use shared::probe::transfer::TransferPairSet;
+use shared::probe::{Axiom, AxiomVariant, Manipulation, MiningLimits, Probe};
 use shared::study::build::{StudyInputs, make_study};
-use shared::study::controls::StudyControls;
-use shared::study::preparation::{InputFiles, SequentialExecutor, run_synchronously};
-use shared::study::{LookupFiles, Study, StudyDefinition};
+use shared::study::controls::StudyPageControls;
+use shared::study::preparation::{InputFileContents, SequentialShardExecutor, run_synchronously};
+use shared::study::{ManipulationLookupFiles, Study, StudyDefinition};
 use shared::text::Analyzer;
 
 use crate::browser::front_end;
@@ -46,7 +46,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
         .rankers
         .retain(|it| it.parse::<shared::rank::LexicalRanker>().is_ok());
     definition.vectors = Some("words.txt".to_owned());
-    for axiom in Probe::paper_axioms(true) {
+    for axiom in Probe::minable_paper_axioms(true) {
         if !definition.probes.contains(&axiom) {
             definition.probes.push(axiom);
         }
@@ -80,7 +80,7 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         return;
     };
     let definition = StudyDefinition {
-        probes: Probe::paper_axioms(false),
+        probes: Probe::minable_paper_axioms(false),
         variants: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
         ..trecdl()
@@ -94,15 +94,15 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         return;
     };
     let vectors = "glove.6B.50d.10k.txt.gz";
-    let axioms = Probe::paper_axioms(true).into_iter();
+    let axioms = Probe::minable_paper_axioms(true).into_iter();
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();
     let definition = StudyDefinition {
         n_queries: Some(15),
         probes: axioms
-            .filter(|it| it.needs_vectors())
-            .chain(Probe::ir_axioms(true))
+            .filter(|it| it.needs_word_vectors())
+            .chain(Probe::minable_ir_axioms(true))
             .chain([formula])
             .collect(),
         variants: vec![
@@ -134,10 +134,10 @@ fn trecdl() -> StudyDefinition {
         variants: Vec::new(),
         rankers: Vec::new(),
         analyzer: Analyzer::default(),
-        limits: Limits::STANDARD,
+        limits: MiningLimits::STANDARD,
         vectors: None,
         audit: Vec::new(),
-        lookups: LookupFiles::default(),
+        lookups: ManipulationLookupFiles::default(),
         transfers: Vec::new(),
     }
 }
@@ -227,9 +227,9 @@ fn compare(given: &Given) {
         let here: Study = serde_json::from_str(&threaded).unwrap();
         assert!(here.instances.iter().any(|it| !it.is_empty()));
         for &mode in &given.definition.variants {
-            let dials = StudyControls {
+            let dials = StudyPageControls {
                 variant: Some(mode),
-                ..StudyControls::default()
+                ..StudyPageControls::default()
             };
             let look = GetStudyRequest {
                 study: LOCAL_STUDY.to_owned(),
@@ -273,21 +273,25 @@ fn by_program(given: &Given) -> String {
 fn one_by_one(given: &Given) -> (Study, Duration) {
     let quiet = &mut |_| {};
     let mut collection = Collection::default();
-    let mut files = InputFiles::default();
+    let mut files = InputFileContents::default();
     for name in given.files() {
         let bytes = File::open(given.home.path(&format!("given/{name}"))).unwrap();
         let mut sets = given.definition.transfers.iter();
         if let Some(set) = sets.find(|it| it.file == name) {
-            files.transfer_sets.push(TransferSet {
-                transfer: set.transfer().unwrap(),
+            files.transfer_sets.push(TransferPairSet {
+                transfer: set.dataset_transfer_test().unwrap(),
                 query_source: set.query_source,
-                pairs: document_pairs::read_pairs(&name, bytes, quiet).unwrap().0,
+                pairs: document_pairs::read_document_pairs(&name, bytes, quiet)
+                    .unwrap()
+                    .0,
             });
             continue;
         }
         match name.split('.').next().unwrap() {
-            "corpus" => collection.docs = beir::read_corpus(&name, bytes, quiet).unwrap().0,
-            "queries" => collection.queries = beir::read_queries(&name, bytes, quiet).unwrap().0,
+            "corpus" => collection.docs = beir::read_beir_documents(&name, bytes, quiet).unwrap().0,
+            "queries" => {
+                collection.queries = beir::read_beir_queries(&name, bytes, quiet).unwrap().0
+            }
             "qrels" => collection.qrels = trec::read_qrels(&name, bytes, quiet).unwrap().0,
             "BM25" => files.run = Some(trec::read_run(&name, bytes, quiet).unwrap().0),
             _ => {
@@ -310,7 +314,7 @@ fn one_by_one(given: &Given) -> (Study, Duration) {
         created: MADE.to_owned(),
     };
     let start = Instant::now();
-    let study = run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap();
+    let study = run_synchronously(make_study(inputs, &mut SequentialShardExecutor)).unwrap();
     (study, start.elapsed())
 }
 

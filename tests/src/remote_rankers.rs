@@ -455,7 +455,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
     assert!(report.contains("At last"), "{report}");
     let row = |start: String| {
         let mut lines = report.lines();
-        let found = lines.find(|it| it.contains(&start) && it.contains("| service |"));
+        let found = lines.find(|it| it.contains(&start) && it.contains("| remote |"));
         found
             .unwrap_or_else(|| panic!("{report} lacks {start}"))
             .to_owned()

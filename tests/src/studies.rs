@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use shared::api::{GetStudyRequest, ListInstancesRequest, ListStudiesRequest};
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 
 use crate::harness::{TestHome, demo_folder, study_file, tiny_model};
 
@@ -170,7 +170,7 @@ fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
     let (status, problem) = server
         .try_call(&GetStudyRequest {
             study: "killed".to_owned(),
-            controls: StudyControls::default(),
+            controls: StudyPageControls::default(),
         })
         .unwrap_err();
     assert_eq!(status, 500);

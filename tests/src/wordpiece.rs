@@ -24,8 +24,8 @@ const HARD: &[&str] = &[
 type Cut = Vec<(String, (usize, usize))>;
 
 fn ours(analyzer: &Analyzer, text: &str) -> Cut {
-    let terms = analyzer.terms(text).into_iter();
-    let place = |it: shared::text::Span| (it.start as usize, it.end as usize);
+    let terms = analyzer.terms_with_positions(text).into_iter();
+    let place = |it: shared::text::ByteSpan| (it.start as usize, it.end as usize);
     terms.map(|(term, span)| (term, place(span))).collect()
 }
 
@@ -51,7 +51,7 @@ fn pieces_are_those_of_the_reference_tokenizer() {
     let text = std::fs::read_to_string(&file).unwrap();
     let analyzer = Analyzer {
         tokenizer: Tokenizer::Wordpiece(
-            WordpieceVocabulary::read("tokenizer.json", &text).unwrap(),
+            WordpieceVocabulary::parse_file("tokenizer.json", &text).unwrap(),
         ),
         stemmer: Stemmer::None,
         ..Analyzer::default()

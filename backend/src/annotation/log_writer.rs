@@ -13,16 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use shared::annotation::assignment::Lease;
-use shared::annotation::{EventKey, ItemNo, LogEntry, PersonId};
+use shared::annotation::assignment::ItemLease;
+use shared::annotation::{AnnotationEventKey, AnnotationLogEntry, ItemNo, PersonId};
 use shared::api::annotation::{EventOutcome, TaskId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::annotation::now_ms;
-use crate::annotation::task_state::{KeyStatus, TaskState, is_same};
+use crate::annotation::task_state::{AnnotationTaskState, EventKeyStatus, is_same_event};
+use crate::annotation::unix_time_ms_u64;
 use crate::error::Error;
-use crate::store::Store;
-use crate::store::annotation_tasks::events::AnnotationWrite;
+use crate::store::Database;
+use crate::store::annotation_tasks::events::AnnotationWriteBatch;
 
 /// Maximum number of requests in the queue for the next commit; further senders wait.
 const WAITING: usize = 512;
@@ -37,34 +37,37 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const RETRY_AFTER_S: u64 = 2;
 
 /// Events and leases of one task that are to be stored.
-pub(super) struct WriteRequest {
-    pub(super) desk: Arc<TaskState>,
-    pub(super) events: Vec<LogEntry>,
-    pub(super) leases: Vec<Lease>,
+pub(super) struct LogWriteRequest {
+    pub(super) desk: Arc<AnnotationTaskState>,
+    pub(super) events: Vec<AnnotationLogEntry>,
+    pub(super) leases: Vec<ItemLease>,
 }
 
 /// A request with the channel for its reply.
 struct Waiting {
-    wanted: WriteRequest,
+    wanted: LogWriteRequest,
     /// Receives the outcome of each event, or the reason why nothing was stored.
     done: oneshot::Sender<Result<Vec<EventOutcome>, String>>,
 }
 
 /// Commits events and leases to the database in batches.
 #[derive(Debug, Clone)]
-pub(super) struct LogWriter(mpsc::Sender<Waiting>);
+pub(super) struct AnnotationLogWriter(mpsc::Sender<Waiting>);
 
-impl LogWriter {
+impl AnnotationLogWriter {
     /// Starts the task that writes to `store`. It ends when all clones of the writer are dropped.
-    pub(super) fn start(store: Store) -> LogWriter {
+    pub(super) fn start(store: Database) -> AnnotationLogWriter {
         let (sender, receiver) = mpsc::channel(WAITING);
         tokio::spawn(write(store, receiver));
-        LogWriter(sender)
+        AnnotationLogWriter(sender)
     }
 
     /// Stores events and leases and returns the outcome of each event. They are in the database
     /// when this returns `Ok`; after an error none of them is confirmed.
-    pub(super) async fn save(&self, wanted: WriteRequest) -> Result<Vec<EventOutcome>, Error> {
+    pub(super) async fn save_events_and_leases(
+        &self,
+        wanted: LogWriteRequest,
+    ) -> Result<Vec<EventOutcome>, Error> {
         let crashed = Error::Panicked {
             what: "keeping what was done",
         };
@@ -82,7 +85,7 @@ impl LogWriter {
     }
 }
 
-async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
+async fn write(store: Database, mut receiver: mpsc::Receiver<Waiting>) {
     let mut doubtful = BTreeSet::new();
     while let Some(first) = receiver.recv().await {
         let mut n_events = first.wanted.events.len();
@@ -100,7 +103,7 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
             Err(error) => {
                 tracing::error!("{n_events} events were not kept: {error}");
-                doubtful.extend(wanted.iter().map(|it| it.desk.row().no));
+                doubtful.extend(wanted.iter().map(|it| it.desk.task_row().no));
                 wanted.iter().map(|_| Err(error.public_message())).collect()
             }
         };
@@ -113,15 +116,15 @@ async fn write(store: Store, mut receiver: mpsc::Receiver<Waiting>) {
 
 /// Commits the new events and leases, adds the events to the task states, and returns the outcomes.
 async fn commit(
-    store: &Store,
-    wanted: &[WriteRequest],
+    store: &Database,
+    wanted: &[LogWriteRequest],
     doubtful: &mut BTreeSet<TaskId>,
 ) -> Result<Vec<Vec<EventOutcome>>, Error> {
     for it in wanted {
-        let no = it.desk.row().no;
+        let no = it.desk.task_row().no;
         if doubtful.contains(&no) {
-            let found = store.review_events(no, it.desk.n_events()).await?;
-            it.desk.append(found);
+            let found = store.annotation_events(no, it.desk.n_events()).await?;
+            it.desk.append_stored_events(found);
             doubtful.remove(&no);
         }
     }
@@ -129,14 +132,14 @@ async fn commit(
     let outcomes: Vec<Vec<EventOutcome>> = wanted.iter().map(|it| plan.add(it)).collect();
     let writing = plan.writing();
     if !writing.events.is_empty() || !writing.leases.is_empty() {
-        let written = tokio::time::timeout(PATIENCE, store.write_annotations(&writing));
+        let written = tokio::time::timeout(PATIENCE, store.write_events_and_leases(&writing));
         written.await.unwrap_or(Err(Error::ServerBusy {
             what: "writing to its database",
             retry_after_s: RETRY_AFTER_S,
         }))?;
     }
     for (desk, events) in plan.tasks.into_values().map(|it| (it.desk, it.events)) {
-        desk.append(events);
+        desk.append_stored_events(events);
     }
     Ok(outcomes)
 }
@@ -148,18 +151,18 @@ struct WritePlan<'a> {
 }
 
 struct TaskWrites<'a> {
-    desk: &'a TaskState,
+    desk: &'a AnnotationTaskState,
     /// In the order of arrival.
-    events: Vec<LogEntry>,
+    events: Vec<AnnotationLogEntry>,
     /// Positions in `events`.
-    keys: BTreeMap<EventKey, usize>,
+    keys: BTreeMap<AnnotationEventKey, usize>,
     leases: BTreeMap<(ItemNo, PersonId), u64>,
 }
 
 impl<'a> WritePlan<'a> {
-    fn add(&mut self, wanted: &'a WriteRequest) -> Vec<EventOutcome> {
+    fn add(&mut self, wanted: &'a LogWriteRequest) -> Vec<EventOutcome> {
         let desk = &*wanted.desk;
-        let task = self.tasks.entry(desk.row().no).or_insert(TaskWrites {
+        let task = self.tasks.entry(desk.task_row().no).or_insert(TaskWrites {
             desk,
             events: Vec::new(),
             keys: BTreeMap::new(),
@@ -172,10 +175,10 @@ impl<'a> WritePlan<'a> {
         events.map(|it| task.outcome(it)).collect()
     }
 
-    fn writing(&self) -> AnnotationWrite {
-        let mut writing = AnnotationWrite {
-            now_ms: now_ms(),
-            ..AnnotationWrite::default()
+    fn writing(&self) -> AnnotationWriteBatch {
+        let mut writing = AnnotationWriteBatch {
+            now_ms: unix_time_ms_u64(),
+            ..AnnotationWriteBatch::default()
         };
         for (&no, task) in &self.tasks {
             let from = task.desk.n_events();
@@ -185,7 +188,7 @@ impl<'a> WritePlan<'a> {
             let leases = task
                 .leases
                 .iter()
-                .map(|(&(item, person), &until_ms)| Lease {
+                .map(|(&(item, person), &until_ms)| ItemLease {
                     item,
                     person,
                     expires_ms: until_ms,
@@ -197,21 +200,21 @@ impl<'a> WritePlan<'a> {
 }
 
 impl TaskWrites<'_> {
-    fn outcome(&mut self, entry: &LogEntry) -> EventOutcome {
+    fn outcome(&mut self, entry: &AnnotationLogEntry) -> EventOutcome {
         let key = entry.event.key;
         let beside = match self.keys.get(&key).map(|&it| &self.events[it]) {
-            Some(before) if is_same(before, entry) => KeyStatus::Duplicate,
-            Some(_) => KeyStatus::Conflict,
-            None => self.desk.key_status(entry),
+            Some(before) if is_same_event(before, entry) => EventKeyStatus::Duplicate,
+            Some(_) => EventKeyStatus::Conflict,
+            None => self.desk.event_key_status(entry),
         };
         match beside {
-            KeyStatus::New => {
+            EventKeyStatus::New => {
                 self.keys.insert(key, self.events.len());
                 self.events.push(entry.clone());
                 EventOutcome::Stored
             }
-            KeyStatus::Duplicate => EventOutcome::Duplicate,
-            KeyStatus::Conflict => EventOutcome::Rejected {
+            EventKeyStatus::Duplicate => EventOutcome::Duplicate,
+            EventKeyStatus::Conflict => EventOutcome::Rejected {
                 reason: "another event was kept under this key; send it with a key of its own"
                     .to_owned(),
             },

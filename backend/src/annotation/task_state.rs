@@ -7,17 +7,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use shared::annotation::assignment::{
-    Assignment, AssignmentPhase, AssignmentQueue, Lease, NextAssignments,
+    AssignmentPhase, ItemAssigner, ItemAssignment, ItemLease, NextItemAssignments,
 };
-use shared::annotation::content::ItemContent;
-use shared::annotation::{AnnotationItem, AnnotationLog, EventKey, ItemNo, LogEntry, PersonId};
+use shared::annotation::content::AnnotationItemContent;
+use shared::annotation::{
+    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotationLogEntry, ItemNo, PersonId,
+};
 use shared::api::annotation::{EventRecord, TaskId, TaskProgressSummary, TaskStatus, TaskSummary};
 
-use crate::annotation::counts::TaskCounts;
-use crate::annotation::now_ms;
+use crate::annotation::counts::TaskProgressCounts;
+use crate::annotation::unix_time_ms_u64;
 use crate::error::{Error, run_blocking};
-use crate::store::Store;
-use crate::store::annotation_tasks::TaskRow;
+use crate::store::Database;
+use crate::store::annotation_tasks::AnnotationTaskRow;
 
 /// Maximum number of events that are returned to the person who sent them.
 const MAX_OWN_EVENTS: usize = 200;
@@ -28,9 +30,9 @@ const MAX_CACHED_ITEMS: usize = 4_000;
 
 /// The state of a task that has been requested.
 #[derive(Debug)]
-pub(crate) struct TaskState {
+pub(crate) struct AnnotationTaskState {
     items: Vec<AnnotationItem>,
-    row: RwLock<Arc<TaskRow>>,
+    row: RwLock<Arc<AnnotationTaskRow>>,
     work: RwLock<Work>,
     words: Mutex<ContentCache>,
     /// Held while items are leased, so that no slot is leased twice.
@@ -41,7 +43,7 @@ pub(crate) struct TaskState {
 #[derive(Debug)]
 struct Work {
     log: AnnotationLog,
-    tally: TaskCounts,
+    tally: TaskProgressCounts,
     /// Expiry of each lease, in milliseconds since 1970.
     leases: BTreeMap<(ItemNo, PersonId), u64>,
 }
@@ -50,24 +52,24 @@ struct Work {
 #[derive(Debug, Default)]
 struct ContentCache {
     revision: i64,
-    of_item: BTreeMap<ItemNo, Arc<ItemContent>>,
+    of_item: BTreeMap<ItemNo, Arc<AnnotationItemContent>>,
 }
 
 /// The items that are assigned to a person, with their leases.
 #[derive(Debug)]
 pub(crate) struct LeasedAssignments {
     /// In the order in which they should be answered.
-    pub assignments: Vec<Assignment>,
+    pub assignments: Vec<ItemAssignment>,
     /// The lease of each assignment.
-    pub leases: Vec<Lease>,
-    /// See [`NextAssignments::n_leased_to_others`].
+    pub leases: Vec<ItemLease>,
+    /// See [`NextItemAssignments::n_leased_to_others`].
     pub n_leased: u32,
     /// The progress of the task after the assignment.
     pub standing: TaskProgressSummary,
 }
 
 /// Whether the log already contains an event with the same key.
-pub(super) enum KeyStatus {
+pub(super) enum EventKeyStatus {
     /// The log has no event with this key.
     New,
     /// The log has this event.
@@ -76,19 +78,19 @@ pub(super) enum KeyStatus {
     Conflict,
 }
 
-impl TaskState {
+impl AnnotationTaskState {
     /// Loads a task with its items, events and leases.
-    pub(super) async fn open(store: &Store, task: TaskId) -> Result<TaskState, Error> {
-        let row = store.review_task(task).await?;
-        let items = store.review_items(task).await?;
-        let entries = store.review_events(task, 0).await?;
-        let leases = store.review_leases(task).await?;
+    pub(super) async fn load(store: &Database, task: TaskId) -> Result<AnnotationTaskState, Error> {
+        let row = store.annotation_task(task).await?;
+        let items = store.annotation_task_items(task).await?;
+        let entries = store.annotation_events(task, 0).await?;
+        let leases = store.annotation_leases(task).await?;
         run_blocking("counting what was done", move || {
             let items: Vec<AnnotationItem> = items.into_iter().map(|it| it.item).collect();
-            let desk = TaskState {
+            let desk = AnnotationTaskState {
                 work: RwLock::new(Work {
                     log: AnnotationLog::default(),
-                    tally: TaskCounts::new(&row.task, &items),
+                    tally: TaskProgressCounts::new(&row.task, &items),
                     leases: BTreeMap::new(),
                 }),
                 items,
@@ -96,7 +98,7 @@ impl TaskState {
                 words: Mutex::default(),
                 turn: tokio::sync::Mutex::default(),
             };
-            desk.append(entries);
+            desk.append_stored_events(entries);
             let known = leases
                 .into_iter()
                 .filter(|it| (it.item.0 as usize) < desk.items.len());
@@ -108,7 +110,7 @@ impl TaskState {
     }
 
     /// Returns the row of the task: its definition, status and study.
-    pub(crate) fn row(&self) -> Arc<TaskRow> {
+    pub(crate) fn task_row(&self) -> Arc<AnnotationTaskRow> {
         self.row
             .read()
             .unwrap_or_else(PoisonError::into_inner)
@@ -116,7 +118,7 @@ impl TaskState {
     }
 
     /// Replaces the row after it has been changed in the database.
-    pub(super) fn set_row(&self, row: TaskRow) {
+    pub(super) fn replace_task_row(&self, row: AnnotationTaskRow) {
         *self.row.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(row);
     }
 
@@ -134,8 +136,8 @@ impl TaskState {
     }
 
     /// Returns the summary of the task for lists, with the progress of a person.
-    pub(crate) fn card(&self, person: Option<PersonId>) -> TaskSummary {
-        let row = self.row();
+    pub(crate) fn task_summary(&self, person: Option<PersonId>) -> TaskSummary {
+        let row = self.task_row();
         TaskSummary {
             task: row.no,
             title: row.task.title.clone(),
@@ -144,19 +146,21 @@ impl TaskState {
             are_results_public: row.results_public,
             probes: row.task.probes.clone(),
             created_ms: row.made_ms,
-            progress: self.progress(person),
+            progress: self.progress_summary(person),
         }
     }
 
     /// Returns the progress of a person and of all annotators.
-    pub(crate) fn progress(&self, person: Option<PersonId>) -> TaskProgressSummary {
-        let row = self.row();
+    pub(crate) fn progress_summary(&self, person: Option<PersonId>) -> TaskProgressSummary {
+        let row = self.task_row();
         let work = self.read();
-        let standing = work.tally.progress(person, &self.items);
-        let open = person.filter(|it| row.state == TaskStatus::Open && !work.log.is_excluded(*it));
+        let standing = work.tally.summarize_progress(person, &self.items);
+        let open =
+            person.filter(|it| row.state == TaskStatus::Open && !work.log.is_person_excluded(*it));
         let n_left = open.map(|person| {
-            let leases = work.live(now_ms());
-            work.tally.n_left(person, &row.task, &self.items, &leases)
+            let leases = work.live(unix_time_ms_u64());
+            work.tally
+                .estimate_items_left(person, &row.task, &self.items, &leases)
         });
         TaskProgressSummary {
             n_available: n_left.unwrap_or_default(),
@@ -165,24 +169,24 @@ impl TaskState {
     }
 
     /// Returns the number of training items that a person has neither decided on nor skipped.
-    pub(crate) fn n_training(&self, person: Option<PersonId>) -> u32 {
-        self.read().tally.n_training(person, &self.items)
+    pub(crate) fn n_training_items_left(&self, person: Option<PersonId>) -> u32 {
+        self.read().tally.n_training_items_left(person, &self.items)
     }
 
     /// Returns the number of people who have decided on at least one item.
-    pub(crate) fn n_people(&self) -> u32 {
-        self.read().tally.n_people()
+    pub(crate) fn n_active_annotators(&self) -> u32 {
+        self.read().tally.n_active_annotators()
     }
 
     /// Finds the next items for a person and leases them, in memory only. The time is proportional
-    /// to the number of items, so this must run off the async threads, with [`TaskState::turn`]
-    /// held.
+    /// to the number of items, so this must run off the async threads, with
+    /// [`AnnotationTaskState::turn`] held.
     pub(super) fn lease_items(&self, person: PersonId, n: usize) -> LeasedAssignments {
-        let (row, now_ms) = (self.row(), now_ms());
+        let (row, now_ms) = (self.task_row(), unix_time_ms_u64());
         let (next, leases) = {
             let work = self.read();
             let leases = work.live(now_ms);
-            let queue = AssignmentQueue {
+            let queue = ItemAssigner {
                 task: &row.task,
                 items: &self.items,
                 log: &work.log,
@@ -190,7 +194,7 @@ impl TaskState {
                 now_ms,
             };
             let next = queue.next_assignments(person, n);
-            let leases = queue.lease(person, &next.assignments);
+            let leases = queue.create_leases(person, &next.assignments);
             (next, leases)
         };
         let promised = leases
@@ -200,7 +204,7 @@ impl TaskState {
         work.leases.retain(|_, until_ms| *until_ms > now_ms);
         work.leases.extend(promised);
         drop(work);
-        let NextAssignments {
+        let NextItemAssignments {
             assignments: offers,
             n_leased_to_others: n_leased,
         } = next;
@@ -208,7 +212,7 @@ impl TaskState {
             .iter()
             .filter(|it| it.phase == AssignmentPhase::Main)
             .count() as u32;
-        let standing = self.progress(Some(person));
+        let standing = self.progress_summary(Some(person));
         LeasedAssignments {
             standing: TaskProgressSummary {
                 // If fewer items were found than requested, these are the last ones; otherwise
@@ -229,28 +233,33 @@ impl TaskState {
     /// without a current lease.
     pub(crate) fn lease_expiry(&self, person: PersonId, item: ItemNo) -> Option<u64> {
         let until_ms = self.read().leases.get(&(item, person)).copied();
-        until_ms.filter(|it| *it > now_ms())
+        until_ms.filter(|it| *it > unix_time_ms_u64())
     }
 
     /// Returns whether a person has decided on an item or skipped it.
-    pub(crate) fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
-        self.read().tally.is_finished(person, item)
+    pub(crate) fn has_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
+        self.read().tally.has_finished_item(person, item)
     }
 
     /// Returns the latest events of a person, newest first, at most [`MAX_OWN_EVENTS`].
-    pub(crate) fn own_events(&self, person: PersonId) -> Vec<EventRecord> {
+    pub(crate) fn latest_events_of_person(&self, person: PersonId) -> Vec<EventRecord> {
         let work = self.read();
-        let keys = work.tally.keys(person).iter().rev().take(MAX_OWN_EVENTS);
-        let entries = keys.filter_map(|it| work.log.entry(*it));
+        let keys = work
+            .tally
+            .event_keys_of_person(person)
+            .iter()
+            .rev()
+            .take(MAX_OWN_EVENTS);
+        let entries = keys.filter_map(|it| work.log.entry_by_key(*it));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
-            status: work.log.status(it),
+            status: work.log.event_status(it),
         });
         done.collect()
     }
 
     /// Returns a copy of the log, so that long computations do not block writers.
-    pub(crate) fn log(&self) -> AnnotationLog {
+    pub(crate) fn copy_event_log(&self) -> AnnotationLog {
         self.read().log.clone()
     }
 
@@ -260,7 +269,11 @@ impl TaskState {
     }
 
     /// Returns the cached content of an item for a revision of the study.
-    pub(crate) fn cached_content(&self, revision: i64, item: ItemNo) -> Option<Arc<ItemContent>> {
+    pub(crate) fn cached_item_content(
+        &self,
+        revision: i64,
+        item: ItemNo,
+    ) -> Option<Arc<AnnotationItemContent>> {
         let words = self.known_words();
         let found = words
             .of_item
@@ -271,7 +284,11 @@ impl TaskState {
 
     /// Caches the contents of items for a revision of the study. Contents of other revisions are
     /// dropped.
-    pub(crate) fn cache_content(&self, revision: i64, found: Vec<(ItemNo, Arc<ItemContent>)>) {
+    pub(crate) fn cache_item_contents(
+        &self,
+        revision: i64,
+        found: Vec<(ItemNo, Arc<AnnotationItemContent>)>,
+    ) {
         let mut words = self.known_words();
         if words.revision != revision || words.of_item.len() + found.len() > MAX_CACHED_ITEMS {
             words.of_item.clear();
@@ -281,25 +298,25 @@ impl TaskState {
     }
 
     /// Compares an event with the event of the log that has the same key.
-    pub(super) fn key_status(&self, entry: &LogEntry) -> KeyStatus {
+    pub(super) fn event_key_status(&self, entry: &AnnotationLogEntry) -> EventKeyStatus {
         let work = self.read();
-        match work.log.entry(entry.event.key) {
-            None => KeyStatus::New,
-            Some(known) if is_same(known, entry) => KeyStatus::Duplicate,
-            Some(_) => KeyStatus::Conflict,
+        match work.log.entry_by_key(entry.event.key) {
+            None => EventKeyStatus::New,
+            Some(known) if is_same_event(known, entry) => EventKeyStatus::Duplicate,
+            Some(_) => EventKeyStatus::Conflict,
         }
     }
 
     /// Appends events that are in the database to the log and updates the counts.
-    pub(super) fn append(&self, entries: Vec<LogEntry>) {
+    pub(super) fn append_stored_events(&self, entries: Vec<AnnotationLogEntry>) {
         let mut work = self.write();
         let Work { log, tally, .. } = &mut *work;
         for entry in entries {
-            let key: EventKey = entry.event.key;
-            if log.append(entry) == shared::annotation::log::AppendOutcome::Appended
-                && let Some(taken) = log.entry(key)
+            let key: AnnotationEventKey = entry.event.key;
+            if log.append(entry) == shared::annotation::log::LogAppendOutcome::Appended
+                && let Some(taken) = log.entry_by_key(key)
             {
-                tally.count(taken, &self.items, log);
+                tally.add_event(taken, &self.items, log);
             }
         }
     }
@@ -319,15 +336,15 @@ impl TaskState {
 
 /// Returns whether two entries are the same event of the same person. The time of arrival does not
 /// matter.
-pub(super) fn is_same(a: &LogEntry, b: &LogEntry) -> bool {
+pub(super) fn is_same_event(a: &AnnotationLogEntry, b: &AnnotationLogEntry) -> bool {
     (a.person, &a.event) == (b.person, &b.event)
 }
 
 impl Work {
     /// Returns the leases that have not expired.
-    fn live(&self, now_ms: u64) -> Vec<Lease> {
+    fn live(&self, now_ms: u64) -> Vec<ItemLease> {
         let live = self.leases.iter().filter(|it| *it.1 > now_ms);
-        live.map(|(&(item, person), &until_ms)| Lease {
+        live.map(|(&(item, person), &until_ms)| ItemLease {
             item,
             person,
             expires_ms: until_ms,

@@ -6,25 +6,28 @@ mod counts;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use shared::annotation::assignment::{AssignmentPhase, AssignmentQueue, Lease};
+use shared::annotation::assignment::{AssignmentPhase, ItemAssigner, ItemLease};
 use shared::annotation::event::{
-    Adjudication, AnnotationAction, AnswerComment, Decision, ProblemReport, SkipReason, SkippedItem,
+    AnnotationAction, AnnotationDecision, AnswerRemarks, ItemAdjudication, ItemProblemReport,
+    SkipReason, SkippedItem,
 };
-use shared::annotation::export::ItemIds;
+use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::task::{
-    AnnotationTask, InstanceRef, ItemRole, ReferenceAnswer, SamplingDesign, TaskFilter,
+    AnnotationItemRole, AnnotationTask, InstanceWithReferenceAnswer, SamplingDesign,
+    StudyInstanceRef, TaskInstanceFilter,
 };
 use shared::annotation::{
-    AnnotationItem, AnnotationLog, AnnotatorAnswer, DisplayOrder, EventKey, event, sample,
+    AnnotationEventKey, AnnotationItem, AnnotationLog, AnnotatorAnswer, DocumentDisplayOrder,
+    event, sample,
 };
 use shared::api::annotation::TaskProgressSummary;
 use shared::collection::{Collection, Document, Qrels, Query};
 use shared::study::build::{StudyInputs, make_study};
-use shared::study::preparation::{InputFiles, SequentialExecutor, run_synchronously};
+use shared::study::preparation::{InputFileContents, SequentialShardExecutor, run_synchronously};
 
 use super::*;
-use crate::store::annotation_tasks::ItemRow;
-use crate::store::annotation_tasks::events::AnnotationWrite;
+use crate::store::annotation_tasks::AnnotationItemRow;
+use crate::store::annotation_tasks::events::AnnotationWriteBatch;
 use crate::store::backup;
 use crate::store::tests::{TestFolder, tell};
 
@@ -62,26 +65,26 @@ pub(crate) fn study(name: &str) -> Study {
     let definition = serde_json::from_value(serde_json::json!({
         "format": 1, "name": name, "title": name, "collection": "none", "pool": "all",
         "probes": ["tfc1"], "modes": ["fixed"], "rankers": ["bm25", "ql"],
-        "limits": shared::probe::Limits {
+        "limits": shared::probe::MiningLimits {
             length_tolerance_terms: Some(10),
-            ..shared::probe::Limits::STANDARD
+            ..shared::probe::MiningLimits::STANDARD
         },
     }));
     let inputs = StudyInputs {
         definition: definition.unwrap(),
         collection,
-        files: InputFiles::default(),
+        files: InputFileContents::default(),
         rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
         created: "2026-11-20".to_owned(),
     };
-    run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
+    run_synchronously(make_study(inputs, &mut SequentialShardExecutor)).unwrap()
 }
 
 /// Returns a task with all TFC1 instances of a study and two annotators per item. The first
 /// instance is a training item, the second a gold item.
 pub(crate) fn task(study: &str) -> AnnotationTask {
-    let known = |number| ReferenceAnswer {
-        instance: InstanceRef {
+    let known = |number| InstanceWithReferenceAnswer {
+        instance: StudyInstanceRef {
             probe: "tfc1".parse().unwrap(),
             variant: shared::probe::AxiomVariant::Fixed,
             index: number,
@@ -93,7 +96,7 @@ pub(crate) fn task(study: &str) -> AnnotationTask {
         title: "Rivers".to_owned(),
         study: study.to_owned(),
         probes: vec!["tfc1".parse().unwrap()],
-        filter: TaskFilter::default(),
+        filter: TaskInstanceFilter::default(),
         n_items: 100,
         sampling: SamplingDesign::Uniform,
         annotators_per_item: 2,
@@ -108,18 +111,18 @@ pub(crate) fn task(study: &str) -> AnnotationTask {
     }
 }
 
-fn new_task(study: &Study) -> NewTask {
+fn new_task(study: &Study) -> NewAnnotationTask {
     let task = task(&study.definition.name);
-    let drawn = sample::sample_items(study, &task).unwrap();
-    let with_ids = drawn.items.into_iter().map(|item| ItemRow {
+    let drawn = sample::sample_task_items(study, &task).unwrap();
+    let with_ids = drawn.items.into_iter().map(|item| AnnotationItemRow {
         item,
-        ids: ItemIds {
+        ids: ItemQueryAndDocIds {
             query: "q1".to_owned(),
             documents: vec!["1".to_owned(), "2".to_owned()],
         },
     });
-    NewTask {
-        study_hash: state_hash(study),
+    NewAnnotationTask {
+        study_hash: study_content_hash(study),
         made_ms: 1,
         n_candidates: drawn.n_candidates,
         items: with_ids.collect(),
@@ -128,8 +131,8 @@ fn new_task(study: &Study) -> NewTask {
 }
 
 /// Returns a different key for each number.
-pub(crate) fn key(number: u64) -> EventKey {
-    EventKey::from_bytes(u128::from(number).to_be_bytes())
+pub(crate) fn key(number: u64) -> AnnotationEventKey {
+    AnnotationEventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
 /// Returns an event with the key of a number.
@@ -143,18 +146,18 @@ pub(crate) fn event(number: u64, what: AnnotationAction) -> AnnotationEvent {
 
 /// Returns the decision of an annotator on an item.
 pub(crate) fn decided(item: ItemNo, answer: AnnotatorAnswer) -> AnnotationAction {
-    AnnotationAction::Decided(Decision {
+    AnnotationAction::Decided(AnnotationDecision {
         item,
         answer,
-        comment: AnswerComment::default(),
-        display_order: DisplayOrder::ClaimOrder,
+        comment: AnswerRemarks::default(),
+        display_order: DocumentDisplayOrder::ClaimOrder,
         duration_ms: 4_000,
         replaces: Vec::new(),
     })
 }
 
 /// Adds the people with the numbers 1 to 3 to a store.
-pub(crate) async fn join(store: &Store) {
+pub(crate) async fn join(store: &Database) {
     let sql = "INSERT INTO person (no, name, name_key, role, since_ms, seen_ms)
                VALUES (1, 'Ann', 'ann', 'annotator', 0, 0), (2, 'Bob', 'bob', 'annotator', 0, 0),
                    (3, 'Cat', 'cat', 'curator', 0, 0)
@@ -163,28 +166,31 @@ pub(crate) async fn join(store: &Store) {
 }
 
 /// Creates a task in a store and opens it.
-async fn opened(store: &Store) -> (AnnotationTasks, Arc<TaskState>) {
+async fn opened(store: &Database) -> (AnnotationTaskService, Arc<AnnotationTaskState>) {
     join(store).await;
-    let reviews = AnnotationTasks::new(store.clone());
-    let desk = reviews.create(&new_task(&study("open"))).await.unwrap();
+    let reviews = AnnotationTaskService::new(store.clone());
+    let desk = reviews
+        .create_task(&new_task(&study("open")))
+        .await
+        .unwrap();
     let asked = UpdateTaskRequest {
-        task: desk.row().no,
+        task: desk.task_row().no,
         status: Some(TaskStatus::Open),
         are_results_public: None,
         guidelines: None,
     };
-    reviews.update(asked).await.unwrap();
+    reviews.update_task(asked).await.unwrap();
     (reviews, desk)
 }
 
 async fn send(
-    reviews: &AnnotationTasks,
-    desk: &Arc<TaskState>,
+    reviews: &AnnotationTaskService,
+    desk: &Arc<AnnotationTaskState>,
     person: PersonId,
     events: &[AnnotationEvent],
 ) -> Result<Vec<EventOutcome>, Error> {
-    let actor = ActorRole::Annotator;
-    let sender = EventSender {
+    let actor = RequiredRole::Annotator;
+    let sender = EventAuthor {
         person,
         role: actor,
     };
@@ -193,8 +199,8 @@ async fn send(
 
 /// Returns the numbers of the items that are assigned to a person.
 async fn given(
-    reviews: &AnnotationTasks,
-    desk: &Arc<TaskState>,
+    reviews: &AnnotationTaskService,
+    desk: &Arc<AnnotationTaskState>,
     person: PersonId,
     n: usize,
 ) -> Vec<ItemNo> {
@@ -209,7 +215,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         let (reviews, desk) = opened(&store).await;
         let n_work = desk.items().len() - 1;
         assert!(n_work > 3, "{n_work}");
-        let before = desk.progress(Some(ANN));
+        let before = desk.progress_summary(Some(ANN));
         assert_eq!(before.n_decisions_required, 2 * (n_work as u64 - 1));
         let first = reviews.assign_items(&desk, ANN, 32).await.unwrap();
         assert_eq!(first.assignments[0].phase, AssignmentPhase::Training);
@@ -223,7 +229,7 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
             .collect();
         let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
         assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
-        let standing = desk.progress(Some(ANN));
+        let standing = desk.progress_summary(Some(ANN));
         let expected = TaskProgressSummary {
             n_own_decisions: n_work as u32,
             n_own_skips: 0,
@@ -234,27 +240,34 @@ async fn a_task_lives_and_is_found_again_as_it_was() {
         };
         assert_eq!(standing, expected);
         assert!(given(&reviews, &desk, ANN, 8).await.is_empty());
-        assert_eq!(desk.own_events(ANN)[0].entry.event, *events.last().unwrap());
+        assert_eq!(
+            desk.latest_events_of_person(ANN)[0].entry.event,
+            *events.last().unwrap()
+        );
         given(&reviews, &desk, BOB, 8).await;
         let asked = UpdateTaskRequest {
-            task: desk.row().no,
+            task: desk.task_row().no,
             status: Some(TaskStatus::Draft),
             are_results_public: None,
             guidelines: None,
         };
-        let error = reviews.update(asked).await.unwrap_err();
+        let error = reviews.update_task(asked).await.unwrap_err();
         assert!(error.to_string().contains("close it"), "{error}");
 
         // As after `kill -9`: only the database is left.
-        let (log, row, until) = (desk.log(), desk.row(), desk.lease_expiry(BOB, ItemNo(0)));
+        let (log, row, until) = (
+            desk.copy_event_log(),
+            desk.task_row(),
+            desk.lease_expiry(BOB, ItemNo(0)),
+        );
         store.close().await;
         let store = place.store().await;
-        let again = AnnotationTasks::new(store)
+        let again = AnnotationTaskService::new(store)
             .task_state(row.no)
             .await
             .unwrap();
-        assert_eq!((again.log(), again.row()), (log, row));
-        assert_eq!(again.progress(Some(ANN)), expected);
+        assert_eq!((again.copy_event_log(), again.task_row()), (log, row));
+        assert_eq!(again.progress_summary(Some(ANN)), expected);
         assert!(until.is_some());
         assert_eq!(again.lease_expiry(BOB, ItemNo(0)), until);
     }
@@ -273,7 +286,7 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         );
         let settled = event(
             4,
-            AnnotationAction::Adjudicated(Adjudication {
+            AnnotationAction::Adjudicated(ItemAdjudication {
                 item: ItemNo(2),
                 answer: AnnotatorAnswer::Equal,
                 note: String::new(),
@@ -308,9 +321,9 @@ async fn what_comes_twice_is_kept_once_and_what_cannot_be_kept_is_refused() {
         // The key is that of an event of another person.
         let outcomes = send(&reviews, &desk, BOB, &[one]).await.unwrap();
         assert!(matches!(outcomes[0], EventOutcome::Rejected { .. }));
-        let sender = EventSender {
+        let sender = EventAuthor {
             person: CAT,
-            role: ActorRole::Curator,
+            role: RequiredRole::Curator,
         };
         let outcomes = reviews
             .append_events(&desk, sender, vec![settled])
@@ -326,15 +339,15 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
-        let (no, n_items) = (desk.row().no, desk.items().len() as u32);
+        let (no, n_items) = (desk.task_row().no, desk.items().len() as u32);
         // Both slots of each item are leased for a moment.
-        let until_ms = now_ms() + 1_500;
+        let until_ms = unix_time_ms_u64() + 1_500;
         let leases = (0..n_items).flat_map(|item| {
             [ANN, BOB].map(|person| {
                 let item = ItemNo(item);
                 (
                     no,
-                    Lease {
+                    ItemLease {
                         item,
                         person,
                         expires_ms: until_ms,
@@ -342,17 +355,19 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
                 )
             })
         });
-        let writing = AnnotationWrite {
+        let writing = AnnotationWriteBatch {
             leases: leases.collect(),
-            now_ms: now_ms(),
-            ..AnnotationWrite::default()
+            now_ms: unix_time_ms_u64(),
+            ..AnnotationWriteBatch::default()
         };
-        store.write_annotations(&writing).await.unwrap();
+        store.write_events_and_leases(&writing).await.unwrap();
         drop(reviews);
-        let reviews = AnnotationTasks::new(store.clone());
+        let reviews = AnnotationTaskService::new(store.clone());
         let desk = reviews.task_state(no).await.unwrap();
         let drawn = |given: Vec<ItemNo>| {
-            let drawn = given.iter().filter(|it| is_drawn(desk.item(**it).unwrap()));
+            let drawn = given
+                .iter()
+                .filter(|it| is_sampled_item(desk.item(**it).unwrap()));
             drawn.count()
         };
         assert_eq!(drawn(given(&reviews, &desk, CAT, 32).await), 0);
@@ -364,7 +379,7 @@ async fn a_promise_that_ran_out_goes_to_somebody_else() {
             n_items as usize - 2
         );
         // Expired leases are deleted when new ones are stored.
-        let left = store.review_leases(no).await.unwrap();
+        let left = store.annotation_leases(no).await.unwrap();
         assert!(left.iter().all(|it| it.expires_ms > until_ms), "{left:?}");
     }
 }
@@ -382,7 +397,7 @@ async fn of_many_who_ask_at_once_each_slot_goes_to_one() {
             .iter()
             .filter(|it| it.contains(&number))
             .count();
-        match is_drawn(desk.item(number).unwrap()) {
+        match is_sampled_item(desk.item(number).unwrap()) {
             true => assert_eq!(n_given, 2, "{number:?}"),
             false => assert!(n_given <= 3),
         }
@@ -416,9 +431,12 @@ async fn what_many_send_at_once_is_kept_once_each() {
             (n(EventOutcome::Stored), n(EventOutcome::Duplicate)),
             (30, 30)
         );
-        let kept = store.review_events(desk.row().no, 0).await.unwrap();
+        let kept = store
+            .annotation_events(desk.task_row().no, 0)
+            .await
+            .unwrap();
         assert_eq!(kept.len(), 30);
-        assert_eq!(AnnotationLog::from_entries(kept), desk.log());
+        assert_eq!(AnnotationLog::from_entries(kept), desk.copy_event_log());
     }
 }
 
@@ -431,7 +449,7 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
         let note = "n".repeat(2_000);
         event(
             number,
-            AnnotationAction::Reported(ProblemReport {
+            AnnotationAction::Reported(ItemProblemReport {
                 item: ItemNo(2),
                 note,
             }),
@@ -447,7 +465,11 @@ async fn with_a_full_disk_nothing_is_said_to_be_kept_and_later_it_is() {
     let outcomes = send(&reviews, &desk, ANN, &events).await.unwrap();
     assert!(outcomes.iter().all(|it| *it == EventOutcome::Stored));
     assert_eq!(
-        store.review_events(desk.row().no, 0).await.unwrap().len(),
+        store
+            .annotation_events(desk.task_row().no, 0)
+            .await
+            .unwrap()
+            .len(),
         100
     );
 }
@@ -462,16 +484,16 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
             event(1, decided(ItemNo(2), AnnotatorAnswer::First)),
             event(2, decided(ItemNo(3), AnnotatorAnswer::First)),
         );
-        let entry = LogEntry {
+        let entry = AnnotationLogEntry {
             person: ANN,
             received_ms: 5,
             event: lost.clone(),
         };
-        let writing = AnnotationWrite {
-            events: vec![(desk.row().no, 0, entry)],
-            ..AnnotationWrite::default()
+        let writing = AnnotationWriteBatch {
+            events: vec![(desk.task_row().no, 0, entry)],
+            ..AnnotationWriteBatch::default()
         };
-        store.write_annotations(&writing).await.unwrap();
+        store.write_events_and_leases(&writing).await.unwrap();
         let failed = send(&reviews, &desk, ANN, std::slice::from_ref(&next)).await;
         assert!(matches!(failed, Err(Error::NotSaved { .. })));
         let outcomes = send(&reviews, &desk, ANN, &[lost, next]).await.unwrap();
@@ -487,7 +509,7 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
         let store = place.store().await;
         let (reviews, desk) = opened(&store).await;
         given(&reviews, &desk, ANN, 8).await;
-        let no = desk.row().no;
+        let no = desk.task_row().no;
         let (asked, sent) = (reviews.clone(), desk.clone());
         let sending = tokio::spawn(async move {
             for number in 0..200 {
@@ -500,37 +522,43 @@ async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
         }
         let n_before = desk.n_events();
         let home = tempfile::tempdir().unwrap();
-        let rows = store.rows(home.path()).await.unwrap();
+        let rows = store.snapshot_rows(home.path()).await.unwrap();
         let file = home.path().join("backup");
-        backup::write(&place.folder, rows, &file).unwrap();
+        backup::write_backup(&place.folder, rows, &file).unwrap();
         sending.await.unwrap();
 
         for to in TestFolder::each() {
             std::fs::remove_dir_all(
                 to.folder
-                    .collection("x")
+                    .collection_path("x")
                     .unwrap()
                     .ancestors()
                     .nth(2)
                     .unwrap(),
             )
             .unwrap();
-            let restored = backup::restore(&to.folder, &to.database, &file).await;
+            let restored = backup::restore_backup(&to.folder, &to.database, &file).await;
             restored.unwrap();
             let store = to.store().await;
-            let reviews = AnnotationTasks::new(store.clone());
+            let reviews = AnnotationTaskService::new(store.clone());
             let again = reviews.task_state(no).await.unwrap();
             let n_kept = again.n_events();
             assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");
-            let whole = desk.log();
-            for entry in again.log().entries() {
-                assert_eq!(whole.entry(entry.event.key), Some(entry));
+            let whole = desk.copy_event_log();
+            for entry in again.copy_event_log().entries() {
+                assert_eq!(whole.entry_by_key(entry.event.key), Some(entry));
             }
-            assert_eq!((again.row(), again.items()), (desk.row(), desk.items()));
+            assert_eq!(
+                (again.task_row(), again.items()),
+                (desk.task_row(), desk.items())
+            );
             assert!(again.lease_expiry(ANN, ItemNo(0)).is_some());
             // Later tasks get higher numbers.
-            let next = reviews.create(&new_task(&study("open"))).await.unwrap();
-            assert!(next.row().no > no);
+            let next = reviews
+                .create_task(&new_task(&study("open")))
+                .await
+                .unwrap();
+            assert!(next.task_row().no > no);
         }
     }
 }

@@ -6,7 +6,7 @@ use shared::error::{Error as InputError, InvalidField};
 
 use super::CommandOutcome;
 use crate::error::Error;
-use crate::runtime::{runtime, with_store};
+use crate::runtime::{build_async_runtime, run_with_database};
 use crate::store::{DataFolder, DatabaseConfig, backup};
 
 /// Holds the command-line arguments of `axioscope backup`.
@@ -20,8 +20,8 @@ impl BackupArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         if !data.is_dir() {
             let reason = "is no folder, so there is nothing to back up; name the one by `--data`";
-            return Err(InputError::missing(
-                InvalidField::with_display("data", data.display()),
+            return Err(InputError::missing_field(
+                InvalidField::with_display_name("data", data.display()),
                 reason,
             )
             .into());
@@ -31,8 +31,8 @@ impl BackupArgs {
             Some(it) if !it.as_os_str().is_empty() => it,
             _ => Path::new("."),
         };
-        let rows = with_store(&folder, async |store| store.rows(beside).await)?;
-        let size = backup::write(&folder, rows, &self.file)?;
+        let rows = run_with_database(&folder, async |store| store.snapshot_rows(beside).await)?;
+        let size = backup::write_backup(&folder, rows, &self.file)?;
         println!(
             "{} holds {} files and {} rows",
             self.file.display(),
@@ -52,9 +52,10 @@ pub(crate) struct RestoreArgs {
 
 impl RestoreArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let folder = DataFolder::at(data);
+        let folder = DataFolder::without_opening(data);
         let database = DatabaseConfig::from_environment(&folder)?;
-        let size = runtime()?.block_on(backup::restore(&folder, &database, &self.file))?;
+        let size = build_async_runtime()?
+            .block_on(backup::restore_backup(&folder, &database, &self.file))?;
         println!(
             "{} holds {} files and {} rows again",
             data.display(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::trec::{METADATA_END, METADATA_START};
 use shared::collection::{Collection, Run, trec};
-use shared::effectiveness::{self, Evaluation, Measure};
+use shared::effectiveness::{self, EffectivenessMeasure, RunEvaluation};
 use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
 use shared::text::Analyzer;
@@ -48,9 +48,10 @@ struct ImportOutput {
 impl ImportArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         shared::study::validate_study_name(&self.to)?;
-        let loaded = collection_files::load_folder(&self.src, &self.files)?;
+        let loaded = collection_files::load_collection_folder(&self.src, &self.files)?;
         tell_reading(&loaded);
-        let target = collection_files::import(&loaded, &self.to, &DataFolder::open(data)?)?;
+        let target =
+            collection_files::import_collection(&loaded, &self.to, &DataFolder::open(data)?)?;
         let (docs, queries) = (
             loaded.collection.docs.len(),
             loaded.collection.queries.len(),
@@ -60,7 +61,7 @@ impl ImportArgs {
                 name: self.to,
                 docs,
                 queries,
-                hash: loaded.collection.hash(),
+                hash: loaded.collection.content_hash(),
                 refused: loaded.report.n_refused,
                 warned: loaded.report.n_warned,
             });
@@ -107,21 +108,25 @@ impl RankArgs {
         let ranker = match self.ranker.parse()? {
             RankerSpec::Lexical(it) => it,
             RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Remote(_) => {
-                return Err(InputError::unsupported(
+                return Err(InputError::unsupported_value(
                     "ranker",
                     "a whole collection is ranked with bm25 or ql; re-rank with `score`",
                 )
                 .into());
             }
         };
-        let k = crate::config::parse_count("top", &self.top, "a number of documents, 1 or more")?;
+        let k = crate::config::parse_number_setting(
+            "top",
+            &self.top,
+            "a number of documents, 1 or more",
+        )?;
         if k == 0 {
             return Err(InputError::out_of_range("top", "must be at least 1").into());
         }
         let loaded = load(&self.collection, data, self.queries)?;
-        let analyzer = self.analyzer.resolve(None)?;
+        let analyzer = self.analyzer.build_analyzer(None)?;
         let index = pipeline::build_index(&loaded.collection, &analyzer)?;
-        let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
+        let run = pipeline::retrieve_top_k(&loaded.collection, &index, &ranker, k);
         let said = match self.metadata && !self.plain {
             true => metadata(&self.collection, &loaded.collection, &ranker, &analyzer),
             false => String::new(),
@@ -140,7 +145,7 @@ fn metadata(
     analyzer: &Analyzer,
 ) -> String {
     let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
-    let (name, parameters) = ranker.label_and_detail();
+    let (name, parameters) = ranker.display_name_and_parameters();
     let named = called(named);
     let lines = [
         "platform:".to_owned(),
@@ -160,7 +165,7 @@ fn metadata(
         "data:".to_owned(),
         "  test_collection:".to_owned(),
         format!("    name: {}", quoted(&named)),
-        format!("    sha256: {}", quoted(&collection.hash())),
+        format!("    sha256: {}", quoted(&collection.content_hash())),
         format!("    documents: {}", collection.docs.len()),
         format!("    queries: {}", collection.queries.len()),
     ];
@@ -221,12 +226,13 @@ pub(crate) struct EvalArgs {
 impl EvalArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         let measures = self.measures.iter().map(|it| it.parse());
-        let measures = measures.collect::<Result<Vec<Measure>, shared::error::Error>>()?;
+        let measures =
+            measures.collect::<Result<Vec<EffectivenessMeasure>, shared::error::Error>>()?;
         let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
             (true, [run]) => {
                 let (run, qrels, reading) =
                     collection_files::read_with_progress(run, |name, bytes, progress| {
-                        trec::read_labelled_run(name, bytes, progress)
+                        trec::read_graded_run(name, bytes, progress)
                     })?;
                 (qrels, run, reading)
             }
@@ -240,7 +246,7 @@ impl EvalArgs {
                 (qrels, run, reading)
             }
             _ => {
-                return Err(InputError::missing(
+                return Err(InputError::missing_field(
                     "eval",
                     "give QRELS and RUN, or RUN alone with --labels-in-run",
                 )
@@ -248,13 +254,14 @@ impl EvalArgs {
             }
         };
         collection_files::print_reader_warnings(&reading);
-        let evaluation = effectiveness::evaluate(&qrels, &run, &measures)
-            .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgment"))?;
+        let evaluation = effectiveness::evaluate_run(&qrels, &run, &measures).ok_or_else(|| {
+            InputError::missing_field("eval", "no query of the run has a judgment")
+        })?;
         self.print(&evaluation);
         Ok(CommandOutcome::Done)
     }
 
-    fn print(&self, evaluation: &Evaluation) {
+    fn print(&self, evaluation: &RunEvaluation) {
         let names = || self.measures.iter().map(String::as_str);
         let by_query = |measure: usize| {
             let each = evaluation.per_query.iter();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
 use shared::compare::{
-    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef,
-    compare_rankers, describe_run, query_list,
+    ComparedQuerySubset, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
+    RankerRef, compare_rankers, query_list, ranker_info_of_run,
 };
 use shared::error::Error as InputError;
 use shared::rank::LexicalRanker;
@@ -24,7 +24,7 @@ use crate::store::DataFolder;
 /// Compare two rankers: query tokens and novel terms in the top results; reciprocal rank by these,
 /// by query length, question class and first words; changed and shared results
 #[derive(clap::Args)]
-pub(crate) struct CompareArgs {
+pub(crate) struct CompareRankersArgs {
     /// Name of an existing study
     #[arg(long, value_name = "NAME", conflicts_with = "collection")]
     study: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct CompareArgs {
     /// Which queries count: judged (with a relevant document), found (with a relevant document in
     /// either ranking, as in the paper) or all
     #[arg(long, value_enum, default_value = "judged")]
-    queries: QuerySelection,
+    queries: ComparedQueriesArgument,
     /// Minimum relevant grade [default: 2 if any document has it, else 1]
     #[arg(long, value_name = "GRADE")]
     min_relevant_grade: Option<i32>,
@@ -69,21 +69,21 @@ pub(crate) struct CompareArgs {
 /// Which queries are compared: those with a relevant document (`judged`), those with a relevant
 /// document in either ranking (`found`), or all.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum QuerySelection {
+enum ComparedQueriesArgument {
     Judged,
     Found,
     All,
 }
 
-impl CompareArgs {
+impl CompareRankersArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let tables = match &self.study {
             Some(name) => self.of_study(name, data)?,
             None => self.of_runs(self.collection.as_deref().unwrap_or_default(), data)?,
         };
         match self.json {
-            true => print!("{}", report::to_json(&tables)),
-            false => print!("{}", report::to_markdown(&tables)),
+            true => print!("{}", report::tables_to_json(&tables)),
+            false => print!("{}", report::tables_to_markdown(&tables)),
         }
         Ok(CommandOutcome::Done)
     }
@@ -93,7 +93,7 @@ impl CompareArgs {
         let pair = [ranker(&study, &self.a)?, ranker(&study, &self.b)?];
         let asking = self.asking(pair)?;
         let found = study.compare_rankers(&asking)?;
-        self.tables(&found, || Ok(study.compare_all_queries(&asking)?))
+        self.tables(&found, || Ok(study.list_all_compared_queries(&asking)?))
     }
 
     fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<ReportTable>, Error> {
@@ -105,15 +105,15 @@ impl CompareArgs {
         };
         let runs = [read(&self.a)?, read(&self.b)?];
         let about: [RankerInfo; 2] = [
-            describe_run(&self.a, &runs[0]),
-            describe_run(&self.b, &runs[1]),
+            ranker_info_of_run(&self.a, &runs[0]),
+            ranker_info_of_run(&self.b, &runs[1]),
         ];
         let asking = self.asking([self.a.clone(), self.b.clone()].map(RankerRef::Run))?;
         let named = called(collection);
         let [first, second] = about;
-        let source = ComparisonInput {
+        let source = RankerComparisonInput {
             tokenizer: self.tokenizer()?,
-            ..ComparisonInput::from_runs(
+            ..RankerComparisonInput::from_runs(
                 &named,
                 &loaded.collection,
                 [(first, &runs[0]), (second, &runs[1])],
@@ -121,29 +121,29 @@ impl CompareArgs {
         };
         let found = compare_rankers(&source, &asking)?;
         self.tables(&found, || {
-            Ok(query_list::list_all_queries(&source, &asking)?)
+            Ok(query_list::list_all_compared_queries(&source, &asking)?)
         })
     }
 
     fn tables(
         &self,
         found: &RankerComparison,
-        rows: impl FnOnce() -> Result<Vec<query_list::QueryRow>, Error>,
+        rows: impl FnOnce() -> Result<Vec<query_list::QueryWithMetrics>, Error>,
     ) -> Result<Vec<ReportTable>, Error> {
-        let mut tables = report::comparison_tables(found);
+        let mut tables = report::ranker_comparison_tables(found);
         if self.per_query {
-            tables.push(report::comparison::query_table(found, &rows()?));
+            tables.push(report::comparison::compared_query_table(found, &rows()?));
         }
         Ok(tables)
     }
 
-    fn asking(&self, pair: [RankerRef; 2]) -> Result<ComparisonOptions, Error> {
-        Ok(ComparisonOptions {
+    fn asking(&self, pair: [RankerRef; 2]) -> Result<RankerComparisonOptions, Error> {
+        Ok(RankerComparisonOptions {
             rankers: pair,
             subset: match self.queries {
-                QuerySelection::Judged => ComparisonSubset::WithRelevant,
-                QuerySelection::Found => ComparisonSubset::WithRetrievedRelevant,
-                QuerySelection::All => ComparisonSubset::All,
+                ComparedQueriesArgument::Judged => ComparedQuerySubset::WithRelevant,
+                ComparedQueriesArgument::Found => ComparedQuerySubset::WithRetrievedRelevant,
+                ComparedQueriesArgument::All => ComparedQuerySubset::All,
             },
             min_relevant_grade: self.min_relevant_grade,
             stopwords: stop_list(&self.stopwords)?,
@@ -155,7 +155,7 @@ impl CompareArgs {
         match &self.tokenizer {
             Some(Tokenizer::Wordpiece(_)) => {
                 let reason = "fractions are counted over whole words; give alnum or unicode";
-                Err(InputError::unsupported("tokenizer", reason).into())
+                Err(InputError::unsupported_value("tokenizer", reason).into())
             }
             given => Ok(given.clone().unwrap_or_default()),
         }
@@ -169,7 +169,8 @@ fn stop_list(typed: &str) -> Result<Stopwords, Error> {
         file => {
             let path = PathBuf::from(file);
             let way_out = "give none, en-function, or a text file with one word a line";
-            let words = std::fs::read_to_string(&path).map_err(Error::file(&path, way_out))?;
+            let words = std::fs::read_to_string(&path)
+                .map_err(Error::io_error_converter(&path, way_out))?;
             Ok(stopwords::parse_stop_list(&words))
         }
     }

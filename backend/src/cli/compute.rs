@@ -1,13 +1,13 @@
 //! The arguments that select the device and precision of models.
 
-use neural::{ComputeTarget, Device, Precision};
+use neural::{Device, DeviceAndPrecision, FloatPrecision};
 use shared::error::Error as InputError;
 
 use crate::error::Error;
 
 /// The device and precision arguments of commands that run models.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct ComputeArgs {
+pub(crate) struct DeviceAndPrecisionArgs {
     /// Device: cpu, cuda, cuda:1, metal
     #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu")]
     device: String,
@@ -16,10 +16,10 @@ pub(crate) struct ComputeArgs {
     precision: String,
 }
 
-impl ComputeArgs {
+impl DeviceAndPrecisionArgs {
     /// Parses `--device` and `--precision`; returns an error if either is not one of the known
     /// values.
-    pub(super) fn compute_target(&self) -> Result<ComputeTarget, Error> {
+    pub(super) fn compute_target(&self) -> Result<DeviceAndPrecision, Error> {
         let refuse = |name: &str, found: &str, known: &str| -> Error {
             InputError::not_one_of(name, found.escape_debug(), [known]).into()
         };
@@ -34,12 +34,12 @@ impl ComputeArgs {
             _ => return Err(refuse("device", &self.device, "cpu, cuda, cuda:N, metal")),
         };
         let precision = match self.precision.as_str() {
-            "f32" => Precision::F32,
-            "f16" => Precision::F16,
-            "bf16" => Precision::Bf16,
+            "f32" => FloatPrecision::F32,
+            "f16" => FloatPrecision::F16,
+            "bf16" => FloatPrecision::Bf16,
             other => return Err(refuse("precision", other, "f32, f16, bf16")),
         };
-        Ok(ComputeTarget { device, precision })
+        Ok(DeviceAndPrecision { device, precision })
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     fn read(device: &str, precision: &str) -> Result<String, String> {
-        let args = ComputeArgs {
+        let args = DeviceAndPrecisionArgs {
             device: device.to_owned(),
             precision: precision.to_owned(),
         };

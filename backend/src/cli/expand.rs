@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use neural::GenerationConfig;
-use shared::probe::Limits;
+use neural::QueryGenerationConfig;
+use shared::probe::MiningLimits;
 
 use super::{CommandOutcome, load, print_json};
-use crate::config::parse_count;
+use crate::config::parse_number_setting;
 use crate::error::Error;
-use crate::models::open_doc2query;
-use crate::pipeline::{self, ExpansionSettings, ExpansionSummary};
+use crate::models::load_doc2query;
+use crate::pipeline::{self, DocumentExpansionSettings, DocumentExpansionSummary};
 
 /// Runs on the CPU. An interrupted run leaves no output folder and resumes when the same command is
 /// started again.
 #[derive(clap::Args)]
-pub(crate) struct ExpandArgs {
+pub(crate) struct ExpandDocumentsArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -35,7 +35,7 @@ pub(crate) struct ExpandArgs {
     #[arg(long, value_name = "N", default_value = "64")]
     max_query_tokens: String,
     /// Random seed
-    #[arg(long, default_value_t = Limits::STANDARD.seed)]
+    #[arg(long, default_value_t = MiningLimits::STANDARD.seed)]
     seed: u64,
     /// Print one JSON object
     #[arg(long)]
@@ -54,32 +54,36 @@ struct ExpandOutput {
     fingerprint: String,
 }
 
-impl ExpandArgs {
+impl ExpandDocumentsArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let whole = "a whole number, 1 or more";
-        let sampling = GenerationConfig {
+        let sampling = QueryGenerationConfig {
             seed: self.seed,
-            top_k: parse_count("top-k", &self.top_k, whole)?,
-            n_queries: parse_count("queries", &self.queries, whole)?,
-            max_new_tokens: parse_count("max-query-tokens", &self.max_query_tokens, whole)?,
+            top_k: parse_number_setting("top-k", &self.top_k, whole)?,
+            n_queries: parse_number_setting("queries", &self.queries, whole)?,
+            max_new_tokens: parse_number_setting(
+                "max-query-tokens",
+                &self.max_query_tokens,
+                whole,
+            )?,
         };
-        let (name, model) = open_doc2query(&self.model)?;
+        let (name, model) = load_doc2query(&self.model)?;
         // Invalid sampling settings are reported before the collection is read.
         model
-            .generate(&[], &sampling)
-            .map_err(Error::model(&name))?;
+            .generate_queries(&[], &sampling)
+            .map_err(Error::model_error_converter(&name))?;
         let loaded = load(&self.collection, data, None)?;
         let docs = loaded.collection.docs.len();
-        let wanted = ExpansionSettings {
+        let wanted = DocumentExpansionSettings {
             model: &model,
             name: &name,
             sampling,
             out: &self.out,
         };
-        let ExpansionSummary {
+        let DocumentExpansionSummary {
             n_queries: queries,
             n_truncated,
-        } = pipeline::expand_collection(loaded, &wanted)?;
+        } = pipeline::write_expanded_collection(loaded, &wanted)?;
         let told = ExpandOutput {
             docs,
             queries,

@@ -4,16 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use shared::late_interaction::LateInteractionHeader;
-use shared::probe::PoolSpec;
+use shared::late_interaction::LateInteractionMetadata;
+use shared::probe::CandidatePoolSpec;
 use shared::report;
 
-use super::compute::ComputeArgs;
+use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, called, load};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, LateInteractionInput};
+use crate::pipeline::{self, LateInteractionAnalysisInput};
 use crate::store::studies::late_interaction;
 use crate::store::{DataFolder, write_atomically};
 
@@ -34,7 +34,7 @@ pub(crate) struct LateInteractionArgs {
     base_model: Option<String>,
     /// Candidate pool: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", default_value = "rank:bm25:1000")]
-    pool: PoolSpec,
+    pool: CandidatePoolSpec,
     /// Use only the first N queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
@@ -53,17 +53,17 @@ pub(crate) struct LateInteractionArgs {
     #[command(flatten)]
     analyzer: AnalyzerArgs,
     #[command(flatten)]
-    computing: ComputeArgs,
+    computing: DeviceAndPrecisionArgs,
 }
 
 impl LateInteractionArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let computing = self.computing.compute_target()?;
-        let ranker = ModelRegistry::open(&self.ranker, computing)?;
-        ranker.check_late()?;
+        let ranker = ModelRegistry::load_command_line_ranker(&self.ranker, computing)?;
+        ranker.ensure_late_interaction()?;
         let before = self.base_model.as_deref();
         let before = before
-            .map(|it| ModelRegistry::open(it, computing))
+            .map(|it| ModelRegistry::load_command_line_ranker(it, computing))
             .transpose()?;
         let (folder, study) = match &self.study {
             None => (None, None),
@@ -79,7 +79,7 @@ impl LateInteractionArgs {
         let loaded = load(&collection, data, n_queries)?;
         let analyzer = match &study {
             Some(study) => study.analyzer.clone(),
-            None => self.analyzer.resolve(None)?,
+            None => self.analyzer.build_analyzer(None)?,
         };
         let index = pipeline::build_index(&loaded.collection, &analyzer)?;
         let about = ranker.about.clone();
@@ -89,20 +89,20 @@ impl LateInteractionArgs {
         let title = self.title.clone().or(of_study).unwrap_or(usual);
         let name = study.map_or_else(|| "late-interaction".to_owned(), |it| it.name);
         let began = Instant::now();
-        let found = pipeline::analyze_late_interaction(LateInteractionInput {
+        let found = pipeline::analyze_late_interaction(LateInteractionAnalysisInput {
             collection: &loaded.collection,
             index: &index,
             pool: &self.pool,
             folder: &loaded.folder,
             ranker: &ranker,
             base_model: before.as_deref(),
-            head: LateInteractionHeader {
+            head: LateInteractionMetadata {
                 name: name.clone(),
                 title,
                 collection,
                 pool: self.pool.to_string(),
                 ranker: about,
-                created: pipeline::today(),
+                created: pipeline::current_utc_date(),
                 queries: Vec::new(),
                 n_pairs: 0,
                 n_docs: 0,
@@ -121,12 +121,12 @@ impl LateInteractionArgs {
             write_atomically(file, way_out, |mut to| to.write_all(&json))?;
         }
         if let Some(folder) = &folder {
-            late_interaction::save(folder, &name, &found)?;
+            late_interaction::save_late_interaction_analysis(folder, &name, &found)?;
         }
         let tables = report::late_interaction_tables(&found);
         match self.json {
-            true => print!("{}", report::to_json(&tables)),
-            false => print!("{}", report::to_markdown(&tables[..2])),
+            true => print!("{}", report::tables_to_json(&tables)),
+            false => print!("{}", report::tables_to_markdown(&tables[..2])),
         }
         Ok(CommandOutcome::Done)
     }

@@ -9,11 +9,11 @@ use shared::api::people::{
 use shared::error::Error as Wrong;
 
 use super::{CommandOutcome, print_json};
-use crate::clock::now_ms;
+use crate::clock::unix_time_ms;
 use crate::error::Error;
-use crate::runtime::with_store;
-use crate::store::people::{NewInvitationRow, PersonRecord};
-use crate::store::{DataFolder, Store};
+use crate::runtime::run_with_database;
+use crate::store::people::{NewInvitation, PersonRecord};
+use crate::store::{DataFolder, Database};
 
 /// Holds the command-line arguments of `axioscope people`.
 #[derive(clap::Args)]
@@ -94,7 +94,7 @@ impl InvitableRole {
 impl PeopleArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let folder = DataFolder::open(data)?;
-        with_store(&folder, async |store| match self.command {
+        run_with_database(&folder, async |store| match self.command {
             Command::Invite(it) => it.run(store).await,
             Command::List { json } => tell_all(store, json).await,
             Command::Revoke {
@@ -104,11 +104,13 @@ impl PeopleArgs {
             } => {
                 if let Some(name) = name {
                     let known = named(store, &name).await?;
-                    store.revoke_person(known.person.id, now_ms()).await?;
+                    store
+                        .revoke_access_of_person(known.person.id, unix_time_ms())
+                        .await?;
                 }
                 if let Some(no) = invitation {
-                    store.open_invitation(no, now_ms()).await?;
-                    store.revoke_invitation(no, now_ms()).await?;
+                    store.pending_invitation(no, unix_time_ms()).await?;
+                    store.revoke_invitation(no, unix_time_ms()).await?;
                 }
                 tell_all(store, json).await
             }
@@ -118,20 +120,20 @@ impl PeopleArgs {
 }
 
 impl InviteArgs {
-    async fn run(self, store: &Store) -> Result<(), Error> {
+    async fn run(self, store: &Database) -> Result<(), Error> {
         let known = match &self.person {
             Some(name) => Some(named(store, name).await?),
             None => None,
         };
         let asked = self.role.map_or(AccessRole::Visitor, InvitableRole::role);
-        let invite = NewInvitationRow {
+        let invite = NewInvitation {
             role: known.as_ref().map_or(asked, |it| it.role),
             person: known.map(|it| it.person.id),
             hours: self.hours,
             note: self.note,
             made_by: None,
         };
-        let made = store.invite(&invite, now_ms()).await?;
+        let made = store.create_invitation(&invite, unix_time_ms()).await?;
         match self.json {
             true => print_json(&made),
             false => {
@@ -147,9 +149,9 @@ impl InviteArgs {
     }
 }
 
-async fn named(store: &Store, name: &str) -> Result<PersonRecord, Error> {
-    let found = store.person_named(name).await?;
-    found.ok_or_else(|| Wrong::not_found("person", name).into())
+async fn named(store: &Database, name: &str) -> Result<PersonRecord, Error> {
+    let found = store.person_by_name(name).await?;
+    found.ok_or_else(|| Wrong::name_not_found("person", name).into())
 }
 
 /// Returns the link of an invitation. The token follows `#`, so that browsers do not send it and
@@ -159,8 +161,8 @@ fn link(site: Option<&str>, made: &CreateInvitationResponse) -> String {
     format!("{site}/join#{}", made.token)
 }
 
-async fn tell_all(store: &Store, json: bool) -> Result<(), Error> {
-    let everybody = store.list_people(now_ms()).await?;
+async fn tell_all(store: &Database, json: bool) -> Result<(), Error> {
+    let everybody = store.list_people_and_invitations(unix_time_ms()).await?;
     match json {
         true => print_json(&everybody),
         false => print!("{}", table(&everybody)),

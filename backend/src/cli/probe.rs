@@ -13,20 +13,20 @@ use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
 use shared::probe::mining::{InstanceHasher, QueryMiningResult, StudyDocument};
 use shared::probe::{AxiomVariant, MiningResult, Probe};
-use shared::score::{QueryDocumentPairs, Scores};
+use shared::score::{QueryDocumentPairs, RankerPairScores};
 use shared::study::preparation::{PreparedCollection, run_synchronously};
 
 pub(crate) use judge::JudgeArgs;
 pub(crate) use pairs::PairsArgs;
 
-use super::compute::ComputeArgs;
+use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, print_json, tell_left_out, tell_reading};
 use crate::collection_files::{self, LoadedCollection};
 use crate::config::{AnalyzerArgs, MiningArgs, RankerSpec};
 use crate::error::Error;
 use crate::models::ModelRegistry;
 use crate::pipeline::{self, ParallelExecutor, ScoringInput};
-use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
+use crate::store::instances::{self, InstanceFileMetadata, QueryAndDocumentIds};
 use crate::store::partial_scores::PartialScores;
 use crate::store::{DataFolder, write_atomically};
 
@@ -56,7 +56,7 @@ pub(crate) struct MineArgs {
 
 impl MineArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let input = self.probes.resolve()?;
+        let input = self.probes.resolve_with_preset()?;
         tell_left_out(&input.skipped, "--vectors FILE");
         let began = Instant::now();
         let mut loaded = collection_files::load_collection(&self.collection, data)?;
@@ -69,13 +69,20 @@ impl MineArgs {
             collection, folder, ..
         } = loaded;
         let vectors = input.vectors.as_deref();
-        let files = pipeline::read_inputs(&input.settings.pool, vectors, &collection, &folder)?;
+        let files = pipeline::read_run_and_word_vectors(
+            &input.settings.pool,
+            vectors,
+            &collection,
+            &folder,
+        )?;
         let mut cores = ParallelExecutor::default();
         let settings = input.settings.clone();
         let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
         let prepared = run_synchronously(prepared)?;
         let known = prepared.word_vectors();
-        let about = known.zip(vectors).map(|(known, file)| known.info(file));
+        let about = known
+            .zip(vectors)
+            .map(|(known, file)| known.vectors_info(file));
         if let Some(about) = &about {
             eprintln!("{about}");
         }
@@ -83,7 +90,7 @@ impl MineArgs {
         let ids = ids(&prepared.collection);
         let probes = &input.settings.probes;
         // A few queries are mined at a time, since all instances may not fit into memory.
-        let mut writer = instances::InstanceWriter::new(&self.out, probes.iter().copied())?;
+        let mut writer = instances::InstanceFileWriter::new(&self.out, probes.iter().copied())?;
         let mut hashing = InstanceHasher::new(probes.iter().copied());
         let mut found: Vec<(Probe, AxiomVariant, Vec<u32>)> = Vec::new();
         found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));
@@ -92,9 +99,9 @@ impl MineArgs {
         let take = |shards: Vec<QueryMiningResult>| {
             let (queries, others) = left.split_at(shards.len());
             left = others;
-            let part = MiningResult::collect(probes, shards);
-            writer.add(&part, queries, &ids.docs)?;
-            hashing.add(&part, queries, |doc| ids.docs[doc as usize].to_owned());
+            let part = MiningResult::from_query_results(probes, shards);
+            writer.add_query_instances(&part, queries, &ids.docs)?;
+            hashing.add_queries(&part, queries, |doc| ids.docs[doc as usize].to_owned());
             for (all, part) in found.iter_mut().zip(&part.instances) {
                 all.2.extend(&part.n_found);
                 *kept.entry(part.probe).or_default() += part.len() as u64;
@@ -109,7 +116,7 @@ impl MineArgs {
         let origin = InstanceFileMetadata {
             format: 1,
             software: env!("CARGO_PKG_VERSION").to_owned(),
-            collection_hash: prepared.collection.hash(),
+            collection_hash: prepared.collection.content_hash(),
             hash: hash.clone(),
             analyzer: input.settings.analyzer,
             pool: input.settings.pool,
@@ -201,7 +208,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    computing: ComputeArgs,
+    computing: DeviceAndPrecisionArgs,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
     #[command(flatten)]
@@ -213,21 +220,21 @@ impl ScoreArgs {
         let ranker: RankerSpec = self.ranker.parse()?;
         let computing = self.computing.compute_target()?;
         let work = match (&self.instances, &self.pairs) {
-            (Some(_), _) if self.analyzer.is_given() => {
+            (Some(_), _) if self.analyzer.is_any_arg_given() => {
                 let reason = "instances are scored with the analyzer they were mined with; \
                               give --tokenizer, --stopwords and --stemmer with --pairs";
-                return Err(InputError::conflict("score", reason).into());
+                return Err(InputError::conflicting_value("score", reason).into());
             }
             (Some(instances), _) => {
                 ScoringWork::from_instances(&self.collection, instances, data, &self.version)?
             }
             (None, Some(pairs)) => {
-                let analyzer = self.analyzer.resolve(None)?;
+                let analyzer = self.analyzer.build_analyzer(None)?;
                 ScoringWork::from_pairs(&self.collection, pairs, data, analyzer)?
             }
             (None, None) => {
                 let reason = "give --instances or --pairs";
-                return Err(InputError::missing("score", reason).into());
+                return Err(InputError::missing_field("score", reason).into());
             }
         };
         let out = match (self.out, &ranker) {
@@ -236,14 +243,14 @@ impl ScoreArgs {
                 // The folder is not created if it does not exist.
                 let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
                 let scoring = work.scoring(&index, folder.as_deref());
-                print_json(&pipeline::remote_cost(&scoring, service)?);
+                print_json(&pipeline::remote_scoring_volume(&scoring, service)?);
                 return Ok(CommandOutcome::Done);
             }
             (Some(out), _) if !self.dry_run => out,
             (_, _) => {
                 let reason = "sends nothing anyway with a ranker of this machine; it is for \
                               addresses";
-                return Err(InputError::unsupported("dry-run", reason).into());
+                return Err(InputError::unsupported_value("dry-run", reason).into());
             }
         };
         let (mut scores, drafts) = work.score(&[ranker], data, computing)?;
@@ -256,7 +263,7 @@ impl ScoreArgs {
                     continue;
                 };
                 let text = work.mined.study_docs[text as usize];
-                let id = text.id(&collection.docs[text.doc() as usize].id);
+                let id = text.id(&collection.docs[text.source_doc() as usize].id);
                 writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)?;
             }
             out.flush()
@@ -267,7 +274,9 @@ impl ScoreArgs {
         if !scores.truncated.is_empty() {
             eprintln!("{} pairs were seen only in part", scores.truncated.len());
         }
-        drafts.into_iter().try_for_each(PartialScores::discard)?;
+        drafts
+            .into_iter()
+            .try_for_each(PartialScores::delete_file)?;
         Ok(CommandOutcome::Done)
     }
 }
@@ -290,7 +299,7 @@ impl CollectionVersionArgs {
         origin: &InstanceFileMetadata,
     ) -> Result<(), Error> {
         loaded.collection.queries.truncate(origin.n_queries);
-        let hash = loaded.collection.hash();
+        let hash = loaded.collection.content_hash();
         if hash == origin.collection_hash {
             return Ok(());
         }
@@ -304,8 +313,8 @@ impl CollectionVersionArgs {
             return Ok(());
         }
         let reason = format!("{reason}; mine it again, or take it all the same by --force");
-        let field = InvalidField::with_display("instances", file.display());
-        Err(InputError::conflict(field, reason).into())
+        let field = InvalidField::with_display_name("instances", file.display());
+        Err(InputError::conflicting_value(field, reason).into())
     }
 }
 
@@ -324,8 +333,8 @@ fn refuse_manipulations(file: &Path, origin: &InstanceFileMetadata) -> Result<()
          by `pairs --study` and scored by `study run`, or mine again without them",
         probe.slug()
     );
-    let field = InvalidField::with_display("instances", file.display());
-    Err(InputError::unsupported(field, reason).into())
+    let field = InvalidField::with_display_name("instances", file.display());
+    Err(InputError::unsupported_value(field, reason).into())
 }
 
 /// The instances or pairs to score, with their collection.
@@ -338,15 +347,15 @@ struct ScoringWork {
 
 impl ScoringWork {
     fn from_study(file: &Path, data: &Path) -> Result<ScoringWork, Error> {
-        let definition = super::study::read_definition(file)?;
+        let definition = super::study::read_study_definition(file)?;
         let mut loaded = collection_files::load_collection(&definition.collection, data)?;
         tell_reading(&loaded);
         let analyzer = definition.analyzer.clone();
         let (mined, collection) =
-            pipeline::mine_study(definition, loaded.collection, &loaded.folder)?;
+            pipeline::mine_study_instances(definition, loaded.collection, &loaded.folder)?;
         loaded.collection = collection;
         Ok(ScoringWork {
-            pairs: QueryDocumentPairs::from_mined(&mined),
+            pairs: QueryDocumentPairs::from_mining_result(&mined),
             loaded,
             mined,
             analyzer,
@@ -360,11 +369,11 @@ impl ScoringWork {
         version: &CollectionVersionArgs,
     ) -> Result<ScoringWork, Error> {
         let mut loaded = collection_files::load_collection(named, data)?;
-        let reader = instances::InstanceReader::open(file, &ids(&loaded.collection))?;
+        let reader = instances::InstanceFileReader::open(file, &ids(&loaded.collection))?;
         refuse_manipulations(file, &reader.origin)?;
-        let (mined, origin) = reader.read(&ids(&loaded.collection))?;
+        let (mined, origin) = reader.read_all_groups(&ids(&loaded.collection))?;
         version.check(&mut loaded, file, &origin)?;
-        let pairs = QueryDocumentPairs::from_mined(&mined);
+        let pairs = QueryDocumentPairs::from_mining_result(&mined);
         Ok(ScoringWork {
             loaded,
             mined,
@@ -387,13 +396,13 @@ impl ScoringWork {
             .enumerate()
             .map(|(at, it)| (it.id.as_str(), at))
             .collect();
-        let numbers = collection.doc_numbers();
+        let numbers = collection.doc_numbers_by_id();
         let mut found: Vec<(usize, StudyDocument)> = Vec::new();
-        pairs::each_pair(file, |row| {
+        pairs::for_each_pair_in_file(file, |row| {
             let query = query_of.get(row.query_id.as_str()).copied();
-            let query = query.ok_or_else(|| pairs::unknown("query", &row.query_id))?;
-            let text = StudyDocument::parse(&row.text_id, |id| numbers.get(id).copied());
-            let text = text.ok_or_else(|| pairs::unknown("text", &row.text_id))?;
+            let query = query.ok_or_else(|| pairs::unknown_id_message("query", &row.query_id))?;
+            let text = StudyDocument::parse_id(&row.text_id, |id| numbers.get(id).copied());
+            let text = text.ok_or_else(|| pairs::unknown_id_message("text", &row.text_id))?;
             found.push((query, text));
             Ok(())
         })?;
@@ -404,7 +413,7 @@ impl ScoringWork {
         for (query, text) in &found {
             by_query[*query].push(texts.partition_point(|it| it < text) as u32);
         }
-        let pairs = QueryDocumentPairs::new(by_query);
+        let pairs = QueryDocumentPairs::from_documents_by_query(by_query);
         let mined = MiningResult {
             study_docs: texts,
             ..MiningResult::default()
@@ -423,8 +432,8 @@ impl ScoringWork {
         &self,
         rankers: &[RankerSpec],
         data: &Path,
-        computing: neural::ComputeTarget,
-    ) -> Result<(Vec<Scores>, Vec<PartialScores>), Error> {
+        computing: neural::DeviceAndPrecision,
+    ) -> Result<(Vec<RankerPairScores>, Vec<PartialScores>), Error> {
         let collection = &self.loaded.collection;
         // Only lexical rankers need the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Lexical(_));
@@ -436,21 +445,21 @@ impl ScoringWork {
         for ranker in rankers {
             all.push(match ranker {
                 RankerSpec::Model(spec) => {
-                    let model = ModelRegistry::open(spec, computing)?;
-                    pipeline::score_model(&self.scoring(&index, None), &model)?.0
+                    let model = ModelRegistry::load_command_line_ranker(spec, computing)?;
+                    pipeline::score_with_model(&self.scoring(&index, None), &model)?.0
                 }
                 RankerSpec::Remote(service) => {
                     // Responses of a paid service are stored as they arrive, so that they survive a
                     // crash.
-                    let folder = DataFolder::open(data)?.partial_scores()?;
+                    let folder = DataFolder::open(data)?.create_partial_scores_folder()?;
                     let scoring = self.scoring(&index, Some(&folder));
-                    let (scores, draft) = pipeline::score_remote(&scoring, service)?;
+                    let (scores, draft) = pipeline::score_with_remote_ranker(&scoring, service)?;
                     drafts.push(draft);
                     scores
                 }
                 RankerSpec::Lexical(_) | RankerSpec::Scores(_) => {
                     let models = ModelRegistry::new(&[], computing)?;
-                    pipeline::score(&self.scoring(&index, None), ranker, &models)?.0
+                    pipeline::score_with_ranker(&self.scoring(&index, None), ranker, &models)?.0
                 }
             });
         }
@@ -471,8 +480,8 @@ impl ScoringWork {
     }
 }
 
-fn ids(collection: &Collection) -> ExternalIds<'_> {
-    ExternalIds {
+fn ids(collection: &Collection) -> QueryAndDocumentIds<'_> {
+    QueryAndDocumentIds {
         queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
     }

@@ -6,26 +6,26 @@ use std::path::Path;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::{Axiom, Limits, Manipulation, PoolSpec, Probe};
+use shared::probe::{Axiom, CandidatePoolSpec, Manipulation, MiningLimits, Probe};
 use shared::report::{self, ReportTable};
 use shared::reproduce::published::TRANSFER_SETS;
-use shared::reproduce::{Paper, PaperTable, reproduce_table};
-use shared::study::{LookupFiles, Study, StudyDefinition, TransferFile};
+use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_table};
+use shared::study::{ManipulationLookupFiles, Study, StudyDefinition, TransferSetFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
 use super::{CommandOutcome, load};
-use crate::config::{AnalyzerArgs, PaperPreset};
+use crate::config::{AnalyzerArgs, PaperMiningPreset};
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
-use crate::runtime::with_store;
+use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
+use crate::runtime::run_with_database;
 use crate::store::DataFolder;
 
 /// Reproduce a table of a paper, cell by cell
 #[derive(clap::Args)]
-pub(crate) struct ReproduceArgs {
+pub(crate) struct ReproduceTableArgs {
     /// rennings2019, camara2020, abnirml or padigela2019
-    paper: Paper,
+    paper: ReproduciblePaper,
     /// Number of the table in the paper
     #[arg(long, value_name = "N")]
     table: u8,
@@ -40,7 +40,7 @@ pub(crate) struct ReproduceArgs {
     queries: Option<usize>,
     /// Candidate pool instead of the paper's: run:FILE:K, rank:bm25:K, group, judged or all
     #[arg(long, value_name = "POOL", requires = "collection")]
-    pool: Option<PoolSpec>,
+    pool: Option<CandidatePoolSpec>,
     /// Word vectors for STMC1, STMC2 and STMC3
     #[arg(long, value_name = "FILE", requires = "collection")]
     vectors: Option<String>,
@@ -68,14 +68,14 @@ pub(crate) struct ReproduceArgs {
 
 /// A transfer set of table 3 of ABNIRML, with its file.
 #[derive(Debug, Clone)]
-struct TransferPairsFile(TransferFile);
+struct TransferPairsFile(TransferSetFile);
 
 impl FromStr for TransferPairsFile {
     type Err = InputError;
 
     fn from_str(word: &str) -> Result<TransferPairsFile, InputError> {
         let Some((name, file)) = word.split_once('=') else {
-            return Err(InputError::invalid_value(
+            return Err(InputError::unparsable_value(
                 "pairs",
                 word,
                 "written as jfleg=FILE",
@@ -84,7 +84,7 @@ impl FromStr for TransferPairsFile {
         let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
         let known = TRANSFER_SETS.iter().map(|it| it.0);
         let (name, queries) = set.ok_or_else(|| InputError::not_one_of("pairs", name, known))?;
-        Ok(TransferPairsFile(TransferFile {
+        Ok(TransferPairsFile(TransferSetFile {
             name: (*name).to_owned(),
             file: file.to_owned(),
             query_source: *queries,
@@ -112,18 +112,18 @@ const INSTANCES: u32 = 100;
 
 /// The settings of the study that reproduces a paper.
 struct StudyRecipe {
-    preset: Option<PaperPreset>,
-    limits: Limits,
+    preset: Option<PaperMiningPreset>,
+    limits: MiningLimits,
     pool: &'static str,
     formulas: &'static [&'static str],
 }
 
 impl StudyRecipe {
-    fn of(paper: Paper) -> StudyRecipe {
+    fn of(paper: ReproduciblePaper) -> StudyRecipe {
         match paper {
-            Paper::Rennings2019 => StudyRecipe {
-                preset: Some(PaperPreset::Rennings2019),
-                limits: Limits::RENNINGS_2019,
+            ReproduciblePaper::Rennings2019 => StudyRecipe {
+                preset: Some(PaperMiningPreset::Rennings2019),
+                limits: MiningLimits::RENNINGS_2019,
                 pool: "group",
                 formulas: &[
                     "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
@@ -131,23 +131,23 @@ impl StudyRecipe {
                     "ql:mu=750",
                 ],
             },
-            Paper::Camara2020 => StudyRecipe {
-                preset: Some(PaperPreset::Camara2020),
-                limits: Limits::CAMARA_2020,
+            ReproduciblePaper::Camara2020 => StudyRecipe {
+                preset: Some(PaperMiningPreset::Camara2020),
+                limits: MiningLimits::CAMARA_2020,
                 pool: "rank:ql:mu=2500:100",
                 formulas: &["ql:mu=2500", "bm25"],
             },
-            Paper::Abnirml => StudyRecipe {
+            ReproduciblePaper::Abnirml => StudyRecipe {
                 preset: None,
-                limits: Limits::STANDARD,
+                limits: MiningLimits::STANDARD,
                 pool: "judged",
                 formulas: &["bm25:k1=1.2,b=0.8", "ql"],
             },
-            Paper::Padigela2019 => StudyRecipe {
+            ReproduciblePaper::Padigela2019 => StudyRecipe {
                 preset: None,
-                limits: Limits {
+                limits: MiningLimits {
                     max_per_query: Some(INSTANCES),
-                    ..Limits::STANDARD
+                    ..MiningLimits::STANDARD
                 },
                 pool: "rank:bm25:k1=1.2,b=0.75:1000",
                 formulas: &["bm25:k1=1.2,b=0.75"],
@@ -156,7 +156,7 @@ impl StudyRecipe {
     }
 }
 
-impl ReproduceArgs {
+impl ReproduceTableArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let asked = PaperTable {
             paper: self.paper,
@@ -164,11 +164,11 @@ impl ReproduceArgs {
         };
         let tables = match self.run.is_empty() {
             true => self.of_study(asked, data)?,
-            false => self.of_runs(asked, data)?,
+            false => self.compare_with_bm25_run(asked, data)?,
         };
         match self.json {
-            true => print!("{}", report::to_json(&tables)),
-            false => print!("{}", report::to_markdown(&tables)),
+            true => print!("{}", report::tables_to_json(&tables)),
+            false => print!("{}", report::tables_to_markdown(&tables)),
         }
         Ok(CommandOutcome::Done)
     }
@@ -202,18 +202,18 @@ impl ReproduceArgs {
             Some(pool) => pool.clone(),
             None => pool.parse()?,
         };
-        let transfers: Vec<TransferFile> = self.transfer.iter().map(|it| it.0.clone()).collect();
+        let transfers: Vec<TransferSetFile> = self.transfer.iter().map(|it| it.0.clone()).collect();
         let formulas = formulas.iter().map(|it| (*it).to_owned());
         let definition = StudyDefinition {
             format: 1,
-            name: format!("reproduce-{}", self.paper.name()),
+            name: format!("reproduce-{}", self.paper.short_name()),
             title: format!("Replay of {}", self.paper.citation()),
             description: format!("Its readings and formulas on {collection}."),
             collection: collection.to_owned(),
             n_queries: self.queries,
             pool,
             probes: self.probes(&transfers)?,
-            variants: self.paper.modes(),
+            variants: self.paper.axiom_variants(),
             rankers: formulas.chain(self.ranker.iter().cloned()).collect(),
             analyzer: self.analyzer(preset)?,
             limits,
@@ -228,18 +228,21 @@ impl ReproduceArgs {
         let wanted = NewStudy {
             definition,
             collection: loaded.collection,
-            finished: FinishedStudyPolicy::Replace,
+            finished: StudyReplacementPolicy::Replace,
         };
-        let study = pipeline::run_study(wanted, &loaded.folder, &folder, &models)?;
-        with_store(&folder, async |store| store.put_study(&study).await)?;
+        let study = pipeline::create_or_resume_study(wanted, &loaded.folder, &folder, &models)?;
+        run_with_database(&folder, async |store| {
+            store.upsert_study_entry(&study).await
+        })?;
         Ok(study)
     }
 
     /// Returns an error for arguments that the paper does not use, and for missing ones without
     /// which the table would be empty.
     fn check(&self) -> Result<(), Error> {
-        let refuse = |field: &str, reason: &str| Err(InputError::unsupported(field, reason).into());
-        if self.paper != Paper::Abnirml {
+        let refuse =
+            |field: &str, reason: &str| Err(InputError::unsupported_value(field, reason).into());
+        if self.paper != ReproduciblePaper::Abnirml {
             let only = "is for abnirml alone";
             if self.misspellings.is_some() {
                 return refuse("misspellings", only);
@@ -248,7 +251,7 @@ impl ReproduceArgs {
                 return refuse("pairs", only);
             }
         }
-        if self.paper == Paper::Padigela2019 && self.ranker.is_empty() {
+        if self.paper == ReproduciblePaper::Padigela2019 && self.ranker.is_empty() {
             let way_out = "padigela2019 sets BM25 against others; give one or more with --ranker, \
                            or runs with --run";
             return refuse("ranker", way_out);
@@ -258,48 +261,52 @@ impl ReproduceArgs {
 
     /// Returns the analyzer of the paper. For padigela2019 it corresponds to the default analyzer
     /// of Elasticsearch: lowercase words without stemming.
-    fn analyzer(&self, preset: Option<PaperPreset>) -> Result<Analyzer, Error> {
+    fn analyzer(&self, preset: Option<PaperMiningPreset>) -> Result<Analyzer, Error> {
         match self.paper {
-            Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => {
-                self.analyzer.resolve(preset)
-            }
-            Paper::Padigela2019 => {
+            ReproduciblePaper::Rennings2019
+            | ReproduciblePaper::Camara2020
+            | ReproduciblePaper::Abnirml => self.analyzer.build_analyzer(preset),
+            ReproduciblePaper::Padigela2019 => {
                 let words = self
                     .analyzer
                     .with_defaults(Tokenizer::Unicode, Stemmer::None);
-                words.resolve(preset)
+                words.build_analyzer(preset)
             }
         }
     }
 
-    fn probes(&self, transfers: &[TransferFile]) -> Result<Vec<Probe>, Error> {
+    fn probes(&self, transfers: &[TransferSetFile]) -> Result<Vec<Probe>, Error> {
         match self.paper {
-            Paper::Rennings2019 => Ok(vec![
+            ReproduciblePaper::Rennings2019 => Ok(vec![
                 Probe::Axiom(Axiom::Tfc1),
                 Probe::Axiom(Axiom::Tfc2),
                 Probe::Axiom(Axiom::Mtdc),
                 Probe::Axiom(Axiom::Lnc2),
             ]),
-            Paper::Camara2020 => Ok(Probe::paper_axioms(self.vectors.is_some())),
-            Paper::Abnirml => {
-                let mut probes = Probe::parse_group("match", false)?;
+            ReproduciblePaper::Camara2020 => {
+                Ok(Probe::minable_paper_axioms(self.vectors.is_some()))
+            }
+            ReproduciblePaper::Abnirml => {
+                let mut probes = Probe::parse_probe_or_group("match", false)?;
                 probes.extend(MANIPULATIONS.map(Probe::Manipulation));
                 if self.misspellings.is_some() {
                     probes.push(Probe::Manipulation(Manipulation::TyposOutsideStopWords));
                 }
                 for it in transfers {
-                    probes.push(Probe::Transfer(it.transfer()?));
+                    probes.push(Probe::Transfer(it.dataset_transfer_test()?));
                 }
                 Ok(probes)
             }
-            Paper::Padigela2019 => Ok(vec![Probe::Axiom(Axiom::Tfc1)]),
+            ReproduciblePaper::Padigela2019 => Ok(vec![Probe::Axiom(Axiom::Tfc1)]),
         }
     }
 
-    fn lookups(&self) -> LookupFiles {
+    fn lookups(&self) -> ManipulationLookupFiles {
         match self.paper {
-            Paper::Rennings2019 | Paper::Camara2020 | Paper::Padigela2019 => LookupFiles::default(),
-            Paper::Abnirml => LookupFiles {
+            ReproduciblePaper::Rennings2019
+            | ReproduciblePaper::Camara2020
+            | ReproduciblePaper::Padigela2019 => ManipulationLookupFiles::default(),
+            ReproduciblePaper::Abnirml => ManipulationLookupFiles {
                 stop_words: self.analyzer.stopwords_file().map(str::to_owned),
                 misspellings: self.misspellings.clone(),
                 expansions: None,

@@ -9,14 +9,14 @@ use ipnet::IpNet;
 use shared::error::Error as InputError;
 
 use super::CommandOutcome;
-use super::compute::ComputeArgs;
+use super::compute::DeviceAndPrecisionArgs;
 use crate::demo::{self, PendingDemoScores};
 use crate::error::Error;
 use crate::http::{
     self, ListenScope, NetworkExposure, OperatorTokenPolicy, PublicUrl, ServerSettings,
 };
 use crate::models::{ModelRegistry, NeuralRanker};
-use crate::runtime::runtime;
+use crate::runtime::build_async_runtime;
 use crate::store::DataFolder;
 
 /// Holds the command-line arguments of `axioscope serve`.
@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
-    computing: ComputeArgs,
+    computing: DeviceAndPrecisionArgs,
     /// Create a new operator token; the old one stops working and the operator is signed out
     #[arg(long)]
     new_token: bool,
@@ -72,15 +72,15 @@ impl ServeArgs {
         };
         if exposure.no_auth_on_loopback && exposure.scope == ListenScope::Network {
             let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
-            return Err(InputError::conflict("--no-auth-on-loopback", reason).into());
+            return Err(InputError::conflicting_value("--no-auth-on-loopback", reason).into());
         }
         let folder = DataFolder::open(data)?;
         let models = Arc::new(ModelRegistry::new(&self.model, computing)?);
         let neural = match self.demo {
-            true => demo::create_demo_study(&folder, &models)?,
+            true => demo::create_and_publish_demo_study(&folder, &models)?,
             false => None,
         };
-        runtime()?.block_on(http::serve(ServerSettings {
+        build_async_runtime()?.block_on(http::serve(ServerSettings {
             data: data.to_owned(),
             listen: self.listen,
             exposure,
@@ -121,7 +121,7 @@ enum ModelsCommand {
         /// or :monot5
         model: String,
         #[command(flatten)]
-        computing: ComputeArgs,
+        computing: DeviceAndPrecisionArgs,
     },
 }
 
@@ -129,13 +129,19 @@ impl ModelsArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         match self.command {
             ModelsCommand::List { model } => {
-                for spec in ModelRegistry::new(&model, neural::Device::Cpu)?.specs() {
+                for spec in ModelRegistry::new(&model, neural::Device::Cpu)?.ranker_specs() {
                     println!("{spec}");
                 }
             }
-            ModelsCommand::Get { name } => tell(&*ModelRegistry::open(&name, neural::Device::Cpu)?),
+            ModelsCommand::Get { name } => tell(&*ModelRegistry::load_command_line_ranker(
+                &name,
+                neural::Device::Cpu,
+            )?),
             ModelsCommand::Inspect { model, computing } => {
-                tell(&*ModelRegistry::open(&model, computing.compute_target()?)?);
+                tell(&*ModelRegistry::load_command_line_ranker(
+                    &model,
+                    computing.compute_target()?,
+                )?);
             }
         }
         Ok(CommandOutcome::Done)

@@ -9,19 +9,19 @@ use clap::Subcommand;
 use shared::plot;
 use shared::report;
 use shared::study::behavioral_tests::{BehavioralTestOptions, TieThreshold};
-use shared::study::controls::StudyControls;
-use shared::study::figures::FigureOptions;
+use shared::study::controls::StudyPageControls;
+use shared::study::figures::StudyFigureOptions;
 use shared::study::overview::StudySummary;
-use shared::study::{Study, StudyDefinition, StudyFile};
+use shared::study::{ParsedStudyFile, Study, StudyDefinition};
 
-use super::compute::ComputeArgs;
+use super::compute::DeviceAndPrecisionArgs;
 use super::{CommandOutcome, load};
 use crate::collection_files;
 use crate::error::Error;
 use crate::models::ModelRegistry;
-use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
-use crate::runtime::with_store;
-use crate::store::studies::{Visibility, files};
+use crate::pipeline::{self, NewStudy, StudyReplacementPolicy};
+use crate::runtime::run_with_database;
+use crate::store::studies::{StudyVisibility, files};
 use crate::store::{DataFolder, dataset, write_atomically};
 
 /// Holds the command-line arguments of `axioscope study`.
@@ -33,7 +33,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, global = true, value_name = "FOLDER|NAME")]
     model: Vec<String>,
     #[command(flatten)]
-    computing: ComputeArgs,
+    computing: DeviceAndPrecisionArgs,
 }
 
 #[derive(Subcommand)]
@@ -101,16 +101,16 @@ impl StudyArgs {
         match self.command {
             StudyCommand::Run { file, replace } => {
                 let finished = match replace {
-                    true => FinishedStudyPolicy::Replace,
-                    false => FinishedStudyPolicy::Keep,
+                    true => StudyReplacementPolicy::Replace,
+                    false => StudyReplacementPolicy::Keep,
                 };
                 run_file(&file, &folder, data, &models()?, finished)
             }
             StudyCommand::Resume { name } => resume(&name, &folder, data, &models()?),
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
-            StudyCommand::Publish { name } => show(&name, &folder, Visibility::Published),
-            StudyCommand::Withdraw { name } => show(&name, &folder, Visibility::Withdrawn),
+            StudyCommand::Publish { name } => show(&name, &folder, StudyVisibility::Published),
+            StudyCommand::Withdraw { name } => show(&name, &folder, StudyVisibility::Withdrawn),
             StudyCommand::Export {
                 name,
                 out,
@@ -132,11 +132,11 @@ impl StudyArgs {
                 without_texts,
             } => {
                 let texts = match without_texts {
-                    true => dataset::TextInclusion::Withheld,
-                    false => dataset::TextInclusion::Included,
+                    true => dataset::TextExportPolicy::Withheld,
+                    false => dataset::TextExportPolicy::Included,
                 };
                 let study = pipeline::load_study(&folder, &name)?;
-                dataset::write(&study, &out, texts)?;
+                dataset::export_study_dataset(&study, &out, texts)?;
                 println!("{} holds study `{name}` as a data set", out.display());
                 Ok(CommandOutcome::Done)
             }
@@ -150,17 +150,17 @@ fn run_file(
     folder: &DataFolder,
     data: &Path,
     models: &ModelRegistry,
-    finished: FinishedStudyPolicy,
+    finished: StudyReplacementPolicy,
 ) -> Result<CommandOutcome, Error> {
-    let definition = read_definition(file)?;
+    let definition = read_study_definition(file)?;
     let loaded = load(&definition.collection, data, None)?;
     let wanted = NewStudy {
         definition,
         collection: loaded.collection,
         finished,
     };
-    let study = pipeline::run_study(wanted, &loaded.folder, folder, models)?;
-    with_store(folder, async |store| store.put_study(&study).await)?;
+    let study = pipeline::create_or_resume_study(wanted, &loaded.folder, folder, models)?;
+    run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
     println!(
         "study `{}` is made; hash {}",
         study.definition.name, study.instances_hash
@@ -170,13 +170,15 @@ fn run_file(
 
 /// Reads a study file. Lists on standard error the probes that are skipped because they need word
 /// vectors.
-pub(super) fn read_definition(file: &Path) -> Result<StudyDefinition, Error> {
-    let text = std::fs::read_to_string(file)
-        .map_err(Error::file(file, "give the path of a study's TOML file"))?;
-    let StudyFile {
+pub(super) fn read_study_definition(file: &Path) -> Result<StudyDefinition, Error> {
+    let text = std::fs::read_to_string(file).map_err(Error::io_error_converter(
+        file,
+        "give the path of a study's TOML file",
+    ))?;
+    let ParsedStudyFile {
         definition,
         left_out,
-    } = StudyFile::from_toml(&file.display().to_string(), &text)?;
+    } = ParsedStudyFile::from_toml(&file.display().to_string(), &text)?;
     super::tell_left_out(&left_out, "`vectors` of the study file");
     Ok(definition)
 }
@@ -191,14 +193,14 @@ fn resume(
     let place =
         collection_files::load_collection(&study.definition.collection, data).map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
-    let n_added = pipeline::complete_study(&mut study, &place, folder, models)?;
-    with_store(folder, async |store| store.put_study(&study).await)?;
+    let n_added = pipeline::compute_missing_scores(&mut study, &place, folder, models)?;
+    run_with_database(folder, async |store| store.upsert_study_entry(&study).await)?;
     println!("{n_added} rankers were added");
     Ok(CommandOutcome::Done)
 }
 
 fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome, Error> {
-    match files::verify(folder, name)? {
+    match files::verify_study_files(folder, name)? {
         0 => {
             eprintln!("an earlier version made the study without checksums; `study run` adds them")
         }
@@ -206,7 +208,7 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
     }
     let stored = pipeline::load_study(folder, name)?;
     let loaded = collection_files::load_collection(&stored.definition.collection, data)?;
-    let again = pipeline::remine_study(&stored, loaded.collection, &loaded.folder)?;
+    let again = pipeline::hash_remined_instances(&stored, loaded.collection, &loaded.folder)?;
     if again == stored.instances_hash {
         println!("the same instances: {again}");
         return Ok(CommandOutcome::Done);
@@ -218,9 +220,13 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<CommandOutcome,
     Ok(CommandOutcome::DifferenceFound)
 }
 
-fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<CommandOutcome, Error> {
-    with_store(folder, async |store| {
-        store.set_visibility(name, visibility).await
+fn show(
+    name: &str,
+    folder: &DataFolder,
+    visibility: StudyVisibility,
+) -> Result<CommandOutcome, Error> {
+    run_with_database(folder, async |store| {
+        store.set_study_visibility(name, visibility).await
     })?;
     Ok(CommandOutcome::Done)
 }
@@ -228,7 +234,7 @@ fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<Comma
 fn export(study: Study, out: &Path) -> Result<CommandOutcome, Error> {
     let name = &study.definition.name;
     let way_out = "make room, or choose another folder";
-    std::fs::create_dir_all(out).map_err(Error::file(out, way_out))?;
+    std::fs::create_dir_all(out).map_err(Error::io_error_converter(out, way_out))?;
     let index = out.join("index.json");
     let mut cards = read_index(&index)?;
     cards.retain(|it| it.name != *name);
@@ -246,7 +252,7 @@ fn read_index(index: &Path) -> Result<Vec<StudySummary>, Error> {
     let bytes = match std::fs::read(index) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::file(index, way_out)(error)),
+        Err(error) => return Err(Error::io_error_converter(index, way_out)(error)),
     };
     serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
         what: index.display().to_string(),
@@ -263,7 +269,7 @@ fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
 }
 
 fn list(folder: &DataFolder) -> Result<CommandOutcome, Error> {
-    for it in with_store(folder, async |store| store.studies().await)? {
+    for it in run_with_database(folder, async |store| store.list_studies().await)? {
         let seen = if it.is_published {
             "published"
         } else {
@@ -327,20 +333,20 @@ impl ReportArgs {
     }
 
     fn text(&self, study: &Study) -> Result<String, Error> {
-        let source = shared::probe::DefinitionSource::Camara2020;
+        let source = shared::probe::PaperDefinitionSource::Camara2020;
         let variant = self
             .variant
             .as_deref()
             .map(|it| shared::probe::AxiomVariant::parse(it, source));
-        let dials = StudyControls {
+        let dials = StudyPageControls {
             variant: variant.transpose()?,
             split: self.split.clone(),
-            ..StudyControls::default()
+            ..StudyPageControls::default()
         };
         let overview = study.overview(&dials)?;
-        let figures = study.figures(&FigureOptions {
+        let figures = study.compute_figures(&StudyFigureOptions {
             controls: dials,
-            ..FigureOptions::default()
+            ..StudyFigureOptions::default()
         })?;
         let behaviours = study.behavioral_tests(&BehavioralTestOptions {
             split: figures.options.controls.split.clone(),
@@ -352,15 +358,18 @@ impl ReportArgs {
         })?;
         let mut tables = report::study_tables(&overview);
         tables.extend(report::behavioral_test_tables(&behaviours));
-        tables.extend(report::figure_tables(&figures));
+        tables.extend(report::figure_data_tables(&figures));
         Ok(match self.format {
-            Format::Md => report::to_markdown(&tables),
-            Format::Csv => report::to_csv(&tables[1]),
-            Format::Tex => report::to_latex(&tables),
-            Format::Json => report::to_json(&tables),
+            Format::Md => report::tables_to_markdown(&tables),
+            Format::Csv => report::table_to_csv(&tables[1]),
+            Format::Tex => report::tables_to_latex(&tables),
+            Format::Json => report::tables_to_json(&tables),
             Format::Html => {
-                let figure = plot::to_svg(&plot::draw_heatmap(&overview), plot::FigureTheme::Light);
-                report::to_html(&overview.title, &[figure], &tables)
+                let figure = plot::figure_to_svg(
+                    &plot::draw_study_heatmap(&overview),
+                    plot::FigureTheme::Light,
+                );
+                report::report_to_html(&overview.title, &[figure], &tables)
             }
         })
     }

@@ -5,10 +5,10 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::collection::document_pairs::layouts::stories::{StoryLayout, StorySubset};
-use shared::collection::document_pairs::layouts::{RowExclusion, TitlesById};
-use shared::error::ReadReport;
-use shared::probe::Limits;
+use shared::collection::document_pairs::layouts::stories::{StoryFileLayout, StorySubset};
+use shared::collection::document_pairs::layouts::{RowExclusionReason, TitlesByDocId};
+use shared::error::FileReadReport;
+use shared::probe::MiningLimits;
 
 use super::{CommandOutcome, print_json};
 use crate::collection_files;
@@ -19,7 +19,7 @@ use crate::store::write_atomically;
 /// Holds the command-line arguments of `axioscope transfer`.
 #[derive(clap::Args)]
 #[command(subcommand_value_name = "LAYOUT", subcommand_help_heading = "Layouts")]
-pub(crate) struct TransferArgs {
+pub(crate) struct DatasetTransferArgs {
     #[command(subcommand)]
     set: DataSet,
 }
@@ -79,7 +79,7 @@ enum DataSet {
         #[command(flatten)]
         ways: TransferPaths,
         /// Random seed of the replaced answers
-        #[arg(long, default_value_t = Limits::STANDARD.seed)]
+        #[arg(long, default_value_t = MiningLimits::STANDARD.seed)]
         seed: u64,
     },
 }
@@ -108,7 +108,7 @@ struct TransferOutput {
     without_query: usize,
     refused: u64,
     warned: u64,
-    left_out: BTreeMap<RowExclusion, u64>,
+    left_out: BTreeMap<RowExclusionReason, u64>,
 }
 
 /// How a dataset is described in messages and in the line for a study file.
@@ -121,7 +121,7 @@ struct DataSetDescription {
     more: &'static str,
 }
 
-impl TransferArgs {
+impl DatasetTransferArgs {
     pub(super) fn run(self) -> Result<CommandOutcome, Error> {
         let words = self.set.words();
         let (ways, queries) = match &self.set {
@@ -136,10 +136,13 @@ impl TransferArgs {
             | DataSet::Factuality { ways, .. } => (ways, None),
         };
         let from = &ways.from;
-        fs::metadata(from).map_err(Error::file(from, "check the path and its rights"))?;
+        fs::metadata(from).map_err(Error::io_error_converter(
+            from,
+            "check the path and its rights",
+        ))?;
         let (titles, mut of_titles) = match queries {
-            Some(path) => transfer_sets::titles(path)?,
-            None => (TitlesById::new(), ReadReport::default()),
+            Some(path) => transfer_sets::read_titles_by_id(path)?,
+            None => (TitlesByDocId::new(), FileReadReport::default()),
         };
         let mut gathered = self.set.gather(from, &titles)?;
         gathered.files.extend(queries.map(Path::to_owned));
@@ -157,27 +160,33 @@ impl TransferArgs {
 }
 
 impl DataSet {
-    fn gather(&self, from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
+    fn gather(&self, from: &Path, titles: &TitlesByDocId) -> Result<LoadedTransferSet, Error> {
         let sample = |all: bool| match all {
             true => StorySubset::All,
             false => StorySubset::Tenth,
         };
         match self {
             DataSet::Jfleg { spellchecked, .. } => match spellchecked {
-                true => transfer_sets::jfleg(from, "spellchecked.src"),
-                false => transfer_sets::jfleg(from, "src"),
+                true => transfer_sets::load_jfleg(from, "spellchecked.src"),
+                false => transfer_sets::load_jfleg(from, "src"),
             },
-            DataSet::Gyafc { .. } => transfer_sets::gyafc(from, titles),
-            DataSet::Xsum { all, .. } => {
-                transfer_sets::stories(from, StoryLayout::Xsum, sample(*all), titles)
-            }
-            DataSet::Cnndm { all, .. } => {
-                transfer_sets::stories(from, StoryLayout::Cnndm, sample(*all), titles)
-            }
-            DataSet::Mspc(_) => transfer_sets::mspc(from),
-            DataSet::Wikiturk(_) => transfer_sets::wikiturk(from),
-            DataSet::Wnc(_) => transfer_sets::wnc(from),
-            DataSet::Factuality { seed, .. } => transfer_sets::factuality(from, *seed),
+            DataSet::Gyafc { .. } => transfer_sets::load_gyafc(from, titles),
+            DataSet::Xsum { all, .. } => transfer_sets::load_sampled_stories(
+                from,
+                StoryFileLayout::Xsum,
+                sample(*all),
+                titles,
+            ),
+            DataSet::Cnndm { all, .. } => transfer_sets::load_sampled_stories(
+                from,
+                StoryFileLayout::Cnndm,
+                sample(*all),
+                titles,
+            ),
+            DataSet::Mspc(_) => transfer_sets::load_mspc(from),
+            DataSet::Wikiturk(_) => transfer_sets::load_wikiturk(from),
+            DataSet::Wnc(_) => transfer_sets::load_wnc(from),
+            DataSet::Factuality { seed, .. } => transfer_sets::load_factuality(from, *seed),
         }
     }
 
@@ -220,13 +229,16 @@ fn write(
              `{}`?{}",
             converted.reading.n_refused,
             words.name,
-            match converted.left_out.contains_key(&RowExclusion::NotInSample) {
+            match converted
+                .left_out
+                .contains_key(&RowExclusionReason::NotInSample)
+            {
                 true => " `--all` takes what is not in the sample",
                 false => "",
             },
             rows = words.rows,
         );
-        return Err(shared::error::Error::file(&from, reason).into());
+        return Err(shared::error::Error::unreadable_file(&from, reason).into());
     }
     if let Ok(there) = fs::canonicalize(to) {
         let same = |it: &&PathBuf| {
@@ -234,7 +246,9 @@ fn write(
         };
         if let Some(read) = gathered.files.iter().find(same) {
             let reason = "is a file of the data set: choose another one for the pairs";
-            return Err(shared::error::Error::file(&read.display().to_string(), reason).into());
+            return Err(
+                shared::error::Error::unreadable_file(&read.display().to_string(), reason).into(),
+            );
         }
     }
     write_atomically(to, "make room, or choose another file", |file| {
@@ -303,13 +317,13 @@ fn tell(gathered: &LoadedTransferSet, ways: &TransferPaths, words: &DataSetDescr
 /// Up to this number, input files are listed by name.
 const SHOWN: usize = 12;
 
-fn reason(why: RowExclusion) -> &'static str {
+fn reason(why: RowExclusionReason) -> &'static str {
     match why {
-        RowExclusion::NotInSample => "that are not in the sample; `--all` takes them",
-        RowExclusion::NoParaphrase => "that are no paraphrases",
-        RowExclusion::NotOneAnswer => "with no answer or several",
-        RowExclusion::AnswerNotInPassage => "whose passage does not have the answer",
-        RowExclusion::AnswerInQuestion => "with a word of the answer in the question",
-        RowExclusion::NoOtherAnswer => "without another answer of the same type and length",
+        RowExclusionReason::NotInSample => "that are not in the sample; `--all` takes them",
+        RowExclusionReason::NoParaphrase => "that are no paraphrases",
+        RowExclusionReason::NotOneAnswer => "with no answer or several",
+        RowExclusionReason::AnswerNotInPassage => "whose passage does not have the answer",
+        RowExclusionReason::AnswerInQuestion => "with a word of the answer in the question",
+        RowExclusionReason::NoOtherAnswer => "without another answer of the same type and length",
     }
 }

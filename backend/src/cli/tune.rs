@@ -5,17 +5,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use shared::effectiveness::Measure;
+use shared::effectiveness::EffectivenessMeasure;
 use shared::error::Error as InputError;
 use shared::plot;
-use shared::probe::PoolSpec;
+use shared::probe::CandidatePoolSpec;
 use shared::rank::LexicalRanker;
 use shared::study::StudyDefinition;
 use shared::tune::{
-    GridSearchQuery, GridSearchResult, ParameterGrid, collect_grid_results, evaluate_point,
+    GridSearchResult, ParameterGrid, QueryWithTermCounts, collect_grid_results, evaluate_grid_point,
 };
 
-use super::study::read_definition;
+use super::study::read_study_definition;
 use super::{CommandOutcome, load, print_json};
 use crate::collection_files::LoadedCollection;
 use crate::config::AnalyzerArgs;
@@ -35,13 +35,13 @@ pub(crate) struct TuneArgs {
     ranker: LexicalRanker,
     /// Measure to maximize: nDCG@10, AP, AP(rel=2), RR, P@5, …
     #[arg(long, default_value = "AP")]
-    measure: Measure,
+    measure: EffectivenessMeasure,
     /// Use only the queries of these splits of splits.tsv, comma-separated: train,dev
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     split: Vec<String>,
     /// Candidate pool: rank:bm25:K, run:FILE:K, group, judged or all
     #[arg(long, default_value = "rank:bm25:1000")]
-    pool: PoolSpec,
+    pool: CandidatePoolSpec,
     /// Write the parameter surface as SVG
     #[arg(long, value_name = "FILE.svg")]
     figure: Option<PathBuf>,
@@ -67,19 +67,19 @@ struct TuneOutput<'a> {
 
 impl TuneArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
-        let grid = ParameterGrid::for_ranker(&self.ranker)?;
+        let grid = ParameterGrid::default_for_ranker(&self.ranker)?;
         let definition = self
             .update_study
             .as_deref()
-            .map(read_definition)
+            .map(read_study_definition)
             .transpose()?;
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
         let best = grid.rankers[found.best_index];
         if let Some(path) = &self.figure {
-            let figure = plot::to_svg(
-                &plot::draw_grid_search(&grid, &found),
+            let figure = plot::figure_to_svg(
+                &plot::draw_grid_search_heatmap(&grid, &found),
                 plot::FigureTheme::Light,
             );
             write_atomically(path, "choose another file", |mut file| {
@@ -141,7 +141,7 @@ impl TuneArgs {
                     self.split.join(", ")
                 ),
             };
-            return Err(InputError::missing("split", reason).into());
+            return Err(InputError::missing_field("split", reason).into());
         }
         Ok(())
     }
@@ -152,23 +152,30 @@ impl TuneArgs {
         grid: &ParameterGrid,
     ) -> Result<GridSearchResult, Error> {
         let collection = &loaded.collection;
-        let analyzer = self.analyzer.resolve(None)?;
+        let analyzer = self.analyzer.build_analyzer(None)?;
         let index = pipeline::build_index(collection, &analyzer)?;
         let folder = &loaded.folder;
-        let pools = pipeline::candidate_pools(&self.pool, collection, &index, folder)?;
-        let queries: Vec<GridSearchQuery> = pools
+        let pools = pipeline::compute_candidate_pools(&self.pool, collection, &index, folder)?;
+        let queries: Vec<QueryWithTermCounts> = pools
             .par_iter()
             .enumerate()
             .map(|(at, docs)| {
                 let query = &collection.queries[at];
                 let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
-                GridSearchQuery::new(&index, &query.id, &query.text, docs, doc_id)
+                QueryWithTermCounts::from_ranked_documents(
+                    &index,
+                    &query.id,
+                    &query.text,
+                    docs,
+                    doc_id,
+                )
             })
             .collect();
         let bar = ProgressBar::with_unit("tune", grid.rankers.len() as u64, "points");
-        let totals = index.totals();
+        let totals = index.collection_totals();
         let values = grid.rankers.par_iter().map(|ranker| {
-            let value = evaluate_point(&queries, ranker, &totals, &collection.qrels, self.measure);
+            let value =
+                evaluate_grid_point(&queries, ranker, &totals, &collection.qrels, self.measure);
             bar.increment();
             value
         });
@@ -176,7 +183,7 @@ impl TuneArgs {
         let found = values.and_then(|it| collect_grid_results(&self.measure.to_string(), it));
         found.ok_or_else(|| {
             let reason = "no query has a judgment; tuning needs qrels";
-            InputError::missing("tune", reason).into()
+            InputError::missing_field("tune", reason).into()
         })
     }
 }

@@ -4,10 +4,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use shared::word_vectors::glove::{GloveSettings, TrainingShard};
+use shared::word_vectors::glove::{GloveSettings, GloveTrainingShard};
 
 use super::{CommandOutcome, load, print_json};
-use crate::config::{AnalyzerArgs, parse_count};
+use crate::config::{AnalyzerArgs, parse_number_setting};
 use crate::error::Error;
 use crate::pipeline;
 use crate::progress::ProgressBar;
@@ -15,7 +15,7 @@ use crate::store::write_atomically;
 
 /// Holds the command-line arguments of `axioscope vectors`.
 #[derive(clap::Args)]
-pub(crate) struct VectorsArgs {
+pub(crate) struct TrainWordVectorsArgs {
     /// Folder or name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -54,33 +54,37 @@ struct VectorsOutput {
     cost: [f64; 2],
 }
 
-impl VectorsArgs {
+impl TrainWordVectorsArgs {
     pub(super) fn run(self, data: &Path) -> Result<CommandOutcome, Error> {
         let whole = "a whole number, 1 or more";
         let settings = GloveSettings {
-            n_dims: parse_count("dims", &self.dims, whole)?,
-            window: parse_count("window", &self.window, whole)?,
-            min_count: parse_count("min-count", &self.min_count, whole)?,
-            n_epochs: parse_count("epochs", &self.epochs, whole)?,
+            n_dims: parse_number_setting("dims", &self.dims, whole)?,
+            window: parse_number_setting("window", &self.window, whole)?,
+            min_count: parse_number_setting("min-count", &self.min_count, whole)?,
+            n_epochs: parse_number_setting("epochs", &self.epochs, whole)?,
             seed: self.seed,
             ..GloveSettings::default()
         };
-        settings.check()?;
+        settings.validate()?;
         let loaded = load(&self.collection, data, None)?;
-        let analyzer = self.analyzer.resolve(None)?;
-        let index = pipeline::index_tokens(&loaded.collection, &analyzer)?;
-        let mut trainer = pipeline::count_neighbors(&index, settings)?;
-        let n_pairs = trainer.n_pairs();
-        let (_, n_rounds) = trainer.progress();
+        let analyzer = self.analyzer.build_analyzer(None)?;
+        let index = pipeline::build_index_with_tokens(&loaded.collection, &analyzer)?;
+        let mut trainer = pipeline::count_word_cooccurrences(&index, settings)?;
+        let n_pairs = trainer.n_cooccurring_pairs();
+        let (_, n_rounds) = trainer.finished_and_total_rounds();
         let bar = ProgressBar::with_unit("train", n_rounds.into(), "rounds");
         for _ in 0..n_rounds {
-            trainer
-                .train_round(|shards| shards.into_par_iter().map(TrainingShard::train).collect());
+            trainer.train_round(|shards| {
+                shards
+                    .into_par_iter()
+                    .map(GloveTrainingShard::train)
+                    .collect()
+            });
             bar.increment();
         }
-        let costs = trainer.costs();
+        let costs = trainer.mean_cost_of_each_pass();
         let cost = [costs[0], costs[costs.len() - 1]];
-        let vectors = trainer.finish();
+        let vectors = trainer.into_word_vectors();
         let way_out = "make room, or choose another file";
         write_atomically(&self.out, way_out, |file| {
             let mut out = BufWriter::new(file);

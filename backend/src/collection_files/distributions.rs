@@ -4,23 +4,23 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::wikipassageqa;
 use shared::collection::{Collection, Qrels};
-use shared::error::ReadReport;
+use shared::error::FileReadReport;
 
-use super::{CollectionFileArgs, CorpusLayout, LoadedCollection, found, read_with_progress};
+use super::{CollectionFileArgs, CorpusFileLayout, LoadedCollection, found, read_with_progress};
 use crate::error::Error;
 
 /// A corpus file with the pairs of query and qrels files that are distributed with it. The first
 /// pair that exists is used.
 struct Distribution {
     corpus: &'static str,
-    layout: CorpusLayout,
+    layout: CorpusFileLayout,
     queries: &'static [[&'static str; 2]],
 }
 
 const DISTRIBUTIONS: [Distribution; 2] = [
     Distribution {
         corpus: "msmarco-docs.tsv",
-        layout: CorpusLayout::Documents,
+        layout: CorpusFileLayout::Documents,
         queries: &[
             ["msmarco-docdev-queries.tsv", "msmarco-docdev-qrels.tsv"],
             ["msmarco-test2019-queries.tsv", "2019qrels-docs.txt"],
@@ -30,7 +30,7 @@ const DISTRIBUTIONS: [Distribution; 2] = [
     },
     Distribution {
         corpus: "collection.tsv",
-        layout: CorpusLayout::Passages,
+        layout: CorpusFileLayout::Passages,
         queries: &[
             ["queries.dev.small.tsv", "qrels.dev.small.tsv"],
             ["msmarco-test2019-queries.tsv", "2019qrels-pass.txt"],
@@ -45,12 +45,12 @@ const ARTICLES: &str = "document_passages.json";
 
 /// Recognizes the layout of a folder by its file names. Returns `None` for BEIR and for unknown
 /// names.
-pub(super) fn layout(folder: &Path) -> Option<CorpusLayout> {
+pub(super) fn recognize_corpus_layout(folder: &Path) -> Option<CorpusFileLayout> {
     if found(folder, "corpus.jsonl").is_ok() {
         return None;
     }
     if found(folder, ARTICLES).is_ok() {
-        return Some(CorpusLayout::Wikipassageqa);
+        return Some(CorpusFileLayout::Wikipassageqa);
     }
     let known = DISTRIBUTIONS.iter();
     let there = known.filter(|it| found(folder, it.corpus).is_ok());
@@ -58,9 +58,9 @@ pub(super) fn layout(folder: &Path) -> Option<CorpusLayout> {
 }
 
 /// Fills in the files that were not given and exist under the names of a distribution.
-pub(super) fn fill(
+pub(super) fn fill_in_missing_files(
     folder: &Path,
-    layout: CorpusLayout,
+    layout: CorpusFileLayout,
     files: &CollectionFileArgs,
 ) -> CollectionFileArgs {
     let mut files = CollectionFileArgs {
@@ -96,10 +96,10 @@ pub(super) fn fill(
 
 /// Reads WikiPassageQA: the articles, and the questions of each split that exists.
 pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Error> {
-    let mut reading = ReadReport::default();
+    let mut reading = FileReadReport::default();
     let articles = found(folder, ARTICLES)?;
     let (docs, of_docs) = read_with_progress(&articles, |name, bytes, progress| {
-        wikipassageqa::read_passages(name, bytes, progress)
+        wikipassageqa::read_wikipassageqa_passages(name, bytes, progress)
     })?;
     reading.merge(of_docs);
     let mut collection = Collection {
@@ -112,7 +112,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
             continue;
         };
         let (queries, qrels, of_split) = read_with_progress(&path, |name, bytes, progress| {
-            wikipassageqa::read_questions(name, split, bytes, progress)
+            wikipassageqa::read_wikipassageqa_questions(name, split, bytes, progress)
         })?;
         reading.merge(of_split);
         collection.queries.extend(queries);
@@ -124,7 +124,10 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<LoadedCollection, Erro
             looked_in: folder.to_owned(),
         });
     }
-    let unknown = shared::collection::trec::UnknownIds::in_qrels(&collection.qrels, &collection);
+    let unknown = shared::collection::trec::UnknownCollectionIds::find_in_qrels(
+        &collection.qrels,
+        &collection,
+    );
     Ok(LoadedCollection {
         collection,
         report: reading,

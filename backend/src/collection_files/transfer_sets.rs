@@ -4,13 +4,13 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use shared::collection::document_pairs::layouts::parallel::{PreferredSide, SentenceFile};
-use shared::collection::document_pairs::layouts::stories::{StoryLayout, StorySubset};
+use shared::collection::document_pairs::layouts::parallel::{PreferredPairSide, SentenceFile};
+use shared::collection::document_pairs::layouts::stories::{StoryFileLayout, StorySubset};
 use shared::collection::document_pairs::layouts::{
-    self, ConvertedDataset, RowExclusion, TitlesById,
+    self, ConvertedPairDataset, RowExclusionReason, TitlesByDocId,
 };
 use shared::collection::document_pairs::layouts::{factuality, parallel, tsv};
-use shared::error::{Error as Unreadable, ReadReport};
+use shared::error::{Error as Unreadable, FileReadReport};
 
 use super::{found, read_with_progress};
 use crate::error::Error;
@@ -22,7 +22,7 @@ const WAY_OUT: &str = "check the path and its rights";
 #[derive(Debug, Default)]
 pub(crate) struct LoadedTransferSet {
     /// The pairs, and the report of the readers.
-    pub converted: ConvertedDataset,
+    pub converted: ConvertedPairDataset,
     /// Every file that was read.
     pub files: Vec<PathBuf>,
     /// Files of the complete download that do not exist.
@@ -34,16 +34,16 @@ struct Sentences {
     set: String,
     source: String,
     references: Vec<String>,
-    preferred: PreferredSide,
+    preferred: PreferredPairSide,
 }
 
 /// Reads JFLEG. `ending` is the suffix of the source files: `src` or `spellchecked.src`.
-pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Error> {
     let sets = ["dev", "test"].map(|split| Sentences {
         set: split.to_owned(),
         source: format!("{split}/{split}.{ending}"),
         references: numbered(&format!("{split}/{split}.ref"), 4),
-        preferred: PreferredSide::Reference,
+        preferred: PreferredPairSide::Reference,
     });
     sentences(from, &sets, |_, _| Ok(()))
 }
@@ -51,12 +51,12 @@ pub(crate) fn jfleg(from: &Path, ending: &str) -> Result<LoadedTransferSet, Erro
 /// Reads one domain of GYAFC in both directions. Titles are looked up by the id on the same line of
 /// the `.qids` file, such as `tune/informal.qids`, if that exists, otherwise by the name of the
 /// sentence, such as `tune-informal-17`.
-pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_gyafc(from: &Path, titles: &TitlesByDocId) -> Result<LoadedTransferSet, Error> {
     let mut sets = Vec::new();
     for split in ["tune", "test"] {
         for (source, reference, preferred) in [
-            ("informal", "formal", PreferredSide::Reference),
-            ("formal", "informal", PreferredSide::Source),
+            ("informal", "formal", PreferredPairSide::Reference),
+            ("formal", "informal", PreferredPairSide::Source),
         ] {
             sets.push(Sentences {
                 set: format!("{split}-{source}"),
@@ -72,11 +72,11 @@ pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSe
             _ => None,
         };
         if let Some(ids) = &ids {
-            parallel::count_aligned_lines(source.texts, std::slice::from_ref(ids))?;
+            parallel::common_line_count(source.texts, std::slice::from_ref(ids))?;
         }
-        converted.set_queries(|group| {
+        converted.set_missing_queries(|group| {
             let id = match &ids {
-                Some(ids) => ids.line(group.rsplit('-').next()?.parse().ok()?)?,
+                Some(ids) => ids.line_by_number(group.rsplit('-').next()?.parse().ok()?)?,
                 None => group,
             };
             titles.get(id).map(String::as_str)
@@ -87,25 +87,25 @@ pub(crate) fn gyafc(from: &Path, titles: &TitlesById) -> Result<LoadedTransferSe
 
 /// Reads WikiTurk: one organized table, a folder of these, or a folder of files with one sentence
 /// per line.
-pub(crate) fn wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
     let names: [&[&str]; 2] = [
         &["tune.8turkers.organized.tsv"],
         &["test.8turkers.organized.tsv"],
     ];
     match tables_of(from, &names) {
-        Ok(paths) => each_table(paths, tsv::read_wikiturk),
+        Ok(paths) => each_table(paths, tsv::read_wikiturk_table),
         Err(none) => {
             let sets = ["tune", "test"].map(|split| Sentences {
                 set: split.to_owned(),
                 source: format!("{split}.8turkers.tok.norm"),
                 references: numbered(&format!("{split}.8turkers.tok.turk."), 8),
-                preferred: PreferredSide::Reference,
+                preferred: PreferredPairSide::Reference,
             });
             if sets.iter().all(|it| found(from, &it.source).is_err()) {
                 return Err(none);
             }
             sentences(from, &sets, |_, converted| {
-                parallel::unescape_brackets(converted);
+                parallel::restore_penn_brackets_in_pairs(converted);
                 Ok(())
             })
         }
@@ -113,31 +113,31 @@ pub(crate) fn wikiturk(from: &Path) -> Result<LoadedTransferSet, Error> {
 }
 
 /// Reads the MSR Paraphrase Corpus: one of its tables, or a folder of both.
-pub(crate) fn mspc(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_mspc(from: &Path) -> Result<LoadedTransferSet, Error> {
     let names: [&[&str]; 2] = [
         &["msr_paraphrase_train.txt", "msr_paraphrase_train.tsv"],
         &["msr_paraphrase_test.txt", "msr_paraphrase_test.tsv"],
     ];
-    each_table(tables_of(from, &names)?, tsv::read_mspc)
+    each_table(tables_of(from, &names)?, tsv::read_msr_paraphrase_table)
 }
 
 /// Reads the Wiki Neutrality Corpus: `biased.full`, or the folder that contains it.
-pub(crate) fn wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_wnc(from: &Path) -> Result<LoadedTransferSet, Error> {
     each_table(
         tables_of(from, &[&["biased.full"]])?,
-        |_, name, bytes, progress| tsv::read_wnc(name, bytes, progress),
+        |_, name, bytes, progress| tsv::read_wiki_neutrality_corpus(name, bytes, progress),
     )
 }
 
 /// Reads a file of questions with answers and passages. `seed` determines the replaced answers.
-pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
+pub(crate) fn load_factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Error> {
     if from.is_dir() {
         let path = from.display().to_string();
         let reason = "is a folder: name the file of JSON lines, one question and passage a line";
-        return Err(Unreadable::file(&path, reason).into());
+        return Err(Unreadable::unreadable_file(&path, reason).into());
     }
     let converted = read_with_progress(from, |name, bytes, progress| {
-        factuality::read_factuality(name, seed, bytes, progress)
+        factuality::read_factuality_pairs(name, seed, bytes, progress)
     })?;
     Ok(LoadedTransferSet {
         converted,
@@ -148,19 +148,19 @@ pub(crate) fn factuality(from: &Path, seed: u64) -> Result<LoadedTransferSet, Er
 
 /// Reads the stories of a folder that are in the sample, in the order of their ids. The id is the
 /// file name without its suffix. Symbolic links are refused.
-pub(crate) fn stories(
+pub(crate) fn load_sampled_stories(
     from: &Path,
-    story: StoryLayout,
+    story: StoryFileLayout,
     sample: StorySubset,
-    titles: &TitlesById,
+    titles: &TitlesByDocId,
 ) -> Result<LoadedTransferSet, Error> {
     let mut gathered = LoadedTransferSet::default();
     let LoadedTransferSet {
         converted, files, ..
     } = &mut gathered;
     let mut ids = Vec::new();
-    for entry in fs::read_dir(from).map_err(Error::file(from, WAY_OUT))? {
-        let entry = entry.map_err(Error::file(from, WAY_OUT))?;
+    for entry in fs::read_dir(from).map_err(Error::io_error_converter(from, WAY_OUT))? {
+        let entry = entry.map_err(Error::io_error_converter(from, WAY_OUT))?;
         let name = entry.file_name();
         let Some(id) = name
             .to_string_lossy()
@@ -172,7 +172,7 @@ pub(crate) fn stories(
         let is_file = entry.file_type().is_ok_and(|it| it.is_file());
         match (name.to_str(), is_file) {
             (Some(_), true) if story.is_in_subset(sample, &id) => ids.push(id),
-            (Some(_), true) => converted.exclude_row(RowExclusion::NotInSample),
+            (Some(_), true) => converted.count_excluded_row(RowExclusionReason::NotInSample),
             (named, _) => {
                 let reason = match named {
                     None => "the name is not UTF-8: rename the file",
@@ -193,19 +193,19 @@ pub(crate) fn stories(
     let bar = ProgressBar::with_unit("read", ids.len() as u64, "stories");
     for id in ids {
         let path = from.join(format!("{id}{}", story.file_extension()));
-        let file = File::open(&path).map_err(Error::file(&path, WAY_OUT))?;
-        story.read(&id, &path.display().to_string(), file, converted);
+        let file = File::open(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
+        story.read_story(&id, &path.display().to_string(), file, converted);
         files.push(path);
         bar.increment();
     }
-    converted.set_queries(|id| titles.get(id).map(String::as_str));
+    converted.set_missing_queries(|id| titles.get(id).map(String::as_str));
     Ok(gathered)
 }
 
 /// Reads a file of titles by id. Refused rows are in the report.
-pub(crate) fn titles(path: &Path) -> Result<(TitlesById, ReadReport), Error> {
+pub(crate) fn read_titles_by_id(path: &Path) -> Result<(TitlesByDocId, FileReadReport), Error> {
     read_with_progress(path, |name, bytes, progress| {
-        layouts::read_titles(name, bytes, progress)
+        layouts::read_document_titles(name, bytes, progress)
     })
 }
 
@@ -220,7 +220,7 @@ struct Source<'a> {
 fn sentences(
     from: &Path,
     sets: &[Sentences],
-    then: impl Fn(Source<'_>, &mut ConvertedDataset) -> Result<(), Error>,
+    then: impl Fn(Source<'_>, &mut ConvertedPairDataset) -> Result<(), Error>,
 ) -> Result<LoadedTransferSet, Error> {
     let mut gathered = LoadedTransferSet::default();
     for set in sets {
@@ -236,7 +236,8 @@ fn sentences(
             references.push(texts(&path)?);
             gathered.files.push(path);
         }
-        let mut converted = parallel::align(&set.set, &source, &references, set.preferred)?;
+        let mut converted =
+            parallel::align_sentence_files(&set.set, &source, &references, set.preferred)?;
         let named = Source {
             name: &set.source,
             texts: &source,
@@ -255,7 +256,7 @@ fn sentences(
 
 fn texts(path: &Path) -> Result<SentenceFile, Error> {
     read_with_progress(path, |name, bytes, progress| {
-        parallel::read_sentences(name, bytes, progress)
+        parallel::read_sentence_file(name, bytes, progress)
     })
 }
 
@@ -266,7 +267,7 @@ fn numbered(name: &str, n: usize) -> Vec<String> {
 /// Returns the given file, or for a folder the first existing file of each list of names.
 fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
     if !fs::metadata(from)
-        .map_err(Error::file(from, WAY_OUT))?
+        .map_err(Error::io_error_converter(from, WAY_OUT))?
         .is_dir()
     {
         return Ok(vec![from.to_owned()]);
@@ -283,10 +284,10 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Reads tables one after another. `read` gets the name of the set and the name of the file.
-fn each_table(
-    paths: Vec<PathBuf>,
-    read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedDataset, Unreadable>,
-) -> Result<LoadedTransferSet, Error> {
+fn each_table<R>(paths: Vec<PathBuf>, read: R) -> Result<LoadedTransferSet, Error>
+where
+    R: Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<ConvertedPairDataset, Unreadable>,
+{
     let mut gathered = LoadedTransferSet::default();
     for path in paths {
         let set = set_of(&path);

@@ -22,7 +22,7 @@ use ipnet::IpNet;
 use shared::annotation::PersonId;
 use shared::api::people::{AccessRole, CSRF_HEADER, Person, SessionResponse};
 
-use crate::clock::now_ms;
+use crate::clock::unix_time_ms;
 use crate::error::Error;
 use crate::http::AppState;
 use crate::http::limits::ClientKey;
@@ -214,7 +214,7 @@ impl Caller {
         SessionResponse {
             role: self.role,
             person: self.person.clone(),
-            csrf_token: self.session.as_ref().map(SecretToken::csrf),
+            csrf_token: self.session.as_ref().map(SecretToken::csrf_token),
         }
     }
 
@@ -261,7 +261,10 @@ impl Caller {
         session: SecretToken,
         ip: IpAddr,
     ) -> Result<Option<Caller>, Error> {
-        let found = app.store.session(&session, now_ms()).await?;
+        let found = app
+            .store
+            .validate_and_extend_session(&session, unix_time_ms())
+            .await?;
         Ok(found.map(|it| Caller {
             role: it.role,
             person: it.person,
@@ -291,7 +294,7 @@ fn by_token(app: &AppState, headers: &HeaderMap) -> bool {
         .map(|(_, token)| token.trim());
     token
         .zip(app.operator.as_ref())
-        .is_some_and(|(token, hash)| hash.matches(token))
+        .is_some_and(|(token, hash)| hash.matches_token(token))
 }
 
 /// Determines the caller of a request, and rejects it if it is forged, lacks the role of `access`,
@@ -326,8 +329,8 @@ pub(super) async fn authenticate(
 }
 
 /// Rejects forged requests. Browsers send the session cookie with requests from any page, so a
-/// changing request also needs the CSRF token of the session ([`SecretToken::csrf`]), which only
-/// our own pages know.
+/// changing request also needs the CSRF token of the session ([`SecretToken::csrf_token`]), which
+/// only our own pages know.
 fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
     let Some(session) = &caller.session else {
         return Ok(());
@@ -340,7 +343,7 @@ fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
         .get(CSRF_HEADER)
         .and_then(|it| it.to_str().ok());
     match shown {
-        Some(shown) if secret_token::equal(shown, &session.csrf()) => Ok(()),
+        Some(shown) if secret_token::equal_in_constant_time(shown, &session.csrf_token()) => Ok(()),
         Some(_) => Err(Error::UntrustedRequest {
             reason: format!(
                 "the header `{CSRF_HEADER}` is not that of this session; load the page again"

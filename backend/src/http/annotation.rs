@@ -8,10 +8,10 @@ pub(super) mod curation;
 use std::sync::Arc;
 
 use axum::Json;
-use shared::annotation::assignment::{Assignment, AssignmentPhase};
-use shared::annotation::content::ItemContent;
-use shared::annotation::event::ActorRole;
-use shared::annotation::{DisplayOrder, ItemNo};
+use shared::annotation::assignment::{AssignmentPhase, ItemAssignment};
+use shared::annotation::content::AnnotationItemContent;
+use shared::annotation::event::RequiredRole;
+use shared::annotation::{DocumentDisplayOrder, ItemNo};
 use shared::api::annotation::{
     AssignedItem, EventReceipt, EventRecord, GetAssignedItemRequest, GetTaskRequest,
     LeaseItemsRequest, LeaseItemsResponse, ListHumanJudgmentsRequest, ListOwnEventsRequest,
@@ -21,15 +21,17 @@ use shared::api::annotation::{
 use shared::api::people::AccessRole;
 use shared::error::{Error as InputError, FieldError};
 
-use crate::annotation::task_state::TaskState;
-use crate::annotation::{EventSender, check_current, check_open, check_texts};
+use crate::annotation::task_state::AnnotationTaskState;
+use crate::annotation::{
+    EventAuthor, ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, ensure_task_is_open,
+};
 use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::studies::find_study;
-use crate::store::annotation_tasks::task_not_found;
-use crate::store::studies::StudyEntry;
+use crate::store::annotation_tasks::task_not_found_error;
+use crate::store::studies::StudyListEntry;
 
 pub(super) async fn list_tasks(
     ApiRequest { app, caller, .. }: ApiRequest<ListTasksRequest>,
@@ -37,10 +39,12 @@ pub(super) async fn list_tasks(
     if !caller.has_role(AccessRole::Annotator) {
         return Ok(Json(Vec::new()));
     }
-    let mut desks = app.annotation.all().await?;
+    let mut desks = app.annotation.all_tasks().await?;
     desks.retain(|it| may_see(&caller, it));
     let person = caller.person_no();
-    Ok(Json(desks.iter().map(|it| it.card(person)).collect()))
+    Ok(Json(
+        desks.iter().map(|it| it.task_summary(person)).collect(),
+    ))
 }
 
 pub(super) async fn get_task(
@@ -52,14 +56,14 @@ pub(super) async fn get_task(
 ) -> JsonResult<TaskResponse> {
     let person = Some(caller.require_person()?.id);
     let desk = seen(&app, &caller, asked.task).await?;
-    let task = &desk.row().task;
+    let task = &desk.task_row().task;
     Ok(Json(TaskResponse {
-        summary: desk.card(person),
+        summary: desk.task_summary(person),
         guidelines: task.guidelines.clone(),
         tags: task.tags.clone(),
         is_blind: task.is_blind,
         n_items: desk.items().len() as u32,
-        n_training: desk.n_training(person),
+        n_training: desk.n_training_items_left(person),
     }))
 }
 
@@ -74,12 +78,12 @@ pub(super) async fn lease_items(
     let (value, range) = (asked.n_items, 1..=MAX_ITEMS_PER_REQUEST);
     if !range.contains(&value) {
         return Err(FieldError::IntegerOutOfRange { value, range }
-            .for_field("n")
+            .into_error_for_field("n")
             .into());
     }
     let desk = seen(&app, &caller, asked.task).await?;
-    let listed = app.store.study(&desk.row().task.study).await?;
-    check_open(&desk, &listed)?;
+    let listed = app.store.study_entry(&desk.task_row().task.study).await?;
+    ensure_task_is_open(&desk, &listed)?;
     let promised = app
         .annotation
         .assign_items(&desk, person, asked.n_items as usize)
@@ -90,7 +94,7 @@ pub(super) async fn lease_items(
     let items = offers
         .zip(words)
         .map(|((offer, lease), words)| AssignedItem {
-            feedback: desk.items()[offer.item.0 as usize].feedback(),
+            feedback: desk.items()[offer.item.0 as usize].training_feedback(),
             assignment: offer,
             content: (*words).clone(),
             lease_expires_ms: Some(lease.expires_ms),
@@ -112,26 +116,26 @@ pub(super) async fn get_assigned_item(
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
     let number = asked.item;
-    let finished = desk.is_finished(person, number);
+    let finished = desk.has_finished_item(person, number);
     let until_ms = desk.lease_expiry(person, number);
     if !finished && until_ms.is_none() && !caller.has_role(AccessRole::Curator) {
-        return Err(InputError::not_found("item of this task that is yours", number.0).into());
+        return Err(InputError::name_not_found("item of this task that is yours", number.0).into());
     }
     let item = desk.item(number)?;
-    let row = desk.row();
-    let listed = app.store.study(&row.task.study).await?;
-    check_current(&desk, &listed)?;
+    let row = desk.task_row();
+    let listed = app.store.study_entry(&row.task.study).await?;
+    ensure_study_is_unchanged(&desk, &listed)?;
     let mut words = words(&app, &listed, &desk, &[number]).await?;
     let words = words.pop().expect("one was asked for");
-    let feedback = item.feedback();
+    let feedback = item.training_feedback();
     Ok(Json(AssignedItem {
-        assignment: Assignment {
+        assignment: ItemAssignment {
             item: number,
-            display_order: DisplayOrder::for_person(
+            display_order: DocumentDisplayOrder::for_person(
                 row.task.seed,
                 person,
                 number,
-                item.instance.claim(),
+                item.instance.claim_kind(),
             ),
             phase: match feedback {
                 Some(_) => AssignmentPhase::Training,
@@ -153,7 +157,7 @@ pub(super) async fn list_own_events(
 ) -> JsonResult<Vec<EventRecord>> {
     let person = caller.require_person()?.id;
     let desk = seen(&app, &caller, asked.task).await?;
-    Ok(Json(desk.own_events(person)))
+    Ok(Json(desk.latest_events_of_person(person)))
 }
 
 pub(super) async fn submit_events(
@@ -166,7 +170,7 @@ pub(super) async fn submit_events(
     let person = caller.require_person()?.id;
     let n_events = asked.events.len();
     if n_events == 0 {
-        return Err(InputError::missing("events", "send at least one").into());
+        return Err(InputError::missing_field("events", "send at least one").into());
     }
     if n_events > MAX_EVENTS_PER_REQUEST {
         return Err(Error::TooLarge {
@@ -176,15 +180,15 @@ pub(super) async fn submit_events(
         });
     }
     let desk = seen(&app, &caller, asked.task).await?;
-    if desk.row().state == TaskStatus::Draft {
+    if desk.task_row().state == TaskStatus::Draft {
         let reason = "this task is a draft; open it before anybody decides".to_owned();
         return Err(Error::Conflict { reason });
     }
-    let sender = EventSender {
+    let sender = EventAuthor {
         person,
         role: match caller.has_role(AccessRole::Curator) {
-            true => ActorRole::Curator,
-            false => ActorRole::Annotator,
+            true => RequiredRole::Curator,
+            false => RequiredRole::Annotator,
         },
     };
     let keys: Vec<_> = asked.events.iter().map(|it| it.key).collect();
@@ -197,7 +201,7 @@ pub(super) async fn submit_events(
         receipts: taken
             .map(|(key, outcome)| EventReceipt { key, outcome })
             .collect(),
-        progress: desk.progress(Some(person)),
+        progress: desk.progress_summary(Some(person)),
     }))
 }
 
@@ -209,9 +213,9 @@ pub(super) async fn list_human_judgments(
     }: ApiRequest<ListHumanJudgmentsRequest>,
 ) -> JsonResult<Vec<TaskResults>> {
     let listed = find_study(&app, &caller, &asked.study).await?;
-    let mut desks = app.annotation.all().await?;
+    let mut desks = app.annotation.all_tasks().await?;
     desks.retain(|it| {
-        let row = it.row();
+        let row = it.task_row();
         let told = row.results_public || caller.has_role(AccessRole::Curator);
         row.task.study == asked.study && row.state != TaskStatus::Draft && told
     });
@@ -219,22 +223,26 @@ pub(super) async fn list_human_judgments(
     let mut results = Vec::new();
     for desk in desks {
         let study = app.studies.study(&listed);
-        results.push(app.annotation.results(&desk, &listed, study).await?);
+        results.push(app.annotation.task_results(&desk, &listed, study).await?);
     }
     Ok(Json(results))
 }
 
 /// Returns a task. If the caller may not see it, the error is that of an unknown task.
-async fn seen(app: &AppState, caller: &Caller, task: TaskId) -> Result<Arc<TaskState>, Error> {
+async fn seen(
+    app: &AppState,
+    caller: &Caller,
+    task: TaskId,
+) -> Result<Arc<AnnotationTaskState>, Error> {
     let desk = app.annotation.task_state(task).await?;
     match may_see(caller, &desk) {
         true => Ok(desk),
-        false => Err(task_not_found(task)),
+        false => Err(task_not_found_error(task)),
     }
 }
 
-fn may_see(caller: &Caller, desk: &TaskState) -> bool {
-    match desk.row().state {
+fn may_see(caller: &Caller, desk: &AnnotationTaskState) -> bool {
+    match desk.task_row().state {
         TaskStatus::Draft => caller.has_role(AccessRole::Curator),
         TaskStatus::Open | TaskStatus::Closed => caller.has_role(AccessRole::Annotator),
     }
@@ -243,26 +251,31 @@ fn may_see(caller: &Caller, desk: &TaskState) -> bool {
 /// Returns the contents of items. Contents that are not cached are loaded from the study.
 async fn words(
     app: &AppState,
-    listed: &StudyEntry,
-    desk: &Arc<TaskState>,
+    listed: &StudyListEntry,
+    desk: &Arc<AnnotationTaskState>,
     items: &[ItemNo],
-) -> Result<Vec<Arc<ItemContent>>, Error> {
+) -> Result<Vec<Arc<AnnotationItemContent>>, Error> {
     let revision = listed.revision;
     let mut found: Vec<_> = items
         .iter()
-        .map(|it| desk.cached_content(revision, *it))
+        .map(|it| desk.cached_item_content(revision, *it))
         .collect();
     let unknown = items.iter().zip(&found).filter(|it| it.1.is_none());
     let unknown: Vec<ItemNo> = unknown.map(|it| *it.0).collect();
     if !unknown.is_empty() {
         let asked = desk.clone();
         let made = app.studies.compute(listed, move |study| {
-            let row = asked.row();
-            check_texts(&row, study)?;
+            let row = asked.task_row();
+            ensure_loaded_study_is_unchanged(&row, study)?;
             let dials = &row.task.filter.controls;
             let content = |number: ItemNo| {
                 let place = asked.item(number)?.instance;
-                let made = ItemContent::load(study, place, row.task.shows(), dials)?;
+                let made = AnnotationItemContent::load(
+                    study,
+                    place,
+                    row.task.item_display_options(),
+                    dials,
+                )?;
                 Ok::<_, Error>((number, Arc::new(made)))
             };
             unknown
@@ -275,7 +288,7 @@ async fn words(
         for missing in found.iter_mut().filter(|it| it.is_none()) {
             *missing = fresh.next().map(|it| it.1.clone());
         }
-        desk.cache_content(revision, made);
+        desk.cache_item_contents(revision, made);
     }
     Ok(found.into_iter().flatten().collect())
 }

@@ -94,7 +94,7 @@ pub(super) async fn serve(
         let (stream, peer): (_, SocketAddr) = tokio::select! {
             // `accept` logs its own errors.
             accepted = Listener::accept(&mut listener) => accepted,
-            () = work::wait_for_shutdown(&mut stopping) => break,
+            () = work::wait_for_shutdown_signal(&mut stopping) => break,
         };
         let Some(place) = places.take(asker_of(peer.ip())) else {
             // If the write fails, the client sees that the connection is closed.

@@ -19,7 +19,7 @@ impl IntoResponse for Error {
         }
         let problem = ErrorResponse {
             field: match &self {
-                Error::Input(it) => it.field().map(str::to_owned),
+                Error::Input(it) => it.field_name().map(str::to_owned),
                 _ => None,
             },
             ..ErrorResponse::new(self.public_message(), error_type)

@@ -94,9 +94,9 @@ async fn health(State(app): State<AppState>) -> Response {
 
 fn check(models: &ModelRegistry, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Found {
     let mut scored = vec![bm25()?];
-    for ranker in models.loaded() {
+    for ranker in models.loaded_rankers() {
         // Short pairs may still fit into memory when the texts of a job do not.
-        if let Some(reason) = ranker.exhausted() {
+        if let Some(reason) = ranker.out_of_memory_reason() {
             return Err(format!("{}: {reason}", ranker.about.spec));
         }
         let found = model(&ranker)?;
@@ -126,7 +126,7 @@ fn bm25() -> Result<HealthCheckScore, String> {
     let index = index.map_err(|it| it.to_string())?;
     let searcher = TopKSearcher::new(&index, Bm25::DEFAULT.into());
     match searcher
-        .search(&index, &index.query_terms("river"), 1)
+        .search(&index, &index.query_term_statistics("river"), 1)
         .as_slice()
     {
         [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(HealthCheckScore {
@@ -142,7 +142,7 @@ fn bm25() -> Result<HealthCheckScore, String> {
 fn model(ranker: &NeuralRanker) -> Result<HealthCheckScore, String> {
     let texts = ["A river flows into the sea.".to_owned()];
     let said = ranker
-        .say("where do rivers end", &texts)
+        .score_documents_in_detail("where do rivers end", &texts)
         .map_err(|it| it.to_string())?;
     match said.as_slice() {
         [said] if said.score.is_finite() => Ok(HealthCheckScore {
@@ -161,12 +161,12 @@ async fn ready(State(app): State<AppState>) -> Result<&'static str, Error> {
             retry_after_s: 30,
         });
     }
-    app.store.is_reachable().await?;
+    app.store.check_connection().await?;
     Ok("ready\n")
 }
 
 async fn metrics(State(app): State<AppState>) -> Result<Response, Error> {
-    let n_unfinished = app.jobs.n_unfinished().await?;
+    let n_unfinished = app.jobs.n_unfinished_jobs().await?;
     metrics::gauge!("axioscope_jobs_unfinished").set(n_unfinished as f64);
     METRICS.run_upkeep();
     let text = (

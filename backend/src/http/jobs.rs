@@ -30,13 +30,13 @@ pub(super) async fn create_job(
         ..
     }: ApiRequest<CreateJobRequest>,
 ) -> JsonResult<Job> {
-    Ok(Json(app.jobs.create(asked).await?))
+    Ok(Json(app.jobs.submit_job(asked).await?))
 }
 
 pub(super) async fn list(
     ApiRequest { app, .. }: ApiRequest<ListJobsRequest>,
 ) -> JsonResult<Vec<Job>> {
-    Ok(Json(app.jobs.list().await?))
+    Ok(Json(app.jobs.list_jobs().await?))
 }
 
 pub(super) async fn get_job(
@@ -60,7 +60,7 @@ pub(super) async fn stream_job_events(
     // Subscribes to changes before the job is loaded, so that none is missed.
     let watcher = JobWatcher {
         place: app.limits.watcher()?,
-        steps: app.jobs.steps(),
+        steps: app.jobs.subscribe_to_changes(),
         stopping: app.shutdown.clone(),
         jobs: app.jobs.clone(),
         id: asked.job,
@@ -103,7 +103,7 @@ impl JobWatcher {
     async fn step(&mut self, n_done: u64) -> Option<Job> {
         loop {
             tokio::select! {
-                () = crate::jobs::wait_for_shutdown(&mut self.stopping) => return None,
+                () = crate::jobs::wait_for_shutdown_signal(&mut self.stopping) => return None,
                 step = self.steps.recv() => match step {
                     Ok(job) if job.id == self.id && job.n_scored >= n_done => return Some(job),
                     Ok(_) => {}
@@ -142,5 +142,5 @@ pub(super) async fn scores(
         ..
     }: ApiRequest<GetJobScoresRequest>,
 ) -> JsonResult<JobScoresResponse> {
-    Ok(Json(app.jobs.scores(&asked.job).await?))
+    Ok(Json(app.jobs.scores_so_far(&asked.job).await?))
 }

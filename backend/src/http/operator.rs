@@ -10,7 +10,7 @@ pub(super) async fn list_models(
     ApiRequest { app, .. }: ApiRequest<ListModelsRequest>,
 ) -> JsonResult<Vec<ModelStatus>> {
     let models = app.models.clone();
-    let held = run_blocking("listing models", move || Ok(models.inventory())).await?;
+    let held = run_blocking("listing models", move || Ok(models.list_model_statuses())).await?;
     Ok(Json(held))
 }
 
@@ -22,6 +22,9 @@ pub(super) async fn load_model(
     }: ApiRequest<LoadModelRequest>,
 ) -> JsonResult<ModelStatus> {
     let models = app.models.clone();
-    let held = run_blocking("loading a model", move || models.load(&asked.model)).await?;
+    let held = run_blocking("loading a model", move || {
+        models.load_and_report_status(&asked.model)
+    })
+    .await?;
     Ok(Json(held))
 }

@@ -13,12 +13,14 @@ use shared::api::people::{
 use shared::error::Error as InputError;
 use shared::user_text::MAX_NAME_CHARS;
 
-use crate::clock::now_ms;
+use crate::clock::unix_time_ms;
 use crate::error::Error;
 use crate::http::AppState;
 use crate::http::access::{self, Caller};
 use crate::http::api_request::{ApiRequest, JsonResult};
-use crate::store::people::{JoinDetails, NewInvitationRow, PersonRecord, name_key};
+use crate::store::people::{
+    JoiningPersonDetails, NewInvitation, PersonRecord, normalized_name_key,
+};
 use crate::store::secret_token::SecretToken;
 
 /// The reply after signing in or out, with the header that sets the session cookie.
@@ -41,7 +43,11 @@ pub(super) async fn look_up_invitation(
     }: ApiRequest<LookUpInvitationRequest>,
 ) -> JsonResult<InvitationResponse> {
     let token = SecretToken::from_text(&asked.token);
-    Ok(Json(app.store.invitation_target(&token, now_ms()).await?))
+    Ok(Json(
+        app.store
+            .usable_invitation_details(&token, unix_time_ms())
+            .await?,
+    ))
 }
 
 pub(super) async fn accept_invitation(
@@ -57,7 +63,9 @@ pub(super) async fn accept_invitation(
     match &token {
         // Checked first, since hashing a password is slow.
         Some(token) => {
-            app.store.invitation_target(token, now_ms()).await?;
+            app.store
+                .usable_invitation_details(token, unix_time_ms())
+                .await?;
         }
         None => may_take_a_name(&caller)?,
     }
@@ -65,13 +73,21 @@ pub(super) async fn accept_invitation(
         Some(it) => Some(password::hash(&app, it).await?),
         None => None,
     };
-    let joining = JoinDetails {
+    let joining = JoiningPersonDetails {
         name: asked.name,
         password_hash,
     };
     let session = match &token {
-        Some(token) => app.store.join(token, &joining, now_ms()).await?,
-        None => app.store.join_as_operator(&joining, now_ms()).await?,
+        Some(token) => {
+            app.store
+                .accept_invitation(token, &joining, unix_time_ms())
+                .await?
+        }
+        None => {
+            app.store
+                .add_named_operator(&joining, unix_time_ms())
+                .await?
+        }
     };
     welcome(&app, caller, &headers, session).await
 }
@@ -80,12 +96,12 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
     match (&caller.person, caller.role) {
         (Some(person), _) => {
             let reason = format!("you are here as {}; sign out first", person.name);
-            Err(InputError::conflict("name", reason).into())
+            Err(InputError::conflicting_value("name", reason).into())
         }
         (None, AccessRole::Operator) => Ok(()),
         (None, _) => {
             let reason = "is missing; open the link of an invitation, a curator makes one";
-            Err(InputError::missing("token", reason).into())
+            Err(InputError::missing_field("token", reason).into())
         }
     }
 }
@@ -99,7 +115,7 @@ pub(super) async fn sign_in(
     }: ApiRequest<SignInRequest>,
 ) -> Result<SignedInResponse, Error> {
     can_be_kept(&app, &headers)?;
-    let found = app.store.person_named(&asked.name).await?;
+    let found = app.store.person_by_name(&asked.name).await?;
     let known = found.filter(|it| !it.is_revoked);
     let guess = PasswordAttempt {
         name: &asked.name,
@@ -108,7 +124,10 @@ pub(super) async fn sign_in(
     };
     check_password(&app, &caller, guess).await?;
     let known = known.ok_or(Error::InvalidCredentials)?;
-    let session = app.store.begin_session(known.person.id, now_ms()).await?;
+    let session = app
+        .store
+        .begin_session(known.person.id, unix_time_ms())
+        .await?;
     welcome(&app, caller, &headers, session).await
 }
 
@@ -125,7 +144,10 @@ pub(super) async fn sign_in_as_operator(
     if !app.operator_link.redeem(&asked.token) {
         return Err(Error::OperatorLinkExpired);
     }
-    let session = app.store.begin_operator_session(now_ms()).await?;
+    let session = app
+        .store
+        .begin_unnamed_operator_session(unix_time_ms())
+        .await?;
     welcome(&app, caller, &headers, session).await
 }
 
@@ -144,7 +166,10 @@ async fn check_password(
     caller: &Caller,
     guess: PasswordAttempt<'_>,
 ) -> Result<(), Error> {
-    let name: String = name_key(guess.name).chars().take(MAX_NAME_CHARS).collect();
+    let name: String = normalized_name_key(guess.name)
+        .chars()
+        .take(MAX_NAME_CHARS)
+        .collect();
     let from_here = (name.clone(), caller.address_key());
     app.limits.guesses_of_name.check(&name)?;
     app.limits.guesses_from_address.take(from_here.clone())?;
@@ -209,7 +234,7 @@ pub(super) async fn sign_out(
         (_, Some(person)) if asked.all_sessions => {
             app.store.end_sessions_except(person.id, None).await?
         }
-        (Some(_), None) if asked.all_sessions => app.store.end_operator_sessions().await?,
+        (Some(_), None) if asked.all_sessions => app.store.end_unnamed_operator_sessions().await?,
         (Some(session), _) => app.store.end_session(session).await?,
         (None, _) => {}
     }
@@ -226,7 +251,7 @@ pub(super) async fn set_password(
     }: ApiRequest<SetPasswordRequest>,
 ) -> JsonResult<SessionResponse> {
     let no = caller.require_person()?.id;
-    let known = app.store.person(no).await?;
+    let known = app.store.person_by_id(no).await?;
     if known.password_hash.is_some() {
         let before = asked.current_password.unwrap_or_default();
         let guess = PasswordAttempt {
@@ -238,7 +263,7 @@ pub(super) async fn set_password(
         checked.map_err(|it| match it {
             Error::InvalidCredentials => {
                 let reason = "is not your password; type the one that you sign in with";
-                InputError::conflict("before", reason).into()
+                InputError::conflicting_value("before", reason).into()
             }
             other => other,
         })?;
@@ -258,7 +283,11 @@ pub(super) async fn set_password(
 pub(super) async fn list_people(
     ApiRequest { app, .. }: ApiRequest<ListPeopleRequest>,
 ) -> JsonResult<PeopleResponse> {
-    Ok(Json(app.store.list_people(now_ms()).await?))
+    Ok(Json(
+        app.store
+            .list_people_and_invitations(unix_time_ms())
+            .await?,
+    ))
 }
 
 pub(super) async fn create_invitation(
@@ -269,18 +298,20 @@ pub(super) async fn create_invitation(
     }: ApiRequest<CreateInvitationRequest>,
 ) -> JsonResult<CreateInvitationResponse> {
     let role = match asked.person {
-        Some(no) => app.store.person(no).await?.role,
+        Some(no) => app.store.person_by_id(no).await?.role,
         None => asked.role,
     };
     may_manage(&caller, role)?;
-    let invite = NewInvitationRow {
+    let invite = NewInvitation {
         role,
         person: asked.person,
         hours: asked.valid_hours,
         note: asked.note,
         made_by: caller.person_no(),
     };
-    Ok(Json(app.store.invite(&invite, now_ms()).await?))
+    Ok(Json(
+        app.store.create_invitation(&invite, unix_time_ms()).await?,
+    ))
 }
 
 pub(super) async fn revoke(
@@ -292,18 +323,24 @@ pub(super) async fn revoke(
 ) -> JsonResult<PeopleResponse> {
     match asked {
         Revoke::Person { id: no } => {
-            let known = app.store.person(no).await?;
+            let known = app.store.person_by_id(no).await?;
             not_oneself(&caller, &known.person)?;
             may_manage(&caller, known.role)?;
-            app.store.revoke_person(no, now_ms()).await?;
+            app.store
+                .revoke_access_of_person(no, unix_time_ms())
+                .await?;
         }
         Revoke::Invitation { no } => {
-            let invited = app.store.open_invitation(no, now_ms()).await?;
+            let invited = app.store.pending_invitation(no, unix_time_ms()).await?;
             may_manage(&caller, invited.role)?;
-            app.store.revoke_invitation(no, now_ms()).await?;
+            app.store.revoke_invitation(no, unix_time_ms()).await?;
         }
     }
-    Ok(Json(app.store.list_people(now_ms()).await?))
+    Ok(Json(
+        app.store
+            .list_people_and_invitations(unix_time_ms())
+            .await?,
+    ))
 }
 
 /// Returns an error unless the caller may manage people of a role: curators manage annotators,

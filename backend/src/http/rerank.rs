@@ -17,7 +17,7 @@ use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::score::{RequestedRanker, ScoringLimits, score_in_turns};
 use crate::models::{
-    DetailedScore, ScoreDetail, ScoreScale, ScoredDocuments, ScoringRequest, TruncatedInput,
+    DetailedScore, ScoreDetailLevel, ScoreScale, ScoredDocuments, ScoringRequest, TruncatedInput,
 };
 
 /// Handles `/rerank`: ranks a list of texts (text-embeddings-inference) or documents (Cohere).
@@ -35,7 +35,7 @@ pub(super) async fn rerank(
         (Some(texts), None) => {
             if asked.rank_fields.is_some() {
                 let reason = "goes with `documents`; `texts` have no fields";
-                return Err(InputError::conflict("rank_fields", reason).into());
+                return Err(InputError::conflicting_value("rank_fields", reason).into());
             }
             let wanted = RerankOptions {
                 model: asked.model,
@@ -69,8 +69,8 @@ pub(super) async fn rerank(
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
-            return Err(InputError::conflict(
-                InvalidField::with_display("texts", "rerank"),
+            return Err(InputError::conflicting_value(
+                InvalidField::with_display_name("texts", "rerank"),
                 reason,
             )
             .into());
@@ -312,7 +312,7 @@ async fn rank(
     bounds.check(&query, &texts)?;
     let spec = match wanted.model {
         Some(spec) => spec,
-        None => app.models.default_name()?,
+        None => app.models.default_model_name()?,
     };
     let ranker = RequestedRanker {
         field: "model",
@@ -325,7 +325,7 @@ async fn rank(
         max_document_tokens: wanted.max_text_tokens,
         max_passages: wanted.max_passages,
         max_tokens: bounds.tokens,
-        detail: ScoreDetail::Scores,
+        detail: ScoreDetailLevel::Scores,
         // The request is rejected before the model computes anything.
         on_truncation: Box::new(move |it| cut.check(it)),
     };
@@ -336,7 +336,7 @@ async fn rank(
         n_tokens,
     } = score_in_turns(app, caller, ranker, request).await?;
     let n_cut = scores.iter().filter(|it| it.truncated).count();
-    let (scale, raw) = (ranker.scale(), wanted.numbers);
+    let (scale, raw) = (ranker.score_scale(), wanted.numbers);
     Ok(RerankResult {
         model: ranker.about.spec.clone(),
         order: in_order(scores, |score| number(raw, scale, score)),

@@ -16,7 +16,7 @@ use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::models::{
-    IncrementalScoring, NeuralRanker, ScoreDetail, ScoredDocuments, ScoringRequest,
+    IncrementalScoring, NeuralRanker, ScoreDetailLevel, ScoredDocuments, ScoringRequest,
 };
 
 /// Maximum sizes of a scoring request.
@@ -82,7 +82,7 @@ impl ScoringLimits {
         )?;
         at_most("characters of a text", longest, self.characters_of_text)?;
         if texts.is_empty() {
-            return Err(InputError::missing(
+            return Err(InputError::missing_field(
                 "documents",
                 "there is none, so there is nothing to score",
             )
@@ -111,7 +111,7 @@ pub(super) async fn score(
         max_document_tokens: None,
         max_passages: None,
         max_tokens: bounds.tokens,
-        detail: ScoreDetail::Matches,
+        detail: ScoreDetailLevel::Matches,
         on_truncation: Box::new(|_| Ok(())),
     };
     let ScoredDocuments { ranker, scores, .. } =
@@ -142,7 +142,7 @@ pub(super) async fn attention(
     let ranker = wanted.load(&app, &caller).await?;
     let turn = app.limits.scoring_turn().await;
     let found = run_blocking("reading attention", move || {
-        turn.run(|| ranker.attention(&asked))
+        turn.run(|| ranker.attention_weights(&asked))
     });
     Ok(Json(found.await?))
 }
@@ -160,15 +160,16 @@ impl RequestedRanker {
     async fn load(self, app: &AppState, caller: &Caller) -> Result<Arc<NeuralRanker>, Error> {
         let RequestedRanker { field, spec } = self;
         let models = app.models.clone();
-        let ranker = run_blocking("loading a model", move || models.get(&spec)).await?;
-        match ranker.spec_with_usual_passages() {
+        let ranker =
+            run_blocking("loading a model", move || models.get_or_load_ranker(&spec)).await?;
+        match ranker.spec_with_default_passages() {
             Some(usual) if !caller.has_role(AccessRole::Operator) => {
                 let reason = format!(
                     "only operators choose the length of passages; take `{usual}`, or send the \
                      operator's token"
                 );
-                let field = InvalidField::with_display(field, &ranker.about.spec);
-                Err(InputError::unsupported(field, reason).into())
+                let field = InvalidField::with_display_name(field, &ranker.about.spec);
+                Err(InputError::unsupported_value(field, reason).into())
             }
             Some(_) | None => Ok(ranker),
         }
@@ -205,11 +206,11 @@ async fn take_turns(
     let mut work = run_blocking("reading a query", begin).await?;
     while !work.is_done() {
         let turn = app.limits.scoring_turn().await;
-        let step = move || turn.run(|| work.step().map(|()| work));
+        let step = move || turn.run(|| work.run_next_step().map(|()| work));
         work = run_blocking("scoring texts", step).await?;
         metrics::counter!("axioscope_ranking_batches_total").increment(1);
     }
-    work.finish()
+    work.into_scored_documents()
 }
 
 /// Counts clients that disconnect before the reply: the handler, and this value with it, is then

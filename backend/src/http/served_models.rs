@@ -20,14 +20,14 @@ const LABEL: &str = "LABEL_0";
 pub(super) async fn get_model_info(
     ApiRequest { app, caller, .. }: ApiRequest<GetModelInfoRequest>,
 ) -> JsonResult<ModelInfoResponse> {
-    let name = app.models.default_name()?;
+    let name = app.models.default_model_name()?;
     let models = app.models.clone();
     let status = run_blocking("loading a model", move || {
-        models.get(&name)?;
+        models.get_or_load_ranker(&name)?;
         Ok(models
-            .inventory()
+            .list_model_statuses()
             .into_iter()
-            .find(|it| it.spec == models.full_spec(&name)))
+            .find(|it| it.spec == models.complete_spec(&name)))
     })
     .await?;
     let Some(ModelState::Loaded(model)) = status.map(|it| it.state) else {
@@ -68,7 +68,7 @@ pub(super) async fn list_served_models(
     let models = app.models.clone();
     let data = run_blocking("listing models", move || {
         let failed: BTreeMap<String, String> = models.load_failures().into_iter().collect();
-        let specs = models.specs().into_iter();
+        let specs = models.ranker_specs().into_iter();
         Ok(specs
             .filter(|it| !failed.contains_key(it))
             .map(|id| ServedModel {

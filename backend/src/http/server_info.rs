@@ -16,9 +16,9 @@ pub(super) async fn get_server_info(
     let models = app.models.clone();
     let models = run_blocking("loading models", move || {
         Ok(models
-            .specs()
+            .ranker_specs()
             .iter()
-            .filter_map(|it| Some(models.get(it).ok()?.about.clone()))
+            .filter_map(|it| Some(models.get_or_load_ranker(it).ok()?.about.clone()))
             .collect())
     })
     .await?;

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use shared::collection::encode_hex;
 
 use crate::error::{Error, run_blocking};
-use crate::front_end_files::FrontEndFiles;
+use crate::front_end_files::EmbeddedFrontEndFiles;
 use crate::http::AppState;
 use crate::http::content_coding::{BEST_LEVEL, ContentCoding, is_compressible_type};
 
@@ -42,8 +42,8 @@ const PACKED: &str = ".br";
 impl StaticFiles {
     /// Returns the files that are embedded in this binary.
     pub(super) fn embedded() -> StaticFiles {
-        let files = FrontEndFiles::iter().filter_map(|path| {
-            let file = FrontEndFiles::get(&path)?;
+        let files = EmbeddedFrontEndFiles::iter().filter_map(|path| {
+            let file = EmbeddedFrontEndFiles::get(&path)?;
             Some((path.into_owned(), Bytes::from(file.data.into_owned())))
         });
         StaticFiles::new(files)

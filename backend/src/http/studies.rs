@@ -31,7 +31,7 @@ use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::content_coding::{ContentCoding, FAST_LEVEL};
 use crate::http::limits::Slot;
 use crate::pipeline;
-use crate::store::studies::{StudyEntry, late_interaction};
+use crate::store::studies::{StudyListEntry, late_interaction};
 
 pub(super) use cache::StudyCache;
 
@@ -42,7 +42,7 @@ pub(super) async fn list(
     ApiRequest { app, caller, .. }: ApiRequest<ListStudiesRequest>,
 ) -> JsonResult<Vec<StudySummary>> {
     let mut cards = Vec::new();
-    for listed in app.store.studies().await? {
+    for listed in app.store.list_studies().await? {
         if !is_visible(&caller, &listed) {
             continue;
         }
@@ -96,7 +96,12 @@ pub(super) async fn list_late_interaction_analyses(
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
-        Ok(study.list_analyses(late_interaction::load(&folder, &asked.study)?))
+        Ok(
+            study.list_analyses(late_interaction::load_late_interaction_analyses(
+                &folder,
+                &asked.study,
+            )?),
+        )
     });
     Ok(Json(reply.await?))
 }
@@ -113,7 +118,10 @@ pub(super) async fn get_top_documents(
     let _place = app.limits.computation().await;
     let folder = app.studies.folder().clone();
     let reply = app.studies.compute(&listed, move |study| {
-        let analyses = study.list_analyses(late_interaction::load(&folder, &asked.study)?);
+        let analyses = study.list_analyses(late_interaction::load_late_interaction_analyses(
+            &folder,
+            &asked.study,
+        )?);
         let slugs: Vec<String> = analyses.iter().map(|it| it.slug.clone()).collect();
         let ranker = &analyses[find_ranker(&slugs, &asked.ranker)?]
             .analysis
@@ -138,7 +146,7 @@ pub(super) async fn list_instances(
     Ok(Json(
         app.studies
             .compute(&listed, move |study| {
-                Ok(pipeline::list_instances(study, &listing)?)
+                Ok(pipeline::list_instance_page(study, &listing)?)
             })
             .await?,
     ))
@@ -183,7 +191,7 @@ pub(super) async fn export_study(
 /// while it waits, nothing is done; once started, the work continues, since others may wait for it.
 async fn write_export(
     app: AppState,
-    listed: StudyEntry,
+    listed: StudyListEntry,
     coding: ContentCoding,
 ) -> Result<Bytes, Error> {
     let turn = app.limits.export().await;
@@ -233,16 +241,16 @@ pub(super) async fn find_study(
     app: &AppState,
     caller: &Caller,
     name: &str,
-) -> Result<StudyEntry, Error> {
-    let listed = app.store.study(name).await?;
+) -> Result<StudyListEntry, Error> {
+    let listed = app.store.study_entry(name).await?;
     if !is_visible(caller, &listed) {
-        return Err(Wrong::not_found("study", name).into());
+        return Err(Wrong::name_not_found("study", name).into());
     }
     Ok(listed)
 }
 
 /// Returns whether a caller may see a study. Curators also see unpublished studies, from which they
 /// create tasks.
-pub(super) fn is_visible(caller: &Caller, listed: &StudyEntry) -> bool {
+pub(super) fn is_visible(caller: &Caller, listed: &StudyListEntry) -> bool {
     listed.is_published || caller.has_role(AccessRole::Curator)
 }

@@ -29,12 +29,12 @@ use shared::study::Study;
 use tower::ServiceExt;
 
 use super::*;
-use crate::clock::now_ms;
+use crate::clock::unix_time_ms;
 use crate::jobs::tests::create;
 use crate::models;
-use crate::store::people::{JoinDetails, NewInvitationRow};
+use crate::store::people::{JoiningPersonDetails, NewInvitation};
 use crate::store::secret_token::SecretToken;
-use crate::store::studies::Visibility;
+use crate::store::studies::StudyVisibility;
 
 /// A server with its own data folder.
 struct Site {
@@ -65,18 +65,18 @@ impl Site {
     async fn exposed(exposure: NetworkExposure, models: ModelRegistry) -> Site {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path()).unwrap();
-        let database = DatabaseConfig::Sqlite(folder.database());
-        let store = Store::open(&database).await.unwrap();
+        let database = DatabaseConfig::Sqlite(folder.database_path());
+        let store = Database::open_and_migrate(&database).await.unwrap();
         for name in ["open", "hidden"] {
             let study = study(name);
-            crate::store::studies::files::save(&folder, &study).unwrap();
-            store.put_study(&study).await.unwrap();
+            crate::store::studies::files::save_study_files(&folder, &study).unwrap();
+            store.upsert_study_entry(&study).await.unwrap();
         }
         store
-            .set_visibility("open", Visibility::Published)
+            .set_study_visibility("open", StudyVisibility::Published)
             .await
             .unwrap();
-        let token = store.new_operator_token().await.unwrap();
+        let token = store.replace_operator_token().await.unwrap();
         let models = Arc::new(models);
         let (stop, stopping) = watch::channel(false);
         let index = "<html><script type=\"module\">start()</script></html>";
@@ -89,10 +89,10 @@ impl Site {
         let (operator_link, link) = OperatorLink::new();
         let app = AppState(Arc::new(AppParts {
             exposure,
-            operator: store.operator().await.unwrap(),
+            operator: store.operator_token_hash().await.unwrap(),
             operator_link,
             jobs: JobQueue::new(folder.clone(), store.clone(), models.clone()),
-            annotation: AnnotationTasks::new(store.clone()),
+            annotation: AnnotationTaskService::new(store.clone()),
             store,
             studies: StudyCache::new(folder.clone()),
             models,
@@ -226,7 +226,7 @@ struct Signed {
 impl Site {
     /// Adds a person with a role and signs them in.
     async fn somebody(&self, role: AccessRole, name: &str) -> Signed {
-        let invite = NewInvitationRow {
+        let invite = NewInvitation {
             role,
             person: None,
             hours: 1,
@@ -234,14 +234,24 @@ impl Site {
             made_by: None,
         };
         let store = &self.app.store;
-        let made = store.invite(&invite, now_ms()).await.unwrap();
-        let joining = JoinDetails {
+        let made = store
+            .create_invitation(&invite, unix_time_ms())
+            .await
+            .unwrap();
+        let joining = JoiningPersonDetails {
             name: name.to_owned(),
             password_hash: None,
         };
         let token = SecretToken::from_text(&made.token);
-        let session = store.join(&token, &joining, now_ms()).await.unwrap();
-        let found = store.session(&session, now_ms()).await.unwrap().unwrap();
+        let session = store
+            .accept_invitation(&token, &joining, unix_time_ms())
+            .await
+            .unwrap();
+        let found = store
+            .validate_and_extend_session(&session, unix_time_ms())
+            .await
+            .unwrap()
+            .unwrap();
         Signed {
             person: found.person.unwrap(),
             session,
@@ -261,7 +271,7 @@ impl Site {
         let cookie = format!("{}={}", self.cookie(), session.reveal());
         let headers = request.headers_mut();
         headers.insert(header::COOKIE, cookie.parse().unwrap());
-        headers.insert(CSRF_HEADER, session.csrf().parse().unwrap());
+        headers.insert(CSRF_HEADER, session.csrf_token().parse().unwrap());
         request
     }
 
@@ -278,7 +288,7 @@ fn study(name: &str) -> Study {
         "definition": {
             "format": 1, "name": name, "title": name, "collection": "none", "pool": "judged",
             "probes": ["tfc1"], "modes": ["fixed"], "rankers": [],
-            "limits": shared::probe::Limits::STANDARD,
+            "limits": shared::probe::MiningLimits::STANDARD,
         },
         "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
         // The hash of no instances.

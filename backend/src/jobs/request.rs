@@ -15,7 +15,7 @@ const MAX_BYTES_OF_A_TITLE: usize = 500;
 
 /// Returns an error if a request is too large, has a query, document or pair twice, or if a pair
 /// refers to a missing query or document.
-pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
+pub(crate) fn validate_job_request(job: &CreateJobRequest) -> Result<(), Error> {
     at_most("queries", job.queries.len(), MAX_QUERIES)?;
     at_most("documents", job.documents.len(), MAX_TEXTS)?;
     at_most("pairs", job.pairs.len(), MAX_PAIRS)?;
@@ -29,9 +29,11 @@ pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
         .unwrap_or(0);
     at_most("bytes of a text", longest, MAX_BYTES_OF_A_TEXT)?;
     if job.pairs.is_empty() {
-        return Err(
-            InputError::missing("pairs", "there is none, so there is nothing to score").into(),
-        );
+        return Err(InputError::missing_field(
+            "pairs",
+            "there is none, so there is nothing to score",
+        )
+        .into());
     }
     each_once("queries", &job.queries)?;
     each_once("documents", &job.documents)?;
@@ -43,7 +45,7 @@ pub(crate) fn check(job: &CreateJobRequest) -> Result<(), Error> {
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");
                 return Err(InputError::out_of_range(
-                    InvalidField::with_display("pairs", format!("pairs[{at}]")),
+                    InvalidField::with_display_name("pairs", format!("pairs[{at}]")),
                     reason,
                 )
                 .into());
@@ -69,8 +71,8 @@ fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
     for (at, it) in list.iter().enumerate() {
         if let Some(before) = first.insert(it, at) {
             let reason = format!("is the same as {what}[{before}]; give each once");
-            return Err(InputError::conflict(
-                InvalidField::with_display(what, format!("{what}[{at}]")),
+            return Err(InputError::conflicting_value(
+                InvalidField::with_display_name(what, format!("{what}[{at}]")),
                 reason,
             )
             .into());
@@ -92,7 +94,7 @@ mod tests {
             documents: words(&["a river", "a bank", "a meadow"]),
             pairs: pairs.to_vec(),
         };
-        check(&job).map_or_else(|it| it.to_string(), |()| "fine".to_owned())
+        validate_job_request(&job).map_or_else(|it| it.to_string(), |()| "fine".to_owned())
     }
 
     #[test]
@@ -125,12 +127,13 @@ mod tests {
             documents: texts,
             pairs: vec![(0, 0)],
         };
-        let twice = check(&job(vec!["a".to_owned(), "a".to_owned()])).unwrap_err();
+        let twice = validate_job_request(&job(vec!["a".to_owned(), "a".to_owned()])).unwrap_err();
         assert_eq!(
             twice.to_string(),
             "documents[1]: is the same as documents[0]; give each once"
         );
-        let long = check(&job(vec!["a".repeat(MAX_BYTES_OF_A_TEXT + 1)])).unwrap_err();
+        let long =
+            validate_job_request(&job(vec!["a".repeat(MAX_BYTES_OF_A_TEXT + 1)])).unwrap_err();
         assert!(matches!(
             long,
             Error::TooLarge {

@@ -3,7 +3,7 @@
 use shared::score::rescoring::RescoringCondition;
 
 use super::*;
-use crate::models::{self, PairTexts};
+use crate::models::{self, QueryDocumentPairTexts};
 use crate::store::DatabaseConfig;
 use crate::store::partial_scores::PartialScores;
 use crate::store::tests::TestFolder;
@@ -42,10 +42,10 @@ async fn open(place: &TestFolder) -> JobQueue {
 /// Runs the worker until `enough` returns true for a change, then aborts it.
 async fn work_until(jobs: &JobQueue, enough: impl Fn(&Job) -> bool) -> Job {
     let (_stop, stopping) = tokio::sync::watch::channel(false);
-    let mut steps = jobs.steps();
+    let mut steps = jobs.subscribe_to_changes();
     let lock = jobs.store.lock_jobs(jobs.folder.lock().unwrap());
     let lock = lock.await.unwrap();
-    let worker = tokio::spawn(run_worker(jobs.clone(), lock, stopping));
+    let worker = tokio::spawn(run_job_worker(jobs.clone(), lock, stopping));
     let job = loop {
         let step = steps.recv().await.unwrap();
         if enough(&step) {
@@ -69,19 +69,19 @@ fn bits(scores: &JobScoresResponse) -> Vec<Option<u64>> {
 async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
     for ranker in ["tiny:bi", "tiny:late"] {
         let (_place, jobs) = on_sqlite().await;
-        let id = jobs.create(create(ranker)).await.unwrap().id;
+        let id = jobs.submit_job(create(ranker)).await.unwrap().id;
         work_until(&jobs, |it| it.state.is_finished()).await;
-        let expected = jobs.scores(&id).await.unwrap();
+        let expected = jobs.scores_so_far(&id).await.unwrap();
         assert!(expected.scores.iter().all(Option::is_some));
         assert!(!expected.truncated.is_empty());
 
         for place in TestFolder::each() {
             let jobs = open(&place).await;
-            let id = jobs.create(create(ranker)).await.unwrap().id;
+            let id = jobs.submit_job(create(ranker)).await.unwrap().id;
             let killed = work_until(&jobs, |it| it.n_scored > 0).await;
             assert_eq!(killed.state, JobState::Running);
             assert!(killed.n_scored < killed.n_pairs, "it is in its middle");
-            let before = jobs.scores(&id).await.unwrap();
+            let before = jobs.scores_so_far(&id).await.unwrap();
             drop(jobs);
 
             let jobs = open(&place).await;
@@ -90,7 +90,7 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
                 (ended.state, ended.n_scored),
                 (JobState::Done, ended.n_pairs)
             );
-            let found = jobs.scores(&id).await.unwrap();
+            let found = jobs.scores_so_far(&id).await.unwrap();
             assert_eq!(bits(&found), bits(&expected));
             assert_eq!(found.truncated, expected.truncated);
             for (before, after) in bits(&before).iter().zip(bits(&found)) {
@@ -99,7 +99,10 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
                     "what was committed stays"
                 );
             }
-            let file = jobs.folder.scores(&ended.ranker.fingerprint, &id).unwrap();
+            let file = jobs
+                .folder
+                .score_file_path(&ended.ranker.fingerprint, &id)
+                .unwrap();
             assert!(file.is_file());
         }
     }
@@ -109,16 +112,16 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
 async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
     for ranker in ["tiny:bi", "tiny:late"] {
         let (_place, jobs) = on_sqlite().await;
-        let id = jobs.create(create(ranker)).await.unwrap().id;
-        assert_eq!(jobs.scores(&id).await.unwrap().rescoring, None);
+        let id = jobs.submit_job(create(ranker)).await.unwrap().id;
+        assert_eq!(jobs.scores_so_far(&id).await.unwrap().rescoring, None);
         work_until(&jobs, |it| it.state.is_finished()).await;
         let JobScoresResponse {
             scores,
             rescoring: certificate,
             ..
-        } = jobs.scores(&id).await.unwrap();
+        } = jobs.scores_so_far(&id).await.unwrap();
         let certificate = certificate.unwrap();
-        assert!(certificate.is_valid_for(scores.len()));
+        assert!(certificate.is_valid_for_pair_count(scores.len()));
         assert_eq!(certificate.environment.device, "cpu");
         let conditions: Vec<RescoringCondition> =
             certificate.rescored.iter().map(|it| it.condition).collect();
@@ -147,12 +150,12 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
 async fn the_command_line_gives_the_bits_of_a_job() {
     let (_place, jobs) = on_sqlite().await;
     let asked = create("tiny:bi");
-    let id = jobs.create(asked.clone()).await.unwrap().id;
+    let id = jobs.submit_job(asked.clone()).await.unwrap().id;
     work_until(&jobs, |it| it.state.is_finished()).await;
-    let ranker = jobs.models.get("tiny:bi").unwrap();
+    let ranker = jobs.models.get_or_load_ranker("tiny:bi").unwrap();
     let scores = ranker
         .score_pairs(
-            &PairTexts {
+            &QueryDocumentPairTexts {
                 queries: &asked.queries,
                 documents: &asked.documents,
                 pairs: &asked.pairs,
@@ -162,14 +165,14 @@ async fn the_command_line_gives_the_bits_of_a_job() {
         )
         .unwrap();
     let expected: Vec<Option<u64>> = scores.iter().map(|it| Some(it.score.to_bits())).collect();
-    assert_eq!(bits(&jobs.scores(&id).await.unwrap()), expected);
+    assert_eq!(bits(&jobs.scores_so_far(&id).await.unwrap()), expected);
 }
 
 #[tokio::test]
 async fn jobs_take_turns() {
     let (_place, jobs) = on_sqlite().await;
-    let first = jobs.create(create("tiny:bi")).await.unwrap().id;
-    let second = jobs.create(create("tiny:late")).await.unwrap().id;
+    let first = jobs.submit_job(create("tiny:bi")).await.unwrap().id;
+    let second = jobs.submit_job(create("tiny:late")).await.unwrap().id;
     work_until(&jobs, |it| it.id == second && it.n_scored > 0).await;
     let first = jobs.job(&first).await.unwrap();
     assert!(first.n_scored > 0 && first.n_scored < first.n_pairs);
@@ -179,7 +182,7 @@ async fn jobs_take_turns() {
 async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
     for place in TestFolder::each() {
         let jobs = open(&place).await;
-        let id = jobs.create(create("tiny:bi")).await.unwrap().id;
+        let id = jobs.submit_job(create("tiny:bi")).await.unwrap().id;
         work_until(&jobs, |it| it.n_scored > 0).await;
         let cancelled = jobs.cancel(&id).await.unwrap();
         assert_eq!(cancelled.state, JobState::Canceled);
@@ -188,7 +191,7 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
             cancelled,
             "twice is as good as once"
         );
-        let kept = jobs.scores(&id).await.unwrap();
+        let kept = jobs.scores_so_far(&id).await.unwrap();
         assert_eq!(
             kept.scores.iter().flatten().count() as u64,
             cancelled.n_scored
@@ -216,11 +219,11 @@ async fn a_job_whose_model_changed_fails_visibly() {
         let named = [folder.display().to_string()];
         let models = ModelRegistry::new(&named, neural::Device::Cpu).unwrap();
         let data = DataFolder::open(home.path().join("data")).unwrap();
-        let database = DatabaseConfig::Sqlite(data.database());
-        let store = Store::open(&database).await.unwrap();
+        let database = DatabaseConfig::Sqlite(data.database_path());
+        let store = Database::open_and_migrate(&database).await.unwrap();
         JobQueue::new(data, store, Arc::new(models))
     };
-    let id = open().await.create(create("tiny:bi")).await.unwrap().id;
+    let id = open().await.submit_job(create("tiny:bi")).await.unwrap().id;
     let config = folder.join("config.json");
     let other = std::fs::read_to_string(&config).unwrap() + " ";
     std::fs::write(&config, other).unwrap();
@@ -242,7 +245,7 @@ async fn who_asks_for_no_job_gets_none() {
         jobs.job(job).await.unwrap_err(),
         jobs.cancel(job).await.unwrap_err(),
         jobs.resume(job).await.unwrap_err(),
-        jobs.scores(job).await.unwrap_err(),
+        jobs.scores_so_far(job).await.unwrap_err(),
     ] {
         assert_eq!(error.to_string(), "there is no job named `nothing`");
     }

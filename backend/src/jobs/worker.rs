@@ -13,10 +13,11 @@ use tokio::task::JoinHandle;
 use crate::error::{Error, run_blocking};
 use crate::jobs::{JobQueue, Speed};
 use crate::models::{
-    EncodedQueries, InferenceCounts, NeuralRanker, PairScore, PairTexts, TokenizedBatch,
+    EncodedQueries, InferenceCounts, NeuralRanker, PairScore, QueryDocumentPairTexts,
+    TokenizedDocumentBatch,
 };
 use crate::store::JobsLock;
-use crate::store::jobs::{BatchCommit, JobInput};
+use crate::store::jobs::{BatchCommitOutcome, ScoringJobInput};
 
 /// Maximum number of jobs that run at once. Others wait, since each running job keeps its queries
 /// in memory.
@@ -37,7 +38,7 @@ struct RunningJob {
 }
 
 /// A tokenized batch with its number.
-type PreparedBatch = (i64, TokenizedBatch);
+type PreparedBatch = (i64, TokenizedDocumentBatch);
 
 /// A model with the threads on which it runs.
 type Computing = (Arc<NeuralRanker>, Arc<rayon::ThreadPool>);
@@ -62,7 +63,7 @@ impl RunningJob {
 
 /// Works on jobs until `stopping` becomes true, and finishes the current batch. Since this process
 /// holds the lock, a job that is marked as running was left by a process that has ended.
-pub(crate) async fn run_worker(
+pub(crate) async fn run_job_worker(
     jobs: JobQueue,
     mut lock: JobsLock,
     mut stopping: watch::Receiver<bool>,
@@ -71,9 +72,9 @@ pub(crate) async fn run_worker(
     let mut requeued = false;
     while !*stopping.borrow() {
         let turns = async {
-            lock.renew().await?;
+            lock.ensure_held().await?;
             if !requeued {
-                jobs.store.requeue_jobs().await?;
+                jobs.store.requeue_running_jobs().await?;
                 requeued = true;
             }
             round(&jobs, &mut running, &stopping).await
@@ -89,7 +90,7 @@ pub(crate) async fn run_worker(
         tokio::select! {
             () = jobs.wake.notified() => {}
             () = sleep(pause) => {}
-            () = wait_for_shutdown(&mut stopping) => {}
+            () = wait_for_shutdown_signal(&mut stopping) => {}
         }
     }
     for (id, mut job) in running {
@@ -111,7 +112,7 @@ async fn round(
     running: &mut BTreeMap<String, RunningJob>,
     stopping: &watch::Receiver<bool>,
 ) -> Result<QueueState, Error> {
-    let mut queue = jobs.store.unfinished_jobs().await?;
+    let mut queue = jobs.store.unfinished_job_ids().await?;
     let is_stuck = |id: &String| {
         jobs.stuck
             .lock()
@@ -133,7 +134,7 @@ async fn round(
             tracing::error!("job {id}: {error}");
             running.remove(id);
             let problem = error.public_message();
-            if let Err(second) = jobs.store.fail_job(id, &problem).await {
+            if let Err(second) = jobs.store.mark_job_failed(id, &problem).await {
                 tracing::error!("job {id}: {second}");
                 let mut stuck = jobs.stuck.lock().unwrap_or_else(PoisonError::into_inner);
                 stuck.insert(id.clone(), problem);
@@ -156,7 +157,7 @@ async fn turn(
     running: &mut BTreeMap<String, RunningJob>,
     stopping: &watch::Receiver<bool>,
 ) -> Result<(), Error> {
-    jobs.store.start_job(id).await?;
+    jobs.store.mark_job_running(id).await?;
     if !running.contains_key(id) {
         jobs.told(id).await?;
         running.insert(id.to_owned(), begin(jobs, id).await?);
@@ -190,11 +191,11 @@ async fn turn(
     let score = run_blocking("scoring a batch", move || {
         // This includes concurrent requests to the same model.
         let before = ranker.inference_counts();
-        let scores = threads.install(|| ranker.score_cut(&prepared, &batch))?;
+        let scores = threads.install(|| ranker.score_tokenized_batch(&prepared, &batch))?;
         Ok(ScoredBatch {
             number,
             scores,
-            reads: ranker.inference_counts().since(before),
+            reads: ranker.inference_counts().minus_earlier(before),
         })
     });
     let next = cut_next(jobs, id, Some(number), job.computing());
@@ -214,11 +215,11 @@ async fn cut_next(
     after: Option<i64>,
     (ranker, threads): Computing,
 ) -> Result<Option<PreparedBatch>, Error> {
-    let Some(batch) = jobs.store.next_batch(id, after).await? else {
+    let Some(batch) = jobs.store.next_unfinished_batch(id, after).await? else {
         return Ok(None);
     };
     run_blocking("cutting texts into tokens", move || {
-        let cut = threads.install(|| ranker.cut_batch(&batch.texts))?;
+        let cut = threads.install(|| ranker.tokenize_batch(&batch.texts))?;
         Ok(Some((batch.number, cut)))
     })
     .await
@@ -238,9 +239,11 @@ async fn commit(jobs: JobQueue, id: String, scored: ScoredBatch) -> Result<(), E
         scores,
         reads,
     } = scored;
-    match jobs.store.commit_batch(&id, number, &scores).await? {
-        BatchCommit::Committed => count(&jobs, &id, scores.len() as u64, reads),
-        BatchCommit::AlreadyCommitted => tracing::warn!("job {id}: batch {number} was done before"),
+    match jobs.store.commit_batch_scores(&id, number, &scores).await? {
+        BatchCommitOutcome::Committed => count(&jobs, &id, scores.len() as u64, reads),
+        BatchCommitOutcome::AlreadyCommitted => {
+            tracing::warn!("job {id}: batch {number} was done before")
+        }
     }
     jobs.told(&id).await?;
     Ok(())
@@ -251,14 +254,14 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
     let work = jobs.store.job_input(id).await?;
     let models = jobs.models.clone();
     run_blocking("encoding the queries of a job", move || {
-        let JobInput {
+        let ScoringJobInput {
             ranker: about,
             token_budget,
             n_threads,
             queries,
             pairs,
         } = work;
-        let ranker = models.get(&about.spec)?;
+        let ranker = models.get_or_load_ranker(&about.spec)?;
         if ranker.about.fingerprint != about.fingerprint {
             return Err(Error::ModelNotFound {
                 model: about.spec,
@@ -274,7 +277,7 @@ async fn begin(jobs: &JobQueue, id: &str) -> Result<RunningJob, Error> {
                 what: "other threads",
                 retry_after_s: 60,
             })?;
-        let prepared = threads.install(|| ranker.prepare(&queries, &pairs, token_budget))?;
+        let prepared = threads.install(|| ranker.encode_queries(&queries, &pairs, token_budget))?;
         Ok(RunningJob {
             ranker,
             prepared: Arc::new(prepared),
@@ -297,9 +300,9 @@ async fn finish(
     if job.state != JobState::Running {
         return Ok(());
     }
-    let columns = jobs.store.job_columns(id).await?;
-    let path = jobs.folder.scores(&job.ranker.fingerprint, id)?;
-    run_blocking("writing scores", move || columns.write(&path)).await?;
+    let columns = jobs.store.job_score_columns(id).await?;
+    let path = jobs.folder.score_file_path(&job.ranker.fingerprint, id)?;
+    run_blocking("writing scores", move || columns.write_parquet_file(&path)).await?;
     let certificate = match certify(jobs, id, computing, stopping.clone()).await {
         Ok(certificate) => certificate,
         // The scores are complete even if this check fails.
@@ -323,13 +326,13 @@ async fn certify(
     (ranker, threads): Computing,
     stopping: watch::Receiver<bool>,
 ) -> Result<Option<RescoringRecord>, Error> {
-    let JobInput { queries, pairs, .. } = jobs.store.job_input(id).await?;
+    let ScoringJobInput { queries, pairs, .. } = jobs.store.job_input(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
     for &(query, text) in &pairs {
         by_query[query as usize].push(text);
     }
-    let unique = QueryDocumentPairs::new(by_query);
-    let sample = rescoring::sample_pairs(&unique, &[]);
+    let unique = QueryDocumentPairs::from_documents_by_query(by_query);
+    let sample = rescoring::sample_pairs_to_rescore(&unique, &[]);
     let chosen: Vec<(u32, u32)> = unique
         .iter()
         .map(|(query, text)| (query as u32, text))
@@ -341,7 +344,7 @@ async fn certify(
     let mut places: Vec<u32> = chosen.iter().map(|it| it.1).collect();
     places.sort_unstable();
     places.dedup();
-    let texts = jobs.store.job_texts(id, &places).await?;
+    let texts = jobs.store.job_documents(id, &places).await?;
     run_blocking("certifying scores", move || {
         let place = |it: &u32| {
             let (query, text) = pairs[*it as usize];
@@ -349,13 +352,13 @@ async fn certify(
         };
         let pairs: Vec<(u32, u32)> = sample.iter().map(place).collect();
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
-        let run = PairTexts {
+        let run = QueryDocumentPairTexts {
             queries: &queries,
             documents: &texts,
             pairs: &pairs,
         };
         let go_on = || !*stopping.borrow();
-        let certificate = threads.install(|| ranker.certify(&run, &all, &go_on))?;
+        let certificate = threads.install(|| ranker.check_score_stability(&run, &all, &go_on))?;
         Ok(certificate.map(|mut certificate| {
             for it in &mut certificate.rescored {
                 it.pairs.clone_from(&sample);
@@ -379,7 +382,7 @@ fn count(jobs: &JobQueue, id: &str, n_pairs: u64, reads: InferenceCounts) {
 }
 
 /// Waits until the process is told to stop.
-pub(crate) async fn wait_for_shutdown(stopping: &mut watch::Receiver<bool>) {
+pub(crate) async fn wait_for_shutdown_signal(stopping: &mut watch::Receiver<bool>) {
     // An error means that the sender is gone, which happens only when the process stops.
     let _ = stopping.wait_for(|&it| it).await;
 }

@@ -1,32 +1,32 @@
 //! The architectures of neural rankers. Each method has one match over the architectures.
 
 use neural::{
-    Colbert, CrossEncoder, EmbeddingModel, EncodedText, Epic, EpicDocument, EpicQuery, InputRole,
-    MonoT5, SparseVector, Splade, TokenizedPair, TokenizedText,
+    Colbert, CrossEncoder, EmbeddingModel, EncodedText, EpicEncodedDocument, EpicQueryWeights,
+    EpicRanker, MonoT5, QueryOrDocumentRole, SparseVector, Splade, TokenizedPair, TokenizedText,
 };
 
 /// A neural ranker that encodes query and document separately, or reads them together.
 pub(super) enum ScoringModel {
-    Independent(Box<IndependentEncoder>),
-    Joint(JointEncoder),
+    Independent(Box<SeparateInputEncoder>),
+    Joint(JointInputModel),
 }
 
 /// A model that reads query and document as one input.
-pub(super) enum JointEncoder {
+pub(super) enum JointInputModel {
     Cross(Box<CrossEncoder>),
     Mono(Box<MonoT5>),
 }
 
 /// A model that encodes query and document separately.
-pub(super) enum IndependentEncoder {
+pub(super) enum SeparateInputEncoder {
     Dense(EmbeddingModel),
     Sparse(Splade),
     Colbert(Colbert),
-    Epic(Epic),
+    Epic(EpicRanker),
 }
 
 impl ScoringModel {
-    pub(super) fn independent(&self) -> Option<&IndependentEncoder> {
+    pub(super) fn as_separate_input_encoder(&self) -> Option<&SeparateInputEncoder> {
         match self {
             ScoringModel::Independent(it) => Some(it),
             ScoringModel::Joint(_) => None,
@@ -38,62 +38,62 @@ impl ScoringModel {
 pub(super) enum EncodedInput {
     Dense(EncodedText),
     Sparse(SparseVector),
-    EpicQuery(EpicQuery),
-    EpicText(EpicDocument),
+    EpicQueryWeights(EpicQueryWeights),
+    EpicText(EpicEncodedDocument),
 }
 
-impl IndependentEncoder {
+impl SeparateInputEncoder {
     /// Returns the fingerprint of the model and its use.
     pub(super) fn fingerprint(&self) -> &str {
         match self {
-            IndependentEncoder::Dense(it) => it.fingerprint(),
-            IndependentEncoder::Sparse(it) => it.fingerprint(),
-            IndependentEncoder::Colbert(it) => it.fingerprint(),
-            IndependentEncoder::Epic(it) => it.fingerprint(),
+            SeparateInputEncoder::Dense(it) => it.fingerprint(),
+            SeparateInputEncoder::Sparse(it) => it.fingerprint(),
+            SeparateInputEncoder::Colbert(it) => it.fingerprint(),
+            SeparateInputEncoder::Epic(it) => it.fingerprint(),
         }
     }
 
     pub(super) fn tokenize(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, neural::Error> {
         match self {
-            IndependentEncoder::Dense(it) => it.tokenize(side, text),
-            IndependentEncoder::Sparse(it) => it.tokenize(side, text),
-            IndependentEncoder::Colbert(it) => it.tokenize(side, text),
-            IndependentEncoder::Epic(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Dense(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Sparse(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Colbert(it) => it.tokenize(side, text),
+            SeparateInputEncoder::Epic(it) => it.tokenize(side, text),
         }
     }
 
     /// Encodes tokenized inputs, which are all queries or all documents, according to `side`.
     pub(super) fn encode(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         tokens: &[&TokenizedText],
     ) -> Result<Vec<EncodedInput>, neural::Error> {
         Ok(match self {
-            IndependentEncoder::Dense(it) => it
+            SeparateInputEncoder::Dense(it) => it
                 .encode(tokens)?
                 .into_iter()
                 .map(EncodedInput::Dense)
                 .collect(),
-            IndependentEncoder::Sparse(it) => it
+            SeparateInputEncoder::Sparse(it) => it
                 .encode(tokens)?
                 .into_iter()
                 .map(EncodedInput::Sparse)
                 .collect(),
-            IndependentEncoder::Colbert(it) => it
+            SeparateInputEncoder::Colbert(it) => it
                 .encode(tokens)?
                 .into_iter()
                 .map(EncodedInput::Dense)
                 .collect(),
-            IndependentEncoder::Epic(it) => match side {
-                InputRole::Query => {
+            SeparateInputEncoder::Epic(it) => match side {
+                QueryOrDocumentRole::Query => {
                     let queries = it.encode_queries(tokens)?.into_iter();
-                    queries.map(EncodedInput::EpicQuery).collect()
+                    queries.map(EncodedInput::EpicQueryWeights).collect()
                 }
-                InputRole::Document => {
+                QueryOrDocumentRole::Document => {
                     let texts = it.encode_documents(tokens)?.into_iter();
                     texts.map(EncodedInput::EpicText).collect()
                 }
@@ -104,23 +104,23 @@ impl IndependentEncoder {
     pub(super) fn score(&self, query: &EncodedInput, text: &EncodedInput) -> f64 {
         match (self, query, text) {
             (
-                IndependentEncoder::Dense(it),
+                SeparateInputEncoder::Dense(it),
                 EncodedInput::Dense(query),
                 EncodedInput::Dense(text),
             ) => it.score(query, text),
             (
-                IndependentEncoder::Sparse(it),
+                SeparateInputEncoder::Sparse(it),
                 EncodedInput::Sparse(query),
                 EncodedInput::Sparse(text),
             ) => it.score(query, text),
             (
-                IndependentEncoder::Colbert(it),
+                SeparateInputEncoder::Colbert(it),
                 EncodedInput::Dense(query),
                 EncodedInput::Dense(text),
             ) => it.score(query, text),
             (
-                IndependentEncoder::Epic(it),
-                EncodedInput::EpicQuery(query),
+                SeparateInputEncoder::Epic(it),
+                EncodedInput::EpicQueryWeights(query),
                 EncodedInput::EpicText(text),
             ) => it.score(query, text),
             // The encodings are of another model; NaN is rejected wherever scores are used.
@@ -128,36 +128,36 @@ impl IndependentEncoder {
         }
     }
 
-    pub(super) fn matches(
+    pub(super) fn token_matches(
         &self,
         query: &EncodedInput,
         text: &EncodedInput,
-    ) -> Option<neural::TokenMatches> {
+    ) -> Option<neural::TokenPairCosines> {
         match (self, query, text) {
             (
-                IndependentEncoder::Dense(it),
+                SeparateInputEncoder::Dense(it),
                 EncodedInput::Dense(query),
                 EncodedInput::Dense(text),
-            ) => it.matches(query, text),
+            ) => it.token_pair_cosines(query, text),
             (
-                IndependentEncoder::Colbert(it),
+                SeparateInputEncoder::Colbert(it),
                 EncodedInput::Dense(query),
                 EncodedInput::Dense(text),
-            ) => Some(it.matches(query, text)),
+            ) => Some(it.token_pair_cosines(query, text)),
             _ => None,
         }
     }
 }
 
-impl JointEncoder {
+impl JointInputModel {
     pub(super) fn tokenize(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         text: &str,
     ) -> Result<TokenizedText, neural::Error> {
         match self {
-            JointEncoder::Cross(it) => it.tokenize(side, text),
-            JointEncoder::Mono(it) => it.tokenize(side, text),
+            JointInputModel::Cross(it) => it.tokenize(side, text),
+            JointInputModel::Mono(it) => it.tokenize(side, text),
         }
     }
 
@@ -167,23 +167,23 @@ impl JointEncoder {
         text: &TokenizedText,
     ) -> TokenizedPair {
         match self {
-            JointEncoder::Cross(it) => it.tokenize_pair(query, text),
-            JointEncoder::Mono(it) => it.tokenize_pair(query, text),
+            JointInputModel::Cross(it) => it.tokenize_pair(query, text),
+            JointInputModel::Mono(it) => it.tokenize_pair(query, text),
         }
     }
 
     pub(super) fn score(&self, pairs: &[&TokenizedPair]) -> Result<Vec<f64>, neural::Error> {
         match self {
-            JointEncoder::Cross(it) => it.score(pairs),
-            JointEncoder::Mono(it) => it.score(pairs),
+            JointInputModel::Cross(it) => it.score(pairs),
+            JointInputModel::Mono(it) => it.score(pairs),
         }
     }
 
     /// Returns the fingerprint of the model and its use.
     pub(super) fn fingerprint(&self) -> &str {
         match self {
-            JointEncoder::Cross(it) => it.fingerprint(),
-            JointEncoder::Mono(it) => it.fingerprint(),
+            JointInputModel::Cross(it) => it.fingerprint(),
+            JointInputModel::Mono(it) => it.fingerprint(),
         }
     }
 }

@@ -3,11 +3,14 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use neural::{Colbert, CrossEncoder, ModelFiles, ModuleFiles, MonoT5, RankerConfig, Splade};
+use neural::{
+    Colbert, CrossEncoder, ModelFiles, MonoT5, RankerConfig, SentenceTransformersModuleFiles,
+    Splade,
+};
 
 use crate::error::Error;
 use crate::models::hub;
-use crate::models::spec::ModelUse;
+use crate::models::spec::NeuralRankerKind;
 
 /// File in which sentence-transformers declares the pooling.
 const POOLING: &str = "1_Pooling/config.json";
@@ -25,17 +28,17 @@ pub(super) const CONFIG: &str = "config.json";
 pub(super) const FILES: [&str; 3] = [CONFIG, "tokenizer.json", "model.safetensors"];
 
 /// The small files of a model, which determine its possible uses.
-pub(super) struct ModelMetadata {
+pub(super) struct ModelMetadataFiles {
     config: Vec<u8>,
     ranker: Option<Vec<u8>>,
 }
 
-impl ModelMetadata {
+impl ModelMetadataFiles {
     /// Reads the metadata from a folder. Returns `None` if `config.json` does not exist or a file
     /// cannot be read.
-    pub(super) fn from_folder(folder: &Path) -> Option<ModelMetadata> {
+    pub(super) fn from_folder(folder: &Path) -> Option<ModelMetadataFiles> {
         let ranker = folder.join(RANKER);
-        Some(ModelMetadata {
+        Some(ModelMetadataFiles {
             config: fs::read(folder.join(CONFIG)).ok()?,
             ranker: match ranker.exists() {
                 true => Some(fs::read(ranker).ok()?),
@@ -45,49 +48,54 @@ impl ModelMetadata {
     }
 
     /// Reads the metadata from the hub cache on this machine, as far as it contains them.
-    pub(super) fn from_hub_cache(name: &hub::HubRepoId) -> Option<ModelMetadata> {
+    pub(super) fn from_hub_cache(name: &hub::HubRepoId) -> Option<ModelMetadataFiles> {
         let hub = hub::HubRepo::open(name);
-        let held = |file: &str| fs::read(hub.cached(file)?).ok();
-        Some(ModelMetadata {
+        let held = |file: &str| fs::read(hub.cached_file_path(file)?).ok();
+        Some(ModelMetadataFiles {
             config: held(CONFIG)?,
             ranker: held(RANKER),
         })
     }
 
     /// Returns an error if `ranker.toml` is invalid.
-    pub(super) fn check(&self) -> Result<(), neural::Error> {
+    pub(super) fn validate_ranker_config(&self) -> Result<(), neural::Error> {
         RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).map(drop)
     }
 
     /// Returns the possible uses of the model, the usual one first; `None` if the files are
     /// invalid, which is reported when the model is loaded.
-    pub(super) fn architectures(&self) -> Option<&'static [ModelUse]> {
+    pub(super) fn possible_ranker_kinds(&self) -> Option<&'static [NeuralRankerKind]> {
         let declared = RankerConfig::parse(self.ranker.as_deref().unwrap_or_default()).ok()?;
         if let Some(architecture) = declared.architecture {
-            return Some(ModelUse::from_architecture(architecture));
+            return Some(NeuralRankerKind::kinds_of_architecture(architecture));
         }
         let config = self.config.as_slice();
-        if MonoT5::is_in(config) {
-            return Some(&[ModelUse::MonoT5]);
+        if MonoT5::is_supported_config(config) {
+            return Some(&[NeuralRankerKind::MonoT5]);
         }
-        if !neural::is_encoder(config) {
+        if !neural::is_encoder_config(config) {
             return None;
         }
         if Colbert::is_supported_config(config) {
-            return Some(&[ModelUse::Colbert]);
+            return Some(&[NeuralRankerKind::Colbert]);
         }
-        Some(match (CrossEncoder::is_in(config), Splade::is_in(config)) {
-            (true, _) => &ModelUse::ALL[3..4],
-            (_, true) => &ModelUse::ALL[..3],
-            _ => ModelUse::ENCODER,
-        })
+        Some(
+            match (
+                CrossEncoder::is_supported_config(config),
+                Splade::is_supported_config(config),
+            ) {
+                (true, _) => &NeuralRankerKind::ALL[3..4],
+                (_, true) => &NeuralRankerKind::ALL[..3],
+                _ => NeuralRankerKind::ENCODER,
+            },
+        )
     }
 }
 
 /// Reads a model folder. Returns the files and the result of `first` on the metadata.
-pub(super) fn read_folder<T>(
+pub(super) fn read_model_folder<T>(
     folder: &Path,
-    first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
+    first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
 ) -> Result<(ModelFiles, T), Error> {
     let read = |file: &str| {
         fs::read(folder.join(file)).map_err(|error| Error::ModelNotFound {
@@ -110,7 +118,7 @@ pub(super) fn read_folder<T>(
         false => Ok(None),
     };
     let [config, tokenizer, weights] = FILES;
-    let said = ModelMetadata {
+    let said = ModelMetadataFiles {
         config: read(config)?,
         ranker: perhaps(RANKER)?,
     };
@@ -132,13 +140,13 @@ pub(super) fn read_folder<T>(
 
 /// Reads a model from the hub cache on this machine and downloads the missing files, metadata
 /// first.
-pub(super) fn read_hub<T>(
+pub(super) fn read_or_download_hub_model<T>(
     name: &hub::HubRepoId,
-    first: impl FnOnce(&ModelMetadata) -> Result<T, Error>,
+    first: impl FnOnce(&ModelMetadataFiles) -> Result<T, Error>,
 ) -> Result<(ModelFiles, T), Error> {
     let hub = hub::HubRepo::open(name);
     let [config, tokenizer, weights] = FILES;
-    let said = ModelMetadata {
+    let said = ModelMetadataFiles {
         config: hub.require_file(config)?,
         ranker: hub.optional_file(RANKER)?,
     };
@@ -165,9 +173,9 @@ fn further(
     modules: Option<&[u8]>,
     model: &str,
     read: impl Fn(&str) -> Result<Vec<u8>, Error>,
-) -> Result<Vec<ModuleFiles>, Error> {
+) -> Result<Vec<SentenceTransformersModuleFiles>, Error> {
     // Errors in the list are reported when the model is loaded.
-    let paths = modules.map_or(Ok(Vec::new()), neural::module_folders);
+    let paths = modules.map_or(Ok(Vec::new()), neural::dense_module_folders);
     let each = paths.unwrap_or_default().into_iter().map(|path| {
         let mut parts = Path::new(&path).components();
         if path.is_empty() || !parts.all(|it| matches!(it, Component::Normal(_))) {
@@ -176,7 +184,7 @@ fn further(
                 reason: format!("{MODULES} names `{path}`, which is no folder inside the model's"),
             });
         }
-        Ok(ModuleFiles {
+        Ok(SentenceTransformersModuleFiles {
             config: read(&format!("{path}/config.json"))?,
             weights: read(&format!("{path}/model.safetensors"))?,
             path,

@@ -28,7 +28,7 @@ pub(crate) struct InferenceCounts {
 
 impl InferenceCounts {
     /// Returns the difference to earlier counts.
-    pub(crate) fn since(self, then: InferenceCounts) -> InferenceCounts {
+    pub(crate) fn minus_earlier(self, then: InferenceCounts) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences - then.sequences,
             tokens: self.tokens - then.tokens,
@@ -40,7 +40,7 @@ impl InferenceCounts {
 type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
 
 impl ForwardPassMonitor {
-    pub(super) fn counts(&self) -> InferenceCounts {
+    pub(super) fn inference_counts(&self) -> InferenceCounts {
         InferenceCounts {
             sequences: self.sequences.load(Ordering::Relaxed),
             tokens: self.tokens.load(Ordering::Relaxed),
@@ -49,7 +49,7 @@ impl ForwardPassMonitor {
 
     /// Returns the out-of-memory error of the last pass if it was less than a minute ago. After
     /// that time the device may have memory again.
-    pub(super) fn out_of_memory_reason(&self) -> Option<String> {
+    pub(super) fn recent_out_of_memory_reason(&self) -> Option<String> {
         let last = self
             .exhausted
             .lock()
@@ -60,7 +60,7 @@ impl ForwardPassMonitor {
 
     /// Runs a pass over all items and returns one result per item. If the device runs out of
     /// memory, the items are halved repeatedly, down to one.
-    pub(super) fn run<T, R>(
+    pub(super) fn run_forward_passes<T, R>(
         &self,
         items: &[T],
         n_tokens: &dyn Fn(&T) -> usize,
@@ -78,8 +78,8 @@ impl ForwardPassMonitor {
             Err(error) if error.is_out_of_memory() && items.len() > 1 => {
                 tracing::warn!("{error}; again with half of {} texts", items.len());
                 let (some, others) = items.split_at(items.len() / 2);
-                let mut results = self.run(some, n_tokens, work)?;
-                results.extend(self.run(others, n_tokens, work)?);
+                let mut results = self.run_forward_passes(some, n_tokens, work)?;
+                results.extend(self.run_forward_passes(others, n_tokens, work)?);
                 Ok(results)
             }
             Err(error) => {
@@ -114,7 +114,7 @@ mod tests {
             seen.borrow_mut().push(items.to_vec());
             match items.iter().sum::<usize>() <= room {
                 true => Ok(items.iter().map(|it| it * 10).collect()),
-                false => Err(neural::Error::out_of_memory()),
+                false => Err(neural::Error::out_of_memory_for_tests()),
             }
         }
     }
@@ -123,7 +123,9 @@ mod tests {
     fn a_batch_is_halved_until_it_fits_and_keeps_its_order() {
         let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
         let items = [4, 3, 2, 1, 1];
-        let found = passes.run(&items, &|it| *it, &device(5, &seen)).unwrap();
+        let found = passes
+            .run_forward_passes(&items, &|it| *it, &device(5, &seen))
+            .unwrap();
         assert_eq!(found, [40, 30, 20, 10, 10]);
         let expected: [&[usize]; 5] = [&[4, 3, 2, 1, 1], &[4, 3], &[4], &[3], &[2, 1, 1]];
         assert_eq!(*seen.borrow(), expected);
@@ -132,7 +134,10 @@ mod tests {
             tokens: 11,
         };
         assert_eq!(
-            (passes.counts(), passes.out_of_memory_reason()),
+            (
+                passes.inference_counts(),
+                passes.recent_out_of_memory_reason()
+            ),
             (reads, None)
         );
     }
@@ -141,16 +146,18 @@ mod tests {
     fn one_text_that_does_not_fit_is_an_error_until_a_pass_succeeds() {
         let (passes, seen) = (ForwardPassMonitor::default(), RefCell::default());
         let work = device(5, &seen);
-        let error = passes.run(&[2, 9], &|it| *it, &work).unwrap_err();
+        let error = passes
+            .run_forward_passes(&[2, 9], &|it| *it, &work)
+            .unwrap_err();
         assert!(error.is_out_of_memory());
         assert!(
             passes
-                .out_of_memory_reason()
+                .recent_out_of_memory_reason()
                 .unwrap()
                 .contains("out of memory")
         );
-        passes.run(&[2], &|it| *it, &work).unwrap();
-        assert_eq!(passes.out_of_memory_reason(), None);
+        passes.run_forward_passes(&[2], &|it| *it, &work).unwrap();
+        assert_eq!(passes.recent_out_of_memory_reason(), None);
     }
 
     #[test]
@@ -160,9 +167,13 @@ mod tests {
             *n.borrow_mut() += 1;
             Err(neural::Error::NotFinite)
         };
-        assert!(passes.run(&[1, 2, 3], &|it| *it, &work).is_err());
+        assert!(
+            passes
+                .run_forward_passes(&[1, 2, 3], &|it| *it, &work)
+                .is_err()
+        );
         assert_eq!(
-            (*n.borrow(), passes.counts()),
+            (*n.borrow(), passes.inference_counts()),
             (1, InferenceCounts::default())
         );
     }

@@ -136,7 +136,7 @@ impl<'a> HubRepo<'a> {
             weights: Weights::Elsewhere,
             silent: OnceCell::new(),
         };
-        if hub.cached(FILES[2]).is_some() {
+        if hub.cached_file_path(FILES[2]).is_some() {
             hub.weights = Weights::InCache;
         }
         hub
@@ -207,7 +207,7 @@ impl<'a> HubRepo<'a> {
     }
 
     fn find(&self, file: &str) -> Result<PathBuf, Missing> {
-        if let Some(path) = self.cached(file) {
+        if let Some(path) = self.cached_file_path(file) {
             return Ok(path);
         }
         if self.network == Network::LeftAlone {
@@ -226,7 +226,7 @@ impl<'a> HubRepo<'a> {
 
     /// Returns the path of a file in the cache. A commit is looked up directly, a branch or tag by
     /// the commit that it had when it was downloaded.
-    pub(super) fn cached(&self, file: &str) -> Option<PathBuf> {
+    pub(super) fn cached_file_path(&self, file: &str) -> Option<PathBuf> {
         self.cache.get(file).or_else(|| {
             let revision = self.name.revision.as_deref()?;
             let path = self.cache.pointer_path(revision).join(file);
@@ -238,7 +238,7 @@ impl<'a> HubRepo<'a> {
     /// limited.
     fn look(&self, file: &str) -> Result<HubFile, Missing> {
         let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
-        let agent = download::agent(timeout, Some(2 * timeout));
+        let agent = download::client_without_redirects(timeout, Some(2 * timeout));
         let endpoint = endpoint();
         let mut url = format!(
             "{endpoint}/{}/resolve/{}/{file}",
@@ -252,18 +252,22 @@ impl<'a> HubRepo<'a> {
         let mut described = HubFileMetadata::default();
         for _ in 0..=MOST_REDIRECTS {
             let token = self.token.as_deref();
-            let response = download::request(&agent, &endpoint, &url, "bytes=0-0", token);
+            let response =
+                download::request_byte_range(&agent, &endpoint, &url, "bytes=0-0", token);
             let response = response.map_err(|it| unanswered(&endpoint, timeout, &it))?;
             let (status, headers) = (response.status(), response.headers());
             // Hosts that the hub redirects to have only the bytes, not the metadata.
             if url.starts_with(&endpoint) {
-                described.read(headers);
+                described.update_from_headers(headers);
             }
             if status.is_redirection() {
-                url = download::redirected(&endpoint, &url, headers).map_err(unlike)?;
+                url =
+                    download::checked_redirect_target(&endpoint, &url, headers).map_err(unlike)?;
             } else if status.is_success() {
-                let n_bytes = download::n_bytes(status, headers);
-                return described.found(url, file, n_bytes).map_err(unlike);
+                let n_bytes = download::file_size_from_response(status, headers);
+                return described
+                    .into_checked_file(url, file, n_bytes)
+                    .map_err(unlike);
             } else {
                 let code = headers.get("x-error-code").and_then(|it| it.to_str().ok());
                 return Err(self.refused(&endpoint, file, status, code.unwrap_or_default()));
@@ -312,7 +316,7 @@ impl<'a> HubRepo<'a> {
         let repository = self.folder.join(self.name.repo().folder_name());
         let download = FileDownload {
             // This function notices earlier if no bytes arrive.
-            agent: download::agent(2 * stall, None),
+            agent: download::client_without_redirects(2 * stall, None),
             endpoint: endpoint.clone(),
             token: self.token.clone(),
             remote_file: found.clone(),
@@ -321,7 +325,7 @@ impl<'a> HubRepo<'a> {
         };
         let (tell, heard) = mpsc::channel();
         std::thread::spawn(move || {
-            let ended = download.run(|| tell.send(Step::Bytes).is_ok());
+            let ended = download.download_into_cache(|| tell.send(Step::Bytes).is_ok());
             // The receiver is gone if it has given up.
             let _ = tell.send(Step::Ended(ended));
         });

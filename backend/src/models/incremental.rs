@@ -8,14 +8,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use neural::{InputRole, TokenizedText};
+use neural::{QueryOrDocumentRole, TokenizedText};
 use shared::api::TokenSimilarities;
 use shared::error::Error as InputError;
 
 use crate::error::Error;
 use crate::models::architecture::ScoringModel;
 use crate::models::passages::PassageStrategy;
-use crate::models::{DetailedScore, EncodedQueries, NeuralRanker, ScoreDetail};
+use crate::models::{DetailedScore, EncodedQueries, NeuralRanker, ScoreDetailLevel};
 
 /// Bytes of passages that are tokenized in a step.
 const MAX_TOKENIZED_BYTES: usize = 1 << 18;
@@ -36,7 +36,7 @@ pub(crate) struct ScoringRequest {
     /// Maximum number of tokens to encode; those of the query count once for each passage.
     pub max_tokens: u64,
     /// Which details are returned with the scores.
-    pub detail: ScoreDetail,
+    pub detail: ScoreDetailLevel,
     /// Called for each input that will be truncated. An error aborts the request.
     pub on_truncation: Box<dyn Fn(TruncatedInput) -> Result<(), Error> + Send>,
 }
@@ -108,11 +108,11 @@ impl IncrementalScoring {
         if request.max_document_tokens.is_some() && ranker.passages != PassageStrategy::Truncate {
             let reason = "goes with models that read texts whole; leave it out, or the ending \
                           from `+` on of the model's name";
-            return Err(InputError::conflict("max_tokens_per_doc", reason).into());
+            return Err(InputError::conflicting_value("max_tokens_per_doc", reason).into());
         }
-        let passage_ranker = ranker.with_passages(PassageStrategy::Truncate);
+        let passage_ranker = ranker.with_passage_strategy(PassageStrategy::Truncate);
         let query = passage_ranker
-            .cut(InputRole::Query, &[request.query.as_str()])?
+            .tokenize_texts(QueryOrDocumentRole::Query, &[request.query.as_str()])?
             .remove(0);
         if query.truncated {
             (request.on_truncation)(TruncatedInput::Query)?;
@@ -136,7 +136,7 @@ impl IncrementalScoring {
     }
 
     /// Tokenizes some documents and, when all are tokenized, scores a batch of passages.
-    pub(crate) fn step(&mut self) -> Result<(), Error> {
+    pub(crate) fn run_next_step(&mut self) -> Result<(), Error> {
         if self.plan.is_none() {
             self.count()?;
             if self.texts.len() < self.request.documents.len() {
@@ -148,19 +148,19 @@ impl IncrementalScoring {
     }
 
     /// Returns the scores. All steps must be done.
-    pub(crate) fn finish(self) -> Result<ScoredDocuments, Error> {
+    pub(crate) fn into_scored_documents(self) -> Result<ScoredDocuments, Error> {
         let reading = self.ranker.passages;
         let mut scores = Vec::with_capacity(self.texts.len());
         for (text, pair) in self.texts.into_iter().zip(0..) {
             let from = text.passages.start;
             let of_passages = self.passages[text.passages].iter().map(|it| it.score);
             let of_passages: Vec<f64> = of_passages.collect();
-            let score = reading.combine(&of_passages);
+            let score = reading.combine_scores(&of_passages);
             if !score.is_finite() {
-                let not_finite = Error::model(&self.ranker.about.spec);
+                let not_finite = Error::model_error_converter(&self.ranker.about.spec);
                 return Err(not_finite(neural::Error::NotFinite));
             }
-            let shown = reading.best_passage(&of_passages).map(|it| from + it);
+            let shown = reading.best_passage_index(&of_passages).map(|it| from + it);
             let matches = text.matches.filter(|it| shown == Some(it.0));
             scores.push(DetailedScore {
                 pair,
@@ -184,7 +184,7 @@ impl IncrementalScoring {
             && let Some(text) = self.request.documents.get(self.texts.len())
         {
             let read = match self.request.max_document_tokens {
-                Some(most) => self.passage_ranker.first_tokens(text, most)?,
+                Some(most) => self.passage_ranker.truncate_to_tokens(text, most)?,
                 None => text.as_str(),
             };
             let read = self.ranker.passages.split_document(read);
@@ -211,7 +211,9 @@ impl IncrementalScoring {
             .iter()
             .map(|it| it.of(&self.request.documents))
             .collect();
-        let cut = self.passage_ranker.cut(InputRole::Document, &written)?;
+        let cut = self
+            .passage_ranker
+            .tokenize_texts(QueryOrDocumentRole::Document, &written)?;
         for (passage, tokens) in new.iter_mut().zip(cut) {
             let cut_together = match &*self.passage_ranker.reader {
                 ScoringModel::Independent(_) => false,
@@ -221,7 +223,7 @@ impl IncrementalScoring {
                 (self.request.on_truncation)(TruncatedInput::Document(passage.text))?;
             }
             self.n_tokens += (tokens.ids.len() + self.query.ids.len()) as u64;
-            passage.length = self.passage_ranker.length(&[tokens], 1);
+            passage.length = self.passage_ranker.n_planned_tokens(&[tokens], 1);
         }
         Ok(())
     }
@@ -238,9 +240,9 @@ impl IncrementalScoring {
         let pairs: Vec<(u32, u32)> = (0..self.passages.len() as u32).map(|it| (0, it)).collect();
         let prepared = self
             .passage_ranker
-            .prepare(query, &pairs, STEP_TOKENS as u32)?;
+            .encode_queries(query, &pairs, STEP_TOKENS as u32)?;
         let lengths: Vec<usize> = self.passages.iter().map(|it| it.length).collect();
-        let batches = neural::plan_batches(&lengths, STEP_TOKENS);
+        let batches = neural::batch_texts_by_length(&lengths, STEP_TOKENS);
         Ok((prepared, batches.into_iter()))
     }
 
@@ -255,9 +257,9 @@ impl IncrementalScoring {
             .map(|&it| (it as u32, self.passages[it].of(texts)));
         let cut = self
             .passage_ranker
-            .cut_batch(&written.collect::<Vec<_>>())?;
+            .tokenize_batch(&written.collect::<Vec<_>>())?;
         let ranker = &self.passage_ranker;
-        for scored in ranker.score_in_detail(prepared, &cut, self.request.detail)? {
+        for scored in ranker.score_tokenized_batch_in_detail(prepared, &cut, self.request.detail)? {
             let place = scored.pair as usize;
             self.passages[place].score = scored.score;
             let text = &mut self.texts[self.passages[place].text];
@@ -287,7 +289,7 @@ mod tests {
     fn ranker(spec: &str) -> Arc<NeuralRanker> {
         let folder = fixture(spec.split(':').next().unwrap());
         let models = ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
-        models.get(spec).unwrap()
+        models.get_or_load_ranker(spec).unwrap()
     }
 
     fn request(texts: &[String]) -> ScoringRequest {
@@ -297,7 +299,7 @@ mod tests {
             max_document_tokens: None,
             max_passages: None,
             max_tokens: u64::MAX,
-            detail: ScoreDetail::Matches,
+            detail: ScoreDetailLevel::Matches,
             on_truncation: Box::new(|_| Ok(())),
         }
     }
@@ -311,10 +313,10 @@ mod tests {
         let mut most = 0;
         while !work.is_done() {
             let before = ranker.inference_counts();
-            work.step()?;
-            most = most.max(ranker.inference_counts().since(before).tokens);
+            work.run_next_step()?;
+            most = most.max(ranker.inference_counts().minus_earlier(before).tokens);
         }
-        Ok((work.finish()?, most))
+        Ok((work.into_scored_documents()?, most))
     }
 
     #[test]
@@ -330,7 +332,9 @@ mod tests {
         ] {
             let ranker = ranker(spec);
             let (found, _) = score(&ranker, request(&texts)).unwrap();
-            let expected = ranker.say("where do rivers end", &texts).unwrap();
+            let expected = ranker
+                .score_documents_in_detail("where do rivers end", &texts)
+                .unwrap();
             assert_eq!(found.scores.len(), 60);
             for (found, expected) in found.scores.iter().zip(&expected) {
                 assert!((found.score - expected.score).abs() < 1e-5, "{spec}");

@@ -1,67 +1,74 @@
 //! Access to the internals of a ranker: the token vectors of late interaction, and the attention of
 //! cross-encoders.
 
-use neural::{EmbeddingKind, EncodedText, InputRole};
+use neural::{EmbeddingComparison, EncodedText, QueryOrDocumentRole};
 use shared::api::{AttentionResponse, GetAttentionRequest};
 use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
-use crate::models::architecture::{EncodedInput, IndependentEncoder, JointEncoder, ScoringModel};
+use crate::models::architecture::{
+    EncodedInput, JointInputModel, ScoringModel, SeparateInputEncoder,
+};
 use crate::models::passages::PassageStrategy;
 use crate::models::{NeuralRanker, TOKEN_BUDGET};
 
 impl NeuralRanker {
     /// Returns an error unless the ranker has a vector for each token and reads documents without
     /// passages.
-    pub(crate) fn check_late(&self) -> Result<(), Error> {
-        let is_late = match self.reader.independent() {
-            Some(IndependentEncoder::Dense(it)) => it.kind() == EmbeddingKind::LateInteraction,
-            Some(IndependentEncoder::Colbert(_)) => true,
-            Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => false,
+    pub(crate) fn ensure_late_interaction(&self) -> Result<(), Error> {
+        let is_late = match self.reader.as_separate_input_encoder() {
+            Some(SeparateInputEncoder::Dense(it)) => {
+                it.comparison() == EmbeddingComparison::LateInteraction
+            }
+            Some(SeparateInputEncoder::Colbert(_)) => true,
+            Some(SeparateInputEncoder::Sparse(_) | SeparateInputEncoder::Epic(_)) | None => false,
         };
         match is_late && self.passages == PassageStrategy::Truncate {
             true => Ok(()),
             false => {
                 let reason = "has no vector for each token of a whole text; take one in late \
                               interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
-                let ranker = InvalidField::with_display("ranker", &self.about.spec);
-                Err(InputError::unsupported(ranker, reason).into())
+                let ranker = InvalidField::with_display_name("ranker", &self.about.spec);
+                Err(InputError::unsupported_value(ranker, reason).into())
             }
         }
     }
 
     /// Plans batches of documents and returns the indices of each batch. Each document occurs once.
-    pub(crate) fn batches(&self, texts: &[String]) -> Result<Vec<Vec<u32>>, Error> {
+    pub(crate) fn plan_document_batches(&self, texts: &[String]) -> Result<Vec<Vec<u32>>, Error> {
         let each: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
-        self.plan(texts, &each, TOKEN_BUDGET)
+        self.plan_scoring_batches(texts, &each, TOKEN_BUDGET)
     }
 
     /// Returns the token vectors of some texts that fit into one batch.
-    pub(crate) fn vectors(
+    pub(crate) fn token_vectors(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         texts: &[&str],
     ) -> Result<Vec<EncodedText>, Error> {
-        self.check_late()?;
-        let tokens = self.cut(side, texts)?;
+        self.ensure_late_interaction()?;
+        let tokens = self.tokenize_texts(side, texts)?;
         let tokens: Vec<_> = tokens.iter().collect();
-        let encode = |batch: &[&neural::TokenizedText]| match self.reader.independent() {
-            Some(model) => model.encode(side, batch),
-            None => Ok(Vec::new()),
-        };
-        let vectors = self.in_batches(&tokens, encode)?.into_iter();
+        let encode =
+            |batch: &[&neural::TokenizedText]| match self.reader.as_separate_input_encoder() {
+                Some(model) => model.encode(side, batch),
+                None => Ok(Vec::new()),
+            };
+        let vectors = self.run_in_token_batches(&tokens, encode)?.into_iter();
         let dense = vectors.filter_map(|it| match it {
             EncodedInput::Dense(it) => Some(it),
-            EncodedInput::Sparse(_) | EncodedInput::EpicQuery(_) | EncodedInput::EpicText(_) => {
-                None
-            }
+            EncodedInput::Sparse(_)
+            | EncodedInput::EpicQueryWeights(_)
+            | EncodedInput::EpicText(_) => None,
         });
         Ok(dense.collect())
     }
 
     /// Returns the token ids of texts without special tokens, as far as the model reads them.
-    pub(crate) fn ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
-        let cut = self.cut(InputRole::Document, texts)?.into_iter();
+    pub(crate) fn token_ids(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, Error> {
+        let cut = self
+            .tokenize_texts(QueryOrDocumentRole::Document, texts)?
+            .into_iter();
         // Special tokens have no span in the text: one is at the end, the others at the beginning.
         let inner = cut.map(|it| {
             let n_before = it.ids.len().saturating_sub(it.spans.len() + 1);
@@ -73,20 +80,20 @@ impl NeuralRanker {
 
     /// Returns the attention weights of a cross-encoder for a pair: of one layer (default: the
     /// last) and of one head (default: the mean of all heads).
-    pub(crate) fn attention(
+    pub(crate) fn attention_weights(
         &self,
         asked: &GetAttentionRequest,
     ) -> Result<AttentionResponse, Error> {
         let refuse = |field: InvalidField, reason: String| {
-            Err::<AttentionResponse, Error>(InputError::unsupported(field, reason).into())
+            Err::<AttentionResponse, Error>(InputError::unsupported_value(field, reason).into())
         };
-        let ranker = || InvalidField::with_display("ranker", &self.about.spec);
-        let ScoringModel::Joint(JointEncoder::Cross(model)) = &*self.reader else {
+        let ranker = || InvalidField::with_display_name("ranker", &self.about.spec);
+        let ScoringModel::Joint(JointInputModel::Cross(model)) = &*self.reader else {
             let reason = "is no cross-encoder; attention between query and text is shown of one \
                           (`NAME:cross`)";
             return refuse(ranker(), reason.to_owned());
         };
-        let (n_layers, n_heads) = model.attention_shape();
+        let (n_layers, n_heads) = model.n_layers_and_heads();
         let head = asked.head;
         let layer = asked.layer.unwrap_or((n_layers - 1) as u32);
         if layer as usize >= n_layers {
@@ -96,14 +103,14 @@ impl NeuralRanker {
             return refuse("head".into(), format!("it is not below {n_heads}"));
         }
         let query = self
-            .cut(InputRole::Query, &[asked.query.as_str()])?
+            .tokenize_texts(QueryOrDocumentRole::Query, &[asked.query.as_str()])?
             .remove(0);
         let text = self
-            .cut(InputRole::Document, &[asked.document.as_str()])?
+            .tokenize_texts(QueryOrDocumentRole::Document, &[asked.document.as_str()])?
             .remove(0);
         let pair = model.tokenize_pair(&query, &text);
-        let found = model.attention(&pair, layer as usize, head.map(|it| it as usize));
-        let Some(weights) = found.map_err(Error::model(&self.about.spec))? else {
+        let found = model.attention_weights(&pair, layer as usize, head.map(|it| it as usize));
+        let Some(weights) = found.map_err(Error::model_error_converter(&self.about.spec))? else {
             let reason = "computes attention in a way that does not show it; load the model on \
                           the CPU in f32, and no ModernBERT";
             return refuse(ranker(), reason.to_owned());
@@ -114,7 +121,7 @@ impl NeuralRanker {
             n_heads: n_heads as u32,
             layer,
             head,
-            tokens: pair.ids.iter().map(|&it| model.token(it)).collect(),
+            tokens: pair.ids.iter().map(|&it| model.id_to_token(it)).collect(),
             document_start: pair.document_start as u32,
             weights: weights
                 .chunks_exact(pair.ids.len())
@@ -125,11 +132,11 @@ impl NeuralRanker {
     }
 
     /// Returns a token as it is written in the vocabulary.
-    pub(crate) fn token(&self, id: u32) -> String {
-        match self.reader.independent() {
-            Some(IndependentEncoder::Dense(it)) => it.token(id),
-            Some(IndependentEncoder::Colbert(it)) => it.token(id),
-            Some(IndependentEncoder::Sparse(_) | IndependentEncoder::Epic(_)) | None => {
+    pub(crate) fn token_in_vocabulary(&self, id: u32) -> String {
+        match self.reader.as_separate_input_encoder() {
+            Some(SeparateInputEncoder::Dense(it)) => it.id_to_token(id),
+            Some(SeparateInputEncoder::Colbert(it)) => it.id_to_token(id),
+            Some(SeparateInputEncoder::Sparse(_) | SeparateInputEncoder::Epic(_)) | None => {
                 id.to_string()
             }
         }

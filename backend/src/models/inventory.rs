@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-use neural::ComputeTarget;
+use neural::DeviceAndPrecision;
 use shared::api::models::{LoadedModel, ModelSource, ModelState, ModelStatus};
 
 use crate::error::Error;
 use crate::models::passages::PassageStrategy;
-use crate::models::spec::{ModelSpec, spec};
+use crate::models::spec::{ParsedModelSpec, format_model_spec};
 use crate::models::{ModelEntry, ModelRegistry, NeuralRanker, Source, reason};
 
 impl ModelRegistry {
     /// Returns the status of every use of every model, in the order of the command line. Does not
     /// wait for a model that is being loaded.
-    pub(crate) fn inventory(&self) -> Vec<ModelStatus> {
+    pub(crate) fn list_model_statuses(&self) -> Vec<ModelStatus> {
         let loaded: BTreeMap<String, Arc<NeuralRanker>> = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.clone()
@@ -39,12 +39,12 @@ impl ModelRegistry {
 
     /// Loads a ranker, even shortly after a failure, since the operator may have fixed the cause.
     /// Passage suffixes are ignored, as in the inventory.
-    pub(crate) fn load(&self, wanted: &str) -> Result<ModelStatus, Error> {
+    pub(crate) fn load_and_report_status(&self, wanted: &str) -> Result<ModelStatus, Error> {
         let place = self.place(wanted)?;
-        let wanted = ModelSpec::parse(wanted).model_use;
+        let wanted = ParsedModelSpec::parse(wanted).model_use;
         let spec = || {
             let used = wanted.unwrap_or_else(|| self.uses(place)[0]);
-            spec(&place.name, used, PassageStrategy::Truncate)
+            format_model_spec(&place.name, used, PassageStrategy::Truncate)
         };
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed().remove(&spec());
@@ -79,7 +79,7 @@ impl Source {
 
 impl NeuralRanker {
     fn told(&self) -> LoadedModel {
-        let ComputeTarget { device, precision } = self.computing;
+        let DeviceAndPrecision { device, precision } = self.computing;
         LoadedModel {
             ranker: self.about.clone(),
             weights_sha256: self.weights_sha256.clone(),
@@ -107,16 +107,20 @@ mod tests {
             ModelState::Loaded(_) => format!("{} loaded", it.spec),
             ModelState::Failed { reason } => format!("{} {reason}", it.spec),
         };
-        models.inventory().into_iter().map(state).collect()
+        models
+            .list_model_statuses()
+            .into_iter()
+            .map(state)
+            .collect()
     }
 
     #[test]
     fn a_model_is_told_as_its_files_are() {
         let models = tiny();
         assert_eq!(states(&models), ["tiny:bi unloaded", "tiny:late unloaded"]);
-        let held = models.load("tiny").unwrap();
+        let held = models.load_and_report_status("tiny").unwrap();
         assert_eq!(states(&models), ["tiny:bi loaded", "tiny:late unloaded"]);
-        assert_eq!(models.inventory()[0], held);
+        assert_eq!(models.list_model_statuses()[0], held);
         let name = "tiny".to_owned();
         assert_eq!(held.source, ModelSource::Folder { name });
         let ModelState::Loaded(told) = held.state else {
@@ -127,20 +131,29 @@ mod tests {
         assert_eq!((&*told.device, &*told.precision), ("cpu", "f32"));
         // `max_position_embeddings` of its config.json.
         assert_eq!(told.max_tokens, Some(64));
-        assert_eq!(told.ranker, models.get("tiny:bi").unwrap().about);
+        assert_eq!(
+            told.ranker,
+            models.get_or_load_ranker("tiny:bi").unwrap().about
+        );
 
         // A ranker with passages has the same weights.
-        models.get("tiny:late+maxp").unwrap();
+        models.get_or_load_ranker("tiny:late+maxp").unwrap();
         assert_eq!(states(&models), ["tiny:bi loaded", "tiny:late loaded"]);
-        assert_eq!(models.load("tiny:late+maxp").unwrap().spec, "tiny:late");
+        assert_eq!(
+            models
+                .load_and_report_status("tiny:late+maxp")
+                .unwrap()
+                .spec,
+            "tiny:late"
+        );
     }
 
     #[test]
     fn what_was_put_right_is_loaded_at_once() {
         let (home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
         let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
-        let failed = models.load("half:bi").unwrap();
-        assert_eq!(models.inventory()[0], failed);
+        let failed = models.load_and_report_status("half:bi").unwrap();
+        assert_eq!(models.list_model_statuses()[0], failed);
         let broken = states(&models);
         assert!(
             broken[0].starts_with("half:bi has no model.safetensors"),
@@ -150,15 +163,15 @@ mod tests {
         let weights = "model.safetensors";
         fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
         // Requests to score do not try again so soon.
-        assert!(models.get("half:bi").is_err());
-        models.load("half:bi").unwrap();
+        assert!(models.get_or_load_ranker("half:bi").is_err());
+        models.load_and_report_status("half:bi").unwrap();
         assert_eq!(states(&models), ["half:bi loaded", "half:late unloaded"]);
     }
 
     #[test]
     fn a_name_on_the_hub_is_told_with_its_revision() {
         let models = ModelRegistry::new(&["owner/name@v1".to_owned()], Device::Cpu).unwrap();
-        let held = models.inventory();
+        let held = models.list_model_statuses();
         let name = "owner/name@v1".to_owned();
         assert_eq!(held[0].source, ModelSource::Hub { name });
         assert_eq!(held[0].state, ModelState::Unloaded);

@@ -129,7 +129,7 @@ impl PassageStrategy {
     }
 
     /// Computes the score of a document from its passage scores.
-    pub(super) fn combine(self, scores: &[f64]) -> f64 {
+    pub(super) fn combine_scores(self, scores: &[f64]) -> f64 {
         match self.is_mean() {
             true => scores.iter().sum::<f64>() / scores.len() as f64,
             false => scores[best(scores)],
@@ -137,7 +137,7 @@ impl PassageStrategy {
     }
 
     /// Returns the same strategy with passages of the default length.
-    pub(super) fn default_length(self) -> PassageStrategy {
+    pub(super) fn with_default_length(self) -> PassageStrategy {
         let (n_words, stride) = DEFAULT_PASSAGE;
         match self {
             PassageStrategy::Truncate => PassageStrategy::Truncate,
@@ -157,7 +157,7 @@ impl PassageStrategy {
 
     /// Returns the index of the passage that determines the score; `None` for the mean of several
     /// passages.
-    pub(super) fn best_passage(self, scores: &[f64]) -> Option<usize> {
+    pub(super) fn best_passage_index(self, scores: &[f64]) -> Option<usize> {
         match self.is_mean() {
             true => (scores.len() == 1).then_some(0),
             false => Some(best(scores)),
@@ -165,7 +165,7 @@ impl PassageStrategy {
     }
 
     /// Returns a description to append to that of the model; empty without passages.
-    pub(super) fn detail(self) -> String {
+    pub(super) fn description_suffix(self) -> String {
         let PassageStrategy::Passages(cut) = self else {
             return String::new();
         };
@@ -182,7 +182,7 @@ impl PassageStrategy {
     }
 
     /// Returns a suffix for the label of the model, such as ` MaxP`.
-    pub(super) fn label(self) -> &'static str {
+    pub(super) fn label_suffix(self) -> &'static str {
         match self {
             PassageStrategy::Truncate => "",
             PassageStrategy::Passages(cut) => match cut.aggregation {
@@ -284,17 +284,19 @@ mod tests {
         let of = |spec: &str| {
             PassageStrategy::parse_suffix(spec)
                 .1
-                .combine(&[0.5, 2.0, -1.0])
+                .combine_scores(&[0.5, 2.0, -1.0])
         };
         assert_eq!((of("m+maxp"), of("m+meanp")), (2.0, 0.5));
         assert_eq!(
-            PassageStrategy::parse_suffix("m+firstp").1.combine(&[0.5]),
+            PassageStrategy::parse_suffix("m+firstp")
+                .1
+                .combine_scores(&[0.5]),
             0.5
         );
         assert!(
             PassageStrategy::parse_suffix("m+maxp")
                 .1
-                .combine(&[0.5, f64::NAN])
+                .combine_scores(&[0.5, f64::NAN])
                 .is_nan()
         );
     }

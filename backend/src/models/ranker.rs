@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use neural::{
-    Colbert, ComputeTarget, CrossEncoder, EmbeddingKind, EmbeddingModel, Epic, ModelFiles, MonoT5,
-    Precision, QueryAugmentation, RankerConfig, Splade,
+    Colbert, ColbertQueryAugmentation, CrossEncoder, DeviceAndPrecision, EmbeddingComparison,
+    EmbeddingModel, EpicRanker, FloatPrecision, ModelFiles, MonoT5, RankerConfig, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerInfo, RankerKind};
 
 use crate::error::Error;
 use crate::models::ModelEntry;
-use crate::models::architecture::{IndependentEncoder, JointEncoder, ScoringModel};
+use crate::models::architecture::{JointInputModel, ScoringModel, SeparateInputEncoder};
 use crate::models::forward_passes::{ForwardPassMonitor, InferenceCounts};
 use crate::models::passages::PassageStrategy;
-use crate::models::spec::{ModelUse, spec};
+use crate::models::spec::{NeuralRankerKind, format_model_spec};
 
 /// Maximum number of tokens of a document, as sentence-transformers has it for MiniLM.
 const MAX_TOKENS: usize = 256;
@@ -43,86 +43,88 @@ pub(crate) struct NeuralRanker {
     pub(super) passages: PassageStrategy,
     /// The source of the model, to load it again with other settings.
     pub(super) place: ModelEntry,
-    pub(super) model_use: ModelUse,
-    pub(super) computing: ComputeTarget,
+    pub(super) model_use: NeuralRankerKind,
+    pub(super) computing: DeviceAndPrecision,
 }
 
 impl NeuralRanker {
     pub(super) fn load(
         place: &ModelEntry,
         files: &ModelFiles,
-        used: ModelUse,
+        used: NeuralRankerKind,
         siblings: &[Arc<NeuralRanker>],
-        computing: ComputeTarget,
+        computing: DeviceAndPrecision,
     ) -> Result<NeuralRanker, Error> {
         let name = place.name.as_str();
         // Errors in the configuration are reported when the model is loaded.
         let most = files.max_tokens().unwrap_or(MAX_PAIR_TOKENS);
         let reader = match used {
-            ModelUse::Dense(matching) => dense(files, matching, most, siblings, computing)
-                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Dense(it)))),
-            ModelUse::Splade => Splade::load(files, MAX_TOKENS.min(most), computing)
-                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Sparse(it)))),
-            ModelUse::CrossEncoder => {
+            NeuralRankerKind::Dense(matching) => dense(files, matching, most, siblings, computing)
+                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Dense(it)))),
+            NeuralRankerKind::Splade => Splade::load(files, MAX_TOKENS.min(most), computing)
+                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Sparse(it)))),
+            NeuralRankerKind::CrossEncoder => {
                 CrossEncoder::load(files, MAX_PAIR_TOKENS.min(most), computing)
-                    .map(|it| ScoringModel::Joint(JointEncoder::Cross(Box::new(it))))
+                    .map(|it| ScoringModel::Joint(JointInputModel::Cross(Box::new(it))))
             }
-            ModelUse::Colbert => Colbert::load(files, computing)
-                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Colbert(it)))),
-            ModelUse::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
-                .map(|it| ScoringModel::Independent(Box::new(IndependentEncoder::Epic(it)))),
-            ModelUse::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
-                .map(|it| ScoringModel::Joint(JointEncoder::Mono(Box::new(it)))),
+            NeuralRankerKind::Colbert => Colbert::load(files, computing)
+                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Colbert(it)))),
+            NeuralRankerKind::Epic => EpicRanker::load(files, MAX_EPIC_PIECES.min(most), computing)
+                .map(|it| ScoringModel::Independent(Box::new(SeparateInputEncoder::Epic(it)))),
+            NeuralRankerKind::MonoT5 => MonoT5::load(files, MAX_PAIR_TOKENS, computing)
+                .map(|it| ScoringModel::Joint(JointInputModel::Mono(Box::new(it)))),
         };
-        let reader = reader.map_err(Error::model(name))?;
+        let reader = reader.map_err(Error::model_error_converter(name))?;
         let short = match name {
             "all-MiniLM-L6-v2" => "MiniLM",
             other => other,
         };
         let (label, detail, note) = match used {
-            ModelUse::Splade => (
+            NeuralRankerKind::Splade => (
                 format!("{short} SPLADE"),
                 "weights of the vocabulary, ln(1 + relu), maximum over places".to_owned(),
                 None,
             ),
-            ModelUse::CrossEncoder => (
+            NeuralRankerKind::CrossEncoder => (
                 short.to_owned(),
                 "cross-encoder, query and text read together".to_owned(),
                 None,
             ),
-            ModelUse::Colbert => (format!("{short} ColBERT"), of_colbert(&reader), None),
-            ModelUse::Epic => (
+            NeuralRankerKind::Colbert => (format!("{short} ColBERT"), of_colbert(&reader), None),
+            NeuralRankerKind::Epic => (
                 format!("{short} EPIC"),
                 "salience of query tokens, expansion and quality of the text".to_owned(),
                 None,
             ),
-            ModelUse::MonoT5 => (
+            NeuralRankerKind::MonoT5 => (
                 short.to_owned(),
                 "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
-            ModelUse::Dense(EmbeddingKind::BiEncoder) => {
-                let (pooling, similarity) = match reader.independent() {
-                    Some(IndependentEncoder::Dense(it)) => (it.pooling(), it.similarity()),
+            NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder) => {
+                let (pooling, similarity) = match reader.as_separate_input_encoder() {
+                    Some(SeparateInputEncoder::Dense(it)) => {
+                        (it.pooling(), it.similarity_measure())
+                    }
                     Some(
-                        IndependentEncoder::Sparse(_)
-                        | IndependentEncoder::Colbert(_)
-                        | IndependentEncoder::Epic(_),
+                        SeparateInputEncoder::Sparse(_)
+                        | SeparateInputEncoder::Colbert(_)
+                        | SeparateInputEncoder::Epic(_),
                     )
                     | None => Default::default(),
                 };
-                let (pooling, similarity) = (pooling.name(), similarity.name());
+                let (pooling, similarity) = (pooling.display_name(), similarity.display_name());
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
                 (short.to_owned(), detail, None)
             }
-            ModelUse::Dense(EmbeddingKind::LateInteraction) => (
+            NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction) => (
                 format!("{short} late interaction"),
                 "sum over query tokens of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
         let about = RankerInfo {
-            spec: spec(name, used, PassageStrategy::Truncate),
+            spec: format_model_spec(name, used, PassageStrategy::Truncate),
             label,
             detail,
             kind: RankerKind::Neural,
@@ -149,8 +151,8 @@ impl NeuralRanker {
 
 impl NeuralRanker {
     /// Adds the precision to description and fingerprint, since scores depend on it.
-    pub(super) fn with_precision_label(mut self, precision: Precision) -> NeuralRanker {
-        if precision != Precision::F32 {
+    pub(super) fn with_precision_label(mut self, precision: FloatPrecision) -> NeuralRanker {
+        if precision != FloatPrecision::F32 {
             let about = &mut self.about;
             about.detail += &format!("; in {precision}");
             let both = format!("{} {precision}", about.fingerprint);
@@ -160,13 +162,13 @@ impl NeuralRanker {
     }
 
     /// Returns a ranker with the same weights and another passage strategy.
-    pub(super) fn with_passages(&self, reading: PassageStrategy) -> NeuralRanker {
+    pub(super) fn with_passage_strategy(&self, reading: PassageStrategy) -> NeuralRanker {
         let mut read = self.clone();
         if reading != PassageStrategy::Truncate {
             let about = &mut read.about;
             about.spec += &reading.to_string();
-            about.label += reading.label();
-            about.detail += &reading.detail();
+            about.label += reading.label_suffix();
+            about.detail += &reading.description_suffix();
             let both = format!("{} {reading}", about.fingerprint);
             about.fingerprint = shared::collection::text_hash(&both);
         }
@@ -176,48 +178,48 @@ impl NeuralRanker {
 
     /// Returns the spec with passages of the default length, if this ranker has passages of another
     /// length.
-    pub(crate) fn spec_with_usual_passages(&self) -> Option<String> {
-        let usual = self.passages.default_length();
-        (usual != self.passages).then(|| spec(&self.place.name, self.model_use, usual))
+    pub(crate) fn spec_with_default_passages(&self) -> Option<String> {
+        let usual = self.passages.with_default_length();
+        (usual != self.passages).then(|| format_model_spec(&self.place.name, self.model_use, usual))
     }
 
     /// Returns whether another ranker encodes every text in the same way, so that one forward pass
     /// serves both.
     pub(crate) fn has_same_encoding(&self, other: &NeuralRanker) -> bool {
-        let models = self.dense().zip(other.dense());
+        let models = self.as_dense_encoder().zip(other.as_dense_encoder());
         self.passages == other.passages
-            && models.is_some_and(|(one, another)| one.has_same_encoding(another))
+            && models.is_some_and(|(one, another)| one.encodes_identically_to(another))
     }
 
     /// Returns the model if it encodes texts as dense vectors.
-    pub(super) fn dense(&self) -> Option<&EmbeddingModel> {
-        match self.reader.independent()? {
-            IndependentEncoder::Dense(model) => Some(model),
-            IndependentEncoder::Sparse(_)
-            | IndependentEncoder::Colbert(_)
-            | IndependentEncoder::Epic(_) => None,
+    pub(super) fn as_dense_encoder(&self) -> Option<&EmbeddingModel> {
+        match self.reader.as_separate_input_encoder()? {
+            SeparateInputEncoder::Dense(model) => Some(model),
+            SeparateInputEncoder::Sparse(_)
+            | SeparateInputEncoder::Colbert(_)
+            | SeparateInputEncoder::Epic(_) => None,
         }
     }
 
     /// Returns what the model has read since it was loaded, for all callers.
     pub(crate) fn inference_counts(&self) -> InferenceCounts {
-        self.monitor.counts()
+        self.monitor.inference_counts()
     }
 
     /// Returns the reason why the model currently cannot score: its device had no memory even for a
     /// single text.
-    pub(crate) fn exhausted(&self) -> Option<String> {
-        self.monitor.out_of_memory_reason()
+    pub(crate) fn out_of_memory_reason(&self) -> Option<String> {
+        self.monitor.recent_out_of_memory_reason()
     }
 
     /// Returns the activation function of the feed-forward layers.
-    pub(super) fn activation(&self) -> Option<String> {
+    pub(super) fn activation_function(&self) -> Option<String> {
         match &*self.reader {
             // Configurations with another activation are rejected.
-            ScoringModel::Independent(_) | ScoringModel::Joint(JointEncoder::Cross(_)) => {
+            ScoringModel::Independent(_) | ScoringModel::Joint(JointInputModel::Cross(_)) => {
                 Some("GELU by erf".to_owned())
             }
-            ScoringModel::Joint(JointEncoder::Mono(_)) => None,
+            ScoringModel::Joint(JointInputModel::Mono(_)) => None,
         }
     }
 }
@@ -225,16 +227,16 @@ impl NeuralRanker {
 /// Loads a dense model. The encoder is shared with a sibling that was loaded from the same files.
 fn dense(
     files: &ModelFiles,
-    matching: EmbeddingKind,
+    matching: EmbeddingComparison,
     most: usize,
     siblings: &[Arc<NeuralRanker>],
-    computing: ComputeTarget,
+    computing: DeviceAndPrecision,
 ) -> Result<EmbeddingModel, neural::Error> {
     let max_tokens = MAX_TOKENS.min(most);
     let same = siblings.iter().filter(|it| it.computing == computing);
     for sibling in same {
-        if let Some(model) = sibling.dense()
-            && let Some(model) = model.with_kind(files, matching, max_tokens)?
+        if let Some(model) = sibling.as_dense_encoder()
+            && let Some(model) = model.with_comparison(files, matching, max_tokens)?
         {
             return Ok(model);
         }
@@ -243,13 +245,13 @@ fn dense(
 }
 
 /// Returns the maximum number of tokens of a document for a use of a model with `most` positions.
-fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
+fn bound(files: &ModelFiles, used: NeuralRankerKind, most: usize) -> Option<u64> {
     let usual = match used {
-        ModelUse::Dense(_) | ModelUse::Splade => MAX_TOKENS,
-        ModelUse::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
-        ModelUse::CrossEncoder => return Some(MAX_PAIR_TOKENS.min(most) as u64),
-        ModelUse::Epic => MAX_EPIC_PIECES,
-        ModelUse::Colbert => return None,
+        NeuralRankerKind::Dense(_) | NeuralRankerKind::Splade => MAX_TOKENS,
+        NeuralRankerKind::MonoT5 => return Some(MAX_PAIR_TOKENS as u64),
+        NeuralRankerKind::CrossEncoder => return Some(MAX_PAIR_TOKENS.min(most) as u64),
+        NeuralRankerKind::Epic => MAX_EPIC_PIECES,
+        NeuralRankerKind::Colbert => return None,
     };
     let ranker = files.ranker_config.as_deref().unwrap_or_default();
     let declared = RankerConfig::parse(ranker).unwrap_or_default();
@@ -258,18 +260,18 @@ fn bound(files: &ModelFiles, used: ModelUse, most: usize) -> Option<u64> {
 
 /// Describes how a ColBERT model computes scores.
 fn of_colbert(reader: &ScoringModel) -> String {
-    let Some(IndependentEncoder::Colbert(model)) = reader.independent() else {
+    let Some(SeparateInputEncoder::Colbert(model)) = reader.as_separate_input_encoder() else {
         return String::new();
     };
     let markers = match model.marker_tokens() {
         None => "no markers".to_owned(),
         Some([query, text]) => format!("markers {query} and {text}"),
     };
-    let masks = match model.augmentation() {
-        QueryAugmentation::None => "no augmentation",
-        QueryAugmentation::Unattended => "query filled up with [MASK]",
-        QueryAugmentation::Attended => "query filled up with [MASK] that all look at",
+    let masks = match model.query_augmentation() {
+        ColbertQueryAugmentation::None => "no augmentation",
+        ColbertQueryAugmentation::Unattended => "query filled up with [MASK]",
+        ColbertQueryAugmentation::Attended => "query filled up with [MASK] that all look at",
     };
-    let width = model.dimension();
+    let width = model.vector_dimension();
     format!("sum of the best cosines, {width} dimensions a token, {markers}, {masks}")
 }

@@ -1,10 +1,10 @@
 //! Conversion of scores to values from 0 to 1, for programs that expect them.
 
-use neural::{EmbeddingKind, Similarity};
+use neural::{EmbeddingComparison, VectorSimilarity};
 
 use crate::models::NeuralRanker;
-use crate::models::architecture::{IndependentEncoder, JointEncoder, ScoringModel};
-use crate::models::spec::{ModelSpec, ModelUse};
+use crate::models::architecture::{JointInputModel, ScoringModel, SeparateInputEncoder};
+use crate::models::spec::{NeuralRankerKind, ParsedModelSpec};
 
 /// The range of a ranker's scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,26 +42,29 @@ impl ScoreScale {
 
 impl NeuralRanker {
     /// Returns the scale of the ranker's scores: logit, log probability, cosine or unbounded.
-    pub(crate) fn scale(&self) -> ScoreScale {
+    pub(crate) fn score_scale(&self) -> ScoreScale {
         match &*self.reader {
-            ScoringModel::Joint(JointEncoder::Cross(it)) => match it.n_labels() {
+            ScoringModel::Joint(JointInputModel::Cross(it)) => match it.n_labels() {
                 1 => ScoreScale::Logit,
                 _ => ScoreScale::LogProbability,
             },
-            ScoringModel::Joint(JointEncoder::Mono(_)) => ScoreScale::LogProbability,
+            ScoringModel::Joint(JointInputModel::Mono(_)) => ScoreScale::LogProbability,
             ScoringModel::Independent(it) => match &**it {
-                IndependentEncoder::Sparse(_)
-                | IndependentEncoder::Colbert(_)
-                | IndependentEncoder::Epic(_) => ScoreScale::Unbounded,
-                IndependentEncoder::Dense(it) => {
+                SeparateInputEncoder::Sparse(_)
+                | SeparateInputEncoder::Colbert(_)
+                | SeparateInputEncoder::Epic(_) => ScoreScale::Unbounded,
+                SeparateInputEncoder::Dense(it) => {
                     match (
-                        ModelSpec::parse(&self.about.spec).model_use,
-                        it.similarity(),
+                        ParsedModelSpec::parse(&self.about.spec).model_use,
+                        it.similarity_measure(),
                     ) {
-                        (Some(ModelUse::Dense(EmbeddingKind::BiEncoder)), Similarity::Cosine) => {
-                            ScoreScale::Cosine
+                        (
+                            Some(NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder)),
+                            VectorSimilarity::Cosine,
+                        ) => ScoreScale::Cosine,
+                        (_, VectorSimilarity::Cosine | VectorSimilarity::Dot) => {
+                            ScoreScale::Unbounded
                         }
-                        (_, Similarity::Cosine | Similarity::Dot) => ScoreScale::Unbounded,
                     }
                 }
             },
@@ -109,7 +112,10 @@ mod tests {
                 env!("CARGO_MANIFEST_DIR")
             );
             let models = crate::models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
-            models.get(&format!("{name}{used}")).unwrap().scale()
+            models
+                .get_or_load_ranker(&format!("{name}{used}"))
+                .unwrap()
+                .score_scale()
         };
         assert_eq!(fixture("tiny", ":bi"), ScoreScale::Cosine);
         assert_eq!(fixture("tiny", ":late"), ScoreScale::Unbounded);

@@ -4,14 +4,16 @@
 //! the same number of threads. Interrupted jobs, uninterrupted jobs and `axioscope score` therefore
 //! agree to the last bit.
 
-use neural::{InputRole, TokenizedPair, TokenizedText};
+use neural::{QueryOrDocumentRole, TokenizedPair, TokenizedText};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::TokenSimilarities;
 
 use crate::error::Error;
 use crate::models::NeuralRanker;
-use crate::models::architecture::{EncodedInput, IndependentEncoder, JointEncoder, ScoringModel};
+use crate::models::architecture::{
+    EncodedInput, JointInputModel, ScoringModel, SeparateInputEncoder,
+};
 use crate::models::passages::DocumentPassages;
 
 /// Maximum number of tokens in a batch: enough to keep two cores busy.
@@ -33,7 +35,7 @@ pub(crate) struct PairScore {
 
 /// Query-document pairs with their texts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PairTexts<'a> {
+pub(crate) struct QueryDocumentPairTexts<'a> {
     /// The texts of the queries.
     pub queries: &'a [String],
     /// The texts of the documents, with their titles.
@@ -42,11 +44,11 @@ pub(crate) struct PairTexts<'a> {
     pub pairs: &'a [(u32, u32)],
 }
 
-impl PairTexts<'_> {
+impl QueryDocumentPairTexts<'_> {
     /// Returns the SHA-256, in hex, of everything that determines the scores and batches of a
     /// ranker.
-    pub(crate) fn hash(&self, ranker: &NeuralRanker) -> String {
-        self.hash_with(&[
+    pub(crate) fn scoring_hash(&self, ranker: &NeuralRanker) -> String {
+        self.hash_with_settings(&[
             env!("CARGO_PKG_VERSION"),
             &ranker.about.fingerprint,
             &ranker.about.spec,
@@ -58,7 +60,7 @@ impl PairTexts<'_> {
     }
 
     /// Returns the SHA-256, in hex, of the pairs with their texts, and of the given settings.
-    pub(crate) fn hash_with(&self, decisive: &[&str]) -> String {
+    pub(crate) fn hash_with_settings(&self, decisive: &[&str]) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
             hasher.update((text.len() as u64).to_le_bytes());
@@ -92,7 +94,7 @@ pub(crate) struct DetailedScore {
 
 /// The details that are returned with a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ScoreDetail {
+pub(crate) enum ScoreDetailLevel {
     /// Only the score.
     Scores,
     /// The score and the token matches of late interaction.
@@ -116,28 +118,36 @@ enum Query {
 
 impl NeuralRanker {
     /// Scores a few documents for one query, with details.
-    pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<DetailedScore>, Error> {
+    pub(crate) fn score_documents_in_detail(
+        &self,
+        query: &str,
+        texts: &[String],
+    ) -> Result<Vec<DetailedScore>, Error> {
         let texts: Vec<(u32, &str)> = (0..).zip(texts.iter().map(String::as_str)).collect();
         let pairs: Vec<(u32, u32)> = texts.iter().map(|&(place, _)| (0, place)).collect();
-        let prepared = self.prepare(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
-        self.score_in_detail(&prepared, &self.cut_batch(&texts)?, ScoreDetail::Matches)
+        let prepared = self.encode_queries(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
+        self.score_tokenized_batch_in_detail(
+            &prepared,
+            &self.tokenize_batch(&texts)?,
+            ScoreDetailLevel::Matches,
+        )
     }
 
     /// Plans the documents that `pairs` need in batches of at most `token_budget` tokens, and
     /// returns the indices of each batch. For models that read query and document together, a
     /// document counts once for each of its pairs.
-    pub(crate) fn plan(
+    pub(crate) fn plan_scoring_batches(
         &self,
         texts: &[String],
         pairs: &[(u32, u32)],
         token_budget: u32,
     ) -> Result<Vec<Vec<u32>>, Error> {
-        self.plan_side(InputRole::Document, texts, pairs, token_budget)
+        self.plan_side(QueryOrDocumentRole::Document, texts, pairs, token_budget)
     }
 
     fn plan_side(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         texts: &[String],
         pairs: &[(u32, u32)],
         token_budget: u32,
@@ -150,11 +160,11 @@ impl NeuralRanker {
             .map(|&it| texts[it as usize].as_str())
             .collect();
         let cut = match side {
-            InputRole::Query => {
-                let cut = self.cut(side, &written)?.into_iter();
+            QueryOrDocumentRole::Query => {
+                let cut = self.tokenize_texts(side, &written)?.into_iter();
                 cut.map(TokenizedDocument::of).collect()
             }
-            InputRole::Document => self.cut_texts(&written)?,
+            QueryOrDocumentRole::Document => self.split_and_tokenize_documents(&written)?,
         };
         let mut n_pairs = vec![0; needed.len()];
         for (_, text) in pairs {
@@ -162,9 +172,9 @@ impl NeuralRanker {
         }
         let each = cut.iter().zip(n_pairs);
         let lengths: Vec<usize> = each
-            .map(|(text, n)| self.length(&text.passages, n))
+            .map(|(text, n)| self.n_planned_tokens(&text.passages, n))
             .collect();
-        let batches = neural::plan_batches(&lengths, token_budget as usize);
+        let batches = neural::batch_texts_by_length(&lengths, token_budget as usize);
         Ok(batches
             .into_iter()
             .map(|it| it.into_iter().map(|at| needed[at]).collect())
@@ -173,7 +183,7 @@ impl NeuralRanker {
 
     /// Returns the number of tokens that the passages of a document count in a plan: for models
     /// that read query and document together, once for each of its pairs.
-    pub(super) fn length(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
+    pub(super) fn n_planned_tokens(&self, passages: &[TokenizedText], n_pairs: usize) -> usize {
         let n_tokens: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
             ScoringModel::Independent(_) => n_tokens,
@@ -182,7 +192,7 @@ impl NeuralRanker {
     }
 
     /// Encodes the queries that `pairs` need.
-    pub(crate) fn prepare(
+    pub(crate) fn encode_queries(
         &self,
         queries: &[String],
         pairs: &[(u32, u32)],
@@ -190,17 +200,17 @@ impl NeuralRanker {
     ) -> Result<EncodedQueries, Error> {
         let turned: Vec<(u32, u32)> = pairs.iter().map(|&(query, text)| (text, query)).collect();
         let mut encoded: Vec<Option<Query>> = queries.iter().map(|_| None).collect();
-        for batch in self.plan_side(InputRole::Query, queries, &turned, token_budget)? {
+        for batch in self.plan_side(QueryOrDocumentRole::Query, queries, &turned, token_budget)? {
             let written: Vec<&str> = batch
                 .iter()
                 .map(|&it| queries[it as usize].as_str())
                 .collect();
-            let tokens = self.cut(InputRole::Query, &written)?;
+            let tokens = self.tokenize_texts(QueryOrDocumentRole::Query, &written)?;
             let made: Vec<Query> = match &*self.reader {
                 ScoringModel::Joint(_) => tokens.into_iter().map(Query::Tokens).collect(),
                 ScoringModel::Independent(model) => {
                     let read: Vec<&TokenizedText> = tokens.iter().collect();
-                    let vectors = self.encode(model, InputRole::Query, &read)?;
+                    let vectors = self.encode(model, QueryOrDocumentRole::Query, &read)?;
                     let each = vectors.into_iter().zip(&tokens);
                     each.map(|(it, tokens)| Query::Encoded(it, tokens.truncated))
                         .collect()
@@ -228,29 +238,29 @@ impl NeuralRanker {
         prepared: &EncodedQueries,
         texts: &[(u32, T)],
     ) -> Result<Vec<PairScore>, Error> {
-        self.score_cut(prepared, &self.cut_batch(texts)?)
+        self.score_tokenized_batch(prepared, &self.tokenize_batch(texts)?)
     }
 
     /// Tokenizes the documents of a batch. This needs no device, so it can run while the previous
     /// batch is scored.
-    pub(crate) fn cut_batch<T: AsRef<str>>(
+    pub(crate) fn tokenize_batch<T: AsRef<str>>(
         &self,
         texts: &[(u32, T)],
-    ) -> Result<TokenizedBatch, Error> {
+    ) -> Result<TokenizedDocumentBatch, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
-        Ok(TokenizedBatch {
+        Ok(TokenizedDocumentBatch {
             places: texts.iter().map(|it| it.0).collect(),
-            cut: self.cut_texts(&written)?,
+            cut: self.split_and_tokenize_documents(&written)?,
         })
     }
 
     /// Scores all pairs of the documents of a tokenized batch.
-    pub(crate) fn score_cut(
+    pub(crate) fn score_tokenized_batch(
         &self,
         prepared: &EncodedQueries,
-        batch: &TokenizedBatch,
+        batch: &TokenizedDocumentBatch,
     ) -> Result<Vec<PairScore>, Error> {
-        let TokenizedBatch { places, cut } = batch;
+        let TokenizedDocumentBatch { places, cut } = batch;
         match &*self.reader {
             ScoringModel::Joint(cross) => {
                 let mut read = Vec::new();
@@ -274,24 +284,25 @@ impl NeuralRanker {
                 let scores = self.score_together(cross, &read)?;
                 let each = scored.into_iter().map(|(pair, truncated, own)| PairScore {
                     pair,
-                    score: self.passages.combine(&scores[own]),
+                    score: self.passages.combine_scores(&scores[own]),
                     truncated,
                 });
                 Ok(each.collect())
             }
             ScoringModel::Independent(model) => {
-                let encoded = self.encode(model, InputRole::Document, &batch.passages())?;
-                Ok(self.score_encoded(prepared, batch, &encoded))
+                let encoded =
+                    self.encode(model, QueryOrDocumentRole::Document, &batch.passages())?;
+                Ok(self.score_encoded_passages(prepared, batch, &encoded))
             }
         }
     }
 
     /// Scores all pairs of the documents of a tokenized batch, with the requested details.
-    pub(super) fn score_in_detail(
+    pub(super) fn score_tokenized_batch_in_detail(
         &self,
         prepared: &EncodedQueries,
-        batch: &TokenizedBatch,
-        detail: ScoreDetail,
+        batch: &TokenizedDocumentBatch,
+        detail: ScoreDetailLevel,
     ) -> Result<Vec<DetailedScore>, Error> {
         let of_pair = |scored: PairScore, matches| DetailedScore {
             pair: scored.pair,
@@ -300,28 +311,29 @@ impl NeuralRanker {
             matches,
         };
         match (&*self.reader, detail) {
-            (ScoringModel::Independent(model), ScoreDetail::Matches) => {
-                let encoded = self.encode(model, InputRole::Document, &batch.passages())?;
+            (ScoringModel::Independent(model), ScoreDetailLevel::Matches) => {
+                let encoded =
+                    self.encode(model, QueryOrDocumentRole::Document, &batch.passages())?;
                 let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
-                    let shown = self.passages.best_passage(compared.scores);
+                    let shown = self.passages.best_passage_index(compared.scores);
                     let shown = shown.map(|it| &compared.passages[it]);
-                    let matches = shown.and_then(|it| model.matches(compared.query, it));
+                    let matches = shown.and_then(|it| model.token_matches(compared.query, it));
                     of_pair(scored, matches.map(to_wire))
                 });
                 Ok(scored)
             }
             (ScoringModel::Independent(_) | ScoringModel::Joint(_), _) => {
-                let scored = self.score_cut(prepared, batch)?.into_iter();
+                let scored = self.score_tokenized_batch(prepared, batch)?.into_iter();
                 Ok(scored.map(|it| of_pair(it, None)).collect())
             }
         }
     }
 
     /// Scores all pairs of the documents of a batch from their encoded passages.
-    pub(super) fn score_encoded(
+    pub(super) fn score_encoded_passages(
         &self,
         prepared: &EncodedQueries,
-        batch: &TokenizedBatch,
+        batch: &TokenizedDocumentBatch,
         encoded: &[EncodedInput],
     ) -> Vec<PairScore> {
         self.compare(prepared, batch, encoded, |scored, _| scored)
@@ -332,7 +344,7 @@ impl NeuralRanker {
     fn compare<T: Send>(
         &self,
         prepared: &EncodedQueries,
-        TokenizedBatch { places, cut }: &TokenizedBatch,
+        TokenizedDocumentBatch { places, cut }: &TokenizedDocumentBatch,
         encoded: &[EncodedInput],
         make: impl Fn(PairScore, ScoredPassages<'_>) -> T + Sync,
     ) -> Vec<T> {
@@ -356,7 +368,7 @@ impl NeuralRanker {
                 let scores: Vec<f64> = scores.collect();
                 let scored = PairScore {
                     pair,
-                    score: self.passages.combine(&scores),
+                    score: self.passages.combine_scores(&scores),
                     truncated: *of_query || cut[at].truncated,
                 };
                 let compared = ScoredPassages {
@@ -378,17 +390,17 @@ impl NeuralRanker {
     /// are batched, within the usual token budget.
     fn score_together(
         &self,
-        cross: &JointEncoder,
+        cross: &JointInputModel,
         pairs: &[TokenizedPair],
     ) -> Result<Vec<f64>, Error> {
         let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
         let mut scores = vec![0.0; pairs.len()];
-        for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
+        for batch in neural::batch_texts_by_length(&lengths, TOKEN_BUDGET as usize) {
             let read: Vec<&TokenizedPair> = batch.iter().map(|&it| &pairs[it]).collect();
             let scored = self
                 .monitor
-                .run(&read, &|it| it.ids.len(), &|it| cross.score(it))
-                .map_err(Error::model(&self.about.spec))?;
+                .run_forward_passes(&read, &|it| it.ids.len(), &|it| cross.score(it))
+                .map_err(Error::model_error_converter(&self.about.spec))?;
             for (place, score) in batch.into_iter().zip(scored) {
                 scores[place] = score;
             }
@@ -396,7 +408,11 @@ impl NeuralRanker {
         Ok(scores)
     }
 
-    pub(super) fn cut(&self, side: InputRole, texts: &[&str]) -> Result<Vec<TokenizedText>, Error> {
+    pub(super) fn tokenize_texts(
+        &self,
+        side: QueryOrDocumentRole,
+        texts: &[&str],
+    ) -> Result<Vec<TokenizedText>, Error> {
         let cut = texts
             .par_iter()
             .map(|it| match &*self.reader {
@@ -404,12 +420,18 @@ impl NeuralRanker {
                 ScoringModel::Joint(cross) => cross.tokenize(side, it),
             })
             .collect::<Result<_, _>>();
-        cut.map_err(Error::model(&self.about.spec))
+        cut.map_err(Error::model_error_converter(&self.about.spec))
     }
 
     /// Returns the beginning of a text with at most `most` tokens, or as many as the model reads.
-    pub(super) fn first_tokens<'a>(&self, text: &'a str, most: usize) -> Result<&'a str, Error> {
-        let tokens = self.cut(InputRole::Document, &[text])?.remove(0);
+    pub(super) fn truncate_to_tokens<'a>(
+        &self,
+        text: &'a str,
+        most: usize,
+    ) -> Result<&'a str, Error> {
+        let tokens = self
+            .tokenize_texts(QueryOrDocumentRole::Document, &[text])?
+            .remove(0);
         // Tokens of a prompt have spans that end at 0.
         let mut ends = tokens.spans.iter().map(|it| it.1).filter(|&it| it > 0);
         let end = ends.nth(most.saturating_sub(1));
@@ -418,13 +440,18 @@ impl NeuralRanker {
     }
 
     /// Splits documents into passages and tokenizes them.
-    pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<TokenizedDocument>, Error> {
+    pub(super) fn split_and_tokenize_documents(
+        &self,
+        texts: &[&str],
+    ) -> Result<Vec<TokenizedDocument>, Error> {
         let read: Vec<DocumentPassages<'_>> = texts
             .iter()
             .map(|it| self.passages.split_document(it))
             .collect();
         let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
-        let mut tokens = self.cut(InputRole::Document, &passages)?.into_iter();
+        let mut tokens = self
+            .tokenize_texts(QueryOrDocumentRole::Document, &passages)?
+            .into_iter();
         let each = read.iter().map(|it| {
             let passages: Vec<TokenizedText> = tokens.by_ref().take(it.passages.len()).collect();
             let truncated = it.truncated || passages.iter().any(|it| it.truncated);
@@ -438,16 +465,16 @@ impl NeuralRanker {
 
     fn encode(
         &self,
-        model: &IndependentEncoder,
-        side: InputRole,
+        model: &SeparateInputEncoder,
+        side: QueryOrDocumentRole,
         tokens: &[&TokenizedText],
     ) -> Result<Vec<EncodedInput>, Error> {
-        self.in_batches(tokens, |it| model.encode(side, it))
+        self.run_in_token_batches(tokens, |it| model.encode(side, it))
     }
 
     /// Runs `work` on all inputs at once if they fit into the usual token budget, as planned
     /// batches do, and otherwise in several batches.
-    pub(super) fn in_batches<T>(
+    pub(super) fn run_in_token_batches<T>(
         &self,
         tokens: &[&TokenizedText],
         work: impl Fn(&[&TokenizedText]) -> Result<Vec<T>, neural::Error>,
@@ -455,14 +482,16 @@ impl NeuralRanker {
         let budget = TOKEN_BUDGET as usize;
         let lengths: Vec<usize> = tokens.iter().map(|it| it.ids.len()).collect();
         let encode = |tokens: &[&TokenizedText]| {
-            let encoded = self.monitor.run(tokens, &|it| it.ids.len(), &|it| work(it));
-            encoded.map_err(Error::model(&self.about.spec))
+            let encoded = self
+                .monitor
+                .run_forward_passes(tokens, &|it| it.ids.len(), &|it| work(it));
+            encoded.map_err(Error::model_error_converter(&self.about.spec))
         };
         if lengths.iter().sum::<usize>() <= budget || tokens.len() == 1 {
             return encode(tokens);
         }
         let mut placed: Vec<(usize, T)> = Vec::with_capacity(tokens.len());
-        for batch in neural::plan_batches(&lengths, budget) {
+        for batch in neural::batch_texts_by_length(&lengths, budget) {
             let read: Vec<&TokenizedText> = batch.iter().map(|&it| tokens[it]).collect();
             placed.extend(batch.into_iter().zip(encode(&read)?));
         }
@@ -479,14 +508,14 @@ struct ScoredPassages<'a> {
 }
 
 /// The tokenized documents of one batch.
-pub(crate) struct TokenizedBatch {
+pub(crate) struct TokenizedDocumentBatch {
     /// The indices of the documents.
     places: Vec<u32>,
     /// The tokenized documents, in the same order.
     cut: Vec<TokenizedDocument>,
 }
 
-impl TokenizedBatch {
+impl TokenizedDocumentBatch {
     /// Returns the tokenized passages of all documents in the batch, in their order.
     pub(super) fn passages(&self) -> Vec<&TokenizedText> {
         self.cut.iter().flat_map(|it| &it.passages).collect()
@@ -520,7 +549,7 @@ impl EncodedQueries {
     }
 }
 
-fn to_wire(matches: neural::TokenMatches) -> TokenSimilarities {
+fn to_wire(matches: neural::TokenPairCosines) -> TokenSimilarities {
     let words = |tokens: Vec<neural::SubwordToken>| tokens.into_iter().map(|it| it.token).collect();
     TokenSimilarities {
         query_tokens: words(matches.query),

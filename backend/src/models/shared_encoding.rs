@@ -6,7 +6,8 @@ use neural::{EmbeddingModel, EncodedText, TokenizedText};
 use crate::error::Error;
 use crate::models::architecture::EncodedInput;
 use crate::models::{
-    EncodedQueries, NeuralRanker, PairScore, PairTexts, TOKEN_BUDGET, TokenizedBatch,
+    EncodedQueries, NeuralRanker, PairScore, QueryDocumentPairTexts, TOKEN_BUDGET,
+    TokenizedDocumentBatch,
 };
 use crate::store::partial_scores::PartialScores;
 
@@ -15,12 +16,12 @@ impl NeuralRanker {
     /// again. `done` is called with the number of scored pairs after each batch.
     pub(crate) fn score_pairs(
         &self,
-        listed: &PairTexts<'_>,
+        listed: &QueryDocumentPairTexts<'_>,
         draft: &mut PartialScores,
         done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
         let draft = std::slice::from_mut(draft);
-        let mut each = score_shared_encoding(&[self], listed, draft, done)?;
+        let mut each = score_with_shared_encodings(&[self], listed, draft, done)?;
         Ok(each.pop().unwrap_or_default())
     }
 }
@@ -41,13 +42,13 @@ type Scored = Vec<(usize, Vec<PairScore>)>;
 /// bits as those of each ranker alone. `done` is called with the number of pairs that all rankers
 /// have scored. While a batch is scored, the next one is tokenized and the previous one is stored,
 /// so three batches are in memory.
-pub(crate) fn score_shared_encoding(
+pub(crate) fn score_with_shared_encodings(
     rankers: &[&NeuralRanker],
-    listed: &PairTexts<'_>,
+    listed: &QueryDocumentPairTexts<'_>,
     drafts: &mut [PartialScores],
     mut done: impl FnMut(usize),
 ) -> Result<Vec<Vec<PairScore>>, Error> {
-    let PairTexts {
+    let QueryDocumentPairTexts {
         queries,
         documents: texts,
         pairs,
@@ -57,14 +58,18 @@ pub(crate) fn score_shared_encoding(
     };
     let prepared = rankers
         .iter()
-        .map(|it| it.prepare(queries, pairs, TOKEN_BUDGET));
+        .map(|it| it.encode_queries(queries, pairs, TOKEN_BUDGET));
     let prepared: Vec<EncodedQueries> = prepared.collect::<Result<_, Error>>()?;
     let mut scores: Vec<Vec<PairScore>> = vec![Vec::with_capacity(pairs.len()); rankers.len()];
     let mut missing = Vec::new();
-    for (texts, number) in first.plan(texts, pairs, TOKEN_BUDGET)?.into_iter().zip(0..) {
+    for (texts, number) in first
+        .plan_scoring_batches(texts, pairs, TOKEN_BUDGET)?
+        .into_iter()
+        .zip(0..)
+    {
         let mut who = Vec::new();
         for (at, draft) in drafts.iter().enumerate() {
-            match draft.batch(number) {
+            match draft.batch_scores(number) {
                 Some(known) => scores[at].extend(known),
                 None => who.push(at),
             }
@@ -92,7 +97,7 @@ pub(crate) fn score_shared_encoding(
         };
         let text = |place: u32| (place, texts[place as usize].as_str());
         let batch: Vec<(u32, &str)> = batch.into_iter().map(text).collect();
-        Ok::<_, Error>(Some((number, who, first.cut_batch(&batch)?)))
+        Ok::<_, Error>(Some((number, who, first.tokenize_batch(&batch)?)))
     };
     let mut ahead = cut_next()?;
     let mut behind: Option<(u32, Scored)> = None;
@@ -129,7 +134,7 @@ pub(crate) fn score_shared_encoding(
 
 fn keep(drafts: &mut [PartialScores], number: u32, scored: &Scored) -> Result<(), Error> {
     let mut each = scored.iter();
-    each.try_for_each(|(at, scores)| drafts[*at].save_batch(number, scores))
+    each.try_for_each(|(at, scores)| drafts[*at].append_batch(number, scores))
 }
 
 fn take(scores: &mut [Vec<PairScore>], scored: Scored) {
@@ -141,14 +146,15 @@ fn take(scores: &mut [Vec<PairScore>], scored: Scored) {
 /// Scores a batch with some rankers, which are given with their indices.
 fn score_batch(
     readers: &[(usize, &NeuralRanker, &EncodedQueries)],
-    batch: &TokenizedBatch,
+    batch: &TokenizedDocumentBatch,
 ) -> Result<Scored, Error> {
-    let models = readers.iter().map(|it| it.1.dense()).collect();
+    let models = readers.iter().map(|it| it.1.as_dense_encoder()).collect();
     let (first, models) = match (readers, models) {
         ([(_, first, _), _, ..], Some(models)) => (first, models),
         _ => {
             let each = readers.iter();
-            let scored = each.map(|&(at, it, prepared)| Ok((at, it.score_cut(prepared, batch)?)));
+            let scored = each
+                .map(|&(at, it, prepared)| Ok((at, it.score_tokenized_batch(prepared, batch)?)));
             return scored.collect();
         }
     };
@@ -159,7 +165,7 @@ fn score_batch(
         let of_text = |_| each.iter_mut().filter_map(Iterator::next).collect();
         Ok((0..tokens.len()).map(of_text).collect())
     };
-    let encoded: Vec<Vec<EncodedText>> = first.in_batches(&batch.passages(), encode)?;
+    let encoded: Vec<Vec<EncodedText>> = first.run_in_token_batches(&batch.passages(), encode)?;
     let mut by_model: Vec<Vec<EncodedInput>> = models.iter().map(|_| Vec::new()).collect();
     for of_text in encoded {
         for (vectors, of_model) in of_text.into_iter().zip(&mut by_model) {
@@ -168,7 +174,7 @@ fn score_batch(
     }
     let each = readers.iter().zip(by_model);
     let scored = each.map(|(&(at, ranker, prepared), encoded)| {
-        (at, ranker.score_encoded(prepared, batch, &encoded))
+        (at, ranker.score_encoded_passages(prepared, batch, &encoded))
     });
     Ok(scored.collect())
 }

@@ -1,13 +1,13 @@
 //! Parses model specs: the name, the use, and how long documents are read.
 
-use neural::{Architecture, EmbeddingKind};
+use neural::{EmbeddingComparison, RankerArchitecture};
 
 use crate::models::passages::PassageStrategy;
 
 /// How a model is used as a ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ModelUse {
-    Dense(EmbeddingKind),
+pub(super) enum NeuralRankerKind {
+    Dense(EmbeddingComparison),
     Splade,
     CrossEncoder,
     Colbert,
@@ -15,64 +15,70 @@ pub(super) enum ModelUse {
     MonoT5,
 }
 
-impl ModelUse {
-    pub(super) const ALL: [ModelUse; 7] = [
-        ModelUse::Dense(EmbeddingKind::BiEncoder),
-        ModelUse::Dense(EmbeddingKind::LateInteraction),
-        ModelUse::Splade,
-        ModelUse::CrossEncoder,
-        ModelUse::Colbert,
-        ModelUse::Epic,
-        ModelUse::MonoT5,
+impl NeuralRankerKind {
+    pub(super) const ALL: [NeuralRankerKind; 7] = [
+        NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder),
+        NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction),
+        NeuralRankerKind::Splade,
+        NeuralRankerKind::CrossEncoder,
+        NeuralRankerKind::Colbert,
+        NeuralRankerKind::Epic,
+        NeuralRankerKind::MonoT5,
     ];
 
     /// The uses of every encoder.
-    pub(super) const ENCODER: &'static [ModelUse] = &[
-        ModelUse::Dense(EmbeddingKind::BiEncoder),
-        ModelUse::Dense(EmbeddingKind::LateInteraction),
+    pub(super) const ENCODER: &'static [NeuralRankerKind] = &[
+        NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder),
+        NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction),
     ];
 
     /// Returns the use that `ranker.toml` declares.
-    pub(super) fn from_architecture(architecture: Architecture) -> &'static [ModelUse] {
+    pub(super) fn kinds_of_architecture(
+        architecture: RankerArchitecture,
+    ) -> &'static [NeuralRankerKind] {
         match architecture {
-            Architecture::BiEncoder => &[ModelUse::Dense(EmbeddingKind::BiEncoder)],
-            Architecture::LateInteraction => &[ModelUse::Dense(EmbeddingKind::LateInteraction)],
-            Architecture::Splade => &[ModelUse::Splade],
-            Architecture::CrossEncoder => &[ModelUse::CrossEncoder],
-            Architecture::Colbert => &[ModelUse::Colbert],
-            Architecture::Epic => &[ModelUse::Epic],
-            Architecture::MonoT5 => &[ModelUse::MonoT5],
+            RankerArchitecture::BiEncoder => {
+                &[NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder)]
+            }
+            RankerArchitecture::LateInteraction => &[NeuralRankerKind::Dense(
+                EmbeddingComparison::LateInteraction,
+            )],
+            RankerArchitecture::Splade => &[NeuralRankerKind::Splade],
+            RankerArchitecture::CrossEncoder => &[NeuralRankerKind::CrossEncoder],
+            RankerArchitecture::Colbert => &[NeuralRankerKind::Colbert],
+            RankerArchitecture::Epic => &[NeuralRankerKind::Epic],
+            RankerArchitecture::MonoT5 => &[NeuralRankerKind::MonoT5],
         }
     }
 
-    pub(super) fn suffix(self) -> &'static str {
+    pub(super) fn spec_suffix(self) -> &'static str {
         match self {
-            ModelUse::Dense(EmbeddingKind::BiEncoder) => ":bi",
-            ModelUse::Dense(EmbeddingKind::LateInteraction) => ":late",
-            ModelUse::Splade => ":splade",
-            ModelUse::CrossEncoder => ":cross",
-            ModelUse::Colbert => ":colbert",
-            ModelUse::Epic => ":epic",
-            ModelUse::MonoT5 => ":monot5",
+            NeuralRankerKind::Dense(EmbeddingComparison::BiEncoder) => ":bi",
+            NeuralRankerKind::Dense(EmbeddingComparison::LateInteraction) => ":late",
+            NeuralRankerKind::Splade => ":splade",
+            NeuralRankerKind::CrossEncoder => ":cross",
+            NeuralRankerKind::Colbert => ":colbert",
+            NeuralRankerKind::Epic => ":epic",
+            NeuralRankerKind::MonoT5 => ":monot5",
         }
     }
 }
 
 /// The parts of a spec. An unknown suffix is part of the name.
-pub(super) struct ModelSpec<'a> {
+pub(super) struct ParsedModelSpec<'a> {
     pub(super) name: &'a str,
-    pub(super) model_use: Option<ModelUse>,
+    pub(super) model_use: Option<NeuralRankerKind>,
     pub(super) passages: PassageStrategy,
 }
 
-impl ModelSpec<'_> {
-    pub(super) fn parse(spec: &str) -> ModelSpec<'_> {
+impl ParsedModelSpec<'_> {
+    pub(super) fn parse(spec: &str) -> ParsedModelSpec<'_> {
         let (spec, reading) = PassageStrategy::parse_suffix(spec);
-        let ended = ModelUse::ALL.into_iter().find_map(|it| {
-            let name = spec.strip_suffix(it.suffix())?;
+        let ended = NeuralRankerKind::ALL.into_iter().find_map(|it| {
+            let name = spec.strip_suffix(it.spec_suffix())?;
             Some((name, it))
         });
-        ModelSpec {
+        ParsedModelSpec {
             name: ended.map_or(spec, |it| it.0),
             model_use: ended.map(|it| it.1),
             passages: reading,
@@ -81,6 +87,10 @@ impl ModelSpec<'_> {
 }
 
 /// Formats a spec from its parts.
-pub(super) fn spec(name: &str, used: ModelUse, reading: PassageStrategy) -> String {
-    format!("{name}{}{reading}", used.suffix())
+pub(super) fn format_model_spec(
+    name: &str,
+    used: NeuralRankerKind,
+    reading: PassageStrategy,
+) -> String {
+    format!("{name}{}{reading}", used.spec_suffix())
 }

@@ -1,44 +1,47 @@
 //! Score stability checks: some pairs of a run are scored again, alone, in other batches, and with
 //! another precision or device.
 
-use neural::{ComputeTarget, Device, Precision};
+use neural::{Device, DeviceAndPrecision, FloatPrecision};
 use shared::score::rescoring::{
-    ComputeEnvironment, RescoredPairs, RescoringCondition, RescoringRecord,
+    RescoredPairs, RescoringCondition, RescoringRecord, ScoringEnvironment,
 };
 
 use crate::error::Error;
-use crate::models::{NeuralRanker, PairScore, PairTexts, TOKEN_BUDGET};
+use crate::models::{NeuralRanker, PairScore, QueryDocumentPairTexts, TOKEN_BUDGET};
 use crate::store::partial_scores::PartialScores;
 
 /// Returns the conditions with another precision or device under which pairs are scored again.
-fn elsewhere(run: ComputeTarget) -> Vec<(RescoringCondition, ComputeTarget)> {
-    let on_cpu = (RescoringCondition::CpuF32, ComputeTarget::from(Device::Cpu));
-    let here = |condition, precision| (condition, ComputeTarget { precision, ..run });
+fn elsewhere(run: DeviceAndPrecision) -> Vec<(RescoringCondition, DeviceAndPrecision)> {
+    let on_cpu = (
+        RescoringCondition::CpuF32,
+        DeviceAndPrecision::from(Device::Cpu),
+    );
+    let here = |condition, precision| (condition, DeviceAndPrecision { precision, ..run });
     let fewer = [
-        here(RescoringCondition::F16, Precision::F16),
-        here(RescoringCondition::Bf16, Precision::Bf16),
+        here(RescoringCondition::F16, FloatPrecision::F16),
+        here(RescoringCondition::Bf16, FloatPrecision::Bf16),
     ];
     match (run.device, run.precision) {
         // One condition is enough on the CPU, which is slow.
-        (Device::Cpu, Precision::F32) => vec![fewer[0]],
-        (Device::Cuda(_) | Device::Metal(_), Precision::F32) => {
+        (Device::Cpu, FloatPrecision::F32) => vec![fewer[0]],
+        (Device::Cuda(_) | Device::Metal(_), FloatPrecision::F32) => {
             [fewer.as_slice(), &[on_cpu]].concat()
         }
-        (_, Precision::F16 | Precision::Bf16) => vec![on_cpu],
+        (_, FloatPrecision::F16 | FloatPrecision::Bf16) => vec![on_cpu],
     }
 }
 
 impl NeuralRanker {
     /// Scores the pairs `sample` (indices into the pairs of a run) again under every condition that
     /// is available here. Returns `None` if `go_on` returns false in between.
-    pub(crate) fn certify(
+    pub(crate) fn check_score_stability(
         &self,
-        run: &PairTexts<'_>,
+        run: &QueryDocumentPairTexts<'_>,
         sample: &[u32],
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<RescoringRecord>, Error> {
         let pairs: Vec<(u32, u32)> = sample.iter().map(|&it| run.pairs[it as usize]).collect();
-        let listed = &PairTexts {
+        let listed = &QueryDocumentPairTexts {
             pairs: &pairs,
             ..*run
         };
@@ -73,9 +76,9 @@ impl NeuralRanker {
             }
         }
         Ok(Some(RescoringRecord {
-            environment: ComputeEnvironment {
-                activation: self.activation(),
-                ..ComputeEnvironment::new(self.computing.device, self.computing.precision)
+            environment: ScoringEnvironment {
+                activation: self.activation_function(),
+                ..ScoringEnvironment::new(self.computing.device, self.computing.precision)
             },
             rescored: again,
         }))
@@ -85,8 +88,8 @@ impl NeuralRanker {
     /// another precision. Returns an error if the weights have changed.
     fn once_more(
         &self,
-        listed: &PairTexts<'_>,
-        computing: ComputeTarget,
+        listed: &QueryDocumentPairTexts<'_>,
+        computing: DeviceAndPrecision,
     ) -> Result<Vec<f64>, Error> {
         let other = self.place.load(computing, &[], |_| Ok(self.model_use))?;
         if other.weights_sha256 != self.weights_sha256 {
@@ -95,14 +98,14 @@ impl NeuralRanker {
                 reason: "has other weights by now".to_owned(),
             });
         }
-        let other = other.with_passages(self.passages);
+        let other = other.with_passage_strategy(self.passages);
         let scored = other.score_pairs(listed, &mut PartialScores::in_memory(), |_| {})?;
         Ok(scored.iter().map(|it| it.score).collect())
     }
 
     fn each_alone(
         &self,
-        listed: &PairTexts<'_>,
+        listed: &QueryDocumentPairTexts<'_>,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<f64>>, Error> {
         let alone = |&(query, text): &(u32, u32)| {
@@ -111,23 +114,27 @@ impl NeuralRanker {
             }
             let (query, text) = (query as usize, text as usize);
             let (query, text) = (&listed.queries[query..=query], &listed.documents[text]);
-            let prepared = self.prepare(query, &[(0, 0)], TOKEN_BUDGET)?;
+            let prepared = self.encode_queries(query, &[(0, 0)], TOKEN_BUDGET)?;
             let scored = self.score_batch(&prepared, &[(0, text)])?;
             Ok(Some(scored[0].score))
         };
         listed.pairs.iter().map(alone).collect()
     }
 
-    fn in_other_order(&self, listed: &PairTexts<'_>) -> Result<Vec<f64>, Error> {
-        let PairTexts {
+    fn in_other_order(&self, listed: &QueryDocumentPairTexts<'_>) -> Result<Vec<f64>, Error> {
+        let QueryDocumentPairTexts {
             queries,
             documents: texts,
             pairs,
         } = *listed;
         let budget = TOKEN_BUDGET / 2;
-        let prepared = self.prepare(queries, pairs, budget)?;
+        let prepared = self.encode_queries(queries, pairs, budget)?;
         let mut scored: Vec<PairScore> = Vec::with_capacity(pairs.len());
-        for batch in self.plan(texts, pairs, budget)?.iter().rev() {
+        for batch in self
+            .plan_scoring_batches(texts, pairs, budget)?
+            .iter()
+            .rev()
+        {
             let turned = batch.iter().rev();
             let batch: Vec<(u32, &str)> = turned
                 .map(|&it| (it, texts[it as usize].as_str()))

@@ -30,10 +30,10 @@ pub(crate) fn copy_tiny(name: &str, files: &[&str]) -> (tempfile::TempDir, PathB
 #[test]
 fn one_folder_gives_two_rankers() {
     let models = tiny();
-    assert_eq!(models.specs(), ["tiny:bi", "tiny:late"]);
+    assert_eq!(models.ranker_specs(), ["tiny:bi", "tiny:late"]);
     let (bi, late) = (
-        models.get("tiny:bi").unwrap(),
-        models.get("tiny:late").unwrap(),
+        models.get_or_load_ranker("tiny:bi").unwrap(),
+        models.get_or_load_ranker("tiny:late").unwrap(),
     );
     assert_ne!(bi.about.fingerprint, late.about.fingerprint);
     assert_eq!(bi.about.note, None);
@@ -42,14 +42,18 @@ fn one_folder_gives_two_rankers() {
         Some("not fine-tuned for late interaction")
     );
     assert!(
-        Arc::ptr_eq(&bi, &models.get("tiny").unwrap()),
+        Arc::ptr_eq(&bi, &models.get_or_load_ranker("tiny").unwrap()),
         "loaded once, and :bi is meant"
     );
 }
 
 #[test]
 fn what_is_not_there_is_named_with_what_is() {
-    let error = tiny().get("minilm").err().unwrap().to_string();
+    let error = tiny()
+        .get_or_load_ranker("minilm")
+        .err()
+        .unwrap()
+        .to_string();
     assert_eq!(
         error,
         "there is no model named `minilm` among `tiny:bi`, `tiny:late`"
@@ -70,7 +74,11 @@ fn a_folder_without_weights_or_with_wrong_ones_says_so() {
     let (_home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
     let load = || {
         let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
-        models.get("half:bi").err().unwrap().to_string()
+        models
+            .get_or_load_ranker("half:bi")
+            .err()
+            .unwrap()
+            .to_string()
     };
     assert!(load().contains("has no model.safetensors"), "{}", load());
     fs::write(folder.join("model.safetensors"), "cut off").unwrap();
@@ -89,19 +97,21 @@ fn a_folder_without_weights_or_with_wrong_ones_says_so() {
 
 #[test]
 fn a_few_texts_and_many_pairs_agree() {
-    let ranker = tiny().get("tiny:late").unwrap();
+    let ranker = tiny().get_or_load_ranker("tiny:late").unwrap();
     let queries = ["a b c".to_owned(), "d e".to_owned()];
     let texts: Vec<String> = (1..40).map(|it| "a b d f ".repeat(it)).collect();
     let (scores, steps) = score_all(&ranker, &queries, &texts);
     assert_eq!(steps.last(), Some(&(2 * 39)));
-    let said = ranker.say(&queries[0], &texts).unwrap();
+    let said = ranker
+        .score_documents_in_detail(&queries[0], &texts)
+        .unwrap();
     assert!(said.iter().all(|it| it.matches.is_some()));
     assert!(scores[38].truncated && !scores[0].truncated);
 }
 
 #[test]
 fn what_was_scored_before_a_stop_is_not_scored_again() {
-    let ranker = tiny().get("tiny:bi").unwrap();
+    let ranker = tiny().get_or_load_ranker("tiny:bi").unwrap();
     let queries = ["a b c".to_owned()];
     let texts: Vec<String> = (1..600).map(|it| "a b d f ".repeat(it % 40)).collect();
     let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
@@ -111,15 +121,16 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
     let scores = scores.unwrap();
     assert!(steps.len() > 3, "{steps:?}");
     let folder = tempfile::tempdir().unwrap();
-    let open = || PartialScores::open(folder.path(), &listed.hash(&ranker)).unwrap();
+    let open =
+        || PartialScores::load_and_lock(folder.path(), &listed.scoring_hash(&ranker)).unwrap();
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         ranker.score_pairs(&listed, &mut open(), |n| assert!(n < steps[1], "stop"))
     }));
     assert!(stopped.is_err());
     let mut again = open();
-    let of_first = again.batch(0).unwrap();
+    let of_first = again.batch_scores(0).unwrap();
     assert_eq!(of_first.len(), steps[0]);
-    assert!(again.batch(1).is_some() && again.batch(2).is_none());
+    assert!(again.batch_scores(1).is_some() && again.batch_scores(2).is_none());
     assert_eq!(
         ranker.score_pairs(&listed, &mut again, |_| {}).unwrap(),
         scores
@@ -133,20 +144,23 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let pairs: Vec<(u32, u32)> = (0..299).map(|it| (it % 2, it)).collect();
     let listed = listed(&queries, &texts, &pairs);
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
-        let ranker = tiny().get(spec).unwrap();
+        let ranker = tiny().get_or_load_ranker(spec).unwrap();
         let scores = ranker.score_pairs(&listed, &mut PartialScores::in_memory(), |_| {});
         (scores.unwrap(), ranker.inference_counts())
     });
     let models = tiny();
-    let rankers = ["tiny:bi", "tiny:late", "tiny:bi+maxp"].map(|it| models.get(it).unwrap());
+    let rankers =
+        ["tiny:bi", "tiny:late", "tiny:bi+maxp"].map(|it| models.get_or_load_ranker(it).unwrap());
     let [bi, late, parts] = &rankers;
     assert!(bi.has_same_encoding(late) && !bi.has_same_encoding(parts));
-    assert!(!bi.has_same_encoding(&tiny().get("tiny:late").unwrap()));
+    assert!(!bi.has_same_encoding(&tiny().get_or_load_ranker("tiny:late").unwrap()));
 
     let folder = tempfile::tempdir().unwrap();
-    let open = |it: &NeuralRanker| PartialScores::open(folder.path(), &listed.hash(it)).unwrap();
+    let open = |it: &NeuralRanker| {
+        PartialScores::load_and_lock(folder.path(), &listed.scoring_hash(it)).unwrap()
+    };
     let mut drafts = [open(bi), open(late)];
-    let scores = score_shared_encoding(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
+    let scores = score_with_shared_encodings(&[bi, late], &listed, &mut drafts, |_| {}).unwrap();
     assert_eq!(scores[0], alone[0].0);
     assert_eq!(scores[1], alone[1].0);
     // Each ranker has encoded the queries itself.
@@ -157,16 +171,18 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
 
     // One ranker has only the first batch, the other has all, as after a crash between two records.
     drop(drafts);
-    let first = open(late).batch(0).unwrap().to_vec();
+    let first = open(late).batch_scores(0).unwrap().to_vec();
     let behind = tempfile::tempdir().unwrap();
-    let behind = || PartialScores::open(behind.path(), &listed.hash(late)).unwrap();
-    behind().save_batch(0, &first).unwrap();
+    let behind =
+        || PartialScores::load_and_lock(behind.path(), &listed.scoring_hash(late)).unwrap();
+    behind().append_batch(0, &first).unwrap();
     let before = late.inference_counts();
-    let again = score_shared_encoding(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
+    let again =
+        score_with_shared_encodings(&[bi, late], &listed, &mut [open(bi), behind()], |_| {});
     assert_eq!(again.unwrap(), scores);
     let n_missing = n_texts - first.len() as u64;
     assert_eq!(
-        late.inference_counts().since(before).sequences,
+        late.inference_counts().minus_earlier(before).sequences,
         n_missing + 2
     );
 }
@@ -189,8 +205,8 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
 fn a_folder_with_a_head_for_masked_tokens_weighs_the_vocabulary_too() {
     let models = ModelRegistry::new(&[fixture("splade-tiny")], Device::Cpu).unwrap();
     let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
-    assert_eq!(models.specs(), specs);
-    let ranker = models.get(specs[2]).unwrap();
+    assert_eq!(models.ranker_specs(), specs);
+    let ranker = models.get_or_load_ranker(specs[2]).unwrap();
     let queries = ["where do rivers end".to_owned()];
     let texts: Vec<String> = (0..90).map(|it| "a river flows ".repeat(it % 30)).collect();
     let (scores, _) = score_all(&ranker, &queries, &texts);
@@ -205,9 +221,9 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         ("dense-tiny", ":bi"),
     ] {
         let models = ModelRegistry::new(&[fixture(name)], Device::Cpu).unwrap();
-        assert_eq!(models.specs()[0], format!("{name}{used}"));
-        assert_eq!(models.specs().len() == 1, used != ":bi");
-        let ranker = models.get(name).unwrap();
+        assert_eq!(models.ranker_specs()[0], format!("{name}{used}"));
+        assert_eq!(models.ranker_specs().len() == 1, used != ":bi");
+        let ranker = models.get_or_load_ranker(name).unwrap();
         // The first text occurs as a query and as a document; each is encoded in its role.
         let queries = ["where do rivers end".to_owned(), "a lake".to_owned()];
         let mut texts: Vec<String> = (0..300)
@@ -216,7 +232,9 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
         texts[0].clone_from(&queries[0]);
         let (scores, _) = score_all(&ranker, &queries, &texts);
         assert!(scores[29].truncated && !scores[1].truncated, "{name}");
-        let said = ranker.say(&queries[0], &texts[..2]).unwrap();
+        let said = ranker
+            .score_documents_in_detail(&queries[0], &texts[..2])
+            .unwrap();
         assert_eq!(said[0].matches.is_some(), used == ":colbert");
         for matches in said.into_iter().filter_map(|it| it.matches) {
             assert_eq!(matches.query_tokens[1], "[unused0]");
@@ -239,16 +257,16 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
         ("architecture = \"colbert\"", &["said:colbert"]),
     ] {
         fs::write(folder.join(RANKER), ranker).unwrap();
-        assert_eq!(models.specs(), specs);
+        assert_eq!(models.ranker_specs(), specs);
     }
-    let refused = models.get("said").err().unwrap().to_string();
+    let refused = models.get_or_load_ranker("said").err().unwrap().to_string();
     assert!(refused.contains("no tensor `linear.weight`"), "{refused}");
     fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
-    assert_eq!(models.specs(), ["said:bi", "said:late"]);
+    assert_eq!(models.ranker_specs(), ["said:bi", "said:late"]);
     // The same error for every spec, since it has to be fixed first.
     let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     for wanted in ["said", "said:late", "said:colbert", "said:monot5"] {
-        let refused = models.get(wanted).err().unwrap().to_string();
+        let refused = models.get_or_load_ranker(wanted).err().unwrap().to_string();
         assert!(refused.contains("unknown variant `late`"), "{refused}");
     }
     let failed: Vec<String> = models.load_failures().into_iter().map(|it| it.0).collect();
@@ -259,24 +277,28 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
 fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
     let models = tiny();
     for wanted in ["tiny:cross", "tiny:splade", "tiny:monot5+maxp"] {
-        let error = models.get(wanted).err().unwrap();
+        let error = models.get_or_load_ranker(wanted).err().unwrap();
         assert!(matches!(error, Error::Input(_)), "{error}");
         let used = wanted.trim_end_matches("+maxp");
         assert_eq!(
             error.to_string(),
             format!("there is no model named `{used}` among `tiny:bi`, `tiny:late`")
         );
-        assert!(models.load(wanted).is_err());
+        assert!(models.load_and_report_status(wanted).is_err());
     }
-    assert!(models.failed.lock().unwrap().is_empty() && models.loaded().is_empty());
+    assert!(models.failed.lock().unwrap().is_empty() && models.loaded_rankers().is_empty());
     let cross = ModelRegistry::new(&[fixture("cross-tiny")], Device::Cpu).unwrap();
-    assert!(cross.get("cross-tiny:bi").is_err());
+    assert!(cross.get_or_load_ranker("cross-tiny:bi").is_err());
     // A model with an invalid configuration could have any use, so the error of the configuration
     // is reported.
     let (_home, folder) = copy_tiny("other", &FILES);
     fs::write(folder.join(CONFIG), r#"{"model_type": "gpt2"}"#).unwrap();
     let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
-    let error = models.get("other:cross").err().unwrap().to_string();
+    let error = models
+        .get_or_load_ranker("other:cross")
+        .err()
+        .unwrap()
+        .to_string();
     assert!(error.contains("describes a `gpt2` model"), "{error}");
     assert!(models.load_failures().is_empty(), "it is none of its specs");
 }
@@ -288,7 +310,11 @@ fn a_module_outside_its_folder_is_not_read() {
         let modules = serde_json::json!([{"type": "models.Dense", "path": path}]);
         fs::write(folder.join(MODULES), modules.to_string()).unwrap();
         let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
-        let refused = models.get("modules:bi").err().unwrap().to_string();
+        let refused = models
+            .get_or_load_ranker("modules:bi")
+            .err()
+            .unwrap()
+            .to_string();
         let said = match path {
             "2_Dense" => "has no 2_Dense/config.json".to_owned(),
             path => format!("names `{path}`, which is no folder inside"),
@@ -299,7 +325,11 @@ fn a_module_outside_its_folder_is_not_read() {
     fs::write(folder.join("2_Dense/config.json"), "{}").unwrap();
     fs::write(folder.join("2_Dense/pytorch_model.bin"), "pickled").unwrap();
     let models = ModelRegistry::new(&[folder.display().to_string()], Device::Cpu).unwrap();
-    let refused = models.get("modules:bi").err().unwrap().to_string();
+    let refused = models
+        .get_or_load_ranker("modules:bi")
+        .err()
+        .unwrap()
+        .to_string();
     assert!(refused.contains("safe_serialization=True"), "{refused}");
 }
 
@@ -311,9 +341,9 @@ pub(crate) fn fixture(name: &str) -> String {
 /// Returns the only ranker of a folder, with its registry.
 fn only_ranker(folder: &str, spec: &str) -> (ModelRegistry, Arc<NeuralRanker>) {
     let models = ModelRegistry::new(&[fixture(folder)], Device::Cpu).unwrap();
-    assert_eq!(models.specs(), [spec]);
-    assert_eq!(models.full_spec(folder), spec);
-    let ranker = models.get(folder).unwrap();
+    assert_eq!(models.ranker_specs(), [spec]);
+    assert_eq!(models.complete_spec(folder), spec);
+    let ranker = models.get_or_load_ranker(folder).unwrap();
     (models, ranker)
 }
 
@@ -328,10 +358,14 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     // Query and document share the 512 tokens.
     assert!(scores[59].truncated && !scores[1].truncated);
     assert!(scores.iter().all(|it| it.score < 0.0));
-    let error = models.get("t5:bi").err().unwrap().to_string();
+    let error = models
+        .get_or_load_ranker("t5:bi")
+        .err()
+        .unwrap()
+        .to_string();
     assert_eq!(error, "there is no model named `t5:bi` among `t5:monot5`");
     let error = ModelRegistry::new(&[fixture("t5")], Device::Cuda(0)).unwrap();
-    let error = error.get("t5").err().unwrap().to_string();
+    let error = error.get_or_load_ranker("t5").err().unwrap().to_string();
     assert!(error.contains("on the CPU only"), "{error}");
 }
 
@@ -345,8 +379,8 @@ fn listed<'a>(
     queries: &'a [String],
     texts: &'a [String],
     pairs: &'a [(u32, u32)],
-) -> PairTexts<'a> {
-    PairTexts {
+) -> QueryDocumentPairTexts<'a> {
+    QueryDocumentPairTexts {
         queries,
         documents: texts,
         pairs,
@@ -367,7 +401,7 @@ fn score_all(
     let scores = scores.unwrap();
     assert_eq!(scores.len(), pairs.len());
     for (query, scores) in queries.iter().zip(scores.chunks(texts.len())) {
-        let said = ranker.say(query, texts).unwrap();
+        let said = ranker.score_documents_in_detail(query, texts).unwrap();
         for (said, score) in said.iter().zip(scores) {
             assert!((said.score - score.score).abs() < 1e-5 * score.score.abs().max(1.0));
             assert_eq!(said.truncated, score.truncated);
@@ -389,10 +423,12 @@ fn a_long_text_is_worth_what_its_passages_are() {
     ];
     let passages = passages.map(str::to_owned);
     let say = |spec: &str, texts: &[String]| {
-        let ranker = models.get(spec).unwrap();
-        let said = ranker.say("where is sand", texts).unwrap();
+        let ranker = models.get_or_load_ranker(spec).unwrap();
+        let said = ranker
+            .score_documents_in_detail("where is sand", texts)
+            .unwrap();
         // The same scores as in a job.
-        let listed = PairTexts {
+        let listed = QueryDocumentPairTexts {
             queries: &["where is sand".to_owned()],
             documents: texts,
             pairs: &(0..texts.len() as u32)
@@ -423,8 +459,8 @@ fn a_long_text_is_worth_what_its_passages_are() {
             assert_eq!(matrix, base == "tiny:late" && !ending.contains("mean"));
         }
     }
-    let plain = models.get("tiny:bi").unwrap();
-    let read = models.get("tiny+maxp").unwrap();
+    let plain = models.get_or_load_ranker("tiny:bi").unwrap();
+    let read = models.get_or_load_ranker("tiny+maxp").unwrap();
     assert_eq!(read.about.spec, "tiny:bi+maxp");
     assert_eq!(read.about.label, "tiny MaxP");
     assert_ne!(read.about.fingerprint, plain.about.fingerprint);
@@ -433,16 +469,25 @@ fn a_long_text_is_worth_what_its_passages_are() {
 #[test]
 fn however_texts_are_read_the_weights_are_in_memory_once() {
     let models = tiny();
-    let whole = models.get("tiny:bi").unwrap();
+    let whole = models.get_or_load_ranker("tiny:bi").unwrap();
     for n_words in 7..40 {
-        let read = models.get(&format!("tiny:bi+maxp={n_words}/3")).unwrap();
+        let read = models
+            .get_or_load_ranker(&format!("tiny:bi+maxp={n_words}/3"))
+            .unwrap();
         assert!(Arc::ptr_eq(&read.reader, &whole.reader), "{n_words}");
     }
-    assert_eq!(models.loaded().len(), 1);
+    assert_eq!(models.loaded_rankers().len(), 1);
     // What a ranker with passages reads counts for the shared weights.
     let (before, text) = (whole.inference_counts(), ["a river".to_owned()]);
-    models.get("tiny:bi+maxp").unwrap().say("a", &text).unwrap();
-    assert_eq!(whole.inference_counts().since(before).sequences, 2);
-    let error = models.get("tiny:bi+maxp=10001/3").err().unwrap();
+    models
+        .get_or_load_ranker("tiny:bi+maxp")
+        .unwrap()
+        .score_documents_in_detail("a", &text)
+        .unwrap();
+    assert_eq!(whole.inference_counts().minus_earlier(before).sequences, 2);
+    let error = models
+        .get_or_load_ranker("tiny:bi+maxp=10001/3")
+        .err()
+        .unwrap();
     assert!(matches!(error, Error::Input(_)), "{error}");
 }

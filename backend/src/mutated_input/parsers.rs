@@ -6,16 +6,18 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use clap::Parser as _;
-use neural::{Device, EmbeddingKind, EmbeddingModel, InputRole, ModelFiles, RankerConfig};
+use neural::{
+    Device, EmbeddingComparison, EmbeddingModel, ModelFiles, QueryOrDocumentRole, RankerConfig,
+};
 use shared::annotation::AnnotationTask;
 use shared::collection::document_pairs::{self, layouts};
 use shared::collection::{Collection, beir, trec, tsv, wikipassageqa};
-use shared::effectiveness::Measure;
-use shared::error::{Error, ReadReport};
-use shared::probe::manipulation::LookupTables;
-use shared::probe::{PoolSpec, Probe};
+use shared::effectiveness::EffectivenessMeasure;
+use shared::error::{Error, FileReadReport};
+use shared::probe::manipulation::ManipulationWordLists;
+use shared::probe::{CandidatePoolSpec, Probe};
 use shared::study::build::{self, StudyInputs};
-use shared::study::preparation::{InputFiles, run_synchronously};
+use shared::study::preparation::{InputFileContents, run_synchronously};
 use shared::study::{Study, StudyDefinition};
 use shared::text::{Analyzer, Tokenizer, WordpieceVocabulary, linguistics};
 
@@ -25,8 +27,8 @@ use crate::config::RankerSpec;
 use crate::models::tests::TINY;
 use crate::pipeline::ParallelExecutor;
 use crate::store::DataFolder;
-use crate::store::instances::{self, ExternalIds};
-use crate::store::scores::StudyScores;
+use crate::store::instances::{self, QueryAndDocumentIds};
+use crate::store::scores::StudyScoreColumns;
 use crate::store::studies::files;
 use crate::{http, remote_ranker, store};
 
@@ -35,30 +37,36 @@ pub(super) const PARSERS: &[Parser] = &[
     seeded(
         "beir-corpus",
         || packed(CORPUS),
-        |it| rows(beir::read_corpus("a", it, &mut |_| ())),
+        |it| rows(beir::read_beir_documents("a", it, &mut |_| ())),
     ),
     of("beir-queries", &[QUERIES], |it| {
-        rows(beir::read_queries("a", it, &mut |_| ()))
+        rows(beir::read_beir_queries("a", it, &mut |_| ()))
     }),
     of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
-        rows(tsv::read_passages("a", it, &mut |_| ()))
+        rows(tsv::read_msmarco_passages("a", it, &mut |_| ()))
     }),
     of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
-        rows(tsv::read_documents("a", it, &mut |_| ()))
+        rows(tsv::read_msmarco_documents("a", it, &mut |_| ()))
     }),
     of("plain-lines", &["river bank\n\nmud\n"], |it| {
-        rows(tsv::read_plain_text("a", it, &mut |_| ()))
+        rows(tsv::read_plain_text_passages("a", it, &mut |_| ()))
     }),
     of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
-        rows(tsv::read_splits("a", it, &mut |_| ()))
+        rows(tsv::read_query_splits("a", it, &mut |_| ()))
     }),
     of(
         "wikipassageqa-passages",
         &[r#"{"1": {"0": "river", "1": "bank"}}"#],
-        |it| rows(wikipassageqa::read_passages("a", it, &mut |_| ())),
+        |it| {
+            rows(wikipassageqa::read_wikipassageqa_passages(
+                "a",
+                it,
+                &mut |_| (),
+            ))
+        },
     ),
     of("wikipassageqa-questions", &[QUESTIONS], |it| {
-        wikipassageqa::read_questions("a", "test", it, &mut |_| ()).is_ok()
+        wikipassageqa::read_wikipassageqa_questions("a", "test", it, &mut |_| ()).is_ok()
     }),
     of(
         "trec-qrels",
@@ -74,49 +82,49 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "trec-labelled-run",
         &["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"],
-        |it| trec::read_labelled_run("a", it, &mut |_| ()).is_ok(),
+        |it| trec::read_graded_run("a", it, &mut |_| ()).is_ok(),
     ),
     of("scores", &["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN], |it| {
-        trec::read_scores("a", it, &mut |_| ()).is_ok()
+        trec::read_imported_scores("a", it, &mut |_| ()).is_ok()
     }),
     of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
-        rows(trec::topics::read_topics("a", it, &mut |_| ()))
+        rows(trec::topics::read_trec_topics("a", it, &mut |_| ()))
     }),
     of("text-pairs", &[PAIRS], |it| {
-        rows(document_pairs::read_pairs("a", it, &mut |_| ()))
+        rows(document_pairs::read_document_pairs("a", it, &mut |_| ()))
     }),
     of(
         "expansions",
         &[r#"{"_id": "d1", "queries": ["river", "bank"]}"#],
-        |it| document_pairs::read_expansions("a", &text(it)).is_ok(),
+        |it| document_pairs::read_generated_queries("a", &text(it)).is_ok(),
     ),
     of(
         "misspellings",
         &["rivver\triver\nbnak\tbank, banks\n"],
         |it| {
-            LookupTables::default()
+            ManipulationWordLists::default()
                 .set_misspellings("a", &text(it))
                 .is_ok()
         },
     ),
     of("mspc", &[MSPC], |it| {
-        layouts::tsv::read_mspc("train", "a", it, &mut |_| ()).is_ok()
+        layouts::tsv::read_msr_paraphrase_table("train", "a", it, &mut |_| ()).is_ok()
     }),
     of(
         "wikiturk",
         &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
-        |it| layouts::tsv::read_wikiturk("tune", "a", it, &mut |_| ()).is_ok(),
+        |it| layouts::tsv::read_wikiturk_table("tune", "a", it, &mut |_| ()).is_ok(),
     ),
     of(
         "wnc",
         &["1\ta\tb\tthe biased one\tthe neutral one\n"],
-        |it| layouts::tsv::read_wnc("a", it, &mut |_| ()).is_ok(),
+        |it| layouts::tsv::read_wiki_neutrality_corpus("a", it, &mut |_| ()).is_ok(),
     ),
     of("factuality", &[FACTUALITY], |it| {
-        layouts::factuality::read_factuality("a", 42, it, &mut |_| ()).is_ok()
+        layouts::factuality::read_factuality_pairs("a", 42, it, &mut |_| ()).is_ok()
     }),
     of("titles", &["1\tRiver\n2\tBank\n"], |it| {
-        rows(layouts::read_titles("a", it, &mut |_| ()))
+        rows(layouts::read_document_titles("a", it, &mut |_| ()))
     }),
     of(
         "word-vectors",
@@ -138,7 +146,7 @@ pub(super) const PARSERS: &[Parser] = &[
         reads_pieces,
     ),
     of("analyzer", &["{}", ANALYZER], |it| {
-        serde_json::from_slice::<Analyzer>(it).is_ok_and(|it| it.check().is_ok())
+        serde_json::from_slice::<Analyzer>(it).is_ok_and(|it| it.validate().is_ok())
     }),
     of("analyzed-text", &[ANALYZED], analyzes),
     of(
@@ -176,12 +184,12 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "pool",
         &["rank:bm25:k1=1:50", "run:a.run:5", "group"],
-        |it| text(it).parse::<PoolSpec>().is_ok(),
+        |it| text(it).parse::<CandidatePoolSpec>().is_ok(),
     ),
     of(
         "measure",
         &["nDCG@10", "AP(rel=2)@100", "ndcg_cut_10", "P_5"],
-        |it| text(it).parse::<Measure>().is_ok(),
+        |it| text(it).parse::<EffectivenessMeasure>().is_ok(),
     ),
     of(
         "command-line",
@@ -193,7 +201,8 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| Cli::try_parse_from(format!("axioscope {}", text(it)).split(' ')).is_ok(),
     ),
     of("review-task", &[TASK], |it| {
-        serde_json::from_slice::<AnnotationTask>(it).is_ok_and(|it| it.validated().is_ok())
+        serde_json::from_slice::<AnnotationTask>(it)
+            .is_ok_and(|it| it.normalize_and_validate().is_ok())
     }),
     seeded(
         "instances-parquet",
@@ -206,7 +215,7 @@ pub(super) const PARSERS: &[Parser] = &[
         |it| {
             in_file(it, |path| {
                 let file = std::fs::File::open(path).expect("it was written just now");
-                StudyScores::read(file, path).is_ok()
+                StudyScoreColumns::read_parquet_file(file, path).is_ok()
             })
         },
     ),
@@ -318,16 +327,18 @@ seed = 42
 static SMALL: LazyLock<Study> = LazyLock::new(|| {
     let quiet = &mut |_| ();
     let collection = Collection {
-        queries: beir::read_queries("q", QUERIES.as_bytes(), quiet)
+        queries: beir::read_beir_queries("q", QUERIES.as_bytes(), quiet)
             .unwrap()
             .0,
-        docs: beir::read_corpus("c", CORPUS.as_bytes(), quiet).unwrap().0,
+        docs: beir::read_beir_documents("c", CORPUS.as_bytes(), quiet)
+            .unwrap()
+            .0,
         ..Collection::default()
     };
     let inputs = StudyInputs {
         definition: StudyDefinition::from_toml("study.toml", STUDY).unwrap(),
         collection,
-        files: InputFiles::default(),
+        files: InputFileContents::default(),
         rankers: vec!["bm25".parse().unwrap()],
         created: "2026-11-20".to_owned(),
     };
@@ -338,7 +349,7 @@ static SMALL: LazyLock<Study> = LazyLock::new(|| {
 static STORED: LazyLock<(tempfile::TempDir, DataFolder)> = LazyLock::new(|| {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path()).unwrap();
-    files::save(&folder, &SMALL).unwrap();
+    files::save_study_files(&folder, &SMALL).unwrap();
     (home, folder)
 });
 
@@ -351,7 +362,7 @@ static MODEL: LazyLock<ModelFiles> = LazyLock::new(|| ModelFiles {
 });
 
 /// Returns whether a reader accepted every row.
-fn rows<T>(read: Result<(T, ReadReport), Error>) -> bool {
+fn rows<T>(read: Result<(T, FileReadReport), Error>) -> bool {
     read.is_ok_and(|it| it.1.n_refused == 0)
 }
 
@@ -378,14 +389,14 @@ fn in_file(input: &[u8], takes: impl FnOnce(&Path) -> bool) -> bool {
 }
 
 fn reads_pieces(input: &[u8]) -> bool {
-    let Ok(tokens) = WordpieceVocabulary::read("a", &text(input)) else {
+    let Ok(tokens) = WordpieceVocabulary::parse_file("a", &text(input)) else {
         return false;
     };
     let analyzer = Analyzer {
         tokenizer: Tokenizer::Wordpiece(tokens),
         ..Analyzer::default()
     };
-    analyzer.terms("The rivers' banks, unseen");
+    analyzer.terms_with_positions("The rivers' banks, unseen");
     true
 }
 
@@ -396,18 +407,20 @@ fn analyzes(input: &[u8]) -> bool {
             tokenizer,
             ..Analyzer::default()
         };
-        analyzer.terms(&text);
+        analyzer.terms_with_positions(&text);
     }
-    linguistics::analyze(&text);
+    linguistics::analyze_linguistically(&text);
     true
 }
 
 fn reads_instances(input: &[u8]) -> bool {
-    let ids = ExternalIds {
+    let ids = QueryAndDocumentIds {
         queries: SMALL.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: SMALL.docs.iter().map(|it| it.id.as_str()).collect(),
     };
-    in_file(input, |path| instances::read(path, &ids).is_ok())
+    in_file(input, |path| {
+        instances::read_instance_file(path, &ids).is_ok()
+    })
 }
 
 fn is_called(path: &Path, start: &str, end: &str) -> bool {
@@ -417,7 +430,7 @@ fn is_called(path: &Path, start: &str, end: &str) -> bool {
 
 /// Returns a file of the stored study.
 fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
-    let folder = STORED.1.study("small").unwrap();
+    let folder = STORED.1.study_path("small").unwrap();
     let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     let found = paths.filter(|it| is_called(it, start, end));
     found.map(|it| fs::read(it).unwrap()).collect()
@@ -427,9 +440,9 @@ fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
 fn loads(start: &str, end: &str, input: &[u8]) -> bool {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path()).unwrap();
-    let study = folder.study("small").unwrap();
+    let study = folder.study_path("small").unwrap();
     fs::create_dir_all(&study).unwrap();
-    for entry in fs::read_dir(STORED.1.study("small").unwrap()).unwrap() {
+    for entry in fs::read_dir(STORED.1.study_path("small").unwrap()).unwrap() {
         let from = entry.unwrap().path();
         let to = study.join(from.file_name().unwrap());
         match is_called(&from, start, end) {
@@ -437,7 +450,7 @@ fn loads(start: &str, end: &str, input: &[u8]) -> bool {
             false => fs::copy(from, to).map(drop).unwrap(),
         }
     }
-    files::load(&folder, "small").is_ok()
+    files::load_study_files(&folder, "small").is_ok()
 }
 
 fn model(file: &str) -> Vec<Vec<u8>> {
@@ -453,6 +466,9 @@ fn loads_model(file: &str, input: &[u8]) -> bool {
         "tokenizer.json" => files.tokenizer = input.to_vec(),
         _ => files.weights = input.to_vec(),
     }
-    let model = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 64, Device::Cpu);
-    model.is_ok_and(|it| it.tokenize(InputRole::Document, "the river's bank").is_ok())
+    let model = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 64, Device::Cpu);
+    model.is_ok_and(|it| {
+        it.tokenize(QueryOrDocumentRole::Document, "the river's bank")
+            .is_ok()
+    })
 }

@@ -7,13 +7,13 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use neural::{Doc2Query, GeneratedQueries, GenerationConfig};
+use neural::{Doc2Query, GeneratedQueries, QueryGenerationConfig};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Document};
 use shared::error::Error as InputError;
 
-use crate::collection_files::{LoadedCollection, write_files, write_lines};
+use crate::collection_files::{LoadedCollection, write_beir_files, write_lines};
 use crate::error::Error;
 use crate::progress::ProgressBar;
 
@@ -23,20 +23,20 @@ const PER_THREAD: usize = 8;
 const WAY_OUT: &str = "make room, or choose another place by `--out`";
 
 /// The model, sampling and output folder of a collection expansion.
-pub(crate) struct ExpansionSettings<'a> {
+pub(crate) struct DocumentExpansionSettings<'a> {
     /// The model that generates queries.
     pub model: &'a Doc2Query,
     /// The name of the model, for the record.
     pub name: &'a str,
     /// How queries are sampled.
-    pub sampling: GenerationConfig,
+    pub sampling: QueryGenerationConfig,
     /// The new folder, which must not exist.
     pub out: &'a Path,
 }
 
 /// How many queries were generated and how many documents were truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ExpansionSummary {
+pub(crate) struct DocumentExpansionSummary {
     /// Number of generated queries that are not empty.
     pub n_queries: usize,
     /// Number of documents of which the model did not read the end.
@@ -96,25 +96,27 @@ struct Line<'a> {
 
 /// Writes the new folder: the collection with queries appended to each document, the queries alone
 /// (`expansions.jsonl`) and the settings (`expansion.json`).
-pub(crate) fn expand_collection(
+pub(crate) fn write_expanded_collection(
     mut loaded: LoadedCollection,
-    wanted: &ExpansionSettings<'_>,
-) -> Result<ExpansionSummary, Error> {
+    wanted: &DocumentExpansionSettings<'_>,
+) -> Result<DocumentExpansionSummary, Error> {
     let record = ExpansionRecord::of(&loaded.collection, wanted);
     let parent = check_out(wanted.out)?;
     let mut draft = Draft::open(wanted.out, parent, &record)?;
     let docs = &loaded.collection.docs;
     draft.written.truncate(docs.len());
     let bar = ProgressBar::with_unit("expand", docs.len() as u64, "documents");
-    bar.set(draft.written.len() as u64);
+    bar.set_position(draft.written.len() as u64);
     let n_at_once = PER_THREAD * rayon::current_num_threads();
     for some in docs[draft.written.len()..].chunks(n_at_once) {
-        let texts: Vec<String> = some.iter().map(Document::body).collect();
+        let texts: Vec<String> = some.iter().map(Document::text_with_title).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let queries = wanted.model.generate(&texts, &wanted.sampling);
-        let queries = queries.map_err(Error::model(wanted.name))?.into_iter();
+        let queries = wanted.model.generate_queries(&texts, &wanted.sampling);
+        let queries = queries
+            .map_err(Error::model_error_converter(wanted.name))?
+            .into_iter();
         draft.keep(queries.map(ExpandedDocument::of))?;
-        bar.set(draft.written.len() as u64);
+        bar.set_position(draft.written.len() as u64);
     }
     let written = std::mem::take(&mut draft.written);
     for (doc, kept) in loaded.collection.docs.iter_mut().zip(&written) {
@@ -122,11 +124,12 @@ pub(crate) fn expand_collection(
     }
     let n_truncated = written.iter().filter(|it| it.truncated).count();
 
-    let beside = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
+    let beside =
+        tempfile::tempdir_in(parent).map_err(Error::io_error_converter(parent, WAY_OUT))?;
     // The inner folder has the usual permissions; a temporary folder is readable by its owner only.
     let whole = beside.path().join("whole");
-    fs::create_dir(&whole).map_err(Error::file(&whole, WAY_OUT))?;
-    write_files(&loaded, &whole)?;
+    fs::create_dir(&whole).map_err(Error::io_error_converter(&whole, WAY_OUT))?;
+    write_beir_files(&loaded, &whole)?;
     let lines = loaded.collection.docs.iter().zip(&written);
     let lines = lines.map(|(doc, kept)| {
         json(&Line {
@@ -142,10 +145,10 @@ pub(crate) fn expand_collection(
     write_lines(&whole.join("expansion.json"), [account].into_iter())?;
     // Someone may have created the folder in the meantime, and `rename` would replace an empty one.
     check_out(wanted.out)?;
-    fs::rename(&whole, wanted.out).map_err(Error::file(wanted.out, WAY_OUT))?;
+    fs::rename(&whole, wanted.out).map_err(Error::io_error_converter(wanted.out, WAY_OUT))?;
     draft.remove()?;
     let queries = written.iter().flat_map(|it| &it.queries);
-    Ok(ExpansionSummary {
+    Ok(DocumentExpansionSummary {
         n_queries: queries.filter(|it| !it.is_empty()).count(),
         n_truncated,
     })
@@ -156,7 +159,7 @@ pub(crate) fn expand_collection(
 fn check_out(out: &Path) -> Result<&Path, Error> {
     if out.symlink_metadata().is_ok() {
         let reason = format!("{} is there already; choose another", out.display());
-        return Err(InputError::conflict("out", reason).into());
+        return Err(InputError::conflicting_value("out", reason).into());
     }
     let parent = match out.parent() {
         Some(it) if !it.as_os_str().is_empty() => it,
@@ -166,7 +169,7 @@ fn check_out(out: &Path) -> Result<&Path, Error> {
         (true, Some(_)) => Ok(parent),
         _ => {
             let reason = format!("{} lies in no folder that is there", out.display());
-            Err(InputError::missing("out", reason).into())
+            Err(InputError::missing_field("out", reason).into())
         }
     }
 }
@@ -182,11 +185,11 @@ fn add(doc: &mut Document, queries: &[String]) {
 }
 
 impl<'a> ExpansionRecord<'a> {
-    fn of(collection: &Collection, wanted: &ExpansionSettings<'a>) -> ExpansionRecord<'a> {
+    fn of(collection: &Collection, wanted: &DocumentExpansionSettings<'a>) -> ExpansionRecord<'a> {
         ExpansionRecord {
             format: 1,
             axioscope: env!("CARGO_PKG_VERSION"),
-            collection: collection.hash(),
+            collection: collection.content_hash(),
             model: wanted.name,
             fingerprint: wanted.model.fingerprint(),
             seed: wanted.sampling.seed,
@@ -213,13 +216,13 @@ impl Draft {
         let hash = shared::collection::encode_hex(&Sha256::digest(json(record)));
         let name = out.file_name().unwrap_or_default().to_string_lossy();
         let path = parent.join(format!(".{name}.{hash:.16}.draft"));
-        let failed = || Error::file(&path, WAY_OUT);
+        let failed = || Error::io_error_converter(&path, WAY_OUT);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             let reason = format!("another axioscope is writing {}", out.display());
-            return Err(InputError::conflict("out", reason).into());
+            return Err(InputError::conflicting_value("out", reason).into());
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed())?;
@@ -235,7 +238,7 @@ impl Draft {
 
     /// Stores the queries of the next documents. They survive a crash once this returns.
     fn keep(&mut self, written: impl Iterator<Item = ExpandedDocument>) -> Result<(), Error> {
-        let failed = || Error::file(&self.path, WAY_OUT);
+        let failed = || Error::io_error_converter(&self.path, WAY_OUT);
         let mut lines = String::new();
         for kept in written {
             lines += &json(&kept);
@@ -248,7 +251,8 @@ impl Draft {
 
     fn remove(self) -> Result<(), Error> {
         drop(self.file);
-        fs::remove_file(&self.path).map_err(Error::file(&self.path, "remove it by hand"))
+        fs::remove_file(&self.path)
+            .map_err(Error::io_error_converter(&self.path, "remove it by hand"))
     }
 }
 
@@ -277,7 +281,7 @@ fn json(value: &impl Serialize) -> String {
 mod tests {
     use super::*;
     use crate::collection_files;
-    use crate::models::open_doc2query;
+    use crate::models::load_doc2query;
 
     const T5: &str = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -285,7 +289,7 @@ mod tests {
     );
 
     fn loaded(folder: &Path) -> LoadedCollection {
-        collection_files::load_folder(folder, &Default::default()).unwrap()
+        collection_files::load_collection_folder(folder, &Default::default()).unwrap()
     }
 
     /// Creates a collection of four documents. The third has no text of its own, and the last one
@@ -319,16 +323,16 @@ mod tests {
     fn queries_stand_after_the_text_and_all_else_stays() {
         let home = tempfile::tempdir().unwrap();
         let from = collection(home.path());
-        let (name, model) = open_doc2query(T5).unwrap();
+        let (name, model) = load_doc2query(T5).unwrap();
         let out = home.path().join("out");
-        let wanted = ExpansionSettings {
+        let wanted = DocumentExpansionSettings {
             model: &model,
             name: &name,
-            sampling: GenerationConfig::docttttt_defaults(3, 5),
+            sampling: QueryGenerationConfig::doctttttquery_defaults(3, 5),
             out: &out,
         };
         let before = loaded(&from);
-        let expanded = expand_collection(loaded(&from), &wanted).unwrap();
+        let expanded = write_expanded_collection(loaded(&from), &wanted).unwrap();
         let after = loaded(&out);
         assert_eq!((after.report.n_refused, after.report.n_warned), (0, 0));
         assert_eq!(after.collection.queries, before.collection.queries);
@@ -355,7 +359,9 @@ mod tests {
             );
             assert_eq!(added["_id"], old.id.as_str());
             // The queries that the model generates for the document alone.
-            let alone = model.generate(&[&old.body()], &wanted.sampling).unwrap();
+            let alone = model
+                .generate_queries(&[&old.text_with_title()], &wanted.sampling)
+                .unwrap();
             let queries = alone[0].queries.iter();
             let queries: Vec<&str> = queries.map(|it| it.text.as_str()).collect();
             n_truncated += usize::from(alone[0].truncated);
@@ -369,7 +375,7 @@ mod tests {
             n_filled >= 6 && n_truncated == 1,
             "{n_filled} {n_truncated}"
         );
-        let counted = ExpansionSummary {
+        let counted = DocumentExpansionSummary {
             n_queries: n_filled,
             n_truncated,
         };
@@ -379,7 +385,7 @@ mod tests {
         let record: serde_json::Value = serde_json::from_str(&record).unwrap();
         assert_eq!(record["model"], "t5-gated");
         assert_eq!(record["fingerprint"], model.fingerprint());
-        assert_eq!(record["collection"], before.collection.hash());
+        assert_eq!(record["collection"], before.collection.content_hash());
         assert_eq!((&record["seed"], &record["top_k"]), (&5.into(), &10.into()));
         assert_eq!(record["queries_per_document"], 3);
         assert_eq!(record["truncated_documents"], 1);
@@ -391,7 +397,7 @@ mod tests {
         left.sort();
         assert_eq!(left, ["from", "out"]);
 
-        let refused = expand_collection(loaded(&from), &wanted)
+        let refused = write_expanded_collection(loaded(&from), &wanted)
             .unwrap_err()
             .to_string();
         assert!(refused.contains("is there already"), "{refused}");
@@ -401,15 +407,15 @@ mod tests {
     fn what_was_written_before_a_stop_is_not_written_again() {
         let home = tempfile::tempdir().unwrap();
         let from = collection(home.path());
-        let (name, model) = open_doc2query(T5).unwrap();
-        let wanted = |out| ExpansionSettings {
+        let (name, model) = load_doc2query(T5).unwrap();
+        let wanted = |out| DocumentExpansionSettings {
             model: &model,
             name: &name,
-            sampling: GenerationConfig::docttttt_defaults(2, 5),
+            sampling: QueryGenerationConfig::doctttttquery_defaults(2, 5),
             out,
         };
         let [once, twice] = ["once", "twice"].map(|it| home.path().join(it));
-        expand_collection(loaded(&from), &wanted(&once)).unwrap();
+        write_expanded_collection(loaded(&from), &wanted(&once)).unwrap();
 
         let wanted = wanted(&twice);
         let record = ExpansionRecord::of(&loaded(&from).collection, &wanted);
@@ -428,7 +434,7 @@ mod tests {
         assert_eq!(open().written, [kept]);
 
         assert_eq!(
-            expand_collection(loaded(&from), &wanted)
+            write_expanded_collection(loaded(&from), &wanted)
                 .unwrap()
                 .n_truncated,
             2

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use shared::collection::lines::read_text;
-use shared::collection::trec::UnknownIds;
+use shared::collection::lines::read_decompressed_text;
+use shared::collection::trec::UnknownCollectionIds;
 use shared::collection::{Collection, Run};
-use shared::probe::PoolSpec;
-use shared::probe::manipulation::LookupTables;
-use shared::probe::transfer::TransferSet;
-use shared::study::preparation::InputFiles;
-use shared::study::{LookupFiles, StudyDefinition};
+use shared::probe::CandidatePoolSpec;
+use shared::probe::manipulation::ManipulationWordLists;
+use shared::probe::transfer::TransferPairSet;
+use shared::study::preparation::InputFileContents;
+use shared::study::{ManipulationLookupFiles, StudyDefinition};
 use shared::word_vectors::WordVectors;
 
 use crate::collection_files;
@@ -20,45 +20,48 @@ use crate::error::Error;
 
 /// Reads the run of a candidate pool and the word vectors, and prints warnings about their rows on
 /// standard error.
-pub(crate) fn read_inputs(
-    pool: &PoolSpec,
+pub(crate) fn read_run_and_word_vectors(
+    pool: &CandidatePoolSpec,
     vectors: Option<&str>,
     collection: &Collection,
     folder: &Path,
-) -> Result<InputFiles, Error> {
+) -> Result<InputFileContents, Error> {
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
     let run = match pool {
-        PoolSpec::Run { file, .. } => {
+        CandidatePoolSpec::Run { file, .. } => {
             let (run, reading) = collection_files::read_run(file, folder)?;
             collection_files::print_reader_warnings(&reading);
             tell_misfit(file, &run, collection);
             Some(run)
         }
-        PoolSpec::LexicalRanker { .. } | PoolSpec::Group | PoolSpec::Judged | PoolSpec::All => None,
+        CandidatePoolSpec::LexicalRanker { .. }
+        | CandidatePoolSpec::Group
+        | CandidatePoolSpec::Judged
+        | CandidatePoolSpec::All => None,
     };
-    Ok(InputFiles {
+    Ok(InputFileContents {
         run,
         vectors: vectors.map(Arc::new),
-        ..InputFiles::default()
+        ..InputFileContents::default()
     })
 }
 
-/// Same as [`read_inputs`], with the inputs of the behavioral tests of a study.
-pub(super) fn read_study_inputs(
+/// Same as [`read_run_and_word_vectors`], with the inputs of the behavioral tests of a study.
+pub(super) fn read_study_input_files(
     definition: &StudyDefinition,
     collection: &Collection,
     folder: &Path,
-) -> Result<InputFiles, Error> {
+) -> Result<InputFileContents, Error> {
     let vectors = definition.vectors.as_deref();
-    Ok(InputFiles {
+    Ok(InputFileContents {
         lookup_tables: tools(&definition.lookups, folder)?,
         transfer_sets: sets(definition, folder)?,
-        ..read_inputs(&definition.pool, vectors, collection, folder)?
+        ..read_run_and_word_vectors(&definition.pool, vectors, collection, folder)?
     })
 }
 
 fn read_vectors(file: &str, folder: &Path) -> Result<WordVectors, Error> {
-    let path = collection_files::locate(file, folder)?;
+    let path = collection_files::find_collection_file(file, folder)?;
     let (vectors, reading) =
         collection_files::read_with_progress(&path, |name, bytes, progress| {
             shared::word_vectors::read_word_vectors(name, bytes, progress)
@@ -79,18 +82,18 @@ fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
     if n_ranked < n_queries {
         eprintln!("{file}: it ranks documents for {n_ranked} of {n_queries} queries");
     }
-    let unknown = UnknownIds::in_run(&ranked, collection);
+    let unknown = UnknownCollectionIds::find_in_run(&ranked, collection);
     if !unknown.is_empty() {
         eprintln!("{file}: {unknown}");
     }
 }
 
 /// Reads the lookup tables of manipulations.
-fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
-    let mut tools = LookupTables::default();
+fn tools(lookups: &ManipulationLookupFiles, folder: &Path) -> Result<ManipulationWordLists, Error> {
+    let mut tools = ManipulationWordLists::default();
     let read = |file: &str| {
-        let path = collection_files::locate(file, folder)?;
-        let text = collection_files::read_with_progress(&path, read_text)?;
+        let path = collection_files::find_collection_file(file, folder)?;
+        let text = collection_files::read_with_progress(&path, read_decompressed_text)?;
         Ok::<_, Error>((path.display().to_string(), text))
     };
     if let Some(file) = &lookups.stop_words {
@@ -102,23 +105,23 @@ fn tools(lookups: &LookupFiles, folder: &Path) -> Result<LookupTables, Error> {
     }
     if let Some(file) = &lookups.expansions {
         let (name, text) = read(file)?;
-        let expansions = shared::collection::document_pairs::read_expansions(&name, &text)?;
-        tools.set_expansions(expansions.into_iter().collect::<BTreeMap<_, _>>());
+        let expansions = shared::collection::document_pairs::read_generated_queries(&name, &text)?;
+        tools.set_doc2query_expansions(expansions.into_iter().collect::<BTreeMap<_, _>>());
     }
     Ok(tools)
 }
 
 /// Reads the pairs of all transfer sets.
-fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferSet>, Error> {
-    let read = |file: &shared::study::TransferFile| {
-        let path = collection_files::locate(&file.file, folder)?;
+fn sets(definition: &StudyDefinition, folder: &Path) -> Result<Vec<TransferPairSet>, Error> {
+    let read = |file: &shared::study::TransferSetFile| {
+        let path = collection_files::find_collection_file(&file.file, folder)?;
         let (pairs, reading) =
             collection_files::read_with_progress(&path, |name, bytes, progress| {
-                shared::collection::document_pairs::read_pairs(name, bytes, progress)
+                shared::collection::document_pairs::read_document_pairs(name, bytes, progress)
             })?;
         collection_files::print_reader_warnings(&reading);
-        Ok(TransferSet {
-            transfer: file.transfer()?,
+        Ok(TransferPairSet {
+            transfer: file.dataset_transfer_test()?,
             query_source: file.query_source,
             pairs,
         })
@@ -153,7 +156,7 @@ mod tests {
             gzip.write_all(text.as_bytes()).unwrap();
             gzip.finish().unwrap();
         }
-        let lookups = LookupFiles {
+        let lookups = ManipulationLookupFiles {
             stop_words: Some("stops.txt".to_owned()),
             misspellings: Some("typos.tsv".to_owned()),
             expansions: Some("queries.jsonl".to_owned()),

@@ -5,29 +5,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use neural::{EncodedText, InputRole, SpectrumAccumulator, TokenSpectrum};
+use neural::{EncodedText, QueryOrDocumentRole, TokenSpectrumAccumulator, TokenVectorSpectrum};
 use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::index::{DocNo, Index};
 use shared::late_interaction::{
-    self, BestMatch, LateInteractionAnalysis, LateInteractionContext, LateInteractionHeader,
-    QueryMatchStatistics, QueryMatches, QueryToken,
+    self, BestTokenMatch, LateInteractionAnalysis, LateInteractionCorpusStatistics,
+    LateInteractionMetadata, QueryMatchStatistics, QueryToken, QueryTokenMatches,
 };
 use shared::text::{Analyzer, Stemmer};
 
-use super::candidate_pools;
+use super::compute_candidate_pools;
 use crate::error::Error;
 use crate::models::NeuralRanker;
 use crate::progress::ProgressBar;
 
 /// The collection, pool and models of a late-interaction analysis.
-pub(crate) struct LateInteractionInput<'a> {
+pub(crate) struct LateInteractionAnalysisInput<'a> {
     /// The collection, restricted to the queries to analyze.
     pub collection: &'a Collection,
     /// The index of the whole collection, for pools of a lexical ranker.
     pub index: &'a Index,
     /// The candidate pool.
-    pub pool: &'a shared::probe::PoolSpec,
+    pub pool: &'a shared::probe::CandidatePoolSpec,
     /// The folder where the files of the pool are looked up.
     pub folder: &'a Path,
     /// The late-interaction ranker.
@@ -35,7 +35,7 @@ pub(crate) struct LateInteractionInput<'a> {
     /// The encoder before fine-tuning, to compare spectra.
     pub base_model: Option<&'a NeuralRanker>,
     /// The header of the analysis. Counts and queries are filled in.
-    pub head: LateInteractionHeader,
+    pub head: LateInteractionMetadata,
 }
 
 /// Number of documents that are tokenized at once.
@@ -45,9 +45,9 @@ const TOKENIZATION_CHUNK: usize = 256;
 /// term importance, exact and soft matches, and spectra. Returns an error if a model does not use
 /// late interaction.
 pub(crate) fn analyze_late_interaction(
-    looking: LateInteractionInput<'_>,
+    looking: LateInteractionAnalysisInput<'_>,
 ) -> Result<LateInteractionAnalysis, Error> {
-    let LateInteractionInput {
+    let LateInteractionAnalysisInput {
         collection,
         index,
         pool,
@@ -56,11 +56,11 @@ pub(crate) fn analyze_late_interaction(
         base_model: before,
         mut head,
     } = looking;
-    ranker.check_late()?;
+    ranker.ensure_late_interaction()?;
     if let Some(before) = before {
-        before.check_late()?;
+        before.ensure_late_interaction()?;
     }
-    let pools = candidate_pools(pool, collection, index, folder)?;
+    let pools = compute_candidate_pools(pool, collection, index, folder)?;
     let queries: Vec<String> = collection
         .queries
         .iter()
@@ -73,11 +73,11 @@ pub(crate) fn analyze_late_interaction(
     let spectra = texts.encode(ranker, &wanted, |place, vectors| {
         read.compare(&encoded, texts.readers(place), vectors);
     })?;
-    let ratios = spectra.spectra(head.min_occurrences);
+    let ratios = spectra.token_spectra(head.min_occurrences);
     let ratios_before = match before {
         Some(before) => texts
             .encode(before, &wanted, |_, _| ())?
-            .spectra(head.min_occurrences),
+            .token_spectra(head.min_occurrences),
         None => BTreeMap::new(),
     };
 
@@ -87,11 +87,11 @@ pub(crate) fn analyze_late_interaction(
     };
     let words = super::build_index(collection, &words)?;
     let token_df = token_df(ranker, collection, &wanted)?;
-    let each: Vec<(QueryMatches, QueryMatchStatistics)> = read
+    let each: Vec<(QueryTokenMatches, QueryMatchStatistics)> = read
         .matched
         .into_par_iter()
         .map(|it| {
-            let of = late_interaction::analyze_query(&it);
+            let of = late_interaction::compute_query_match_statistics(&it);
             (it, of)
         })
         .collect();
@@ -99,24 +99,26 @@ pub(crate) fn analyze_late_interaction(
     head.n_pairs = pools.iter().map(|it| it.len() as u64).sum();
     head.n_docs = texts.bodies.len() as u64;
     let df = |word: &str| {
-        let terms = words.query_terms(word);
+        let terms = words.query_term_statistics(word);
         terms.first().map_or(0, |it| u64::from(it.df))
     };
-    let ratio = |of: &BTreeMap<u32, TokenSpectrum>, id: u32| of.get(&id).map(|it| it.ratio);
-    let known = LateInteractionContext {
+    let ratio = |of: &BTreeMap<u32, TokenVectorSpectrum>, id: u32| of.get(&id).map(|it| it.ratio);
+    let known = LateInteractionCorpusStatistics {
         n_docs: collection.docs.len() as u64,
         df: &df,
         token_df: &|id| token_df.get(&id).copied().unwrap_or(0),
-        token: &|id| ranker.token(id),
-        spectrum: &|id| (spectra.n_vectors(id), ratio(&ratios, id)),
+        token: &|id| ranker.token_in_vocabulary(id),
+        spectrum: &|id| (spectra.n_vectors_of_token(id), ratio(&ratios, id)),
         pretrained_spectral_ratio: &|id| ratio(&ratios_before, id),
     };
-    Ok(late_interaction::aggregate_queries(head, &each, &known))
+    Ok(late_interaction::aggregate_query_match_statistics(
+        head, &each, &known,
+    ))
 }
 
 fn encode_queries(ranker: &NeuralRanker, queries: &[String]) -> Result<Vec<EncodedText>, Error> {
     let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
-    ranker.vectors(InputRole::Query, &queries)
+    ranker.token_vectors(QueryOrDocumentRole::Query, &queries)
 }
 
 /// Returns the document frequency of each of the wanted tokens.
@@ -127,9 +129,9 @@ fn token_df(
 ) -> Result<BTreeMap<u32, u64>, Error> {
     let mut df: BTreeMap<u32, u64> = BTreeMap::new();
     for docs in collection.docs.chunks(TOKENIZATION_CHUNK) {
-        let bodies: Vec<String> = docs.iter().map(|it| it.body()).collect();
+        let bodies: Vec<String> = docs.iter().map(|it| it.text_with_title()).collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
-        for ids in ranker.ids(&bodies)? {
+        for ids in ranker.token_ids(&bodies)? {
             let distinct: BTreeSet<u32> =
                 ids.into_iter().filter(|it| wanted.contains(it)).collect();
             distinct
@@ -158,7 +160,7 @@ impl Texts {
         Texts {
             bodies: readers
                 .keys()
-                .map(|&it| collection.docs[it as usize].body())
+                .map(|&it| collection.docs[it as usize].text_with_title())
                 .collect(),
             readers: readers.into_values().collect(),
         }
@@ -175,22 +177,22 @@ impl Texts {
         ranker: &NeuralRanker,
         wanted: &BTreeSet<u32>,
         mut take: impl FnMut(u32, &EncodedText),
-    ) -> Result<SpectrumAccumulator, Error> {
-        let mut spectra = SpectrumAccumulator::new(wanted.iter().copied());
+    ) -> Result<TokenSpectrumAccumulator, Error> {
+        let mut spectra = TokenSpectrumAccumulator::for_tokens(wanted.iter().copied());
         let bar = ProgressBar::with_unit(&ranker.about.spec, self.bodies.len() as u64, "texts");
         let mut done = 0;
-        for batch in ranker.batches(&self.bodies)? {
+        for batch in ranker.plan_document_batches(&self.bodies)? {
             let texts: Vec<&str> = batch
                 .iter()
                 .map(|&it| self.bodies[it as usize].as_str())
                 .collect();
-            let vectors = ranker.vectors(InputRole::Document, &texts)?;
+            let vectors = ranker.token_vectors(QueryOrDocumentRole::Document, &texts)?;
             for (&place, vectors) in batch.iter().zip(&vectors) {
                 take(place, vectors);
             }
-            spectra.add(&vectors.iter().collect::<Vec<_>>());
+            spectra.add_texts(&vectors.iter().collect::<Vec<_>>());
             done += batch.len();
-            bar.set(done as u64);
+            bar.set_position(done as u64);
         }
         Ok(spectra)
     }
@@ -198,7 +200,7 @@ impl Texts {
 
 /// The best matches found so far.
 struct Read {
-    matched: Vec<QueryMatches>,
+    matched: Vec<QueryTokenMatches>,
 }
 
 impl Read {
@@ -215,15 +217,15 @@ impl Read {
             let tokens: Vec<QueryToken> = tokens
                 .map(|(id, word)| QueryToken {
                     id,
-                    token: ranker.token(id),
+                    token: ranker.token_in_vocabulary(id),
                     word_index: word,
                 })
                 .collect();
-            let none = BestMatch {
+            let none = BestTokenMatch {
                 cosine: -1.0,
                 token_id: u32::MAX,
             };
-            QueryMatches {
+            QueryTokenMatches {
                 query_no: number,
                 best_matches: vec![none; pool.len() * tokens.len()],
                 words,
@@ -245,7 +247,7 @@ impl Read {
         let ids: Vec<u32> = text.token_ids().collect();
         let each = readers.par_iter();
         let best: Vec<_> = each
-            .map(|it| queries[it.0 as usize].best_matches(text))
+            .map(|it| queries[it.0 as usize].best_cosines(text))
             .collect();
         for (&(query, place), best) in readers.iter().zip(best) {
             let matched = &mut self.matched[query as usize];
@@ -253,7 +255,7 @@ impl Read {
             for (own, best) in matched.best_matches[from..].iter_mut().zip(best) {
                 if let Some((cosine, at)) = best {
                     let token = ids[at];
-                    *own = BestMatch {
+                    *own = BestTokenMatch {
                         cosine,
                         token_id: token,
                     };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use shared::study::preparation::{ShardExecutor, StudyProgress, StudyStage};
+use shared::study::preparation::{ShardExecutor, StudyPreparationProgress, StudyPreparationStage};
 
 use crate::error::Error;
 use crate::progress::ProgressBar;
@@ -15,18 +15,20 @@ const QUERIES_AT_ONCE: usize = 64;
 #[derive(Default)]
 pub(crate) struct ParallelExecutor {
     /// The stage in progress, with its progress bar.
-    step: Option<(StudyStage, ProgressBar)>,
+    step: Option<(StudyPreparationStage, ProgressBar)>,
 }
 
 impl ShardExecutor for ParallelExecutor {
     /// The error type of this crate.
     type Error = Error;
 
-    fn shards_at_once(&self, stage: StudyStage) -> usize {
+    fn shards_at_once(&self, stage: StudyPreparationStage) -> usize {
         match stage {
-            StudyStage::Mine => QUERIES_AT_ONCE,
-            StudyStage::Index | StudyStage::DeriveDocuments => usize::MAX,
-            StudyStage::AuditIndex | StudyStage::Audit | StudyStage::Score => usize::MAX,
+            StudyPreparationStage::Mine => QUERIES_AT_ONCE,
+            StudyPreparationStage::Index | StudyPreparationStage::DeriveDocuments => usize::MAX,
+            StudyPreparationStage::AuditIndex
+            | StudyPreparationStage::Audit
+            | StudyPreparationStage::Score => usize::MAX,
         }
     }
 
@@ -42,13 +44,15 @@ impl ShardExecutor for ParallelExecutor {
         shards.collect()
     }
 
-    async fn report(&mut self, progress: StudyProgress) -> Result<(), Error> {
+    async fn report(&mut self, progress: StudyPreparationProgress) -> Result<(), Error> {
         let (name, unit) = match progress.stage {
-            StudyStage::Index | StudyStage::AuditIndex => ("index", "documents"),
-            StudyStage::DeriveDocuments => ("make", "queries"),
-            StudyStage::Mine => ("mine", "queries"),
-            StudyStage::Audit => ("audit", "queries"),
-            StudyStage::Score => ("score", "queries"),
+            StudyPreparationStage::Index | StudyPreparationStage::AuditIndex => {
+                ("index", "documents")
+            }
+            StudyPreparationStage::DeriveDocuments => ("make", "queries"),
+            StudyPreparationStage::Mine => ("mine", "queries"),
+            StudyPreparationStage::Audit => ("audit", "queries"),
+            StudyPreparationStage::Score => ("score", "queries"),
         };
         let step = self.step.take().filter(|it| it.0 == progress.stage);
         if progress.done < progress.total {
@@ -56,7 +60,7 @@ impl ShardExecutor for ParallelExecutor {
                 || ProgressBar::with_unit(name, progress.total, unit),
                 |it| it.1,
             );
-            bar.set(progress.done);
+            bar.set_position(progress.done);
             self.step = Some((progress.stage, bar));
         }
         Ok(())

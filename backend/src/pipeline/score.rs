@@ -8,17 +8,17 @@ use shared::collection::trec::ImportedScores;
 use shared::index::Index;
 use shared::probe::mining::StudyDocument;
 use shared::rank::LexicalRanker;
-use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
-use shared::study::build::LexicalScoring;
+use shared::score::{QueryDocumentPairs, RankerInfo, RankerKind, RankerPairScores};
+use shared::study::build::LexicalPairScorer;
 use shared::study::preparation::run_synchronously;
 
 use super::ParallelExecutor;
 use crate::collection_files;
 use crate::config::RankerSpec;
 use crate::error::Error;
-use crate::models::{self, ModelRegistry, PairTexts};
+use crate::models::{self, ModelRegistry, QueryDocumentPairTexts};
 use crate::progress::ProgressBar;
-use crate::remote_ranker::{RemoteRanker, RequestCost};
+use crate::remote_ranker::{RemoteRanker, RequestVolume};
 use crate::store::partial_scores::PartialScores;
 
 /// The pairs to score, with their texts.
@@ -43,11 +43,11 @@ pub(crate) struct ScoringInput<'a> {
 /// Scores all pairs with several rankers. Models that encode texts in the same way share the
 /// forward passes. `take` gets the scores of each ranker as soon as they are complete; it should
 /// discard the partial scores after it has stored them.
-pub(crate) fn score_all(
+pub(crate) fn score_with_rankers(
     scoring: &ScoringInput<'_>,
     rankers: &[RankerSpec],
     models: &ModelRegistry,
-    mut take: impl FnMut(Scores, PartialScores) -> Result<(), Error>,
+    mut take: impl FnMut(RankerPairScores, PartialScores) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut taken = vec![false; rankers.len()];
     for (at, ranker) in rankers.iter().enumerate() {
@@ -55,15 +55,15 @@ pub(crate) fn score_all(
             continue;
         }
         let RankerSpec::Model(spec) = ranker else {
-            let (scores, draft) = score(scoring, ranker, models)?;
+            let (scores, draft) = score_with_ranker(scoring, ranker, models)?;
             take(scores, draft)?;
             continue;
         };
-        let first = models.get(spec)?;
+        let first = models.get_or_load_ranker(spec)?;
         let mut alike = vec![first.clone()];
         for (other, taken) in rankers.iter().zip(&mut taken).filter(|it| !*it.1) {
             if let RankerSpec::Model(spec) = other {
-                let model = models.get(spec)?;
+                let model = models.get_or_load_ranker(spec)?;
                 if model.has_same_encoding(&first) {
                     alike.push(model);
                     *taken = true;
@@ -71,7 +71,7 @@ pub(crate) fn score_all(
             }
         }
         let together: Vec<&models::NeuralRanker> = alike.iter().map(|it| &**it).collect();
-        for (scores, draft) in score_models_together(scoring, &together)? {
+        for (scores, draft) in score_with_models_together(scoring, &together)? {
             take(scores, draft)?;
         }
     }
@@ -80,46 +80,52 @@ pub(crate) fn score_all(
 
 /// Scores all pairs with a ranker. The caller should discard the partial scores after it has stored
 /// the result.
-pub(crate) fn score(
+pub(crate) fn score_with_ranker(
     scoring: &ScoringInput<'_>,
     ranker: &RankerSpec,
     models: &ModelRegistry,
-) -> Result<(Scores, PartialScores), Error> {
+) -> Result<(RankerPairScores, PartialScores), Error> {
     match ranker {
         RankerSpec::Lexical(formula) => {
             Ok((score_formula(scoring, formula)?, PartialScores::in_memory()))
         }
         RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, PartialScores::in_memory())),
         RankerSpec::Model(spec) => {
-            let model = models.get(spec)?;
-            score_model(scoring, &model)
+            let model = models.get_or_load_ranker(spec)?;
+            score_with_model(scoring, &model)
         }
-        RankerSpec::Remote(service) => score_remote(scoring, service),
+        RankerSpec::Remote(service) => score_with_remote_ranker(scoring, service),
     }
 }
 
-fn score_formula(scoring: &ScoringInput<'_>, ranker: &LexicalRanker) -> Result<Scores, Error> {
-    let lexical = LexicalScoring {
+fn score_formula(
+    scoring: &ScoringInput<'_>,
+    ranker: &LexicalRanker,
+) -> Result<RankerPairScores, Error> {
+    let lexical = LexicalPairScorer {
         collection: scoring.collection,
         index: scoring.index,
         study_docs: scoring.texts,
         pairs: scoring.pairs,
     };
     let mut cores = ParallelExecutor::default();
-    let mut scores = run_synchronously(lexical.score(&[*ranker], &mut cores))?;
+    let mut scores = run_synchronously(lexical.score_with_each_ranker(&[*ranker], &mut cores))?;
     Ok(scores.remove(0))
 }
 
-fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<Scores, Error> {
-    let (name, brought) = read_scores(file, scoring.folder)?;
+fn score_file(scoring: &ScoringInput<'_>, file: &str) -> Result<RankerPairScores, Error> {
+    let (name, brought) = read_score_file(file, scoring.folder)?;
     brought_scores(scoring, &name, &brought)
 }
 
 /// Reads a score file and returns its name and scores.
-pub(super) fn read_scores(file: &str, folder: &Path) -> Result<(String, ImportedScores), Error> {
-    let path = collection_files::locate(file, folder)?;
+pub(super) fn read_score_file(
+    file: &str,
+    folder: &Path,
+) -> Result<(String, ImportedScores), Error> {
+    let path = collection_files::find_collection_file(file, folder)?;
     let brought = collection_files::read_with_progress(&path, |name, bytes, progress| {
-        shared::collection::trec::read_scores(name, bytes, progress)
+        shared::collection::trec::read_imported_scores(name, bytes, progress)
     })?;
     let name = path.file_name().unwrap_or_default();
     Ok((name.to_string_lossy().into_owned(), brought))
@@ -130,11 +136,11 @@ fn brought_scores(
     scoring: &ScoringInput<'_>,
     name: &str,
     brought: &ImportedScores,
-) -> Result<Scores, Error> {
+) -> Result<RankerPairScores, Error> {
     use std::fmt::Write;
     let values = scoring.pairs.iter().map(|(query, text)| {
         let text = scoring.texts[text as usize];
-        let id = text.id(&scoring.collection.docs[text.doc() as usize].id);
+        let id = text.id(&scoring.collection.docs[text.source_doc() as usize].id);
         brought
             .get(&scoring.collection.queries[query].id)?
             .get(&id)
@@ -155,7 +161,7 @@ fn brought_scores(
         fingerprint: shared::collection::text_hash(&content),
         note: None,
     };
-    Ok(Scores::new(about, values, scoring.pairs)?)
+    Ok(RankerPairScores::new(about, values, scoring.pairs)?)
 }
 
 /// The texts of the queries and documents to score.
@@ -179,7 +185,9 @@ impl PairBodies {
         let bodies = needed
             .iter()
             .map(|&it| texts[it as usize])
-            .map(|it| it.body(&collection.docs[it.doc() as usize].body()))
+            .map(|it| {
+                it.text_to_score(&collection.docs[it.source_doc() as usize].text_with_title())
+            })
             .collect();
         let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
         PairBodies {
@@ -196,8 +204,8 @@ impl PairBodies {
         }
     }
 
-    fn listed(&self) -> PairTexts<'_> {
-        PairTexts {
+    fn listed(&self) -> QueryDocumentPairTexts<'_> {
+        QueryDocumentPairTexts {
             queries: &self.queries,
             documents: &self.bodies,
             pairs: &self.pairs,
@@ -207,24 +215,24 @@ impl PairBodies {
 
 /// Scores all pairs with a model. The caller should discard the partial scores after it has stored
 /// the result.
-pub(crate) fn score_model(
+pub(crate) fn score_with_model(
     scoring: &ScoringInput<'_>,
     model: &models::NeuralRanker,
-) -> Result<(Scores, PartialScores), Error> {
-    let mut each = score_models_together(scoring, &[model])?;
+) -> Result<(RankerPairScores, PartialScores), Error> {
+    let mut each = score_with_models_together(scoring, &[model])?;
     Ok(each.pop().expect("one for each model"))
 }
 
 /// Scores all pairs with models that encode texts in the same way; each text is encoded once. The
 /// caller should discard the partial scores after it has stored the results.
-pub(crate) fn score_models_together(
+pub(crate) fn score_with_models_together(
     scoring: &ScoringInput<'_>,
     models: &[&models::NeuralRanker],
-) -> Result<Vec<(Scores, PartialScores)>, Error> {
+) -> Result<Vec<(RankerPairScores, PartialScores)>, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = |model: &&models::NeuralRanker| match scoring.partial_scores {
-        Some(folder) => PartialScores::open(folder, &listed.hash(model)),
+        Some(folder) => PartialScores::load_and_lock(folder, &listed.scoring_hash(model)),
         None => Ok(PartialScores::in_memory()),
     };
     let mut drafts = models.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
@@ -236,8 +244,9 @@ pub(crate) fn score_models_together(
         each.fold((0, 0), |sum, it| (sum.0 + it.sequences, sum.1 + it.tokens))
     };
     let (before, since) = (reads(), Instant::now());
-    let scored =
-        models::score_shared_encoding(models, &listed, &mut drafts, |done| bar.set(done as u64))?;
+    let scored = models::score_with_shared_encodings(models, &listed, &mut drafts, |done| {
+        bar.set_position(done as u64)
+    })?;
     let now = reads();
     let (sequences, tokens) = (now.0 - before.0, now.1 - before.1);
     let seconds = since.elapsed().as_secs_f64().max(1e-3);
@@ -250,12 +259,12 @@ pub(crate) fn score_models_together(
     let each = models.iter().zip(scored).zip(drafts);
     let told = each.map(|((model, scored), draft)| {
         let values = scored.iter().map(|it| Some(it.score)).collect();
-        let mut scores = Scores::new(model.about.clone(), values, scoring.pairs)?;
+        let mut scores = RankerPairScores::new(model.about.clone(), values, scoring.pairs)?;
         let truncated = scored.iter().filter(|it| it.truncated);
         scores.truncated = truncated.map(|it| it.pair).collect();
         if !scoring.stability_sample.is_empty() {
             // The scores are complete even if this check fails.
-            match model.certify(&listed, &scoring.stability_sample, &|| true) {
+            match model.check_score_stability(&listed, &scoring.stability_sample, &|| true) {
                 Ok(certificate) => scores.rescoring = certificate,
                 Err(error) => tracing::warn!("{}: no certificate: {error}", model.about.spec),
             }
@@ -267,23 +276,25 @@ pub(crate) fn score_models_together(
 
 /// Scores all pairs with a remote ranker, after printing the number of requests. The caller should
 /// discard the partial scores after it has stored the result.
-pub(crate) fn score_remote(
+pub(crate) fn score_with_remote_ranker(
     scoring: &ScoringInput<'_>,
     service: &RemoteRanker,
-) -> Result<(Scores, PartialScores), Error> {
+) -> Result<(RankerPairScores, PartialScores), Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
-    let about = service.about();
+    let about = service.ranker_info();
     let mut draft = match scoring.partial_scores {
-        Some(folder) => PartialScores::open(folder, &service.hash(&listed))?,
+        Some(folder) => {
+            PartialScores::load_and_lock(folder, &service.hash_scoring_inputs(&listed))?
+        }
         None => PartialScores::in_memory(),
     };
-    let RequestCost {
+    let RequestVolume {
         requests,
         texts,
         characters,
         done,
-    } = service.cost(&listed, &draft);
+    } = service.request_volume(&listed, &draft);
     let before = match done {
         0 => String::new(),
         done => format!("; {done} of these requests are answered already"),
@@ -293,22 +304,24 @@ pub(crate) fn score_remote(
         about.spec
     );
     let bar = ProgressBar::with_unit(&about.label, listed.pairs.len() as u64, "pairs");
-    let scored = service.score_pairs(&listed, &mut draft, |done| bar.set(done as u64))?;
+    let scored = service.score_pairs(&listed, &mut draft, |done| bar.set_position(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
-    Ok((Scores::new(about, values, scoring.pairs)?, draft))
+    Ok((RankerPairScores::new(about, values, scoring.pairs)?, draft))
 }
 
 /// Returns the number of requests, documents and characters that scoring with a remote ranker would
 /// send.
-pub(crate) fn remote_cost(
+pub(crate) fn remote_scoring_volume(
     scoring: &ScoringInput<'_>,
     service: &RemoteRanker,
-) -> Result<RequestCost, Error> {
+) -> Result<RequestVolume, Error> {
     let gathered = PairBodies::of(scoring);
     let listed = gathered.listed();
     let draft = match scoring.partial_scores {
-        Some(folder) => PartialScores::read_only(folder, &service.hash(&listed))?,
+        Some(folder) => {
+            PartialScores::load_read_only(folder, &service.hash_scoring_inputs(&listed))?
+        }
         None => PartialScores::in_memory(),
     };
-    Ok(service.cost(&listed, &draft))
+    Ok(service.request_volume(&listed, &draft))
 }

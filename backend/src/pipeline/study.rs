@@ -7,14 +7,14 @@ use shared::error::{Error as InputError, InvalidField};
 use shared::index::Index;
 use shared::probe::MiningResult;
 use shared::probe::transfer::TransferPairCounts;
-use shared::score::{RankerInfo, Scores, rescoring};
+use shared::score::{RankerInfo, RankerPairScores, rescoring};
 use shared::study::build::{self, StudyInputs};
 use shared::study::preparation::{PreparedCollection, run_synchronously};
 use shared::study::{Study, StudyDefinition};
 
-use super::inputs::read_study_inputs;
-use super::score::{ScoringInput, read_scores, score_all};
-use super::{ParallelExecutor, today};
+use super::inputs::read_study_input_files;
+use super::score::{ScoringInput, read_score_file, score_with_rankers};
+use super::{ParallelExecutor, current_utc_date};
 use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::models::ModelRegistry;
@@ -25,7 +25,7 @@ use crate::vocabulary;
 
 /// What to do with a finished study of the same name that has a different definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FinishedStudyPolicy {
+pub(crate) enum StudyReplacementPolicy {
     /// Keep it and return an error.
     Keep,
     /// Replace it by the new study.
@@ -37,13 +37,13 @@ pub(crate) struct NewStudy {
     pub(crate) definition: StudyDefinition,
     /// The whole collection; the definition says how many queries are used.
     pub(crate) collection: Collection,
-    pub(crate) finished: FinishedStudyPolicy,
+    pub(crate) finished: StudyReplacementPolicy,
 }
 
 /// Creates a study, or resumes one that was interrupted. If the stored study has the same
 /// definition, collection and software version, only missing scores are computed. The result has
 /// the same bits however often it was interrupted.
-pub(crate) fn run_study(
+pub(crate) fn create_or_resume_study(
     study: NewStudy,
     folder: &Path,
     data: &DataFolder,
@@ -55,31 +55,32 @@ pub(crate) fn run_study(
         finished,
     } = study;
     read_vocabularies(&mut definition)?;
-    definition.truncate_queries(&mut collection);
-    if let Some(mut stored) = stored_study(data, &definition.name) {
+    definition.remove_unused_queries(&mut collection);
+    if let Some(mut stored) = load_study_if_intact(data, &definition.name) {
         if stored.definition == definition
             && stored.software == env!("CARGO_PKG_VERSION")
-            && stored.collection_hash == collection.hash()
+            && stored.collection_hash == collection.content_hash()
             && asks_alike(&stored, &collection)
         {
-            match files::verify(data, &stored.definition.name) {
+            match files::verify_study_files(data, &stored.definition.name) {
                 Ok(1..) => {}
-                Ok(0) => files::save(data, &stored)?,
+                Ok(0) => files::save_study_files(data, &stored)?,
                 Err(error) => {
                     eprintln!("{error}; what can be read is written again");
-                    files::save(data, &stored)?;
+                    files::save_study_files(data, &stored)?;
                 }
             }
-            let n_added = complete_study(&mut stored, folder, data, models)?;
+            let n_added = compute_missing_scores(&mut stored, folder, data, models)?;
             eprintln!("the study is there already; rankers that were scored: {n_added}");
             return Ok(stored);
         }
         let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
-        if is_other && finished == FinishedStudyPolicy::Keep {
-            let field = InvalidField::with_display("name", format!("study `{}`", definition.name));
+        if is_other && finished == StudyReplacementPolicy::Keep {
+            let field =
+                InvalidField::with_display_name("name", format!("study `{}`", definition.name));
             let reason = "is finished and was made from another definition; give the new one \
                           another name, or replace the finished study by --replace";
-            return Err(InputError::conflict(field, reason).into());
+            return Err(InputError::conflicting_value(field, reason).into());
         }
     }
     make_study(definition, collection, folder, data, models)
@@ -87,8 +88,8 @@ pub(crate) fn run_study(
 
 /// Returns the stored study of a name. If it is damaged, a message is printed and `None` returned,
 /// so that it is created again.
-pub(crate) fn stored_study(data: &DataFolder, name: &str) -> Option<Study> {
-    match files::load(data, name) {
+pub(crate) fn load_study_if_intact(data: &DataFolder, name: &str) -> Option<Study> {
+    match files::load_study_files(data, name) {
         Ok(stored) => Some(stored),
         Err(Error::Input(InputError::NotFound { .. })) => None,
         Err(error) => {
@@ -111,9 +112,11 @@ fn asks_alike(stored: &Study, collection: &Collection) -> bool {
 }
 
 fn read_vocabularies(definition: &mut StudyDefinition) -> Result<(), Error> {
-    vocabulary::load_vocabulary(&mut definition.analyzer)?;
+    vocabulary::load_analyzer_vocabulary(&mut definition.analyzer)?;
     let others = definition.audit.iter_mut();
-    others.into_iter().try_for_each(vocabulary::load_vocabulary)
+    others
+        .into_iter()
+        .try_for_each(vocabulary::load_analyzer_vocabulary)
 }
 
 /// Creates and stores a study with its lexical rankers, then adds the other rankers one by one, so
@@ -125,37 +128,38 @@ fn make_study(
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<Study, Error> {
-    let mut study = create_study(definition, collection, folder, data, models)?;
-    complete_study(&mut study, folder, data, models)?;
+    let mut study =
+        create_study_with_lexical_rankers(definition, collection, folder, data, models)?;
+    compute_missing_scores(&mut study, folder, data, models)?;
     Ok(study)
 }
 
 /// Creates and stores a study with its lexical rankers. If a stored study of this name has scores
 /// of the other rankers on the same pairs, these are reused, since some of them cost money.
-/// [`complete_study`] adds what is missing.
-pub(crate) fn create_study(
+/// [`compute_missing_scores`] adds what is missing.
+pub(crate) fn create_study_with_lexical_rankers(
     mut definition: StudyDefinition,
     mut collection: Collection,
     folder: &Path,
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<Study, Error> {
-    definition.check()?;
+    definition.validate()?;
     read_vocabularies(&mut definition)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
-    definition.truncate_queries(&mut collection);
-    definition.check_collection(&collection)?;
+    definition.remove_unused_queries(&mut collection);
+    definition.validate_collection(&collection)?;
     // Missing files and models are reported before the study is computed.
     for ranker in &rankers {
         match ranker {
             RankerSpec::Lexical(_) => {}
-            RankerSpec::Scores(file) => drop(read_scores(file, folder)?),
-            RankerSpec::Model(spec) => drop(models.get(spec)?),
-            RankerSpec::Remote(it) => it.check()?,
+            RankerSpec::Scores(file) => drop(read_score_file(file, folder)?),
+            RankerSpec::Model(spec) => drop(models.get_or_load_ranker(spec)?),
+            RankerSpec::Remote(it) => it.validate_settings()?,
         }
     }
-    let files = read_study_inputs(&definition, &collection, folder)?;
+    let files = read_study_input_files(&definition, &collection, folder)?;
     let (mut formulas, mut others) = (Vec::new(), Vec::new());
     for ranker in rankers {
         match ranker {
@@ -170,23 +174,23 @@ pub(crate) fn create_study(
         collection,
         files,
         rankers: formulas,
-        created: today(),
+        created: current_utc_date(),
     };
     let mut study = run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default()))?;
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
-        false => stored_study(data, &study.definition.name),
+        false => load_study_if_intact(data, &study.definition.name),
     };
     for ranker in &others {
         if let Some(scores) = taken_over(stored.as_ref(), &study, about(ranker, models)?) {
             eprintln!("{}: its stored scores are taken over", scores.ranker.spec);
-            study.add_scores(scores)?;
+            study.add_or_replace_scores(scores)?;
         }
     }
     drop(stored);
     // This replaces the stored study and all its files.
-    files::save(data, &study)?;
+    files::save_study_files(data, &study)?;
     Ok(study)
 }
 
@@ -213,14 +217,18 @@ fn tell_kept(study: &Study) {
 fn about(ranker: &RankerSpec, models: &ModelRegistry) -> Result<Option<RankerInfo>, Error> {
     match ranker {
         RankerSpec::Lexical(_) | RankerSpec::Scores(_) => Ok(None),
-        RankerSpec::Model(spec) => Ok(Some(models.get(spec)?.about.clone())),
-        RankerSpec::Remote(it) => Ok(Some(it.about())),
+        RankerSpec::Model(spec) => Ok(Some(models.get_or_load_ranker(spec)?.about.clone())),
+        RankerSpec::Remote(it) => Ok(Some(it.ranker_info())),
     }
 }
 
 /// Returns the scores of a ranker from a stored study, if that has the same documents and pairs and
 /// was created by this version.
-fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerInfo>) -> Option<Scores> {
+fn taken_over(
+    stored: Option<&Study>,
+    study: &Study,
+    about: Option<RankerInfo>,
+) -> Option<RankerPairScores> {
     let (stored, about) = (stored?, about?);
     let same = stored.software == study.software
         && stored.collection_hash == study.collection_hash
@@ -239,7 +247,7 @@ fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerInfo>) 
 }
 
 /// Prints on standard error how many pairs have no score, for example in a score file.
-fn told(scores: Scores) -> Scores {
+fn told(scores: RankerPairScores) -> RankerPairScores {
     if scores.n_missing() > 0 {
         eprintln!(
             "{}: {} of {} pairs have no score; `axioscope pairs --study` lists them all",
@@ -252,19 +260,19 @@ fn told(scores: Scores) -> Scores {
 }
 
 /// Mines the instances of a stored study again and returns their hash.
-pub(crate) fn remine_study(
+pub(crate) fn hash_remined_instances(
     stored: &Study,
     collection: Collection,
     folder: &Path,
 ) -> Result<String, Error> {
     let (mined, collection) = mine_defined(&stored.definition, collection, folder)?;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
-    Ok(mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
+    Ok(mined.digest_instances(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
 }
 
 /// Mines the instances of a study that has not been created. Also returns its collection, with the
 /// additional queries and documents of transfer sets.
-pub(crate) fn mine_study(
+pub(crate) fn mine_study_instances(
     mut definition: StudyDefinition,
     collection: Collection,
     folder: &Path,
@@ -278,29 +286,29 @@ fn mine_defined(
     mut collection: Collection,
     folder: &Path,
 ) -> Result<(MiningResult, Collection), Error> {
-    definition.truncate_queries(&mut collection);
-    let files = read_study_inputs(definition, &collection, folder)?;
+    definition.remove_unused_queries(&mut collection);
+    let files = read_study_input_files(definition, &collection, folder)?;
     let mut cores = ParallelExecutor::default();
     let prepared = PreparedCollection::prepare_for_study(definition, collection, files, &mut cores);
     let prepared = run_synchronously(prepared)?;
-    let (mined, _) = run_synchronously(prepared.mine(&mut cores))?;
+    let (mined, _) = run_synchronously(prepared.mine_all_queries(&mut cores))?;
     Ok((mined, prepared.collection))
 }
 
 /// Computes the missing scores of a stored study, and those that were computed with other weights
 /// or another precision. Returns how many rankers were scored.
-pub(crate) fn complete_study(
+pub(crate) fn compute_missing_scores(
     study: &mut Study,
     folder: &Path,
     data: &DataFolder,
     models: &ModelRegistry,
 ) -> Result<usize, Error> {
-    let drafts = data.study(&study.definition.name)?;
+    let drafts = data.study_path(&study.definition.name)?;
     let mut missing = Vec::new();
     let mut order = Vec::new();
     for spec in &study.definition.rankers {
         let ranker: RankerSpec = spec.parse()?;
-        let name = ranker.name(models);
+        let name = ranker.canonical_spec(models);
         let stored = study.scores.iter().find(|it| it.ranker.spec == name);
         // Lexical rankers are not in `order` and stay first.
         if !matches!(ranker, RankerSpec::Lexical(_)) {
@@ -329,24 +337,25 @@ pub(crate) fn complete_study(
             index: &index,
             texts: &texts,
             pairs: &pairs,
-            stability_sample: rescoring::sample_pairs(&pairs, &study.instances),
+            stability_sample: rescoring::sample_pairs_to_rescore(&pairs, &study.instances),
             folder,
             partial_scores: Some(&drafts),
         };
-        score_all(&scoring, &missing, models, |scores, draft| {
+        score_with_rankers(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);
-            let same = |it: &&mut Scores| it.ranker.spec == scores.ranker.spec;
+            let same = |it: &&mut RankerPairScores| it.ranker.spec == scores.ranker.spec;
             match study.scores.iter_mut().find(same) {
                 Some(stored) => *stored = scores,
-                None => study.add_scores(scores)?,
+                None => study.add_or_replace_scores(scores)?,
             }
-            let place = |it: &Scores| order.iter().position(|name| *name == it.ranker.spec);
+            let place =
+                |it: &RankerPairScores| order.iter().position(|name| *name == it.ranker.spec);
             study.scores.sort_by_key(place);
-            files::save(data, study)?;
-            draft.discard()
+            files::save_study_files(data, study)?;
+            draft.delete_file()
         })?;
     }
-    PartialScores::discard_all(&drafts)?;
+    PartialScores::delete_unlocked_files(&drafts)?;
     Ok(missing.len())
 }
 

@@ -8,14 +8,14 @@ use serde::Serialize;
 use shared::api::rerank::{CohereRerankRequest, RerankDocument, RerankRequest};
 
 use super::client::RemoteRankerClient;
-use super::{RemoteRanker, RemoteScoreKind, RerankProtocol};
+use super::{RemoteRanker, RequestedScoreKind, RerankProtocol};
 use crate::error::Error;
-use crate::models::{PairScore, PairTexts};
+use crate::models::{PairScore, QueryDocumentPairTexts};
 use crate::store::partial_scores::PartialScores;
 
 /// The total amount of data to send, for which some services charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct RequestCost {
+pub(crate) struct RequestVolume {
     /// Number of requests.
     pub requests: u64,
     /// Number of documents, each counted once for each of its queries.
@@ -28,19 +28,23 @@ pub(crate) struct RequestCost {
 
 impl RemoteRanker {
     /// Checks the settings without sending a request.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn validate_settings(&self) -> Result<(), Error> {
         RemoteRankerClient::new(self).map(drop)
     }
 
     /// Returns the number of requests, documents and characters that scoring would send, and of
     /// requests whose scores are already stored. Nothing is sent.
-    pub(crate) fn cost(&self, listed: &PairTexts<'_>, draft: &PartialScores) -> RequestCost {
+    pub(crate) fn request_volume(
+        &self,
+        listed: &QueryDocumentPairTexts<'_>,
+        draft: &PartialScores,
+    ) -> RequestVolume {
         let characters = |text: &String| text.chars().count() as u64;
         let all: Vec<u32> = (0..listed.pairs.len() as u32).collect();
-        let batches = self.batches(listed, &all);
+        let batches = self.group_into_requests(listed, &all);
         let missing = missing(&known(listed, draft));
-        let n_missing = self.batches(listed, &missing).len();
-        let mut cost = RequestCost {
+        let n_missing = self.group_into_requests(listed, &missing).len();
+        let mut cost = RequestVolume {
             requests: batches.len() as u64,
             texts: all.len() as u64,
             characters: 0,
@@ -58,21 +62,21 @@ impl RemoteRanker {
     /// Returns the SHA-256, in hex, of everything that determines the scores. The number of
     /// documents per request is not part of it, so that stored scores remain valid if it is
     /// changed.
-    pub(crate) fn hash(&self, listed: &PairTexts<'_>) -> String {
-        listed.hash_with(&[env!("CARGO_PKG_VERSION"), &self.about().fingerprint])
+    pub(crate) fn hash_scoring_inputs(&self, listed: &QueryDocumentPairTexts<'_>) -> String {
+        listed.hash_with_settings(&[env!("CARGO_PKG_VERSION"), &self.ranker_info().fingerprint])
     }
 
     /// Scores all pairs that `draft` does not have yet. `done` is called with the number of scored
     /// pairs after each request. The order of the responses does not matter.
     pub(crate) fn score_pairs(
         &self,
-        listed: &PairTexts<'_>,
+        listed: &QueryDocumentPairTexts<'_>,
         draft: &mut PartialScores,
         mut done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
         let known = known(listed, draft);
         let missing = missing(&known);
-        let batches = self.batches(listed, &missing);
+        let batches = self.group_into_requests(listed, &missing);
         let mut scores: Vec<PairScore> = known.into_iter().flatten().collect();
         scores.reserve(missing.len());
         done(scores.len());
@@ -122,7 +126,7 @@ impl RemoteRanker {
             drop(answers);
             for (number, scored) in answered {
                 let kept = scored.and_then(|scored| {
-                    draft.save_batch(number, &scored)?;
+                    draft.append_batch(number, &scored)?;
                     Ok(scored)
                 });
                 match kept {
@@ -149,7 +153,11 @@ impl RemoteRanker {
     }
 
     /// Groups the `wanted` pairs into requests.
-    pub(super) fn batches(&self, listed: &PairTexts<'_>, wanted: &[u32]) -> Vec<Range<usize>> {
+    pub(super) fn group_into_requests(
+        &self,
+        listed: &QueryDocumentPairTexts<'_>,
+        wanted: &[u32],
+    ) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
         let (mut query, mut n_bytes) = (None, 0);
         for (at, &pair) in wanted.iter().enumerate() {
@@ -177,14 +185,14 @@ impl RemoteRanker {
     fn ask(
         &self,
         caller: &RemoteRankerClient<'_>,
-        listed: &PairTexts<'_>,
+        listed: &QueryDocumentPairTexts<'_>,
         batch: &[u32],
         given_up: &dyn Fn() -> bool,
     ) -> Result<Vec<PairScore>, String> {
         let pairs = || batch.iter().map(|&it| listed.pairs[it as usize]);
         let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
         let texts = pairs().map(|it| listed.documents[it.1 as usize].clone());
-        let body = self.body(query, texts.collect());
+        let body = self.request_body(query, texts.collect());
         let scores = caller.request_scores(&body, batch.len(), given_up)?;
         let scored = batch.iter().zip(scores).map(|(&pair, score)| PairScore {
             pair,
@@ -196,11 +204,11 @@ impl RemoteRanker {
     }
 
     /// Returns the JSON body of a request.
-    pub(super) fn body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
+    pub(super) fn request_body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
         let (query, model) = (query.to_owned(), self.model.clone());
         let raw = match self.numbers {
-            RemoteScoreKind::Raw => Some(true),
-            RemoteScoreKind::ServerDefault => None,
+            RequestedScoreKind::Raw => Some(true),
+            RequestedScoreKind::ServerDefault => None,
         };
         let body = match self.protocol {
             RerankProtocol::Tei => serde_json::to_vec(&RerankRequest {
@@ -228,7 +236,7 @@ impl RemoteRanker {
 
 /// Returns the stored score of each pair. Scores of unknown pairs and scores that are not finite
 /// are ignored.
-fn known(listed: &PairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
+fn known(listed: &QueryDocumentPairTexts<'_>, draft: &PartialScores) -> Vec<Option<PairScore>> {
     let mut known = vec![None; listed.pairs.len()];
     for it in draft.scores().filter(|it| it.score.is_finite()) {
         if let Some(place) = known.get_mut(it.pair as usize) {

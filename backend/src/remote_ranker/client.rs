@@ -53,7 +53,7 @@ impl<'a> RemoteRankerClient<'a> {
             eprintln!(
                 "warning: the key of {API_KEY_VARIABLE} goes to {} unencrypted; take https where \
                  there is one",
-                service.host()
+                service.host_and_port()
             );
         }
         let mut config = Agent::config_builder()
@@ -166,7 +166,7 @@ impl<'a> RemoteRankerClient<'a> {
             ));
         }
         if parts.status == StatusCode::OK {
-            return match response::parse_response(
+            return match response::parse_rerank_scores(
                 self.service.protocol,
                 &reply,
                 n_texts,
@@ -199,7 +199,7 @@ impl<'a> RemoteRankerClient<'a> {
 
     /// Interprets a response without scores.
     fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AttemptOutcome {
-        let said = response::excerpt(body, self.secret());
+        let said = response::response_excerpt(body, self.secret());
         let number = status.as_u16();
         match number {
             408 | 429 | 502 | 503 | 504 => {
@@ -235,7 +235,7 @@ impl<'a> RemoteRankerClient<'a> {
     /// [`response`], before they are truncated and escaped; this is for other messages.
     fn without_key(&self, text: String) -> String {
         match self.secret() {
-            Some(key) => response::redact(&text, key),
+            Some(key) => response::redact_secret(&text, key),
             None => text,
         }
     }
@@ -265,7 +265,7 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
 }
 
 fn no_key() -> Error {
-    InputError::malformed(
+    InputError::malformed_value(
         API_KEY_VARIABLE,
         "holds what no header may hold; give the key alone",
     )

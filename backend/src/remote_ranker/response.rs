@@ -6,7 +6,7 @@ use super::RerankProtocol;
 
 /// Returns the scores of `n_texts` documents, in their order. Each index must occur once, and each
 /// score must be finite; other fields are ignored. Error messages do not contain `secret`.
-pub(super) fn parse_response(
+pub(super) fn parse_rerank_scores(
     shape: RerankProtocol,
     body: &[u8],
     n_texts: usize,
@@ -28,7 +28,7 @@ pub(super) fn parse_response(
         results: Vec<Document>,
     }
     let what = |it: serde_json::Error, expected: &str| {
-        let said = excerpt(body, secret);
+        let said = response_excerpt(body, secret);
         format!("its answer is not {expected} ({it}): {said}")
     };
     let found: Vec<(u64, f64)> = match shape {
@@ -73,11 +73,11 @@ pub(super) fn parse_response(
 
 /// Returns the first characters of a response body on one line. The secret is removed before the
 /// body is truncated, since a part of it could not be found afterwards.
-pub(super) fn excerpt(body: &[u8], secret: Option<&str>) -> String {
+pub(super) fn response_excerpt(body: &[u8], secret: Option<&str>) -> String {
     const SHOWN: usize = 200;
     let text = String::from_utf8_lossy(body);
     let text = match secret {
-        Some(secret) => redact(&text, secret),
+        Some(secret) => redact_secret(&text, secret),
         None => text.into_owned(),
     };
     let text = text.trim();
@@ -92,7 +92,7 @@ pub(super) fn excerpt(body: &[u8], secret: Option<&str>) -> String {
 }
 
 /// Removes a secret from a text, both as it is and as JSON writes it.
-pub(super) fn redact(text: &str, secret: &str) -> String {
+pub(super) fn redact_secret(text: &str, secret: &str) -> String {
     let json = serde_json::Value::from(secret).to_string();
     text.replace(json.trim_matches('"'), "…")
         .replace(secret, "…")

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::Uri;
 use shared::error::Error as InputError;
 
-use super::{API_KEY_VARIABLE, RemoteScoreKind, RerankProtocol};
+use super::{API_KEY_VARIABLE, RequestedScoreKind, RerankProtocol};
 use crate::error::Error;
 
 /// A remote ranker with its options.
@@ -17,13 +17,13 @@ pub(crate) struct RemoteRanker {
     pub(super) protocol: RerankProtocol,
     /// The model to request, if the service has several.
     pub(super) model: Option<String>,
-    pub(super) numbers: RemoteScoreKind,
-    pub(super) request_limits: RequestLimits,
+    pub(super) numbers: RequestedScoreKind,
+    pub(super) request_limits: RemoteRequestLimits,
 }
 
 /// Limits on size and rate of requests. They do not affect the scores.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RequestLimits {
+pub(crate) struct RemoteRequestLimits {
     /// Maximum number of documents per request.
     pub(super) max_documents: usize,
     /// Maximum size of query and documents per request in bytes. A longer document is sent alone.
@@ -38,10 +38,10 @@ pub(crate) struct RequestLimits {
     pub(super) max_attempts: u32,
 }
 
-impl RequestLimits {
+impl RemoteRequestLimits {
     /// Limits that usual services accept. The defaults of text-embeddings-inference are 32
     /// documents and 2 MB.
-    const USUAL: RequestLimits = RequestLimits {
+    const USUAL: RemoteRequestLimits = RemoteRequestLimits {
         max_documents: 32,
         max_bytes: 1_000_000,
         max_concurrent: 4,
@@ -56,13 +56,13 @@ const OPTIONS: &str = "shape=tei|cohere, model=NAME, raw=yes|no, texts=N, bytes=
 
 impl RemoteRanker {
     /// Returns whether a ranker spec is a URL, even if it is invalid.
-    pub(crate) fn is_remote_spec(spec: &str) -> bool {
+    pub(crate) fn is_url_spec(spec: &str) -> bool {
         let scheme = spec.split(':').next().unwrap_or_default();
         scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
     }
 
     /// Returns the URL with the options that affect scores, without the request limits.
-    pub(crate) fn name(&self) -> String {
+    pub(crate) fn canonical_spec(&self) -> String {
         let mut options = Vec::new();
         if let Some(model) = &self.model {
             options.push(format!("model={model}"));
@@ -72,8 +72,8 @@ impl RemoteRanker {
         }
         if self.numbers != usual_numbers(self.protocol) {
             options.push(match self.numbers {
-                RemoteScoreKind::Raw => "raw=yes".to_owned(),
-                RemoteScoreKind::ServerDefault => "raw=no".to_owned(),
+                RequestedScoreKind::Raw => "raw=yes".to_owned(),
+                RequestedScoreKind::ServerDefault => "raw=no".to_owned(),
             });
         }
         match options.is_empty() {
@@ -83,7 +83,7 @@ impl RemoteRanker {
     }
 
     /// Returns the host of the ranker's URL, with its port if one is given: `HOST[:PORT]`.
-    pub(super) fn host(&self) -> &str {
+    pub(super) fn host_and_port(&self) -> &str {
         let rest = self.url.split_once("://").map_or("", |it| it.1);
         rest.split('/').next().unwrap_or_default()
     }
@@ -111,7 +111,7 @@ impl FromStr for RemoteRanker {
     /// Parses a spec. Error messages do not repeat the invalid part, since it may contain a
     /// password.
     fn from_str(spec: &str) -> Result<RemoteRanker, Error> {
-        let wrong = |reason: String| Error::from(InputError::malformed("ranker", reason));
+        let wrong = |reason: String| Error::from(InputError::malformed_value("ranker", reason));
         let uri: Uri = spec.parse().map_err(|it| {
             wrong(format!(
                 "this is no address ({it}); an address is http(s)://HOST[:PORT]/rerank or \
@@ -131,7 +131,7 @@ impl FromStr for RemoteRanker {
         let scheme = uri.scheme_str().unwrap_or_default();
         let url = format!("{scheme}://{}{}", authority.to_lowercase(), uri.path());
         let (mut shape, mut numbers) = (shape_of(&url), None);
-        let (mut model, mut pace) = (None, RequestLimits::USUAL);
+        let (mut model, mut pace) = (None, RemoteRequestLimits::USUAL);
         for option in uri.query().unwrap_or_default().split('&') {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let number = |from: u32, to: u32| {
@@ -150,8 +150,8 @@ impl FromStr for RemoteRanker {
                 "model" if !value.is_empty() => model = Some(value.to_owned()),
                 "raw" => {
                     numbers = Some(match value {
-                        "yes" => RemoteScoreKind::Raw,
-                        "no" => RemoteScoreKind::ServerDefault,
+                        "yes" => RequestedScoreKind::Raw,
+                        "no" => RequestedScoreKind::ServerDefault,
                         _ => return Err(wrong("`raw` is yes or no".to_owned())),
                     });
                 }
@@ -204,9 +204,9 @@ fn shape_of(url: &str) -> Option<RerankProtocol> {
 
 /// Returns which scores are requested by default. text-embeddings-inference supports raw scores;
 /// some of the other services reject unknown fields.
-fn usual_numbers(shape: RerankProtocol) -> RemoteScoreKind {
+fn usual_numbers(shape: RerankProtocol) -> RequestedScoreKind {
     match shape {
-        RerankProtocol::Tei => RemoteScoreKind::Raw,
-        RerankProtocol::Cohere => RemoteScoreKind::ServerDefault,
+        RerankProtocol::Tei => RequestedScoreKind::Raw,
+        RerankProtocol::Cohere => RequestedScoreKind::ServerDefault,
     }
 }

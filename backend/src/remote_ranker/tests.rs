@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::models::{PairScore, PairTexts};
+use crate::models::{PairScore, QueryDocumentPairTexts};
 use crate::store::partial_scores::PartialScores;
 
 fn service(spec: &str) -> RemoteRanker {
@@ -16,8 +16,12 @@ fn service(spec: &str) -> RemoteRanker {
 }
 
 /// Returns the scores of all pairs, with the partial scores in `folder`.
-fn scores_with(it: &RemoteRanker, listed: &PairTexts<'_>, folder: &Path) -> Vec<(u32, f64)> {
-    let mut draft = PartialScores::open(folder, &it.hash(listed)).unwrap();
+fn scores_with(
+    it: &RemoteRanker,
+    listed: &QueryDocumentPairTexts<'_>,
+    folder: &Path,
+) -> Vec<(u32, f64)> {
+    let mut draft = PartialScores::load_and_lock(folder, &it.hash_scoring_inputs(listed)).unwrap();
     let scores = it.score_pairs(listed, &mut draft, |_| {}).unwrap();
     scores.iter().map(|it| (it.pair, it.score)).collect()
 }
@@ -67,14 +71,17 @@ fn an_address_says_how_it_is_asked() {
     );
     // Request limits are not part of the name.
     let name = "http://host:80/v1/rerank?model=BAAI/bge-reranker-base&raw=yes";
-    assert_eq!(it.name(), name);
-    assert_eq!(service(name).name(), name);
-    let about = it.about();
+    assert_eq!(it.canonical_spec(), name);
+    assert_eq!(service(name).canonical_spec(), name);
+    let about = it.ranker_info();
     assert_eq!(
         (about.spec.as_str(), about.label.as_str()),
         (name, "bge-reranker-base")
     );
-    assert_eq!(service("http://host/rerank?texts=3").about().label, "host");
+    assert_eq!(
+        service("http://host/rerank?texts=3").ranker_info().label,
+        "host"
+    );
 }
 
 #[test]
@@ -88,10 +95,12 @@ fn address_shape_model_and_numbers_name_a_service() {
         "http://host/rerank?model=b",
         "https://host/rerank",
     ];
-    let mut prints = prints.map(|it| service(it).about().fingerprint).to_vec();
+    let mut prints = prints
+        .map(|it| service(it).ranker_info().fingerprint)
+        .to_vec();
     prints.push(
         service("http://host/rerank?texts=1&tries=1")
-            .about()
+            .ranker_info()
             .fingerprint,
     );
     prints.sort();
@@ -139,11 +148,11 @@ fn what_is_wrong_with_an_address_is_told_without_its_secrets() {
 }
 
 /// Returns two queries and documents of 2, 4, 6 and 8 bytes.
-fn listed() -> PairTexts<'static> {
+fn listed() -> QueryDocumentPairTexts<'static> {
     static QUERIES: LazyLock<[String; 2]> = LazyLock::new(|| ["q", "other"].map(str::to_owned));
     static TEXTS: LazyLock<[String; 4]> =
         LazyLock::new(|| [2, 4, 6, 8].map(|it| "é".repeat(it / 2)));
-    PairTexts {
+    QueryDocumentPairTexts {
         queries: &QUERIES[..],
         documents: &TEXTS[..],
         pairs: &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)],
@@ -155,15 +164,18 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
     let listed = listed();
     let mut it = service("http://host/rerank?texts=2");
     let all = [0, 1, 2, 3, 4];
-    assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..5]);
-    assert_eq!(it.batches(&listed, &[0, 2, 4]), [0..2, 2..3]);
+    assert_eq!(it.group_into_requests(&listed, &all), [0..2, 2..3, 3..5]);
+    assert_eq!(it.group_into_requests(&listed, &[0, 2, 4]), [0..2, 2..3]);
     it.request_limits.max_documents = 10;
-    assert_eq!(it.batches(&listed, &all), [0..3, 3..5]);
+    assert_eq!(it.group_into_requests(&listed, &all), [0..3, 3..5]);
     // 1 byte of the query, 2 and 4 of documents. A document that is too long is sent alone.
     it.request_limits.max_bytes = 7;
-    assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
-    let cost = it.cost(&listed, &PartialScores::in_memory());
-    let expected = RequestCost {
+    assert_eq!(
+        it.group_into_requests(&listed, &all),
+        [0..2, 2..3, 3..4, 4..5]
+    );
+    let cost = it.request_volume(&listed, &PartialScores::in_memory());
+    let expected = RequestVolume {
         requests: 4,
         texts: 5,
         // Twice 1 of `q`, twice 5 of `other`; 1 + 2 + 3 + 1 + 4 of documents.
@@ -176,14 +188,14 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
 #[test]
 fn what_a_reply_lacks_is_named() {
     let tei = |reply: Value| {
-        response::parse_response(RerankProtocol::Tei, reply.to_string().as_bytes(), 2, None)
+        response::parse_rerank_scores(RerankProtocol::Tei, reply.to_string().as_bytes(), 2, None)
     };
     let sound = json!([{"index": 1, "score": -3.5, "text": null}, {"index": 0, "score": 2}]);
     assert_eq!(tei(sound).unwrap(), [2.0, -3.5]);
     let cohere = json!({"id": "x", "results": [
         {"index": 0, "relevance_score": 0.25, "document": {"text": "a"}},
         {"index": 1, "relevance_score": 1e-9}]});
-    let cohere = response::parse_response(
+    let cohere = response::parse_rerank_scores(
         RerankProtocol::Cohere,
         cohere.to_string().as_bytes(),
         2,
@@ -215,7 +227,7 @@ fn what_a_reply_lacks_is_named() {
         assert!(error.contains(part), "{error} lacks {part}");
     }
     let read = |body: &str| {
-        response::parse_response(RerankProtocol::Tei, body.as_bytes(), 2, None).unwrap_err()
+        response::parse_rerank_scores(RerankProtocol::Tei, body.as_bytes(), 2, None).unwrap_err()
     };
     assert!(read("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]").contains("range"));
     assert!(read("<html>").contains("`<html>`"));
@@ -230,15 +242,15 @@ fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
     for padding in 0..260 {
         for repeated in [key, json_key.trim_matches('"')] {
             let body = format!("{}{repeated}", " .".repeat(padding / 2) + "é");
-            let shown = response::excerpt(body.as_bytes(), Some(key));
+            let shown = response::response_excerpt(body.as_bytes(), Some(key));
             // If part of the key were left after truncation, it would start with this character.
             assert!(!shown.contains('h'), "{padding}: {shown}");
             let error =
-                response::parse_response(RerankProtocol::Tei, body.as_bytes(), 2, Some(key));
+                response::parse_rerank_scores(RerankProtocol::Tei, body.as_bytes(), 2, Some(key));
             assert!(!error.unwrap_err().contains("hu"), "{padding}");
         }
     }
-    let shown = response::excerpt(format!("a {key} b").as_bytes(), Some(key));
+    let shown = response::response_excerpt(format!("a {key} b").as_bytes(), Some(key));
     assert_eq!(shown, "`a … b`");
 }
 
@@ -301,8 +313,8 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
         (200, "", "[]".to_owned()),
     ]);
     let it = service(&format!("{address}?at_once=1"));
-    let hash = it.hash(&listed);
-    let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
+    let hash = it.hash_scoring_inputs(&listed);
+    let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -322,9 +334,9 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
 
     // The next run sends only the second request.
     drop(draft);
-    let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
-    assert_eq!(it.cost(&listed, &draft).done, 1);
-    let listener = TcpListener::bind(it.host()).unwrap();
+    let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
+    assert_eq!(it.request_volume(&listed, &draft).done, 1);
+    let listener = TcpListener::bind(it.host_and_port()).unwrap();
     let answering = std::thread::spawn(move || {
         let mut connection = listener.accept().unwrap().0;
         let asked = request(&connection);
@@ -341,7 +353,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
     let scores: Vec<f64> = scores.iter().map(|it| it.score).collect();
     assert_eq!(scores, [0.5, 1.5, 2.5, 0.5, 1.5]);
     assert!(answering.join().unwrap().contains("\"other\""));
-    draft.discard().unwrap();
+    draft.delete_file().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -356,16 +368,17 @@ fn what_is_answered_stays_when_requests_become_smaller() {
         (200, "", scored(1)),
     ]);
     let it = service(&format!("{address}?at_once=1"));
-    let mut draft = PartialScores::open(folder.path(), &it.hash(&listed)).unwrap();
+    let mut draft =
+        PartialScores::load_and_lock(folder.path(), &it.hash_scoring_inputs(&listed)).unwrap();
     let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
     assert!(error.to_string().contains("`texts=N`"), "{error}");
     drop(draft);
 
     // The remedy that the message suggests.
     let it = service(&format!("{address}?at_once=1&texts=1"));
-    let cost = it.cost(
+    let cost = it.request_volume(
         &listed,
-        &PartialScores::open(folder.path(), &it.hash(&listed)).unwrap(),
+        &PartialScores::load_and_lock(folder.path(), &it.hash_scoring_inputs(&listed)).unwrap(),
     );
     assert_eq!((cost.requests, cost.done), (5, 3));
     let scores = scores_with(&it, &listed, folder.path());
@@ -384,12 +397,13 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
         score,
         truncated: false,
     };
-    let mut draft = PartialScores::open(folder.path(), &it.hash(&listed)).unwrap();
-    draft.save_batch(0, &[score(1, 9.0)]).unwrap();
+    let mut draft =
+        PartialScores::load_and_lock(folder.path(), &it.hash_scoring_inputs(&listed)).unwrap();
+    draft.append_batch(0, &[score(1, 9.0)]).unwrap();
     draft
-        .save_batch(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
+        .append_batch(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
         .unwrap();
-    draft.save_batch(2, &[score(2, f64::NAN)]).unwrap();
+    draft.append_batch(2, &[score(2, f64::NAN)]).unwrap();
     drop(draft);
     let scores = scores_with(&it, &listed, folder.path());
     assert_eq!(scores, [(0, 0.5), (1, 9.0), (2, 1.5), (3, 0.5), (4, 1.5)]);
@@ -440,5 +454,5 @@ fn requests_begin_no_faster_than_they_may() {
 
 /// Returns whether a response has the scores of two documents, see [`crate::mutated_input`].
 pub(crate) fn takes_answer(answer: &[u8]) -> bool {
-    response::parse_response(RerankProtocol::Tei, answer, 2, Some("hush")).is_ok()
+    response::parse_rerank_scores(RerankProtocol::Tei, answer, 2, Some("hush")).is_ok()
 }

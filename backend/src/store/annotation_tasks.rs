@@ -11,24 +11,24 @@ pub(crate) mod events;
 
 use std::collections::BTreeMap;
 
-use shared::annotation::export::ItemIds;
+use shared::annotation::export::ItemQueryAndDocIds;
 use shared::annotation::{AnnotationItem, AnnotationTask, ItemNo, PersonId};
 use shared::api::annotation::{TaskId, TaskStatus};
 use shared::error::Error as Wrong;
 use sqlx::AssertSqlSafe;
 
 use crate::error::Error;
-use crate::store::{Store, places};
+use crate::store::{Database, places};
 
 /// An annotation task without its items.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TaskRow {
+pub(crate) struct AnnotationTaskRow {
     pub no: TaskId,
     /// The definition of the task, with the current guidelines.
     pub task: AnnotationTask,
-    /// [`StudyEntry::state_hash`] of the study when the task was created.
+    /// [`StudyListEntry::content_hash`] of the study when the task was created.
     ///
-    /// [`StudyEntry::state_hash`]: crate::store::studies::StudyEntry::state_hash
+    /// [`StudyListEntry::content_hash`]: crate::store::studies::StudyListEntry::content_hash
     pub study_hash: String,
     pub state: TaskStatus,
     /// Whether the results are visible to everybody who can see the study.
@@ -41,20 +41,20 @@ pub(crate) struct TaskRow {
 
 /// An annotation task to create, in the status draft.
 #[derive(Debug)]
-pub(crate) struct NewTask {
+pub(crate) struct NewAnnotationTask {
     pub task: AnnotationTask,
-    /// See [`TaskRow::study_hash`].
+    /// See [`AnnotationTaskRow::study_hash`].
     pub study_hash: String,
     pub made_ms: u64,
     pub n_candidates: u64,
-    pub items: Vec<ItemRow>,
+    pub items: Vec<AnnotationItemRow>,
 }
 
 /// An item with the external ids of its query and documents.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ItemRow {
+pub(crate) struct AnnotationItemRow {
     pub item: AnnotationItem,
-    pub ids: ItemIds,
+    pub ids: ItemQueryAndDocIds,
 }
 
 row! {
@@ -69,9 +69,12 @@ row! {
     }
 }
 
-impl Store {
+impl Database {
     /// Creates a task with its items in one transaction, and returns its id.
-    pub(crate) async fn add_review_task(&self, new: &NewTask) -> Result<TaskId, Error> {
+    pub(crate) async fn add_annotation_task(
+        &self,
+        new: &NewAnnotationTask,
+    ) -> Result<TaskId, Error> {
         /// Each row has four values; SQLite allows 32,766 in a statement.
         const ROWS: usize = 8_000;
 
@@ -90,7 +93,7 @@ impl Store {
         .fetch_one(&mut *transaction)
         .await
         .map_err(failed)?;
-        let numbered: Vec<(i64, &ItemRow)> = (0..).zip(&new.items).collect();
+        let numbered: Vec<(i64, &AnnotationItemRow)> = (0..).zip(&new.items).collect();
         for rows in numbered.chunks(ROWS) {
             let sql = format!(
                 "INSERT INTO review_item (task, no, item, named) VALUES {}",
@@ -108,7 +111,7 @@ impl Store {
     }
 
     /// Returns the ids of all tasks, newest first.
-    pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskId>, Error> {
+    pub(crate) async fn annotation_task_ids(&self) -> Result<Vec<TaskId>, Error> {
         let numbers: Vec<i64> = sqlx::query_scalar("SELECT no FROM review_task ORDER BY no DESC")
             .fetch_all(&self.pool)
             .await
@@ -117,7 +120,7 @@ impl Store {
     }
 
     /// Returns an annotation task by its number; returns an error if there is none.
-    pub(crate) async fn review_task(&self, task: TaskId) -> Result<TaskRow, Error> {
+    pub(crate) async fn annotation_task(&self, task: TaskId) -> Result<AnnotationTaskRow, Error> {
         let row: Option<Row> = sqlx::query_as(
             "SELECT no, study_hash, task, state, results_public, made_ms, n_candidates
              FROM review_task WHERE no = $1",
@@ -126,11 +129,14 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        row.ok_or_else(|| task_not_found(task))?.into_task()
+        row.ok_or_else(|| task_not_found_error(task))?.into_task()
     }
 
     /// Returns the items of a task, by their numbers.
-    pub(crate) async fn review_items(&self, task: TaskId) -> Result<Vec<ItemRow>, Error> {
+    pub(crate) async fn annotation_task_items(
+        &self,
+        task: TaskId,
+    ) -> Result<Vec<AnnotationItemRow>, Error> {
         let rows: Vec<(i64, String, String)> =
             sqlx::query_as("SELECT no, item, named FROM review_item WHERE task = $1 ORDER BY no")
                 .bind(i64::from(task.0))
@@ -142,7 +148,7 @@ impl Store {
             if at != no {
                 return Err(damaged(task, format!("item {at} is not there")));
             }
-            Ok(ItemRow {
+            Ok(AnnotationItemRow {
                 item: parsed(task, || format!("item {}", place.0), &item)?,
                 ids: parsed(task, || format!("item {}", place.0), &named)?,
             })
@@ -151,7 +157,7 @@ impl Store {
     }
 
     /// Returns the names of all people who sent an event of a task.
-    pub(crate) async fn review_people(
+    pub(crate) async fn names_of_annotators(
         &self,
         task: TaskId,
     ) -> Result<BTreeMap<PersonId, String>, Error> {
@@ -170,7 +176,10 @@ impl Store {
     }
 
     /// Updates the definition, the status and the visibility of the results of a task.
-    pub(crate) async fn change_review_task(&self, changed: &TaskRow) -> Result<(), Error> {
+    pub(crate) async fn update_annotation_task(
+        &self,
+        changed: &AnnotationTaskRow,
+    ) -> Result<(), Error> {
         let found = sqlx::query(
             "UPDATE review_task SET state = $1, results_public = $2, task = $3 WHERE no = $4",
         )
@@ -182,14 +191,14 @@ impl Store {
         .await
         .map_err(|it| self.failed(it))?;
         match found.rows_affected() {
-            0 => Err(task_not_found(changed.no)),
+            0 => Err(task_not_found_error(changed.no)),
             _ => Ok(()),
         }
     }
 }
 
 impl Row {
-    fn into_task(self) -> Result<TaskRow, Error> {
+    fn into_task(self) -> Result<AnnotationTaskRow, Error> {
         let no = TaskId(self.no as u32);
         let state = match self.state.as_str() {
             "draft" => TaskStatus::Draft,
@@ -197,7 +206,7 @@ impl Row {
             "closed" => TaskStatus::Closed,
             other => return Err(damaged(no, format!("its state is `{other}`"))),
         };
-        Ok(TaskRow {
+        Ok(AnnotationTaskRow {
             no,
             task: parsed(no, || "the task".to_owned(), &self.task)?,
             study_hash: self.study_hash,
@@ -218,8 +227,8 @@ fn name_of(state: TaskStatus) -> &'static str {
 }
 
 /// Returns the error for an unknown task.
-pub(crate) fn task_not_found(task: TaskId) -> Error {
-    Wrong::not_found("review task", task.0).into()
+pub(crate) fn task_not_found_error(task: TaskId) -> Error {
+    Wrong::name_not_found("review task", task.0).into()
 }
 
 fn json(value: &impl serde::Serialize) -> String {

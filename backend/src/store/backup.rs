@@ -28,15 +28,15 @@ use shared::error::{Error as InputError, InvalidField};
 
 use crate::error::Error;
 use crate::store::{
-    DataFolder, DataFolderLock, DatabaseConfig, OWNER_ALONE, Store, cleanup, sqlite,
-    write_with_mode,
+    DataFolder, DataFolderLock, Database, DatabaseConfig, OWNER_ALONE, cleanup, sqlite,
+    write_atomically_with_mode,
 };
 
 use archive::ArchiveWriter;
-use table_loader::TableLoader;
+use table_loader::BackupTableLoader;
 use tables::TABLES;
 
-pub(crate) use tables::DatabaseRows;
+pub(crate) use tables::DatabaseSnapshot;
 
 const HEAD: &str = "backup.json";
 
@@ -50,7 +50,7 @@ struct BackupManifest {
     format: u32,
     /// The version of Axioscope that wrote the backup.
     software: String,
-    /// The [`DatabaseConfig::latest_layout`] of the tables.
+    /// The [`DatabaseConfig::latest_schema_version`] of the tables.
     layout: i64,
     /// The time of the backup, in the format of RFC 3339.
     made: String,
@@ -58,18 +58,18 @@ struct BackupManifest {
 
 /// The number of files and rows in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct BackupSize {
+pub(crate) struct BackupCounts {
     pub n_files: u64,
     pub n_rows: u64,
 }
 
 /// Writes a backup of the given rows and of the current files. It appears complete or not at all.
 /// Only its owner can read it, since it contains names and the hashes of tokens and passwords.
-pub(crate) fn write(
+pub(crate) fn write_backup(
     folder: &DataFolder,
-    rows: DatabaseRows,
+    rows: DatabaseSnapshot,
     path: &Path,
-) -> Result<BackupSize, Error> {
+) -> Result<BackupCounts, Error> {
     const WAY_OUT: &str = "make room, or choose another file";
 
     let head = BackupManifest {
@@ -79,19 +79,23 @@ pub(crate) fn write(
         made: format!("{:.0}", jiff::Timestamp::now()),
     };
     let head = serde_json::to_vec(&head).expect("a head has no maps");
-    let mut size = BackupSize::default();
-    write_with_mode(path, OWNER_ALONE, WAY_OUT, |file| {
+    let mut size = BackupCounts::default();
+    write_atomically_with_mode(path, OWNER_ALONE, WAY_OUT, |file| {
         let mut out = ArchiveWriter::new(BufWriter::new(file));
-        out.add(HEAD, head.len() as u64, &*head)?;
+        out.add_member(HEAD, head.len() as u64, &*head)?;
         for mut table in rows.tables {
             let n_bytes = table.file.stream_position()?;
             table.file.rewind()?;
-            out.add(&tables::member(table.name), n_bytes, table.file)?;
+            out.add_member(
+                &tables::archive_member_name(table.name),
+                n_bytes,
+                table.file,
+            )?;
             size.n_rows += table.n_rows;
         }
-        files::each(&folder.root, |name, n_bytes, file| {
+        files::for_each_backup_file(&folder.root, |name, n_bytes, file| {
             size.n_files += 1;
-            out.add(&format!("files/{name}"), n_bytes, file)
+            out.add_member(&format!("files/{name}"), n_bytes, file)
         })?;
         out.finish()?.flush()
     })?;
@@ -99,37 +103,39 @@ pub(crate) fn write(
 }
 
 /// Restores a backup into an empty data folder and an empty database.
-pub(crate) async fn restore(
+pub(crate) async fn restore_backup(
     folder: &DataFolder,
     database: &DatabaseConfig,
     from: &Path,
-) -> Result<BackupSize, Error> {
+) -> Result<BackupCounts, Error> {
     const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
     let root = &folder.root;
     must_be_empty(root)?;
-    fs::create_dir_all(root).map_err(Error::file(root, WAY_OUT))?;
+    fs::create_dir_all(root).map_err(Error::io_error_converter(root, WAY_OUT))?;
     let lock = folder.lock()?;
     // Left by a restore that was killed; this process now holds the lock.
-    cleanup::remove_all(root, SCRATCH).map_err(Error::file(root, WAY_OUT))?;
-    let scratch = cleanup::temporary_folder(root, SCRATCH);
-    let scratch = scratch.map_err(Error::file(root, WAY_OUT))?;
-    let packed = File::open(from).map_err(Error::file(from, "give the path of a backup"))?;
+    cleanup::remove_entries_with_prefix(root, SCRATCH)
+        .map_err(Error::io_error_converter(root, WAY_OUT))?;
+    let scratch = cleanup::create_temporary_folder(root, SCRATCH);
+    let scratch = scratch.map_err(Error::io_error_converter(root, WAY_OUT))?;
+    let packed =
+        File::open(from).map_err(Error::io_error_converter(from, "give the path of a backup"))?;
     let mut head = None;
-    archive::unpack(packed, from, scratch.path(), |json| {
-        head = Some(accept(from, json, database.latest_layout())?);
+    archive::unpack_archive(packed, from, scratch.path(), |json| {
+        head = Some(accept(from, json, database.latest_schema_version())?);
         Ok(())
     })?;
-    let head = head.ok_or_else(|| archive::damaged(from, "it is empty"))?;
+    let head = head.ok_or_else(|| archive::damaged_backup_error(from, "it is empty"))?;
 
     // An SQLite file is filled next to its final place and renamed last, since rows must follow
     // files.
     let beside = scratch.path().join("axioscope.db");
     let store = match database {
         DatabaseConfig::Sqlite(_) => {
-            Store::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
+            Database::connect(&DatabaseConfig::Sqlite(beside.clone())).await?
         }
-        DatabaseConfig::Postgres(_) => Store::connect(database).await?,
+        DatabaseConfig::Postgres(_) => Database::connect(database).await?,
     };
     let unpacked = Unpacked {
         backup: from,
@@ -141,11 +147,11 @@ pub(crate) async fn restore(
     let mut size = filled?;
     if let DatabaseConfig::Sqlite(file) = database {
         size.n_files = move_all(&unpacked.files(), root)?;
-        sqlite::make_private(&beside);
-        fs::rename(&beside, file).map_err(Error::file(file, WAY_OUT))?;
+        sqlite::restrict_access_to_owner(&beside);
+        fs::rename(&beside, file).map_err(Error::io_error_converter(file, WAY_OUT))?;
     }
     DataFolder::open(root)?;
-    Store::open(database).await?.close().await;
+    Database::open_and_migrate(database).await?.close().await;
     Ok(size)
 }
 
@@ -165,34 +171,37 @@ impl Unpacked<'_> {
     /// visible.
     async fn put(
         &self,
-        store: &Store,
+        store: &Database,
         folder: &DataFolder,
         lock: DataFolderLock,
-    ) -> Result<BackupSize, Error> {
+    ) -> Result<BackupCounts, Error> {
         store.migrate(self.layout).await?;
         let _lock = store.lock_jobs(lock).await?;
         let mut transaction = store.begin().await?;
-        let mut size = BackupSize::default();
+        let mut size = BackupCounts::default();
         for table in TABLES.iter().filter(|it| it.since_layout <= self.layout) {
-            if tables::n_rows(store, &mut transaction, table).await? > 0 {
+            if tables::count_table_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
-                return Err(InputError::conflict(
-                    InvalidField::with_display("database", store.database.name()),
+                return Err(InputError::conflicting_value(
+                    InvalidField::with_display_name("database", store.database.display_name()),
                     reason,
                 )
                 .into());
             }
-            let member = tables::member(table.name);
-            let missing = |_| archive::damaged(self.backup, &format!("it has no {member}"));
+            let member = tables::archive_member_name(table.name);
+            let missing =
+                |_| archive::damaged_backup_error(self.backup, &format!("it has no {member}"));
             let lines = File::open(self.at.join(&member)).map_err(missing)?;
-            let fill = TableLoader {
+            let fill = BackupTableLoader {
                 store,
                 table,
                 backup: self.backup,
             };
-            size.n_rows += fill.from(BufReader::new(lines), &mut transaction).await?;
+            size.n_rows += fill
+                .insert_json_lines(BufReader::new(lines), &mut transaction)
+                .await?;
         }
-        tables::reset_sequences(store, self.layout, &mut transaction).await?;
+        tables::reset_id_sequences(store, self.layout, &mut transaction).await?;
         match &store.database {
             DatabaseConfig::Sqlite(_) => {
                 transaction.commit().await.map_err(|it| store.failed(it))?;
@@ -214,24 +223,27 @@ impl Unpacked<'_> {
 /// Parses `backup.json`. Returns an error if a later version has written the backup.
 fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<BackupManifest, Error> {
     let head: BackupManifest = serde_json::from_slice(json)
-        .map_err(|it| archive::damaged(from, &format!("{HEAD}: {it}")))?;
+        .map_err(|it| archive::damaged_backup_error(from, &format!("{HEAD}: {it}")))?;
     if head.format > 1 || head.layout > known_layout {
         let BackupManifest { software, .. } = head;
         let reason = format!("was made by a later version of axioscope, {software}; update it");
-        return Err(InputError::unsupported(
-            InvalidField::with_display("file", from.display()),
+        return Err(InputError::unsupported_value(
+            InvalidField::with_display_name("file", from.display()),
             reason,
         )
         .into());
     }
     if head.format < 1 || head.layout < 1 {
-        return Err(archive::damaged(from, &format!("{HEAD} names no layout")));
+        return Err(archive::damaged_backup_error(
+            from,
+            &format!("{HEAD} names no layout"),
+        ));
     }
     Ok(head)
 }
 
 fn must_be_empty(root: &Path) -> Result<(), Error> {
-    let failed = || Error::file(root, "take another folder by `--data`");
+    let failed = || Error::io_error_converter(root, "take another folder by `--data`");
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -247,8 +259,8 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
                 "is not empty, `{name}` lies there; a backup is restored into a folder with \
                  nothing in it, named by `--data`"
             );
-            return Err(InputError::conflict(
-                InvalidField::with_display("data", root.display()),
+            return Err(InputError::conflicting_value(
+                InvalidField::with_display_name("data", root.display()),
                 reason,
             )
             .into());
@@ -265,13 +277,13 @@ fn move_all(from: &Path, to: &Path) -> Result<u64, Error> {
     if !from.is_dir() {
         return Ok(0);
     }
-    fs::create_dir_all(to).map_err(Error::file(to, WAY_OUT))?;
+    fs::create_dir_all(to).map_err(Error::io_error_converter(to, WAY_OUT))?;
     let mut n_files = 0;
     for part in files::PARTS {
         let (part, target) = (from.join(part), to.join(part));
         if part.is_dir() {
-            n_files += n_files_below(&part).map_err(Error::file(&part, WAY_OUT))?;
-            fs::rename(&part, &target).map_err(Error::file(&target, WAY_OUT))?;
+            n_files += n_files_below(&part).map_err(Error::io_error_converter(&part, WAY_OUT))?;
+            fs::rename(&part, &target).map_err(Error::io_error_converter(&target, WAY_OUT))?;
         }
     }
     Ok(n_files)

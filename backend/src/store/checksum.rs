@@ -48,9 +48,13 @@ impl State {
 
 /// Opens a file and verifies its checksum. The file is read for that only once, and again after it
 /// has been modified.
-pub(crate) fn open(path: &Path, expected: &str, way_out: &'static str) -> Result<File, Error> {
-    let file = File::open(path).map_err(Error::file(path, way_out))?;
-    let found = of_file(&file, path).map_err(Error::file(path, way_out))?;
+pub(crate) fn open_and_verify_checksum(
+    path: &Path,
+    expected: &str,
+    way_out: &'static str,
+) -> Result<File, Error> {
+    let file = File::open(path).map_err(Error::io_error_converter(path, way_out))?;
+    let found = of_file(&file, path).map_err(Error::io_error_converter(path, way_out))?;
     match found == expected {
         true => Ok(file),
         false => Err(damaged(path, way_out)),
@@ -58,7 +62,7 @@ pub(crate) fn open(path: &Path, expected: &str, way_out: &'static str) -> Result
 }
 
 /// Returns the checksum of a file, in hex.
-pub(crate) fn of_path(path: &Path) -> io::Result<String> {
+pub(crate) fn file_checksum(path: &Path) -> io::Result<String> {
     of_file(&File::open(path)?, path)
 }
 
@@ -69,7 +73,7 @@ fn of_file(mut file: &File, path: &Path) -> io::Result<String> {
         return Ok(sum.clone());
     }
     let mut hasher = Sha256::new();
-    each_part(file, |part| {
+    read_file_in_chunks(file, |part| {
         hasher.update(part);
         Ok(())
     })?;
@@ -82,7 +86,7 @@ fn of_file(mut file: &File, path: &Path) -> io::Result<String> {
 }
 
 /// Reads a file to its end and calls `take` with each chunk.
-pub(crate) fn each_part(
+pub(crate) fn read_file_in_chunks(
     mut file: &File,
     mut take: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -111,7 +115,7 @@ const SUM: usize = 64;
 
 /// Adds a checksum to a JSON object, as its first field. It covers the whole object with this field
 /// empty.
-pub(crate) fn seal(json: &[u8]) -> Vec<u8> {
+pub(crate) fn add_json_checksum(json: &[u8]) -> Vec<u8> {
     let fields = json.strip_prefix(b"{").expect("JSON of a struct");
     let sum = seal_of([CLOSED, fields]);
     [SEAL, sum.as_bytes(), CLOSED, fields].concat()
@@ -124,14 +128,14 @@ fn seal_of<const N: usize>(rest: [&[u8]; N]) -> String {
     encode_hex(&hasher.finalize())
 }
 
-/// Reads a file that [`seal`] has created, and verifies its checksum. Files of earlier versions
-/// have no checksum and start with `unsealed`.
-pub(crate) fn read_sealed(
+/// Reads a file that [`add_json_checksum`] has created, and verifies its checksum. Files of earlier
+/// versions have no checksum and start with `unsealed`.
+pub(crate) fn read_checksummed_json(
     path: &Path,
     unsealed: &str,
     way_out: &'static str,
 ) -> Result<Vec<u8>, Error> {
-    let bytes = fs::read(path).map_err(Error::file(path, way_out))?;
+    let bytes = fs::read(path).map_err(Error::io_error_converter(path, way_out))?;
     let sealed = bytes.strip_prefix(SEAL);
     let is_whole = match sealed.and_then(|it| it.split_at_checked(SUM)) {
         Some((sum, rest)) => sum == seal_of([rest]).as_bytes(),
@@ -147,13 +151,13 @@ pub(crate) fn read_sealed(
 const SUMS: &str = "SHA256SUMS";
 
 /// Writes the checksums of all files of a folder into that folder.
-pub(crate) fn write_sums(folder: &Path) -> io::Result<()> {
+pub(crate) fn write_folder_checksums(folder: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     list(folder, "", &mut names)?;
     names.sort();
     let mut lines = String::new();
     for name in names {
-        lines += &format!("{}  {name}\n", of_path(&folder.join(&name))?);
+        lines += &format!("{}  {name}\n", file_checksum(&folder.join(&name))?);
     }
     fs::write(folder.join(SUMS), lines)
 }
@@ -175,9 +179,10 @@ fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns an error if the files of a folder differ from the checksums of [`write_sums`]. Files
-/// that were added later are ignored, and so are folders without checksums.
-pub(crate) fn check_sums(folder: &Path, way_out: &'static str) -> Result<(), Error> {
+/// Returns an error if the files of a folder differ from the checksums of
+/// [`write_folder_checksums`]. Files that were added later are ignored, and so are folders without
+/// checksums.
+pub(crate) fn verify_folder_checksums(folder: &Path, way_out: &'static str) -> Result<(), Error> {
     let path = folder.join(SUMS);
     let lines = match fs::read_to_string(&path) {
         Ok(lines) => lines,
@@ -185,14 +190,14 @@ pub(crate) fn check_sums(folder: &Path, way_out: &'static str) -> Result<(), Err
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             return Err(damaged(&path, way_out));
         }
-        Err(error) => return Err(Error::file(&path, way_out)(error)),
+        Err(error) => return Err(Error::io_error_converter(&path, way_out)(error)),
     };
     for line in lines.split_inclusive('\n') {
         let line = line.strip_suffix('\n').and_then(|it| it.split_once("  "));
         let Some((sum, name)) = line.filter(|it| it.0.len() == SUM) else {
             return Err(damaged(&path, way_out));
         };
-        open(&folder.join(name), sum, way_out)?;
+        open_and_verify_checksum(&folder.join(name), sum, way_out)?;
     }
     Ok(())
 }
@@ -214,9 +219,9 @@ mod tests {
     fn a_sealed_file_is_read_as_it_was_written_or_not_at_all() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("study.json");
-        let read = || read_sealed(&path, "{\"study\":", "make it again");
+        let read = || read_checksummed_json(&path, "{\"study\":", "make it again");
         let json = br#"{"study":{"n":1}}"#;
-        let sealed = seal(json);
+        let sealed = add_json_checksum(json);
         fs::write(&path, &sealed).unwrap();
         assert_eq!(read().unwrap(), sealed);
         let value: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
@@ -249,19 +254,19 @@ mod tests {
             file.set_modified(modified).unwrap();
         };
         write("one", long_ago);
-        let one = of_path(&path).unwrap();
+        let one = file_checksum(&path).unwrap();
         assert!(KNOWN.lock().unwrap().contains_key(&path));
         // The change is not detected with the same time stamp, which shows that the file was not
         // read again.
         write("two", long_ago);
-        assert_eq!(of_path(&path).unwrap(), one);
+        assert_eq!(file_checksum(&path).unwrap(), one);
         write("two", long_ago + Duration::from_secs(1));
-        assert_ne!(of_path(&path).unwrap(), one);
+        assert_ne!(file_checksum(&path).unwrap(), one);
         // Recently written files are read each time.
         fs::write(&path, "one").unwrap();
-        assert_eq!(of_path(&path).unwrap(), one);
+        assert_eq!(file_checksum(&path).unwrap(), one);
         fs::write(&path, "two").unwrap();
-        assert_ne!(of_path(&path).unwrap(), one);
+        assert_ne!(file_checksum(&path).unwrap(), one);
     }
 
     #[test]
@@ -269,12 +274,12 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path();
         fs::create_dir(folder.join("runs")).unwrap();
-        let check = || check_sums(folder, "import it again");
+        let check = || verify_folder_checksums(folder, "import it again");
         for name in ["qrels.tsv", "runs/a.run"] {
             fs::write(folder.join(name), "q 0 d 1\n").unwrap();
         }
         check().unwrap();
-        write_sums(folder).unwrap();
+        write_folder_checksums(folder).unwrap();
         check().unwrap();
         fs::write(folder.join("runs/later.run"), "").unwrap();
         check().unwrap();

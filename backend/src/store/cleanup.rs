@@ -22,7 +22,7 @@ const REPLACED: &str = ".tmp-replaced-";
 
 /// Removes incomplete files if no other process has the folder open. Returns the shared lock, or
 /// `None` if folders cannot be locked.
-pub(super) fn clean_up(root: &Path) -> Option<File> {
+pub(super) fn remove_incomplete_files(root: &Path) -> Option<File> {
     let lock = File::open(root).ok()?;
     if lock.try_lock().is_ok() {
         if let Err(error) = clean(root) {
@@ -36,7 +36,7 @@ pub(super) fn clean_up(root: &Path) -> Option<File> {
 }
 
 /// Creates a temporary folder that only its owner can access. It is removed when it is dropped.
-pub(super) fn temporary_folder(folder: &Path, prefix: &str) -> io::Result<TempDir> {
+pub(super) fn create_temporary_folder(folder: &Path, prefix: &str) -> io::Result<TempDir> {
     let mut scratch = tempfile::Builder::new();
     #[cfg(unix)]
     scratch.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -44,7 +44,7 @@ pub(super) fn temporary_folder(folder: &Path, prefix: &str) -> io::Result<TempDi
 }
 
 /// Removes all entries of a folder whose names start with a prefix.
-pub(super) fn remove_all(root: &Path, prefix: &str) -> io::Result<()> {
+pub(super) fn remove_entries_with_prefix(root: &Path, prefix: &str) -> io::Result<()> {
     let mut all = entries(root)?.into_iter();
     all.try_for_each(|it| match name(&it).starts_with(prefix) {
         true => remove(&it),
@@ -53,7 +53,7 @@ pub(super) fn remove_all(root: &Path, prefix: &str) -> io::Result<()> {
 }
 
 fn clean(root: &Path) -> io::Result<()> {
-    remove_all(root, NEW)?;
+    remove_entries_with_prefix(root, NEW)?;
     for part in ["collections", "studies", "scores", "drafts", "demo"] {
         for path in entries(&root.join(part))? {
             if let Some(of) = name(&path).strip_prefix(REPLACED) {
@@ -61,7 +61,7 @@ fn clean(root: &Path) -> io::Result<()> {
             } else if name(&path).starts_with(TEMPORARY) {
                 remove(&path)?;
             } else if path.is_dir() {
-                remove_all(&path, TEMPORARY)?;
+                remove_entries_with_prefix(&path, TEMPORARY)?;
             }
         }
     }

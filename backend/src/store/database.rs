@@ -11,7 +11,7 @@ use sqlx::AnyConnection;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use crate::error::{DatabaseName, Error};
+use crate::error::{DatabaseDisplayName, Error};
 use crate::store::postgres::{PostgresAddress, VARIABLE};
 use crate::store::{DataFolder, postgres, sqlite};
 
@@ -30,47 +30,52 @@ impl DatabaseConfig {
     pub(crate) fn from_environment(folder: &DataFolder) -> Result<DatabaseConfig, Error> {
         match env::var(VARIABLE) {
             Ok(url) if !url.is_empty() => Ok(DatabaseConfig::Postgres(url.parse()?)),
-            Ok(_) | Err(VarError::NotPresent) => Ok(DatabaseConfig::Sqlite(folder.database())),
+            Ok(_) | Err(VarError::NotPresent) => Ok(DatabaseConfig::Sqlite(folder.database_path())),
             Err(VarError::NotUnicode(_)) => {
                 let reason = "is not UTF-8; other characters are written as %XX";
-                Err(InputError::malformed(VARIABLE, reason).into())
+                Err(InputError::malformed_value(VARIABLE, reason).into())
             }
         }
     }
 
     /// Returns the name of the database in messages.
-    pub(super) fn name(&self) -> DatabaseName {
+    pub(super) fn display_name(&self) -> DatabaseDisplayName {
         match self {
-            DatabaseConfig::Sqlite(file) => DatabaseName::File(file.clone()),
-            DatabaseConfig::Postgres(address) => address.name(),
+            DatabaseConfig::Sqlite(file) => DatabaseDisplayName::File(file.clone()),
+            DatabaseConfig::Postgres(address) => address.display_name(),
         }
     }
 
     /// Returns the connection options for sqlx.
-    pub(super) fn options(&self) -> Result<AnyConnectOptions, Error> {
+    pub(super) fn connection_options(&self) -> Result<AnyConnectOptions, Error> {
         match self {
-            DatabaseConfig::Sqlite(file) => sqlite::options(file),
-            DatabaseConfig::Postgres(address) => address.options(),
+            DatabaseConfig::Sqlite(file) => sqlite::sqlite_connection_options(file),
+            DatabaseConfig::Postgres(address) => address.connection_options(),
         }
-        .map_err(|it| self.error(it))
+        .map_err(|it| self.convert_sqlx_error(it))
     }
 
     /// Opens one connection. Unlike a connection pool, reports errors at once.
-    pub(super) async fn connect(&self) -> Result<AnyConnection, Error> {
-        let options = self.options()?;
+    pub(super) async fn open_connection(&self) -> Result<AnyConnection, Error> {
+        let options = self.connection_options()?;
         match self {
             DatabaseConfig::Sqlite(_) => {
-                let connection = sqlite::connect(&options).await;
-                connection.map_err(|it| self.error(it))
+                let connection = sqlite::open_sqlite_connection(&options).await;
+                connection.map_err(|it| self.convert_sqlx_error(it))
             }
-            DatabaseConfig::Postgres(address) => postgres::connect(address, &options).await,
+            DatabaseConfig::Postgres(address) => {
+                postgres::open_postgres_connection(address, &options).await
+            }
         }
     }
 
     /// Applies the settings of the database to a new connection.
-    pub(super) async fn set_up(&self, connection: &mut AnyConnection) -> sqlx::Result<()> {
+    pub(super) async fn configure_connection(
+        &self,
+        connection: &mut AnyConnection,
+    ) -> sqlx::Result<()> {
         match self {
-            DatabaseConfig::Sqlite(_) => sqlite::set_up(connection).await,
+            DatabaseConfig::Sqlite(_) => sqlite::configure_sqlite_connection(connection).await,
             DatabaseConfig::Postgres(_) => Ok(()),
         }
     }
@@ -84,13 +89,13 @@ impl DatabaseConfig {
     }
 
     /// Returns the number of the last migration.
-    pub(super) fn latest_layout(&self) -> i64 {
+    pub(super) fn latest_schema_version(&self) -> i64 {
         let versions = self.migrations().iter().map(|it| it.version);
         versions.max().unwrap_or(0)
     }
 
     /// Returns the SQL that begins a transaction with writes.
-    pub(super) fn begin(&self) -> &'static str {
+    pub(super) fn begin_write_sql(&self) -> &'static str {
         match self {
             DatabaseConfig::Sqlite(_) => sqlite::BEGIN,
             DatabaseConfig::Postgres(_) => postgres::BEGIN,
@@ -98,7 +103,7 @@ impl DatabaseConfig {
     }
 
     /// Returns the SQL that begins a transaction that reads a snapshot.
-    pub(super) fn snapshot(&self) -> &'static str {
+    pub(super) fn begin_snapshot_sql(&self) -> &'static str {
         match self {
             DatabaseConfig::Sqlite(_) => sqlite::SNAPSHOT,
             DatabaseConfig::Postgres(_) => postgres::SNAPSHOT,
@@ -106,10 +111,10 @@ impl DatabaseConfig {
     }
 
     /// Converts an error of sqlx, with advice where possible.
-    pub(super) fn error(&self, source: sqlx::Error) -> Error {
+    pub(super) fn convert_sqlx_error(&self, source: sqlx::Error) -> Error {
         match self {
-            DatabaseConfig::Sqlite(file) => sqlite::error(file, source),
-            DatabaseConfig::Postgres(address) => postgres::error(address, source),
+            DatabaseConfig::Sqlite(file) => sqlite::convert_sqlite_error(file, source),
+            DatabaseConfig::Postgres(address) => postgres::convert_postgres_error(address, source),
         }
     }
 }

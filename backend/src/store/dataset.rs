@@ -12,17 +12,17 @@ use serde_json::json;
 use shared::probe::MiningResult;
 use shared::report;
 use shared::study::Study;
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 
 use crate::error::Error;
-use crate::store::studies::files::{ids, origin};
+use crate::store::studies::files::{external_ids, instance_file_metadata};
 use crate::store::{instances, parquet_columns, write_atomically};
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
 /// Whether the texts of documents and queries are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TextInclusion {
+pub(crate) enum TextExportPolicy {
     /// Documents and queries with their texts.
     Included,
     /// Only the ids of documents and queries.
@@ -30,28 +30,37 @@ pub(crate) enum TextInclusion {
 }
 
 /// Writes the files of the dataset into a folder; each appears complete or not at all.
-pub(crate) fn write(study: &Study, folder: &Path, texts: TextInclusion) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(Error::file(folder, WAY_OUT))?;
+pub(crate) fn export_study_dataset(
+    study: &Study,
+    folder: &Path,
+    texts: TextExportPolicy,
+) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(Error::io_error_converter(folder, WAY_OUT))?;
     let mined = MiningResult {
         study_docs: study.study_docs.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
     let path = folder.join("instances.parquet");
-    instances::write(&path, &mined, &ids(study), &origin(study))?;
+    instances::write_instance_file(
+        &path,
+        &mined,
+        &external_ids(study),
+        &instance_file_metadata(study),
+    )?;
     write_atomically(&folder.join("scores.parquet"), WAY_OUT, |file| {
         scores(study, file)
     })?;
     write_atomically(&folder.join("preconditions.jsonl.gz"), WAY_OUT, |file| {
         let mut out = GzEncoder::new(BufWriter::new(file), Compression::fast());
-        study.each_instance(|line| {
+        study.for_each_exported_instance(|line| {
             let json = serde_json::to_string(line).map_err(Failed::Json)?;
             writeln!(out, "{json}").map_err(Failed::File)
         })?;
         let mut file = out.finish().map_err(Failed::File)?;
         file.flush().map_err(Failed::File)
     })?;
-    if texts == TextInclusion::Included {
+    if texts == TextExportPolicy::Included {
         write_texts(study, folder)?;
     }
     let card = card(study, texts)?;
@@ -91,7 +100,7 @@ fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
 
 /// Writes the columns `ranker`, `query_id`, `text_id`, `score` and `truncated`.
 fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
-    let mut writer = parquet_columns::create(
+    let mut writer = parquet_columns::create_parquet_writer(
         file,
         "message scores {
              required binary ranker (UTF8);
@@ -124,13 +133,13 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
                 .collect(),
         ];
         for values in words {
-            parquet_columns::write::<ByteArrayType>(&mut group, &values, None)?;
+            parquet_columns::write_next_column::<ByteArrayType>(&mut group, &values, None)?;
         }
         let values: Vec<f64> = known.iter().map(|it| it.3).collect();
-        parquet_columns::write::<DoubleType>(&mut group, &values, None)?;
+        parquet_columns::write_next_column::<DoubleType>(&mut group, &values, None)?;
         let truncated = |at: usize| scores.truncated.binary_search(&(at as u32)).is_ok();
         let truncated: Vec<bool> = known.iter().map(|it| truncated(it.0)).collect();
-        parquet_columns::write::<BoolType>(&mut group, &truncated, None)?;
+        parquet_columns::write_next_column::<BoolType>(&mut group, &truncated, None)?;
         group.close()?;
     }
     writer.close()?;
@@ -138,14 +147,14 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
 }
 
 /// Returns the dataset card, which explains the files without the rest of the study.
-fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
-    let overview = study.overview(&StudyControls::default())?;
+fn card(study: &Study, texts: TextExportPolicy) -> Result<String, Error> {
+    let overview = study.overview(&StudyPageControls::default())?;
     let with_texts = match texts {
-        TextInclusion::Included => {
+        TextExportPolicy::Included => {
             "- `queries.jsonl`, `texts.jsonl`: what the ids stand for. The rights to these texts \
              are those of their collection.\n"
         }
-        TextInclusion::Withheld => {
+        TextExportPolicy::Withheld => {
             "- Texts and queries are not among the files: take them from the collection, by their \
              ids. A text id `421#lnc2:3` stands for document 421 three times, joined by spaces.\n"
         }
@@ -166,6 +175,6 @@ fn card(study: &Study, texts: TextInclusion) -> Result<String, Error> {
         made = study.created,
         collection_hash = study.collection_hash,
         hash = study.instances_hash,
-        tables = report::to_markdown(&report::study_tables(&overview)),
+        tables = report::tables_to_markdown(&report::study_tables(&overview)),
     ))
 }

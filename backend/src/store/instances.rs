@@ -17,7 +17,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use serde::{Deserialize, Serialize};
 use shared::probe::mining::{InstanceHasher, StudyDocument};
-use shared::probe::{AxiomVariant, ClaimKind, Instances, Limits, MiningResult, PoolSpec, Probe};
+use shared::probe::{
+    AxiomVariant, CandidatePoolSpec, Instances, MiningLimits, MiningResult, Probe, ScoreClaimKind,
+};
 use shared::text::Analyzer;
 use shared::word_vectors::WordVectorsInfo;
 
@@ -33,14 +35,14 @@ pub(crate) struct InstanceFileMetadata {
     pub software: String,
     /// The hash of the collection.
     pub collection_hash: String,
-    /// The hash of the instances, see [`MiningResult::hash`].
+    /// The hash of the instances, see [`MiningResult::digest_instances`].
     pub hash: String,
     /// The analyzer of documents and queries.
     pub analyzer: Analyzer,
     /// The candidate pool.
-    pub pool: PoolSpec,
+    pub pool: CandidatePoolSpec,
     /// The limits that were used.
-    pub limits: Limits,
+    pub limits: MiningLimits,
     /// The word vectors, if there were any.
     #[serde(default)]
     pub vectors: Option<WordVectorsInfo>,
@@ -59,7 +61,7 @@ const COLUMNS: [&str; 7] = [
 ];
 
 /// The external ids of queries and documents, by number.
-pub(crate) struct ExternalIds<'a> {
+pub(crate) struct QueryAndDocumentIds<'a> {
     /// The ids of the queries.
     pub queries: Vec<&'a str>,
     /// The ids of the documents.
@@ -67,15 +69,15 @@ pub(crate) struct ExternalIds<'a> {
 }
 
 /// Writes an instance file. It appears complete or not at all.
-pub(crate) fn write(
+pub(crate) fn write_instance_file(
     path: &Path,
     mined: &MiningResult,
-    ids: &ExternalIds<'_>,
+    ids: &QueryAndDocumentIds<'_>,
     origin: &InstanceFileMetadata,
 ) -> Result<(), Error> {
     let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
-    let mut writer = InstanceWriter::new(path, asked)?;
-    writer.add(mined, &ids.queries, &ids.docs)?;
+    let mut writer = InstanceFileWriter::new(path, asked)?;
+    writer.add_query_instances(mined, &ids.queries, &ids.docs)?;
     writer.finish(path, origin)
 }
 
@@ -86,7 +88,7 @@ const GROUP: usize = 1 << 20;
 
 /// Writes instances a few queries at a time. The instances of each axiom and variant go to an
 /// unnamed file of their own; at the end these files are concatenated.
-pub(crate) struct InstanceWriter {
+pub(crate) struct InstanceFileWriter {
     parts: Vec<Part>,
     failed: PathBuf,
 }
@@ -96,30 +98,30 @@ struct Part {
     file: File,
 }
 
-impl InstanceWriter {
+impl InstanceFileWriter {
     /// Creates a writer for a file at `path`.
     pub(crate) fn new(
         path: &Path,
         asked: impl Iterator<Item = (Probe, AxiomVariant)>,
-    ) -> Result<InstanceWriter, Error> {
+    ) -> Result<InstanceFileWriter, Error> {
         let folder = match path.parent() {
             Some(it) if it.is_dir() && !it.as_os_str().is_empty() => it,
             _ => Path::new("."),
         };
         let part = |_| {
             let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-            let writer = parquet_columns::create(file.try_clone()?, SCHEMA)?;
+            let writer = parquet_columns::create_parquet_writer(file.try_clone()?, SCHEMA)?;
             Ok(Part { writer, file })
         };
         let parts = asked.map(part).collect::<Result<_, ParquetError>>();
-        Ok(InstanceWriter {
+        Ok(InstanceFileWriter {
             parts: parts.map_err(|it| failed(path, it))?,
             failed: path.to_owned(),
         })
     }
 
     /// Adds the instances of the next queries, in the order of axioms and variants.
-    pub(crate) fn add(
+    pub(crate) fn add_query_instances(
         &mut self,
         mined: &MiningResult,
         queries: &[&str],
@@ -128,7 +130,7 @@ impl InstanceWriter {
         let text_ids: Vec<ByteArray> = mined
             .study_docs
             .iter()
-            .map(|it| ByteArray::from(it.id(docs[it.doc() as usize]).into_bytes()))
+            .map(|it| ByteArray::from(it.id(docs[it.source_doc() as usize]).into_bytes()))
             .collect();
         let query_ids: Vec<ByteArray> = queries.iter().map(|&it| it.into()).collect();
         let parts = self.parts.iter_mut().zip(&mined.instances);
@@ -144,7 +146,7 @@ impl InstanceWriter {
     pub(crate) fn finish(self, path: &Path, origin: &InstanceFileMetadata) -> Result<(), Error> {
         write_atomically(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
-            let mut writer = parquet_columns::create(file, SCHEMA)?;
+            let mut writer = parquet_columns::create_parquet_writer(file, SCHEMA)?;
             for part in self.parts {
                 let file = part.file;
                 part.writer.close()?;
@@ -173,7 +175,7 @@ impl InstanceWriter {
 }
 
 fn failed(path: &Path, error: ParquetError) -> Error {
-    Error::file(path, WAY_OUT)(std::io::Error::other(error))
+    Error::io_error_converter(path, WAY_OUT)(std::io::Error::other(error))
 }
 
 const SCHEMA: &str = "message instances {
@@ -194,14 +196,15 @@ fn write_groups(
 ) -> Result<(), ParquetError> {
     let arity = instances.claim.arity();
     let query_of: Vec<u32> = (0..instances.n_queries())
-        .flat_map(|it| std::iter::repeat_n(it as u32, instances.len_of(it)))
+        .flat_map(|it| std::iter::repeat_n(it as u32, instances.n_instances_of_query(it)))
         .collect();
     for from in (0..instances.len()).step_by(GROUP) {
         let rows = from..instances.len().min(from + GROUP);
         let mut group = writer.next_row_group()?;
         for (at, name) in COLUMNS.iter().enumerate() {
-            let text =
-                |row: usize, place: usize| text_ids[instances.docs_at(row)[place] as usize].clone();
+            let text = |row: usize, place: usize| {
+                text_ids[instances.docs_of_instance(row)[place] as usize].clone()
+            };
             let values: Vec<ByteArray> = match at {
                 0 => vec![instances.probe.slug().as_ref().into(); rows.len()],
                 1 => vec![instances.variant.name().into(); rows.len()],
@@ -216,7 +219,11 @@ fn write_groups(
             };
             let present = i16::from(arity == 3);
             let levels = (*name == "text_3").then(|| vec![present; rows.len()]);
-            parquet_columns::write::<ByteArrayType>(&mut group, &values, levels.as_deref())?;
+            parquet_columns::write_next_column::<ByteArrayType>(
+                &mut group,
+                &values,
+                levels.as_deref(),
+            )?;
         }
         group.close()?;
     }
@@ -225,19 +232,19 @@ fn write_groups(
 
 /// Reads an instance file with the ids of the collection that it was mined from. `pools` stays
 /// empty.
-pub(crate) fn read(
+pub(crate) fn read_instance_file(
     path: &Path,
-    ids: &ExternalIds<'_>,
+    ids: &QueryAndDocumentIds<'_>,
 ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
-    InstanceReader::open(path, ids)?.read(ids)
+    InstanceFileReader::open(path, ids)?.read_all_groups(ids)
 }
 
 /// A row group: instances of one axiom and variant.
-pub(crate) struct InstanceGroup {
+pub(crate) struct InstanceRowGroup {
     /// Index in [`InstanceFileMetadata::n_before_cap`].
     pub probe: usize,
     /// The claim about the scores of the instances.
-    pub claim: ClaimKind,
+    pub claim: ScoreClaimKind,
     /// The query of each instance, in ascending order.
     pub queries: Vec<u32>,
     /// The documents of each instance, as indices into `texts`: two or three, depending on the
@@ -248,7 +255,7 @@ pub(crate) struct InstanceGroup {
 }
 
 /// Reads an instance file one row group at a time.
-pub(crate) struct InstanceReader {
+pub(crate) struct InstanceFileReader {
     path: PathBuf,
     reader: SerializedFileReader<File>,
     /// Everything that determined the instances.
@@ -257,15 +264,21 @@ pub(crate) struct InstanceReader {
     doc_of: HashMap<String, u32>,
 }
 
-impl InstanceReader {
+impl InstanceFileReader {
     /// Opens an instance file with the ids of the collection that it was mined from.
-    pub(crate) fn open(path: &Path, ids: &ExternalIds<'_>) -> Result<InstanceReader, Error> {
+    pub(crate) fn open(
+        path: &Path,
+        ids: &QueryAndDocumentIds<'_>,
+    ) -> Result<InstanceFileReader, Error> {
         let damaged = |reason: String| Error::CorruptData {
             what: path.display().to_string(),
             reason,
         };
-        let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
-        let reader = parquet_columns::open(file)
+        let file = File::open(path).map_err(Error::io_error_converter(
+            path,
+            "check the path and its rights",
+        ))?;
+        let reader = parquet_columns::open_parquet_file(file)
             .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
         let metadata = reader.metadata().file_metadata().key_value_metadata();
         let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
@@ -291,7 +304,7 @@ impl InstanceReader {
         }
         let queries = ids.queries[..n_queries].iter().zip(0..);
         let docs = ids.docs.iter().zip(0..);
-        Ok(InstanceReader {
+        Ok(InstanceFileReader {
             path: path.to_owned(),
             reader,
             origin,
@@ -311,20 +324,20 @@ impl InstanceReader {
 
     /// Returns an error if the rows differ from those that were written. `hashing` must have seen
     /// all rows.
-    pub(crate) fn check(&self, hashing: InstanceHasher) -> Result<(), Error> {
+    pub(crate) fn verify_instance_hash(&self, hashing: InstanceHasher) -> Result<(), Error> {
         if hashing.finish() == self.origin.hash {
             return Ok(());
         }
         Err(self.damaged("its rows are not those that were written".to_owned()))
     }
 
-    /// Reads all groups. `ids` must be those of [`InstanceReader::open`].
-    pub(crate) fn read(
+    /// Reads all groups. `ids` must be those of [`InstanceFileReader::open`].
+    pub(crate) fn read_all_groups(
         self,
-        ids: &ExternalIds<'_>,
+        ids: &QueryAndDocumentIds<'_>,
     ) -> Result<(MiningResult, InstanceFileMetadata), Error> {
         let mut texts: Vec<StudyDocument> = Vec::new();
-        self.scan(|group| {
+        self.for_each_row_group(|group| {
             texts.extend(&group.texts);
             texts.sort_unstable();
             texts.dedup();
@@ -337,7 +350,7 @@ impl InstanceReader {
             .iter()
             .map(|_| vec![Vec::new(); origin.n_queries])
             .collect();
-        self.scan(|group| {
+        self.for_each_row_group(|group| {
             let numbers: Vec<u32> = group.texts.iter().map(number).collect();
             for (rows, &query) in group.rows.chunks(group.claim.arity()).zip(&group.queries) {
                 let of_query = &mut by_query[group.probe][query as usize];
@@ -349,7 +362,7 @@ impl InstanceReader {
         for ((probe, mode, found), by_query) in origin.n_before_cap.iter().zip(by_query) {
             let mut all = Instances::new(*probe, *mode);
             for (texts, &n_found) in by_query.into_iter().zip(found) {
-                all.push_query(texts, n_found);
+                all.push_query_instances(texts, n_found);
             }
             instances.push(all);
         }
@@ -361,15 +374,15 @@ impl InstanceReader {
         let asked = mined.instances.iter().map(|it| (it.probe, it.variant));
         let mut hashing = InstanceHasher::new(asked);
         let queries = &ids.queries[..origin.n_queries];
-        hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
-        self.check(hashing)?;
+        hashing.add_queries(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
+        self.verify_instance_hash(hashing)?;
         Ok((mined, self.origin))
     }
 
     /// Calls `take` with each row group, in order.
-    pub(crate) fn scan(
+    pub(crate) fn for_each_row_group(
         &self,
-        mut take: impl FnMut(InstanceGroup) -> Result<(), Error>,
+        mut take: impl FnMut(InstanceRowGroup) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut row = 0;
         // The last axiom and query; earlier ones must not follow.
@@ -394,7 +407,7 @@ impl InstanceReader {
         Ok(())
     }
 
-    fn group(&self, group: usize, n_rows: usize) -> Result<InstanceGroup, Error> {
+    fn group(&self, group: usize, n_rows: usize) -> Result<InstanceRowGroup, Error> {
         let columns = self.columns(group, n_rows);
         let columns = columns.map_err(|it| self.damaged(it.to_string()))?;
         let one = |column: &[ByteArray]| {
@@ -417,7 +430,7 @@ impl InstanceReader {
             ))
         })?;
         let (probe, mode, _) = self.origin.n_before_cap[place];
-        let claim = probe.claim(mode);
+        let claim = probe.claim_kind(mode);
         let mut queries = Vec::with_capacity(n_rows);
         let mut before: Option<(&[u8], u32)> = None;
         for id in &columns[3] {
@@ -448,7 +461,8 @@ impl InstanceReader {
                     Some(&number) => number,
                     None => {
                         let name = String::from_utf8_lossy(id.data());
-                        let text = StudyDocument::parse(&name, |id| self.doc_of.get(id).copied());
+                        let text =
+                            StudyDocument::parse_id(&name, |id| self.doc_of.get(id).copied());
                         texts.push(text.ok_or_else(|| {
                             self.damaged(format!(
                                 "there is no text `{}`: {OTHER}",
@@ -463,7 +477,7 @@ impl InstanceReader {
                 rows[row * arity + at] = number;
             }
         }
-        Ok(InstanceGroup {
+        Ok(InstanceRowGroup {
             probe: place,
             claim,
             queries,
@@ -491,7 +505,7 @@ impl InstanceReader {
             }
             Ok(values)
         });
-        parquet_columns::read(|| each.collect())
+        parquet_columns::catch_parquet_panics(|| each.collect())
     }
 }
 

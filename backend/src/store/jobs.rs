@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::models::PairScore;
 use crate::store::scores::ScoreColumns;
-use crate::store::{Store, may_be_stored, places};
+use crate::store::{Database, may_be_stored, places};
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
 use shared::score::rescoring::RescoringRecord;
@@ -16,7 +16,7 @@ use sqlx::AssertSqlSafe;
 
 /// A job to create, with its planned batches.
 #[derive(Debug)]
-pub(crate) struct NewJob {
+pub(crate) struct NewScoringJob {
     pub id: String,
     pub title: String,
     pub ranker: RankerInfo,
@@ -34,7 +34,7 @@ pub(crate) struct NewJob {
 
 /// The input of a job that a worker needs.
 #[derive(Debug)]
-pub(crate) struct JobInput {
+pub(crate) struct ScoringJobInput {
     pub ranker: RankerInfo,
     pub token_budget: u32,
     pub n_threads: u32,
@@ -44,7 +44,7 @@ pub(crate) struct JobInput {
 
 /// The next batch of a job.
 #[derive(Debug)]
-pub(crate) struct JobBatch {
+pub(crate) struct ScoringJobBatch {
     pub number: i64,
     /// Index and text of each document, in the planned order.
     pub texts: Vec<(u32, String)>,
@@ -68,10 +68,10 @@ row! {
     }
 }
 
-impl Store {
+impl Database {
     /// Creates a job with its batches in one transaction.
-    pub(crate) async fn add_job(&self, job: &NewJob) -> Result<(), Error> {
-        self.put_ranker(&job.ranker).await?;
+    pub(crate) async fn add_job(&self, job: &NewScoringJob) -> Result<(), Error> {
+        self.insert_ranker_if_absent(&job.ranker).await?;
         let mut transaction = self.begin().await?;
         let failed = |it| self.failed(it);
         let number: i64 = sqlx::query_scalar(
@@ -119,7 +119,7 @@ impl Store {
     }
 
     /// Returns all stored jobs with their rankers, newest first.
-    pub(crate) async fn jobs(&self) -> Result<Vec<Job>, Error> {
+    pub(crate) async fn list_jobs(&self) -> Result<Vec<Job>, Error> {
         let rows: Vec<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
                     fingerprint, spec, label, detail, kind, note
@@ -134,7 +134,7 @@ impl Store {
     /// Returns a stored job by its id; returns an error if there is none.
     pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
         if !may_be_stored(id) {
-            return Err(Wrong::not_found("job", id).into());
+            return Err(Wrong::name_not_found("job", id).into());
         }
         let row: Option<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
@@ -145,11 +145,12 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        row.ok_or_else(|| Wrong::not_found("job", id))?.into_job()
+        row.ok_or_else(|| Wrong::name_not_found("job", id))?
+            .into_job()
     }
 
     /// Returns the ids of queued and running jobs, oldest first.
-    pub(crate) async fn unfinished_jobs(&self) -> Result<Vec<String>, Error> {
+    pub(crate) async fn unfinished_job_ids(&self) -> Result<Vec<String>, Error> {
         sqlx::query_scalar(
             "SELECT id FROM jobs WHERE state IN ('queued', 'running') ORDER BY number",
         )
@@ -159,7 +160,7 @@ impl Store {
     }
 
     /// Requeues the jobs that another process left running.
-    pub(crate) async fn requeue_jobs(&self) -> Result<(), Error> {
+    pub(crate) async fn requeue_running_jobs(&self) -> Result<(), Error> {
         self.change(
             "UPDATE jobs SET state = 'queued' WHERE state = 'running'",
             &[],
@@ -168,7 +169,7 @@ impl Store {
     }
 
     /// Marks a queued job as running.
-    pub(crate) async fn start_job(&self, id: &str) -> Result<(), Error> {
+    pub(crate) async fn mark_job_running(&self, id: &str) -> Result<(), Error> {
         self.change(
             "UPDATE jobs SET state = 'running' WHERE id = $1 AND state = 'queued'",
             &[id],
@@ -191,7 +192,7 @@ impl Store {
     }
 
     /// Marks a queued or running job as failed, with the reason.
-    pub(crate) async fn fail_job(&self, id: &str, problem: &str) -> Result<(), Error> {
+    pub(crate) async fn mark_job_failed(&self, id: &str, problem: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'failed', problem = $1
                    WHERE id = $2 AND state IN ('queued', 'running')";
         self.change(sql, &[problem, id]).await
@@ -210,7 +211,7 @@ impl Store {
     }
 
     /// Returns the input of a job for a worker.
-    pub(crate) async fn job_input(&self, id: &str) -> Result<JobInput, Error> {
+    pub(crate) async fn job_input(&self, id: &str) -> Result<ScoringJobInput, Error> {
         let failed = |it| self.failed(it);
         let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
             sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = $1")
@@ -230,7 +231,7 @@ impl Store {
             .iter()
             .map(|&[a, b]| (a, b))
             .collect();
-        Ok(JobInput {
+        Ok(ScoringJobInput {
             ranker: self.job(id).await?.ranker,
             token_budget: token_budget as u32,
             n_threads: n_threads as u32,
@@ -240,11 +241,11 @@ impl Store {
     }
 
     /// Returns the first unfinished batch, of those after the given one.
-    pub(crate) async fn next_batch(
+    pub(crate) async fn next_unfinished_batch(
         &self,
         id: &str,
         after: Option<i64>,
-    ) -> Result<Option<JobBatch>, Error> {
+    ) -> Result<Option<ScoringJobBatch>, Error> {
         let failed = |it| self.failed(it);
         let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
             "SELECT job, batch, texts FROM job_batches
@@ -271,17 +272,17 @@ impl Store {
                     .map_err(failed)?;
             texts.push((place, text));
         }
-        Ok(Some(JobBatch { number, texts }))
+        Ok(Some(ScoringJobBatch { number, texts }))
     }
 
     /// Stores the scores of a batch and marks it as done. If it was done before, nothing is
     /// changed.
-    pub(crate) async fn commit_batch(
+    pub(crate) async fn commit_batch_scores(
         &self,
         id: &str,
         batch: i64,
         scores: &[PairScore],
-    ) -> Result<BatchCommit, Error> {
+    ) -> Result<BatchCommitOutcome, Error> {
         /// Each row has four values; SQLite allows 32,766 in a statement, PostgreSQL 65,535.
         const ROWS: usize = 8_000;
 
@@ -303,7 +304,7 @@ impl Store {
         .await
         .map_err(failed)?;
         if marked.rows_affected() != 1 {
-            return Ok(BatchCommit::AlreadyCommitted);
+            return Ok(BatchCommitOutcome::AlreadyCommitted);
         }
         for rows in scores.chunks(ROWS) {
             let sql = format!(
@@ -328,7 +329,7 @@ impl Store {
             .await
             .map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(BatchCommit::Committed)
+        Ok(BatchCommitOutcome::Committed)
     }
 
     /// Returns the scores that a job has computed so far, in the order of its pairs.
@@ -350,7 +351,7 @@ impl Store {
     }
 
     /// Returns the scores of a job in the columns of the score store.
-    pub(crate) async fn job_columns(&self, id: &str) -> Result<ScoreColumns, Error> {
+    pub(crate) async fn job_score_columns(&self, id: &str) -> Result<ScoreColumns, Error> {
         let work = self.job_input(id).await?;
         let hashes = |texts: &[String]| -> Vec<String> {
             texts
@@ -381,7 +382,11 @@ impl Store {
     }
 
     /// Returns some of the documents of a job that is not done.
-    pub(crate) async fn job_texts(&self, id: &str, places: &[u32]) -> Result<Vec<String>, Error> {
+    pub(crate) async fn job_documents(
+        &self,
+        id: &str,
+        places: &[u32],
+    ) -> Result<Vec<String>, Error> {
         let mut texts = Vec::with_capacity(places.len());
         for place in places {
             let text = sqlx::query_scalar(
@@ -399,7 +404,10 @@ impl Store {
     }
 
     /// Returns the score stability check of a job that is done.
-    pub(crate) async fn job_certificate(&self, id: &str) -> Result<Option<RescoringRecord>, Error> {
+    pub(crate) async fn job_stability_check(
+        &self,
+        id: &str,
+    ) -> Result<Option<RescoringRecord>, Error> {
         let found: Option<String> =
             sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = $1")
                 .bind(id)
@@ -459,7 +467,7 @@ impl Store {
 
 /// The result of committing a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BatchCommit {
+pub(crate) enum BatchCommitOutcome {
     /// This call has committed the batch.
     Committed,
     /// The batch was committed before.

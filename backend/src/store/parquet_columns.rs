@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 /// Creates a Parquet file with the columns of a schema.
-pub(crate) fn create<W: Write + Send>(
+pub(crate) fn create_parquet_writer<W: Write + Send>(
     file: W,
     schema: &str,
 ) -> Result<SerializedFileWriter<W>, ParquetError> {
@@ -25,7 +25,7 @@ pub(crate) fn create<W: Write + Send>(
 
 /// Writes the next column of a row group. An optional column needs a level for each row, which is 1
 /// if the row has a value.
-pub(crate) fn write<T: DataType>(
+pub(crate) fn write_next_column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
     values: &[T::T],
     levels: Option<&[i16]>,
@@ -40,7 +40,7 @@ const MAGIC: i64 = 4;
 
 /// Opens a Parquet file whose columns are contiguous, as our writer leaves them. For other footers
 /// the Parquet reader could panic.
-pub(crate) fn open(file: File) -> Result<SerializedFileReader<File>, ParquetError> {
+pub(crate) fn open_parquet_file(file: File) -> Result<SerializedFileReader<File>, ParquetError> {
     let n_bytes = file.metadata()?.len();
     let reader = SerializedFileReader::new(file)?;
     let groups = reader.metadata().row_groups().iter();
@@ -65,7 +65,9 @@ pub(crate) fn open(file: File) -> Result<SerializedFileReader<File>, ParquetErro
 
 /// Runs a function that reads columns. The Parquet reader panics on some damaged pages; panics are
 /// returned as errors.
-pub(crate) fn read<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+pub(crate) fn catch_parquet_panics<T>(
+    read: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(ParquetError::General("a page of it is damaged".to_owned())))
 }

@@ -39,9 +39,9 @@ impl PartialScores {
 
     /// Opens the file in `folder` for work with the given hash, loads its batches, and locks it.
     /// Returns an error if another process has locked it.
-    pub(crate) fn open(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
+    pub(crate) fn load_and_lock(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
-        let failed = || Error::file(&path, WAY_OUT);
+        let failed = || Error::io_error_converter(&path, WAY_OUT);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
@@ -64,12 +64,12 @@ impl PartialScores {
 
     /// Loads the batches in a file without creating, locking or changing it, since another process
     /// may be writing it. Batches that are added later are not stored.
-    pub(crate) fn read_only(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
+    pub(crate) fn load_read_only(folder: &Path, hash: &str) -> Result<PartialScores, Error> {
         let path = place(folder, hash);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+            Err(error) => return Err(Error::io_error_converter(&path, WAY_OUT)(error)),
         };
         Ok(PartialScores {
             done: read(&bytes).0,
@@ -78,7 +78,7 @@ impl PartialScores {
     }
 
     /// Removes the file, after the scores have been stored elsewhere.
-    pub(crate) fn discard(self) -> Result<(), Error> {
+    pub(crate) fn delete_file(self) -> Result<(), Error> {
         match self.file {
             // The file is unlocked only after it has been removed.
             Some((path, _locked)) => remove(&path),
@@ -88,9 +88,11 @@ impl PartialScores {
 
     /// Removes all files of partial scores in a folder, except those that other processes have
     /// locked.
-    pub(crate) fn discard_all(folder: &Path) -> Result<(), Error> {
-        for entry in std::fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
-            let entry = entry.map_err(Error::file(folder, WAY_OUT))?;
+    pub(crate) fn delete_unlocked_files(folder: &Path) -> Result<(), Error> {
+        for entry in
+            std::fs::read_dir(folder).map_err(Error::io_error_converter(folder, WAY_OUT))?
+        {
+            let entry = entry.map_err(Error::io_error_converter(folder, WAY_OUT))?;
             if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
                 continue;
             }
@@ -99,14 +101,14 @@ impl PartialScores {
                 Ok(file) if take(&file, &path).is_ok() => remove(&path)?,
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+                Err(error) => return Err(Error::io_error_converter(&path, WAY_OUT)(error)),
             }
         }
         Ok(())
     }
 
     /// Returns the scores of a batch that was loaded from the file.
-    pub(crate) fn batch(&self, number: u32) -> Option<&[PairScore]> {
+    pub(crate) fn batch_scores(&self, number: u32) -> Option<&[PairScore]> {
         self.done.get(&number).map(Vec::as_slice)
     }
 
@@ -116,11 +118,11 @@ impl PartialScores {
     }
 
     /// Appends the scores of a batch to the file. They survive a crash once this returns.
-    pub(crate) fn save_batch(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
+    pub(crate) fn append_batch(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        let failed = || Error::file(path, WAY_OUT);
+        let failed = || Error::io_error_converter(path, WAY_OUT);
         file.write_all(&record(number, scores)).map_err(failed())?;
         file.sync_data().map_err(failed())
     }
@@ -138,8 +140,8 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
         Err(TryLockError::WouldBlock) => {
             let reason = "another axioscope is scoring the same; wait until it has ended, or take \
                           another data folder by `--data`";
-            Err(InputError::conflict(
-                InvalidField::with_display("data", path.display().to_string()),
+            Err(InputError::conflicting_value(
+                InvalidField::with_display_name("data", path.display().to_string()),
                 reason,
             )
             .into())
@@ -150,7 +152,9 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
 /// Removes a file; it is not an error if it does not exist.
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file(path, WAY_OUT)(error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Error::io_error_converter(path, WAY_OUT)(error))
+        }
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -223,10 +227,10 @@ mod tests {
     #[test]
     fn whole_batches_survive_and_a_torn_one_is_done_again() {
         let folder = tempfile::tempdir().unwrap();
-        let open = || PartialScores::open(folder.path(), &"a".repeat(64)).unwrap();
+        let open = || PartialScores::load_and_lock(folder.path(), &"a".repeat(64)).unwrap();
         let mut draft = open();
-        draft.save_batch(0, &scores(0)).unwrap();
-        draft.save_batch(1, &scores(3)).unwrap();
+        draft.append_batch(0, &scores(0)).unwrap();
+        draft.append_batch(1, &scores(3)).unwrap();
         let path = draft.file.as_ref().unwrap().0.clone();
         drop(draft);
         let whole = std::fs::read(&path).unwrap();
@@ -234,30 +238,30 @@ mod tests {
         for cut in whole.len() / 2 + 1..whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let mut draft = open();
-            assert_eq!(draft.batch(0), Some(scores(0).as_slice()));
-            assert_eq!(draft.batch(1), None, "{cut}");
-            draft.save_batch(1, &scores(3)).unwrap();
+            assert_eq!(draft.batch_scores(0), Some(scores(0).as_slice()));
+            assert_eq!(draft.batch_scores(1), None, "{cut}");
+            draft.append_batch(1, &scores(3)).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
         // A flipped bit is detected, and everything after it is ignored.
         let mut damaged = whole.clone();
         damaged[10] ^= 1;
         std::fs::write(&path, damaged).unwrap();
-        assert_eq!(open().batch(0), None);
-        assert_eq!(open().batch(1), None);
+        assert_eq!(open().batch_scores(0), None);
+        assert_eq!(open().batch_scores(1), None);
     }
 
     #[test]
     fn a_draft_is_written_by_one_and_seen_by_all() {
         let folder = tempfile::tempdir().unwrap();
         let hash = "b".repeat(64);
-        let glance = || PartialScores::read_only(folder.path(), &hash).unwrap();
-        assert_eq!(glance().batch(0), None);
+        let glance = || PartialScores::load_read_only(folder.path(), &hash).unwrap();
+        assert_eq!(glance().batch_scores(0), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        let mut draft = PartialScores::open(folder.path(), &hash).unwrap();
-        draft.save_batch(0, &scores(0)).unwrap();
-        let error = PartialScores::open(folder.path(), &hash)
+        let mut draft = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
+        draft.append_batch(0, &scores(0)).unwrap();
+        let error = PartialScores::load_and_lock(folder.path(), &hash)
             .unwrap_err()
             .to_string();
         assert!(
@@ -270,21 +274,21 @@ mod tests {
         draft.file.as_mut().unwrap().1.write_all(torn).unwrap();
         let n_bytes = || std::fs::metadata(&path).unwrap().len();
         let before = n_bytes();
-        assert_eq!(glance().batch(0), Some(scores(0).as_slice()));
-        assert_eq!(glance().batch(1), None);
-        glance().discard().unwrap();
+        assert_eq!(glance().batch_scores(0), Some(scores(0).as_slice()));
+        assert_eq!(glance().batch_scores(1), None);
+        glance().delete_file().unwrap();
         assert_eq!(n_bytes(), before);
 
-        PartialScores::discard_all(folder.path()).unwrap();
+        PartialScores::delete_unlocked_files(folder.path()).unwrap();
         assert!(path.exists(), "it is being written");
         drop(draft);
-        let again = PartialScores::open(folder.path(), &hash).unwrap();
-        assert_eq!(again.batch(0), Some(scores(0).as_slice()));
+        let again = PartialScores::load_and_lock(folder.path(), &hash).unwrap();
+        assert_eq!(again.batch_scores(0), Some(scores(0).as_slice()));
         // The file may have been removed by hand.
         std::fs::remove_file(&path).unwrap();
-        again.discard().unwrap();
+        again.delete_file().unwrap();
         std::fs::write(&path, "of an earlier run").unwrap();
-        PartialScores::discard_all(folder.path()).unwrap();
+        PartialScores::delete_unlocked_files(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

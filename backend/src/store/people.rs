@@ -9,14 +9,14 @@ mod sessions;
 use shared::annotation::PersonId;
 use shared::api::people::{AccessRole, PendingInvitation, PeopleResponse, Person, PersonAccount};
 use shared::error::Error as Wrong;
-use shared::user_text::check_person_name;
+use shared::user_text::normalize_person_name;
 use sqlx::{Any, Transaction};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::Error;
-use crate::store::{Store, may_be_stored};
+use crate::store::{Database, may_be_stored};
 
-pub(crate) use invitations::{JoinDetails, NewInvitationRow};
+pub(crate) use invitations::{JoiningPersonDetails, NewInvitation};
 
 /// A person with their role and password, without their sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,10 +64,13 @@ row! {
     }
 }
 
-impl Store {
+impl Database {
     /// Returns all people by their numbers, and the invitations that can still be used, newest
     /// first.
-    pub(crate) async fn list_people(&self, now_ms: i64) -> Result<PeopleResponse, Error> {
+    pub(crate) async fn list_people_and_invitations(
+        &self,
+        now_ms: i64,
+    ) -> Result<PeopleResponse, Error> {
         let people: Vec<PersonListRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
                  (SELECT count(*) FROM session
@@ -97,7 +100,7 @@ impl Store {
 
     /// Returns a person by their number, including one whose access is revoked; returns an error if
     /// there is none.
-    pub(crate) async fn person(&self, no: PersonId) -> Result<PersonRecord, Error> {
+    pub(crate) async fn person_by_id(&self, no: PersonId) -> Result<PersonRecord, Error> {
         let found: Option<PersonRow> = sqlx::query_as(
             "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE no = $1",
         )
@@ -107,14 +110,14 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         match found {
             Some(row) => row.into_known(),
-            None => Err(Wrong::not_found("person", no.0.to_string()).into()),
+            None => Err(Wrong::name_not_found("person", no.0.to_string()).into()),
         }
     }
 
-    /// Returns a person by their name, ignoring case and other differences that [`name_key`]
-    /// removes.
-    pub(crate) async fn person_named(&self, name: &str) -> Result<Option<PersonRecord>, Error> {
-        let key = name_key(name);
+    /// Returns a person by their name, ignoring case and other differences that
+    /// [`normalized_name_key`] removes.
+    pub(crate) async fn person_by_name(&self, name: &str) -> Result<Option<PersonRecord>, Error> {
+        let key = normalized_name_key(name);
         if !may_be_stored(&key) {
             return Ok(None);
         }
@@ -145,7 +148,11 @@ impl Store {
 
     /// Revokes the access of a person: ends all sessions, and withdraws all unused invitations for
     /// or by that person.
-    pub(crate) async fn revoke_person(&self, no: PersonId, now_ms: i64) -> Result<(), Error> {
+    pub(crate) async fn revoke_access_of_person(
+        &self,
+        no: PersonId,
+        now_ms: i64,
+    ) -> Result<(), Error> {
         let failed = |it| self.failed(it);
         let mut transaction = self.begin().await?;
         let no = i64::from(no.0);
@@ -172,15 +179,15 @@ impl Store {
         transaction.commit().await.map_err(failed)
     }
 
-    /// Adds a person. Returns an error if a name with the same [`name_key`] exists.
+    /// Adds a person. Returns an error if a name with the same [`normalized_name_key`] exists.
     async fn add_person(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        joining: &JoinDetails,
+        joining: &JoiningPersonDetails,
         role: AccessRole,
         now_ms: i64,
     ) -> Result<PersonId, Error> {
-        let name = check_person_name(&joining.name)?;
+        let name = normalize_person_name(&joining.name)?;
         let added: Option<i64> = sqlx::query_scalar(
             "INSERT INTO person (name, name_key, role, password_hash, since_ms, seen_ms)
              VALUES ($1, $2, $3, $4, $5, $5)
@@ -188,7 +195,7 @@ impl Store {
              RETURNING no",
         )
         .bind(&name)
-        .bind(name_key(&name))
+        .bind(normalized_name_key(&name))
         .bind(role.name())
         .bind(joining.password_hash.as_deref())
         .bind(now_ms)
@@ -205,7 +212,7 @@ impl Store {
 /// Returns the key under which names count as the same: in lower case, in normal form KC
 /// (full-width or superscript letters become plain ones), with single spaces and without invisible
 /// joiners. Similar letters of different scripts remain different.
-pub(crate) fn name_key(name: &str) -> String {
+pub(crate) fn normalized_name_key(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     let seen = words.join(" ").replace(['\u{200C}', '\u{200D}'], "");
     let lower = seen.nfkc().collect::<String>().to_lowercase();

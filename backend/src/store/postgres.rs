@@ -12,7 +12,7 @@ use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AnyConnection, Connection, Executor};
 
-use crate::error::{DatabaseName, Error};
+use crate::error::{DatabaseDisplayName, Error};
 
 /// Environment variable with the address of the database. There is no flag for it, since the
 /// address contains a password and command lines are visible to all users of the machine.
@@ -36,7 +36,7 @@ pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ON
 
 /// Returns the SQL that sets the next number of a column after its largest one, since inserting
 /// rows with explicit numbers does not advance the sequence.
-pub(super) fn next_number(table: &str, column: &str) -> String {
+pub(super) fn sequence_reset_sql(table: &str, column: &str) -> String {
     format!(
         "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))
          FROM {table} HAVING max({column}) IS NOT NULL"
@@ -91,11 +91,11 @@ struct Parts {
 
 impl PostgresAddress {
     /// Returns the name of the database in messages.
-    pub(super) fn name(&self) -> DatabaseName {
-        DatabaseName::Server(self.0.shown.clone())
+    pub(super) fn display_name(&self) -> DatabaseDisplayName {
+        DatabaseDisplayName::Server(self.0.shown.clone())
     }
 
-    pub(super) fn options(&self) -> sqlx::Result<AnyConnectOptions> {
+    pub(super) fn connection_options(&self) -> sqlx::Result<AnyConnectOptions> {
         self.0.whole.parse()
     }
 }
@@ -105,7 +105,7 @@ impl FromStr for PostgresAddress {
 
     /// Parses an address. Error messages do not contain parts that may belong to the password.
     fn from_str(url: &str) -> Result<PostgresAddress, Error> {
-        let wrong = |reason: &str| Error::from(InputError::malformed(VARIABLE, reason));
+        let wrong = |reason: &str| Error::from(InputError::malformed_value(VARIABLE, reason));
         let no_address = "is no address as postgres://USER:PASSWORD@HOST:5432/NAME";
         let schemes = ["postgres://", "postgresql://"];
         let Some(rest) = schemes.iter().find_map(|it| url.strip_prefix(it)) else {
@@ -156,7 +156,7 @@ impl fmt::Debug for PostgresAddress {
 }
 
 /// Opens a connection, and returns an error if the version of the server is too old.
-pub(super) async fn connect(
+pub(super) async fn open_postgres_connection(
     address: &PostgresAddress,
     options: &AnyConnectOptions,
 ) -> Result<AnyConnection, Error> {
@@ -168,7 +168,7 @@ pub(super) async fn connect(
         Ok::<_, sqlx::Error>((connection, version))
     });
     let (connection, version) = match connected.await {
-        Ok(connected) => connected.map_err(|it| error(address, it))?,
+        Ok(connected) => connected.map_err(|it| convert_postgres_error(address, it))?,
         Err(_) => return Err(silent(address)),
     };
     check_version(address, version)?;
@@ -180,7 +180,7 @@ fn check_version(address: &PostgresAddress, version: i64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::DatabaseServerTooOld {
-        at: address.name(),
+        at: address.display_name(),
         found: version / 10_000,
         oldest: OLDEST / 10_000,
     })
@@ -188,7 +188,7 @@ fn check_version(address: &PostgresAddress, version: i64) -> Result<(), Error> {
 
 fn silent(address: &PostgresAddress) -> Error {
     Error::DatabaseUnreachable {
-        at: address.name(),
+        at: address.display_name(),
         reason: format!("there was no answer within {} s", PATIENCE.as_secs()),
     }
 }
@@ -210,9 +210,9 @@ impl JobsAdvisoryLock {
                                 SET tcp_keepalives_count = 3;
                                 SET idle_session_timeout = 0";
 
-        let failed = |it| error(address, it);
-        let options = address.options().map_err(failed)?;
-        let mut connection = connect(address, &options).await?;
+        let failed = |it| convert_postgres_error(address, it);
+        let options = address.connection_options().map_err(failed)?;
+        let mut connection = open_postgres_connection(address, &options).await?;
         connection.execute(SETTINGS).await.map_err(failed)?;
         let since = Instant::now();
         loop {
@@ -229,7 +229,7 @@ impl JobsAdvisoryLock {
                 });
             }
             if since.elapsed() > RELEASE_TIMEOUT {
-                let at = address.name();
+                let at = address.display_name();
                 return Err(Error::DatabaseInUse { at });
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -238,7 +238,7 @@ impl JobsAdvisoryLock {
 
     /// Makes sure that the lock is still held. After a broken connection, reconnects and takes the
     /// lock again; an error if another process has it by now.
-    pub(super) async fn renew(&mut self) -> Result<(), Error> {
+    pub(super) async fn ensure_held(&mut self) -> Result<(), Error> {
         let answer = tokio::time::timeout(PATIENCE, self.connection.ping());
         if matches!(answer.await, Ok(Ok(()))) {
             return Ok(());
@@ -253,8 +253,8 @@ impl JobsAdvisoryLock {
 }
 
 /// Converts errors that a user can fix, by their code (PostgreSQL manual, appendix A).
-pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
-    let at = address.name();
+pub(super) fn convert_postgres_error(address: &PostgresAddress, source: sqlx::Error) -> Error {
+    let at = address.display_name();
     let (code, reason) = match &source {
         sqlx::Error::Database(error) => {
             let code = error.code().unwrap_or_default();
@@ -288,7 +288,8 @@ pub(super) fn error(address: &PostgresAddress, source: sqlx::Error) -> Error {
         // character_not_in_repertoire: PostgreSQL cannot store NUL
         "22021" => {
             let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
-            InputError::malformed(InvalidField::with_display("texts", "a text"), reason).into()
+            InputError::malformed_value(InvalidField::with_display_name("texts", "a text"), reason)
+                .into()
         }
         _ => Error::Database { at, source },
     }

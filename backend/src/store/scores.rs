@@ -14,7 +14,7 @@ use shared::score::{RankerInfo, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::{Store, parquet_columns, write_atomically};
+use crate::store::{Database, parquet_columns, write_atomically};
 
 /// Scores of a ranker, as columns.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,17 +31,17 @@ pub(crate) struct ScoreColumns {
 
 impl ScoreColumns {
     /// Writes a file of the score store, and creates its folder if necessary.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn write_parquet_file(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
         let folder = path
             .parent()
             .expect("a file of the score store lies in a folder");
-        fs::create_dir_all(folder).map_err(Error::file(folder, way_out))?;
+        fs::create_dir_all(folder).map_err(Error::io_error_converter(folder, way_out))?;
         write_atomically(path, way_out, |file| self.write_to(file))
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
-        let mut writer = parquet_columns::create(
+        let mut writer = parquet_columns::create_parquet_writer(
             file,
             "message scores {
                  required binary query_hash (UTF8);
@@ -53,10 +53,10 @@ impl ScoreColumns {
         let mut group = writer.next_row_group()?;
         for hashes in [&self.query_hashes, &self.text_hashes] {
             let values: Vec<ByteArray> = hashes.iter().map(|it| it.as_str().into()).collect();
-            parquet_columns::write::<ByteArrayType>(&mut group, &values, None)?;
+            parquet_columns::write_next_column::<ByteArrayType>(&mut group, &values, None)?;
         }
-        parquet_columns::write::<DoubleType>(&mut group, &self.scores, None)?;
-        parquet_columns::write::<BoolType>(&mut group, &self.truncated, None)?;
+        parquet_columns::write_next_column::<DoubleType>(&mut group, &self.scores, None)?;
+        parquet_columns::write_next_column::<BoolType>(&mut group, &self.truncated, None)?;
         group.close()?;
         writer.close()?;
         Ok(())
@@ -66,17 +66,17 @@ impl ScoreColumns {
 /// The scores of a study, as columns `ranker` and `pair` (indices in the study), `score` and
 /// `truncated`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct StudyScores {
+pub(crate) struct StudyScoreColumns {
     rankers: Vec<i32>,
     pairs: Vec<i32>,
     scores: Vec<f64>,
     truncated: Vec<bool>,
 }
 
-impl StudyScores {
+impl StudyScoreColumns {
     /// Returns all scores of a study.
-    pub(crate) fn of(study: &Study) -> StudyScores {
-        let mut columns = StudyScores::default();
+    pub(crate) fn from_study(study: &Study) -> StudyScoreColumns {
+        let mut columns = StudyScoreColumns::default();
         for (ranker, scores) in study.scores.iter().enumerate() {
             for (pair, score) in scores.values().iter().enumerate() {
                 let Some(score) = score else { continue };
@@ -92,7 +92,11 @@ impl StudyScores {
     }
 
     /// Returns the scores of one ranker by pair, and the indices of the truncated pairs.
-    pub(crate) fn of_ranker(&self, ranker: u32, n_pairs: usize) -> (Vec<Option<f64>>, Vec<u32>) {
+    pub(crate) fn scores_of_ranker(
+        &self,
+        ranker: u32,
+        n_pairs: usize,
+    ) -> (Vec<Option<f64>>, Vec<u32>) {
         let mut values = vec![None; n_pairs];
         let mut truncated = Vec::new();
         for at in (0..self.scores.len()).filter(|&at| self.rankers[at] == ranker as i32) {
@@ -108,13 +112,13 @@ impl StudyScores {
     }
 
     /// Writes a Parquet file. It appears complete or not at all.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn write_parquet_file(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
         write_atomically(path, way_out, |file| self.write_to(file))
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
-        let mut writer = parquet_columns::create(
+        let mut writer = parquet_columns::create_parquet_writer(
             file,
             "message scores {
                  required int32 ranker;
@@ -130,27 +134,32 @@ impl StudyScores {
         }
         let mut group = writer.next_row_group()?;
         for numbers in [&self.rankers, &self.pairs] {
-            parquet_columns::write::<Int32Type>(&mut group, numbers, None)?;
+            parquet_columns::write_next_column::<Int32Type>(&mut group, numbers, None)?;
         }
-        parquet_columns::write::<DoubleType>(&mut group, &self.scores, None)?;
-        parquet_columns::write::<BoolType>(&mut group, &self.truncated, None)?;
+        parquet_columns::write_next_column::<DoubleType>(&mut group, &self.scores, None)?;
+        parquet_columns::write_next_column::<BoolType>(&mut group, &self.truncated, None)?;
         group.close()?;
         writer.close()?;
         Ok(())
     }
 
     /// Reads the scores from an open file.
-    pub(crate) fn read(file: fs::File, path: &Path) -> Result<StudyScores, Error> {
-        parquet_columns::read(|| read_columns(file)).map_err(|it| Error::CorruptData {
-            what: path.display().to_string(),
-            reason: it.to_string(),
+    pub(crate) fn read_parquet_file(
+        file: fs::File,
+        path: &Path,
+    ) -> Result<StudyScoreColumns, Error> {
+        parquet_columns::catch_parquet_panics(|| read_columns(file)).map_err(|it| {
+            Error::CorruptData {
+                what: path.display().to_string(),
+                reason: it.to_string(),
+            }
         })
     }
 }
 
-fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
-    let reader = parquet_columns::open(file)?;
-    let mut columns = StudyScores::default();
+fn read_columns(file: fs::File) -> Result<StudyScoreColumns, ParquetError> {
+    let reader = parquet_columns::open_parquet_file(file)?;
+    let mut columns = StudyScoreColumns::default();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let n_rows = group.metadata().num_rows() as usize;
@@ -175,9 +184,9 @@ fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
     Ok(columns)
 }
 
-impl Store {
+impl Database {
     /// Stores a ranker under its fingerprint, unless it is stored already.
-    pub(crate) async fn put_ranker(&self, ranker: &RankerInfo) -> Result<(), Error> {
+    pub(crate) async fn insert_ranker_if_absent(&self, ranker: &RankerInfo) -> Result<(), Error> {
         sqlx::query(
             "INSERT INTO rankers (fingerprint, spec, label, detail, kind, note)
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",

@@ -13,7 +13,7 @@ pub(crate) struct SecretToken(String);
 
 impl SecretToken {
     /// Generates a token of 256 random bits, encoded as URL-safe Base64 without padding.
-    pub(crate) fn new() -> SecretToken {
+    pub(crate) fn generate() -> SecretToken {
         let mut bits = [0; 32];
         getrandom::fill(&mut bits).expect("the operating system gives random numbers");
         SecretToken(BASE64_URL_SAFE_NO_PAD.encode(bits))
@@ -36,7 +36,7 @@ impl SecretToken {
 
     /// Returns the CSRF token of a session, the SHA-256 of `csrf\n` and the token in Base64. The
     /// session token cannot be derived from it.
-    pub(crate) fn csrf(&self) -> String {
+    pub(crate) fn csrf_token(&self) -> String {
         let digest = Sha256::digest(format!("csrf\n{}", self.0));
         BASE64_URL_SAFE_NO_PAD.encode(digest)
     }
@@ -49,7 +49,7 @@ impl fmt::Debug for SecretToken {
 }
 
 /// Compares two texts in a time that does not depend on where they differ.
-pub(crate) fn equal(a: &str, b: &str) -> bool {
+pub(crate) fn equal_in_constant_time(a: &str, b: &str) -> bool {
     let differing = a.bytes().zip(b.bytes());
     a.len() == b.len() && differing.fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
@@ -60,19 +60,19 @@ mod tests {
 
     #[test]
     fn no_two_secrets_are_alike_and_none_is_in_a_log() {
-        let (one, other) = (SecretToken::new(), SecretToken::new());
+        let (one, other) = (SecretToken::generate(), SecretToken::generate());
         assert_ne!(one, other);
         assert_eq!(one.reveal().len(), 43);
         assert_eq!(format!("{one:?}"), "Secret");
-        assert_ne!(one.csrf(), one.sha256());
-        assert!(!one.csrf().contains(one.reveal()));
+        assert_ne!(one.csrf_token(), one.sha256());
+        assert!(!one.csrf_token().contains(one.reveal()));
     }
 
     #[test]
     fn only_the_same_is_equal() {
-        assert!(equal("right", "right"));
+        assert!(equal_in_constant_time("right", "right"));
         for wrong in ["", "righ", "rights", "Right"] {
-            assert!(!equal("right", wrong), "{wrong}");
+            assert!(!equal_in_constant_time("right", wrong), "{wrong}");
         }
     }
 }

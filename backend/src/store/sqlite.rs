@@ -8,7 +8,7 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, AnyPool, Connection, Executor};
 
-use crate::error::{DatabaseName, Error};
+use crate::error::{DatabaseDisplayName, Error};
 
 pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     migrator!(
@@ -33,7 +33,7 @@ const SETTINGS: &str = "PRAGMA busy_timeout = 10000;
 
 /// Returns the connection options of a file, which is created if it does not exist. Every byte of
 /// the path is percent-encoded, so that none is special.
-pub(super) fn options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
+pub(super) fn sqlite_connection_options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
     let bytes = file.as_os_str().as_encoded_bytes();
     let spelled: String = bytes.iter().map(|it| format!("%{it:02X}")).collect();
     format!("sqlite:{spelled}?mode=rwc").parse()
@@ -41,8 +41,8 @@ pub(super) fn options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
 
 /// Returns an error if the file has lost its contents, and restricts access to its owner: it
 /// contains names and the hashes of tokens and passwords.
-pub(super) fn check(file: &Path) -> Result<(), Error> {
-    let metadata = fs::metadata(file).map_err(Error::file(file, RIGHTS))?;
+pub(super) fn check_database_file(file: &Path) -> Result<(), Error> {
+    let metadata = fs::metadata(file).map_err(Error::io_error_converter(file, RIGHTS))?;
     if metadata.len() == 0 && has_studies(file.parent().unwrap_or(Path::new("."))) {
         return Err(Error::CorruptData {
             what: file.display().to_string(),
@@ -52,7 +52,7 @@ pub(super) fn check(file: &Path) -> Result<(), Error> {
                 .to_owned(),
         });
     }
-    make_private(file);
+    restrict_access_to_owner(file);
     Ok(())
 }
 
@@ -68,7 +68,7 @@ fn has_studies(folder: &Path) -> bool {
 /// Restricts access to the database file and the files that SQLite has created next to it to their
 /// owner. SQLite creates later files with the permissions of the first.
 #[cfg(unix)]
-pub(super) fn make_private(file: &Path) {
+pub(super) fn restrict_access_to_owner(file: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
     for ending in ["", "-wal", "-shm"] {
@@ -89,28 +89,32 @@ pub(super) fn make_private(file: &Path) {
 
 /// Does nothing on systems without file modes; the permissions of the folder apply.
 #[cfg(not(unix))]
-pub(super) fn make_private(_file: &Path) {}
+pub(super) fn restrict_access_to_owner(_file: &Path) {}
 
-pub(super) async fn connect(options: &AnyConnectOptions) -> sqlx::Result<AnyConnection> {
+pub(super) async fn open_sqlite_connection(
+    options: &AnyConnectOptions,
+) -> sqlx::Result<AnyConnection> {
     let mut connection = AnyConnection::connect_with(options).await?;
-    set_up(&mut connection).await?;
+    configure_sqlite_connection(&mut connection).await?;
     Ok(connection)
 }
 
-pub(super) async fn set_up(connection: &mut AnyConnection) -> sqlx::Result<()> {
+pub(super) async fn configure_sqlite_connection(
+    connection: &mut AnyConnection,
+) -> sqlx::Result<()> {
     connection.execute(SETTINGS).await?;
     Ok(())
 }
 
 /// Returns the layout number in the file; 0 for a new file.
-pub(super) async fn layout(pool: &AnyPool) -> sqlx::Result<i64> {
+pub(super) async fn read_schema_version(pool: &AnyPool) -> sqlx::Result<i64> {
     sqlx::query_scalar("PRAGMA user_version")
         .fetch_one(pool)
         .await
 }
 
 /// Writes the layout number into the file, for other versions and programs.
-pub(super) async fn set_layout(pool: &AnyPool, layout: i64) -> sqlx::Result<()> {
+pub(super) async fn write_schema_version(pool: &AnyPool, layout: i64) -> sqlx::Result<()> {
     // A PRAGMA takes no parameters. The number comes from this program.
     let set = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {layout}"));
     sqlx::query(set).execute(pool).await?;
@@ -118,14 +122,14 @@ pub(super) async fn set_layout(pool: &AnyPool, layout: i64) -> sqlx::Result<()> 
 }
 
 /// Converts errors that a user can fix, by their result code (sqlite.org/rescode.html).
-pub(super) fn error(file: &Path, source: sqlx::Error) -> Error {
+pub(super) fn convert_sqlite_error(file: &Path, source: sqlx::Error) -> Error {
     const READONLY: u32 = 8;
     const CORRUPT: u32 = 11;
     const FULL: u32 = 13;
     const CANTOPEN: u32 = 14;
     const NOTADB: u32 = 26;
 
-    let at = DatabaseName::File(file.to_owned());
+    let at = DatabaseDisplayName::File(file.to_owned());
     let code = match &source {
         sqlx::Error::Database(error) => error.code().and_then(|it| it.parse::<u32>().ok()),
         _ => None,

@@ -9,11 +9,11 @@ use shared::collection::encode_hex;
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::{Store, may_be_stored};
+use crate::store::{Database, may_be_stored};
 
 /// The entry of a study in the list, available without loading the study.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StudyEntry {
+pub(crate) struct StudyListEntry {
     /// The name of the study, used in URLs.
     pub name: String,
     /// The title of the study.
@@ -32,16 +32,16 @@ pub(crate) struct StudyEntry {
     pub revision: i64,
 }
 
-impl StudyEntry {
+impl StudyListEntry {
     /// Returns a hash of the instances and the collection. As long as it is the same, instances
     /// have the same numbers and texts.
-    pub(crate) fn state_hash(&self) -> String {
+    pub(crate) fn content_hash(&self) -> String {
         digest(&self.instances_hash, &self.collection_hash)
     }
 }
 
-/// Returns the [`StudyEntry::state_hash`] of a loaded study.
-pub(crate) fn state_hash(study: &Study) -> String {
+/// Returns the [`StudyListEntry::content_hash`] of a loaded study.
+pub(crate) fn study_content_hash(study: &Study) -> String {
     digest(&study.instances_hash, &study.collection_hash)
 }
 
@@ -53,7 +53,7 @@ fn digest(instances_hash: &str, collection_hash: &str) -> String {
 
 /// Whether visitors can see a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visibility {
+pub(crate) enum StudyVisibility {
     /// Visible to everybody.
     Published,
     /// Visible to curators and operators only.
@@ -75,8 +75,8 @@ row! {
 }
 
 impl StudyRow {
-    fn into_listed(self) -> StudyEntry {
-        StudyEntry {
+    fn into_listed(self) -> StudyListEntry {
+        StudyListEntry {
             name: self.name,
             title: self.title,
             created: self.made,
@@ -89,9 +89,9 @@ impl StudyRow {
     }
 }
 
-impl Store {
+impl Database {
     /// Returns the entries of all studies, sorted by name.
-    pub(crate) async fn studies(&self) -> Result<Vec<StudyEntry>, Error> {
+    pub(crate) async fn list_studies(&self) -> Result<Vec<StudyListEntry>, Error> {
         let rows: Vec<StudyRow> = sqlx::query_as(
             "SELECT name, title, made, instances_hash, collection_hash, n_instances, published,
                     revision
@@ -104,8 +104,8 @@ impl Store {
     }
 
     /// Returns the entry of a study by its name; returns an error if there is none.
-    pub(crate) async fn study(&self, name: &str) -> Result<StudyEntry, Error> {
-        let unknown = || shared::error::Error::not_found("study", name);
+    pub(crate) async fn study_entry(&self, name: &str) -> Result<StudyListEntry, Error> {
+        let unknown = || shared::error::Error::name_not_found("study", name);
         if !may_be_stored(name) {
             return Err(unknown().into());
         }
@@ -124,7 +124,7 @@ impl Store {
 
     /// Adds a study to the list after its files have been written. An existing entry is replaced
     /// and keeps its visibility.
-    pub(crate) async fn put_study(&self, study: &Study) -> Result<(), Error> {
+    pub(crate) async fn upsert_study_entry(&self, study: &Study) -> Result<(), Error> {
         let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();
         sqlx::query(
             "INSERT INTO studies
@@ -149,14 +149,14 @@ impl Store {
     }
 
     /// Sets the visibility of a study. Returns an error if there is no study of this name.
-    pub(crate) async fn set_visibility(
+    pub(crate) async fn set_study_visibility(
         &self,
         name: &str,
-        visibility: Visibility,
+        visibility: StudyVisibility,
     ) -> Result<(), Error> {
         let published = match visibility {
-            Visibility::Published => 1_i64,
-            Visibility::Withdrawn => 0,
+            StudyVisibility::Published => 1_i64,
+            StudyVisibility::Withdrawn => 0,
         };
         let changed = sqlx::query("UPDATE studies SET published = $1 WHERE name = $2")
             .bind(published)
@@ -165,7 +165,7 @@ impl Store {
             .await
             .map_err(|it| self.failed(it))?;
         if changed.rows_affected() == 0 {
-            return Err(shared::error::Error::not_found("study", name).into());
+            return Err(shared::error::Error::name_not_found("study", name).into());
         }
         Ok(())
     }

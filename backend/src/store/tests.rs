@@ -10,7 +10,7 @@ use shared::score::{RankerInfo, RankerKind};
 use ::tests::postgres;
 
 use super::*;
-use crate::store::jobs::NewJob;
+use crate::store::jobs::NewScoringJob;
 
 fn ranker() -> RankerInfo {
     RankerInfo {
@@ -23,8 +23,8 @@ fn ranker() -> RankerInfo {
     }
 }
 
-pub(crate) fn job(n_texts: u32) -> NewJob {
-    NewJob {
+pub(crate) fn job(n_texts: u32) -> NewScoringJob {
+    NewScoringJob {
         id: "0".repeat(32),
         title: "A job".to_owned(),
         ranker: ranker(),
@@ -53,7 +53,7 @@ impl TestFolder {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path().join("data")).unwrap();
         TestFolder {
-            database: DatabaseConfig::Sqlite(folder.database()),
+            database: DatabaseConfig::Sqlite(folder.database_path()),
             folder,
             server: None,
             _home: home,
@@ -76,13 +76,13 @@ impl TestFolder {
             .flatten()
     }
 
-    pub(crate) async fn store(&self) -> Store {
-        Store::open(&self.database).await.unwrap()
+    pub(crate) async fn store(&self) -> Database {
+        Database::open_and_migrate(&self.database).await.unwrap()
     }
 }
 
 /// Runs a statement on every connection of the pool.
-pub(crate) async fn tell(store: &Store, sql: &'static str) {
+pub(crate) async fn tell(store: &Database, sql: &'static str) {
     let mut all = Vec::new();
     for _ in 0..CONNECTIONS {
         all.push(store.pool.acquire().await.unwrap());

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::Endpoint;
 
-use super::{Error, call};
+use super::{RequestError, send_and_parse};
 
 /// A request with its result.
-type RequestResult<E> = (E, Result<Arc<<E as Endpoint>::Reply>, Error>);
+type RequestResult<E> = (E, Result<Arc<<E as Endpoint>::Reply>, RequestError>);
 
 /// The state of the replies to a request that changes.
 pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
@@ -16,7 +16,7 @@ pub(crate) struct LatestReply<E: Endpoint<Reply: Send + Sync> + 'static> {
     /// The last successful reply; it stays while the next one is loading.
     pub(crate) reply: Memo<Option<Arc<E::Reply>>>,
     /// The error of the last request, if it failed.
-    pub(crate) error: Memo<Option<Error>>,
+    pub(crate) error: Memo<Option<RequestError>>,
     /// Whether the current request has no reply yet.
     pub(crate) is_pending: Memo<bool>,
 }
@@ -34,12 +34,14 @@ where
     E: Endpoint<Reply: PartialEq + Send + Sync> + Clone + PartialEq + Send + Sync,
 {
     /// Sends the request, and sends it again whenever it changes.
-    pub(crate) fn track(request: impl Fn() -> E + Send + Sync + 'static) -> LatestReply<E> {
+    pub(crate) fn send_on_change(
+        request: impl Fn() -> E + Send + Sync + 'static,
+    ) -> LatestReply<E> {
         let request = Memo::new(move |_| request());
         let answer = LocalResource::new(move || {
             let request = request.get();
             async move {
-                let answer = call(&request).await.map(Arc::new);
+                let answer = send_and_parse(&request).await.map(Arc::new);
                 (request, answer)
             }
         });

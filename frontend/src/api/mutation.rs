@@ -3,42 +3,42 @@
 use leptos::prelude::*;
 use shared::api::Endpoint;
 
-use super::{Error, call};
+use super::{RequestError, send_and_parse};
 
 /// The state of a request that changes something.
 #[derive(Clone, Copy)]
-pub(crate) struct MutationState {
+pub(crate) struct MutatingRequestState {
     /// Whether a request is in progress.
     pub(crate) is_busy: RwSignal<bool>,
     /// The error of the last request, if it failed.
-    pub(crate) error: RwSignal<Option<Error>>,
+    pub(crate) error: RwSignal<Option<RequestError>>,
 }
 
-impl MutationState {
+impl MutatingRequestState {
     /// Creates a state in which nothing has been sent.
-    pub(crate) fn new() -> MutationState {
-        MutationState {
+    pub(crate) fn new() -> MutatingRequestState {
+        MutatingRequestState {
             is_busy: RwSignal::new(false),
             error: RwSignal::new(None),
         }
     }
 
     /// Sends a request unless another one is in progress; `done` receives the reply.
-    pub(crate) fn send<E: Endpoint + 'static>(
+    pub(crate) fn send_unless_busy<E: Endpoint + 'static>(
         self,
         request: E,
         done: impl FnOnce(E::Reply) + 'static,
     ) {
-        self.run(async move { call(&request).await }, done);
+        self.wait_for_reply_unless_busy(async move { send_and_parse(&request).await }, done);
     }
 
     /// Waits for a reply unless another one is in progress; `done` receives it.
-    pub(crate) fn run<R: 'static>(
+    pub(crate) fn wait_for_reply_unless_busy<R: 'static>(
         self,
-        reply: impl Future<Output = Result<R, Error>> + 'static,
+        reply: impl Future<Output = Result<R, RequestError>> + 'static,
         done: impl FnOnce(R) + 'static,
     ) {
-        run_exclusive(self.is_busy, reply, move |reply| match reply {
+        wait_for_result_unless_busy(self.is_busy, reply, move |reply| match reply {
             Ok(reply) => {
                 self.error.set(None);
                 done(reply);
@@ -50,7 +50,7 @@ impl MutationState {
 
 /// Waits for a result unless another one is in progress; `done` receives it if the page is still
 /// open.
-pub(crate) fn run_exclusive<R: 'static>(
+pub(crate) fn wait_for_result_unless_busy<R: 'static>(
     busy: RwSignal<bool>,
     result: impl Future<Output = R> + 'static,
     done: impl FnOnce(R) + 'static,

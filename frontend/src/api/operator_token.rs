@@ -1,14 +1,14 @@
 //! The operator's token, stored until the tab is closed and shared by both programs of the tab.
 
 /// Stores the operator's token, which later requests of this tab are sent with.
-pub(crate) fn store_token(token: &str) {
+pub(crate) fn store_operator_token(token: &str) {
     if let Some(session) = session_storage() {
         let _ = session.set_item(TOKEN, token);
     }
 }
 
 /// Returns the token that was stored last.
-pub(crate) fn stored_token() -> Option<String> {
+pub(crate) fn stored_operator_token() -> Option<String> {
     session_storage()?.get_item(TOKEN).ok().flatten()
 }
 

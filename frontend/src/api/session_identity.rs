@@ -39,7 +39,7 @@ pub(crate) enum SessionChange {
 
 impl SessionIdentity {
     /// Returns how the session has changed from this identity to `now`.
-    pub(crate) fn change_to(&self, now: &SessionIdentity) -> SessionChange {
+    pub(crate) fn detect_session_change(&self, now: &SessionIdentity) -> SessionChange {
         if self.person.is_some() && self.person != now.person {
             SessionChange::SessionReplaced
         } else if self.csrf_token == now.csrf_token {
@@ -55,17 +55,17 @@ thread_local! {
 }
 
 /// Returns the identity that was cached last; none before the first one.
-pub(crate) fn cached_identity() -> Option<SessionIdentity> {
+pub(crate) fn cached_session_identity() -> Option<SessionIdentity> {
     IDENTITY.with_borrow(Clone::clone)
 }
 
 /// Caches an identity for later requests.
-pub(crate) fn cache_identity(known: SessionIdentity) {
+pub(crate) fn cache_session_identity(known: SessionIdentity) {
     IDENTITY.set(Some(known));
 }
 
 /// Caches the identity in a reply and returns true if the reply contains one.
-pub(crate) fn update_from_reply(path: &str, reply: &str) -> bool {
+pub(crate) fn cache_identity_from_reply(path: &str, reply: &str) -> bool {
     let tells = [
         GetSessionRequest::PATH,
         AcceptInvitationRequest::PATH,
@@ -79,7 +79,7 @@ pub(crate) fn update_from_reply(path: &str, reply: &str) -> bool {
     }
     match serde_json::from_str(reply) {
         Ok(known) => {
-            cache_identity(known);
+            cache_session_identity(known);
             true
         }
         Err(_) => false,
@@ -101,24 +101,24 @@ mod tests {
     fn nothing_is_sent_again_as_somebody_else() {
         let mine = cached_identity(Some(1), Some("a"));
         assert_eq!(
-            mine.change_to(&cached_identity(Some(1), Some("a"))),
+            mine.detect_session_change(&cached_identity(Some(1), Some("a"))),
             SessionChange::Unchanged
         );
         assert_eq!(
-            mine.change_to(&cached_identity(Some(1), Some("b"))),
+            mine.detect_session_change(&cached_identity(Some(1), Some("b"))),
             SessionChange::TokenRenewed
         );
         assert_eq!(
-            mine.change_to(&cached_identity(Some(2), Some("b"))),
+            mine.detect_session_change(&cached_identity(Some(2), Some("b"))),
             SessionChange::SessionReplaced
         );
         assert_eq!(
-            mine.change_to(&cached_identity(None, None)),
+            mine.detect_session_change(&cached_identity(None, None)),
             SessionChange::SessionReplaced
         );
         let visitor = cached_identity(None, None);
         assert_eq!(
-            visitor.change_to(&cached_identity(Some(2), Some("b"))),
+            visitor.detect_session_change(&cached_identity(Some(2), Some("b"))),
             SessionChange::TokenRenewed
         );
     }
@@ -127,10 +127,10 @@ mod tests {
     fn who_is_heard_from_what_says_so() {
         let reply = r#"{"role":"annotator","person":{"id":3,"name":"Ada","has_password":false},
                         "csrf_token":"x"}"#;
-        assert!(!update_from_reply("/api/studies", reply));
-        assert!(update_from_reply(GetSessionRequest::PATH, reply));
+        assert!(!cache_identity_from_reply("/api/studies", reply));
+        assert!(cache_identity_from_reply(GetSessionRequest::PATH, reply));
         assert_eq!(
-            super::cached_identity(),
+            super::cached_session_identity(),
             Some(cached_identity(Some(3), Some("x")))
         );
     }

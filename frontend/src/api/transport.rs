@@ -24,12 +24,14 @@ use web_sys::{EventSource, MessageEvent};
 
 use super::session_identity::{self, SessionChange, SessionIdentity};
 use super::{
-    Error, NO_SERVER, NO_SESSION, OutgoingRequest, network_error, operator_token, parse, to_json,
-    worker,
+    NO_SERVER, NO_SESSION, OutgoingRequest, RequestError, network_error, operator_token,
+    parse_reply_json, to_json, worker,
 };
 
 /// Sends a request to the server, or to the worker if there is no server.
-pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error> {
+pub(crate) async fn send_to_server_or_worker(
+    asked: OutgoingRequest,
+) -> Result<String, RequestError> {
     let OutgoingRequest { path, method, json } = asked;
     if [ManipulateTextRequest::PATH, GetPublishedTableRequest::PATH].contains(&path.as_str()) {
         return request_worker(path, json).await;
@@ -48,19 +50,24 @@ pub(crate) async fn send_request(asked: OutgoingRequest) -> Result<String, Error
 }
 
 /// Creates a job that scores the pairs of the local study.
-pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Error> {
+pub(crate) async fn create_scoring_job(ranker: String, title: String) -> Result<Job, RequestError> {
     let ask = WorkerRequest::BuildJob {
         model: ranker,
         title,
     };
     // The body may have tens of megabytes, so the page passes it on without parsing it.
-    let body = worker::run_task(ask, &JsValue::UNDEFINED).await?.attachment;
+    let body = worker::run_worker_task(ask, &JsValue::UNDEFINED)
+        .await?
+        .attachment;
     let response = send_change(Method::Post, CreateJobRequest::PATH, body).await?;
-    parse(&response.text().await.map_err(network_error)?)
+    parse_reply_json(&response.text().await.map_err(network_error)?)
 }
 
 /// Fetches the scores of a job and adds them to the local study, whose hash begins with `of`.
-pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::WorkerReply, Error> {
+pub(crate) async fn add_job_scores_to_study(
+    job: &str,
+    of: &str,
+) -> Result<worker::WorkerReply, RequestError> {
     let asked = to_json(&GetJobScoresRequest {
         job: job.to_owned(),
     });
@@ -70,7 +77,7 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::WorkerReply
         &asked,
     )
     .await?;
-    worker::run_task(
+    worker::run_worker_task(
         WorkerRequest::AddJobScores {
             hash_prefix: of.to_owned(),
         },
@@ -80,14 +87,17 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::WorkerReply
 }
 
 /// Restores the texts of a study that was published without them, from files of its corpus.
-pub(crate) async fn restore_texts(study: &str, files: &js_sys::Array) -> Result<(), Error> {
+pub(crate) async fn restore_study_texts(
+    study: &str,
+    files: &js_sys::Array,
+) -> Result<(), RequestError> {
     if study != LOCAL_STUDY {
         ensure_loaded(study).await?;
     }
     let ask = WorkerRequest::RestoreTexts {
         study: study.to_owned(),
     };
-    worker::run_task(ask, files).await.map(drop)
+    worker::run_worker_task(ask, files).await.map(drop)
 }
 
 /// Returns the files of the demo collection; none if the host does not have all of them.
@@ -149,7 +159,7 @@ pub(crate) fn watch_job(
     job: &str,
     heard: impl Fn(Job) + 'static,
     lost: impl Fn() + 'static,
-) -> Result<JobSubscription, Error> {
+) -> Result<JobSubscription, RequestError> {
     let watcher = Rc::new(JobEventListener {
         address: GetJobRequest {
             job: job.to_owned(),
@@ -232,8 +242,8 @@ thread_local! {
 }
 
 /// Finds out once whether there is a server.
-async fn detect_host() -> Result<HostKind, Error> {
-    let token = operator_token::stored_token();
+async fn detect_host() -> Result<HostKind, RequestError> {
+    let token = operator_token::stored_operator_token();
     if let Some((by, host)) = HOST.with_borrow(Clone::clone)
         && by == token
     {
@@ -256,13 +266,13 @@ async fn detect_host() -> Result<HostKind, Error> {
 
 /// Adds the operator's token to a request, if there is one.
 fn with_operator_token(request: RequestBuilder) -> RequestBuilder {
-    match operator_token::stored_token() {
+    match operator_token::stored_operator_token() {
         Some(token) => request.header("authorization", &format!("Bearer {token}")),
         None => request,
     }
 }
 
-async fn request_server(path: &str, method: Method, json: &str) -> Result<String, Error> {
+async fn request_server(path: &str, method: Method, json: &str) -> Result<String, RequestError> {
     let request = serde_json::from_str(json).unwrap_or_default();
     let address = RequestAddress::new(method, path, request);
     let response = match (method, address.body) {
@@ -273,23 +283,23 @@ async fn request_server(path: &str, method: Method, json: &str) -> Result<String
         }
     };
     let reply = response.text().await.map_err(network_error)?;
-    if session_identity::update_from_reply(path, &reply) {
+    if session_identity::cache_identity_from_reply(path, &reply) {
         // The permissions depend on who is signed in.
         HOST.set(None);
     }
     Ok(reply)
 }
 
-async fn request_worker(path: String, request: String) -> Result<String, Error> {
+async fn request_worker(path: String, request: String) -> Result<String, RequestError> {
     let ask = WorkerRequest::CallEndpoint { path, request };
-    Ok(worker::run_task(ask, &JsValue::UNDEFINED)
+    Ok(worker::run_worker_task(ask, &JsValue::UNDEFINED)
         .await?
         .attached_text())
 }
 
 /// Makes sure that the worker has loaded a study of a static host.
-async fn ensure_loaded(study: &str) -> Result<(), Error> {
-    if LOADED_GENERATION.replace(worker::generation()) != worker::generation() {
+async fn ensure_loaded(study: &str) -> Result<(), RequestError> {
+    if LOADED_GENERATION.replace(worker::worker_restart_count()) != worker::worker_restart_count() {
         LOADED_STUDIES.with_borrow_mut(BTreeSet::clear);
     }
     if LOADED_STUDIES.with_borrow(|it| it.contains(study)) {
@@ -303,14 +313,14 @@ async fn ensure_loaded(study: &str) -> Result<(), Error> {
         study: study.to_owned(),
         file,
     };
-    worker::run_task(ask, &JsValue::from_str(&text)).await?;
+    worker::run_worker_task(ask, &JsValue::from_str(&text)).await?;
     LOADED_STUDIES.with_borrow_mut(|it| it.insert(study.to_owned()));
     Ok(())
 }
 
 /// Returns the list of studies of a static host; none if there is no such file, or if the host
 /// returns its start page for every unknown address.
-async fn fetch_study_index() -> Result<String, Error> {
+async fn fetch_study_index() -> Result<String, RequestError> {
     let response = Request::get("/studies/index.json")
         .send()
         .await
@@ -330,7 +340,7 @@ async fn fetch_study_index() -> Result<String, Error> {
     })
 }
 
-async fn get(address: &str) -> Result<Response, Error> {
+async fn get(address: &str) -> Result<Response, RequestError> {
     check_status(
         with_operator_token(Request::get(address))
             .send()
@@ -342,12 +352,16 @@ async fn get(address: &str) -> Result<Response, Error> {
 
 /// Sends a request that changes something with the token of the session. If another tab has started a new session, the
 /// request is sent once more, but never as another person.
-async fn send_change(method: Method, address: &str, body: JsValue) -> Result<Response, Error> {
-    let known = match session_identity::cached_identity() {
+async fn send_change(
+    method: Method,
+    address: &str,
+    body: JsValue,
+) -> Result<Response, RequestError> {
+    let known = match session_identity::cached_session_identity() {
         Some(known) => known,
         None => {
             let known = fetch_identity().await?;
-            session_identity::cache_identity(known.clone());
+            session_identity::cache_session_identity(known.clone());
             known
         }
     };
@@ -356,7 +370,7 @@ async fn send_change(method: Method, address: &str, body: JsValue) -> Result<Res
         return check_status(response).await;
     }
     let now = fetch_identity().await?;
-    match known.change_to(&now) {
+    match known.detect_session_change(&now) {
         SessionChange::Unchanged => check_status(response).await,
         SessionChange::SessionReplaced => Err(problem_error(
             "This browser is now signed in as somebody else, or signed out. Sign in again and \
@@ -365,7 +379,7 @@ async fn send_change(method: Method, address: &str, body: JsValue) -> Result<Res
             NO_SESSION,
         )),
         SessionChange::TokenRenewed => {
-            session_identity::cache_identity(now.clone());
+            session_identity::cache_session_identity(now.clone());
             check_status(send_with_identity(method, address, &body, &now).await?).await
         }
     }
@@ -376,7 +390,7 @@ async fn send_with_identity(
     address: &str,
     body: &JsValue,
     known: &SessionIdentity,
-) -> Result<Response, Error> {
+) -> Result<Response, RequestError> {
     let request = match method {
         Method::Get => Request::get(address),
         Method::Post => Request::post(address),
@@ -397,12 +411,12 @@ async fn send_with_identity(
 }
 
 /// Asks the server who is signed in.
-async fn fetch_identity() -> Result<SessionIdentity, Error> {
+async fn fetch_identity() -> Result<SessionIdentity, RequestError> {
     let reply = get(GetSessionRequest::PATH).await?;
-    parse(&reply.text().await.map_err(network_error)?)
+    parse_reply_json(&reply.text().await.map_err(network_error)?)
 }
 
-async fn check_status(response: Response) -> Result<Response, Error> {
+async fn check_status(response: Response) -> Result<Response, RequestError> {
     if response.ok() {
         Ok(response)
     } else {
@@ -411,9 +425,9 @@ async fn check_status(response: Response) -> Result<Response, Error> {
 }
 
 /// Returns the error in a response that is not a success.
-async fn read_problem(response: Response) -> Error {
+async fn read_problem(response: Response) -> RequestError {
     match response.json::<ErrorResponse>().await {
-        Ok(problem) => Error::Server(problem),
+        Ok(problem) => RequestError::Server(problem),
         Err(_) if response.status() == 404 => problem_error(
             format!(
                 "Nothing found at {}. It may have been deleted.",
@@ -425,11 +439,11 @@ async fn read_problem(response: Response) -> Error {
     }
 }
 
-fn problem_error(error: String, error_type: &str) -> Error {
-    Error::Server(ErrorResponse::new(error, error_type))
+fn problem_error(error: String, error_type: &str) -> RequestError {
+    RequestError::Server(ErrorResponse::new(error, error_type))
 }
 
-fn no_server_error() -> Error {
+fn no_server_error() -> RequestError {
     problem_error(
         "This needs a server, and this page comes from a static host. Run `axioscope serve` to \
          use it."

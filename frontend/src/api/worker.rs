@@ -14,7 +14,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
-use super::Error;
+use super::RequestError;
 
 /// A task that was sent to the worker.
 pub(crate) struct WorkerTask {
@@ -39,18 +39,18 @@ impl WorkerReply {
 
 impl WorkerTask {
     /// Returns the number by which the task can be canceled.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn task_number(&self) -> u64 {
         self.number
     }
 
     /// Waits for the final message of the task.
-    pub(crate) async fn wait(self) -> Result<WorkerReply, Error> {
+    pub(crate) async fn wait_for_reply(self) -> Result<WorkerReply, RequestError> {
         let message = JsFuture::from(self.reply)
             .await
             .map_err(|_| worker_lost_error())?;
         let (envelope, beside) = parse_message(&message).ok_or_else(worker_lost_error)?;
         match envelope.body {
-            WorkerResponse::Failed(problem) => Err(Error::Server(problem)),
+            WorkerResponse::Failed(problem) => Err(RequestError::Server(problem)),
             tell => Ok(WorkerReply {
                 message: tell,
                 attachment: beside,
@@ -60,7 +60,7 @@ impl WorkerTask {
 }
 
 /// Starts a task in the worker; `beside` is a `File`, a text, or undefined.
-pub(crate) fn start_task(
+pub(crate) fn start_worker_task(
     ask: WorkerRequest,
     beside: &JsValue,
     progress: impl Fn(WorkerProgress) + 'static,
@@ -69,13 +69,19 @@ pub(crate) fn start_task(
 }
 
 /// Runs a short task in the worker and waits for its reply.
-pub(crate) async fn run_task(asked: WorkerRequest, beside: &JsValue) -> Result<WorkerReply, Error> {
-    start_task(asked, beside, |_| ()).wait().await
+pub(crate) async fn run_worker_task(
+    asked: WorkerRequest,
+    beside: &JsValue,
+) -> Result<WorkerReply, RequestError> {
+    start_worker_task(asked, beside, |_| ())
+        .wait_for_reply()
+        .await
 }
 
-/// Asks the worker to stop a task. If the worker is too busy to receive messages, use [`restart`].
-pub(crate) fn cancel_task(number: u64) {
-    drop(start_task(
+/// Asks the worker to stop a task. If the worker is too busy to receive messages, use
+/// [`terminate_worker`].
+pub(crate) fn cancel_worker_task(number: u64) {
+    drop(start_worker_task(
         WorkerRequest::Cancel { number },
         &JsValue::UNDEFINED,
         |_| (),
@@ -84,13 +90,13 @@ pub(crate) fn cancel_task(number: u64) {
 
 /// Terminates the worker in the middle of its work. The next task starts a new worker, which has no
 /// files and no hosted studies.
-pub(crate) fn restart() {
+pub(crate) fn terminate_worker() {
     CLIENT.with(|crew| crew.terminate(&WorkerResponse::Canceled));
 }
 
 /// Returns how often the worker was restarted. After a restart, files and studies have to be sent
 /// to the worker again.
-pub(crate) fn generation() -> u64 {
+pub(crate) fn worker_restart_count() -> u64 {
     CLIENT.with(|crew| crew.generation.get())
 }
 
@@ -278,8 +284,8 @@ fn worker_problem(error: &str) -> ErrorResponse {
     ErrorResponse::new(error, "worker")
 }
 
-fn worker_lost_error() -> Error {
-    Error::Server(worker_problem(
+fn worker_lost_error() -> RequestError {
+    RequestError::Server(worker_problem(
         "The background worker did not answer. Reload the page.",
     ))
 }

@@ -13,7 +13,7 @@ fn main() {
 /// takes path, method and request, and returns a promise of the reply.
 #[wasm_bindgen]
 pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> MountedPageHandle {
-    MountedPageHandle(lazy_bundle::open(place, page, search, ask))
+    MountedPageHandle(lazy_bundle::mount_page(place, page, search, ask))
 }
 
 /// A page that is being shown.

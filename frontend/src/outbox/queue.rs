@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use shared::annotation::{AnnotationEvent, EventKey, PersonId};
+use shared::annotation::{AnnotationEvent, AnnotationEventKey, PersonId};
 use shared::api::annotation::{EventOutcome, MAX_EVENTS_PER_REQUEST, SubmitEventsResponse, TaskId};
 
-use crate::api::{Error, NO_SESSION, NO_TOKEN};
+use crate::api::{NO_SESSION, NO_TOKEN, RequestError};
 
 /// The pause after the first failure; each further failure doubles it.
 const FIRST_RETRY_MS: u64 = 1_000;
@@ -56,9 +56,9 @@ pub(crate) struct EventBatch {
 
 /// What has to be done after a reply or a failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct DeliveryOutcome {
+pub(crate) struct DeliveryFollowUp {
     /// Events that the server has: they can be deleted from the browser.
-    pub(crate) delivered: Vec<EventKey>,
+    pub(crate) delivered: Vec<AnnotationEventKey>,
     /// Rejected events, to be stored with the reason.
     pub(crate) refused: Vec<QueuedEvent>,
     /// The pause before the next request.
@@ -67,14 +67,14 @@ pub(crate) struct DeliveryOutcome {
 
 /// The unsent events of one person.
 #[derive(Debug, Default)]
-pub(crate) struct EventQueue {
+pub(crate) struct UnsentEventQueue {
     /// Sorted by position.
     pending: Vec<QueuedEvent>,
     /// The pending events that are not stored in the browser yet.
-    unstored: BTreeSet<EventKey>,
+    unstored: BTreeSet<AnnotationEventKey>,
     /// The events of this visit that the server has stored.
-    delivered: BTreeSet<EventKey>,
-    in_flight: Option<(u64, Vec<EventKey>)>,
+    delivered: BTreeSet<AnnotationEventKey>,
+    in_flight: Option<(u64, Vec<AnnotationEventKey>)>,
     n_batches: u64,
     n_failed: u32,
     problem: Option<DeliveryProblem>,
@@ -83,9 +83,9 @@ pub(crate) struct EventQueue {
     sends_singly: bool,
 }
 
-impl EventQueue {
+impl UnsentEventQueue {
     /// Adds an event that was stored before, unless it is in the queue or was delivered.
-    pub(crate) fn restore(&mut self, kept: QueuedEvent) {
+    pub(crate) fn add_stored_event(&mut self, kept: QueuedEvent) {
         let key = kept.event.key;
         let known = self.pending.iter().any(|it| it.event.key == key);
         if known || self.delivered.contains(&key) {
@@ -97,8 +97,9 @@ impl EventQueue {
         self.pending.insert(at, kept);
     }
 
-    /// Adds an event that was just created. It is not sent before [`EventQueue::mark_stored`].
-    pub(crate) fn push(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
+    /// Adds an event that was just created. It is not sent before
+    /// [`UnsentEventQueue::mark_stored`].
+    pub(crate) fn add_new_event(&mut self, mut kept: QueuedEvent) -> QueuedEvent {
         let last = self.pending.last().map_or(0, |it| it.position);
         kept.position = kept.position.max(last + 1);
         self.unstored.insert(kept.event.key);
@@ -107,7 +108,7 @@ impl EventQueue {
     }
 
     /// Marks an event as stored in the browser, or as impossible to store.
-    pub(crate) fn mark_stored(&mut self, key: EventKey) {
+    pub(crate) fn mark_stored(&mut self, key: AnnotationEventKey) {
         self.unstored.remove(&key);
     }
 
@@ -148,8 +149,8 @@ impl EventQueue {
         &mut self,
         number: u64,
         sent: &SubmitEventsResponse,
-    ) -> DeliveryOutcome {
-        let mut then = DeliveryOutcome::default();
+    ) -> DeliveryFollowUp {
+        let mut then = DeliveryFollowUp::default();
         for taken in &sent.receipts {
             let at = self.pending.iter().position(|it| it.event.key == taken.key);
             match (&taken.outcome, at) {
@@ -166,7 +167,7 @@ impl EventQueue {
                 (_, None) => {}
             }
         }
-        let named = |key: &EventKey| sent.receipts.iter().any(|it| it.key == *key);
+        let named = |key: &AnnotationEventKey| sent.receipts.iter().any(|it| it.key == *key);
         let flown = self.take_in_flight(number);
         let is_answer = flown.is_none_or(|keys| keys.iter().all(named));
         if is_answer {
@@ -181,9 +182,13 @@ impl EventQueue {
     }
 
     /// Handles a batch without a reply. Returns none if the batch has been answered by now.
-    pub(crate) fn handle_failure(&mut self, number: u64, error: &Error) -> Option<DeliveryOutcome> {
+    pub(crate) fn handle_failure(
+        &mut self,
+        number: u64,
+        error: &RequestError,
+    ) -> Option<DeliveryFollowUp> {
         let keys = self.take_in_flight(number)?;
-        let mut then = DeliveryOutcome::default();
+        let mut then = DeliveryFollowUp::default();
         match (classify_error(error), keys.as_slice()) {
             (ErrorClass::Permanent(reason), [key]) => {
                 let kept = self.pending.iter_mut().find(|it| it.event.key == *key);
@@ -208,30 +213,30 @@ impl EventQueue {
     }
 
     /// Removes the events that the server rejected from the queue and returns their keys.
-    pub(crate) fn discard_rejected(&mut self) -> Vec<EventKey> {
+    pub(crate) fn remove_rejected(&mut self) -> Vec<AnnotationEventKey> {
         let of = |it: &QueuedEvent| it.rejection.is_some().then_some(it.event.key);
-        let gone: Vec<EventKey> = self.pending.iter().filter_map(of).collect();
+        let gone: Vec<AnnotationEventKey> = self.pending.iter().filter_map(of).collect();
         self.pending.retain(|it| it.rejection.is_none());
         self.delivered.extend(&gone);
         gone
     }
 
     /// Returns all unsent events, sorted by position.
-    pub(crate) fn unsent(&self) -> &[QueuedEvent] {
+    pub(crate) fn unsent_events(&self) -> &[QueuedEvent] {
         &self.pending
     }
 
     /// Returns how many events the server has stored in this visit.
-    pub(crate) fn n_saved(&self) -> usize {
+    pub(crate) fn n_events_saved(&self) -> usize {
         self.delivered.len()
     }
 
     /// Returns why nothing can be sent at the moment.
-    pub(crate) fn trouble(&self) -> Option<&DeliveryProblem> {
+    pub(crate) fn delivery_problem(&self) -> Option<&DeliveryProblem> {
         self.problem.as_ref()
     }
 
-    fn take_in_flight(&mut self, number: u64) -> Option<Vec<EventKey>> {
+    fn take_in_flight(&mut self, number: u64) -> Option<Vec<AnnotationEventKey>> {
         self.in_flight.take_if(|it| it.0 == number).map(|it| it.1)
     }
 
@@ -251,8 +256,8 @@ enum ErrorClass {
     Permanent(String),
 }
 
-fn classify_error(error: &Error) -> ErrorClass {
-    let Error::Server(problem) = error else {
+fn classify_error(error: &RequestError) -> ErrorClass {
+    let RequestError::Server(problem) = error else {
         return ErrorClass::Retryable(DeliveryProblem::Network);
     };
     match problem.error_type.as_str() {

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use gloo_timers::future::TimeoutFuture;
 use idb::{Database, DatabaseEvent, Error, Factory, ObjectStoreParams, TransactionMode};
-use shared::annotation::EventKey;
+use shared::annotation::AnnotationEventKey;
 use wasm_bindgen::JsValue;
 
 use super::queue::QueuedEvent;
@@ -20,7 +20,7 @@ const STORAGE_TIMEOUT_MS: u32 = 4_000;
 
 /// Why the browser did not store or load something.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StorageError {
+pub(crate) enum BrowserStorageError {
     /// The browser reported an error.
     #[error(transparent)]
     Failed(#[from] Error),
@@ -30,25 +30,27 @@ pub(crate) enum StorageError {
 }
 
 /// Waits for the browser for at most [`STORAGE_TIMEOUT_MS`].
-async fn with_timeout<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, StorageError> {
+async fn with_timeout<T>(
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, BrowserStorageError> {
     let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(STORAGE_TIMEOUT_MS)));
     poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(done.map_err(StorageError::Failed)),
+        Poll::Ready(done) => Poll::Ready(done.map_err(BrowserStorageError::Failed)),
         Poll::Pending => late
             .as_mut()
             .poll(context)
-            .map(|()| Err(StorageError::TimedOut)),
+            .map(|()| Err(BrowserStorageError::TimedOut)),
     })
     .await
 }
 
 /// The IndexedDB table of events that have not been sent.
 #[derive(Debug)]
-pub(crate) struct EventStore(Database);
+pub(crate) struct UnsentEventStore(Database);
 
-impl EventStore {
+impl UnsentEventStore {
     /// Opens the table, creating it if necessary. Some browsers refuse in private windows.
-    pub(crate) async fn open() -> Result<EventStore, StorageError> {
+    pub(crate) async fn open() -> Result<UnsentEventStore, BrowserStorageError> {
         let mut asked = Factory::new()?.open(DATABASE, Some(1))?;
         asked.on_upgrade_needed(|event| {
             // If creating the table fails, every later use fails and reports it.
@@ -56,12 +58,14 @@ impl EventStore {
                 let _ = database.create_object_store(EVENTS, ObjectStoreParams::new());
             }
         });
-        with_timeout(asked.into_future()).await.map(EventStore)
+        with_timeout(asked.into_future())
+            .await
+            .map(UnsentEventStore)
     }
 
     /// Loads the events of all people. Events of another version that cannot be parsed are skipped
     /// and stay in the table.
-    pub(crate) async fn load_all(&self) -> Result<Vec<QueuedEvent>, StorageError> {
+    pub(crate) async fn load_all(&self) -> Result<Vec<QueuedEvent>, BrowserStorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
             let values = transaction
@@ -75,7 +79,7 @@ impl EventStore {
     }
 
     /// Stores an event, replacing any with the same key. It is on disk when this returns.
-    pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), StorageError> {
+    pub(crate) async fn put(&self, kept: &QueuedEvent) -> Result<(), BrowserStorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let json = serde_json::to_string(kept).expect("an event has only text keys");
@@ -89,7 +93,10 @@ impl EventStore {
 
     /// Removes the events with these keys from the browser's database; returns an error if the
     /// transaction fails or times out.
-    pub(crate) async fn remove(&self, keys: &[EventKey]) -> Result<(), StorageError> {
+    pub(crate) async fn remove(
+        &self,
+        keys: &[AnnotationEventKey],
+    ) -> Result<(), BrowserStorageError> {
         with_timeout(async {
             let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
             let events = transaction.object_store(EVENTS)?;

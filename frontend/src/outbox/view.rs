@@ -4,15 +4,15 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::queue::DeliveryProblem;
-use super::{OutboxStatus, discard_rejected, retry_now, status};
-use crate::number_format::count;
+use super::{OutboxStatus, delete_rejected_events, outbox_status_signal, resend_all_events};
+use crate::number_format::format_count;
 use crate::routes::PageRoute;
 use crate::widgets::download;
 
 /// Renders what is saved, what is pending and why; screen readers announce changes.
 #[component]
 pub(crate) fn OutboxSummary() -> impl IntoView {
-    let status = status();
+    let status = outbox_status_signal();
     let trouble = {
         let status = status.clone();
         Memo::new(move |_| status.read().problem.clone())
@@ -30,7 +30,7 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
                 view! { <a class="btn bare" href=PageRoute::Join.href()>"Sign in"</a> }.into_any()
             }
             DeliveryProblem::Network | DeliveryProblem::Server(_) => view! {
-                <button class="btn bare" type="button" on:click=|_| retry_now()>
+                <button class="btn bare" type="button" on:click=|_| resend_all_events()>
                     "Send now"
                 </button>
             }
@@ -47,8 +47,8 @@ pub(crate) fn OutboxSummary() -> impl IntoView {
 
 /// Renders the rejected events and what can be done about them; nothing if there are none.
 #[component]
-pub(crate) fn RejectedEvents() -> impl IntoView {
-    let status = status();
+pub(crate) fn RejectedEventsPanel() -> impl IntoView {
+    let status = outbox_status_signal();
     let refused = Memo::new(move |_| status.read().rejected.clone());
     let dialog = NodeRef::<html::Dialog>::new();
     let open = move |_| {
@@ -66,7 +66,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
             let line = |it| serde_json::to_string(it).expect("an event has only text keys");
             it.iter().map(line).collect::<Vec<_>>().join("\n")
         });
-        download::save_text(
+        download::offer_text_download(
             "refused-decisions.jsonl",
             "application/jsonl",
             &(lines + "\n"),
@@ -96,7 +96,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                     <p>{kept}</p>
                     <ul>{reasons}</ul>
                     <div class="btns">
-                        <button class="btn" type="button" on:click=|_| retry_now()>
+                        <button class="btn" type="button" on:click=|_| resend_all_events()>
                             "Retry"
                         </button>
                         <button class="btn" type="button" on:click=save>"Save as file"</button>
@@ -118,7 +118,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
                     type="button"
                     on:click=move |_| {
                         close();
-                        discard_rejected();
+                        delete_rejected_events();
                     }
                 >
                     "Discard permanently"
@@ -133,7 +133,7 @@ pub(crate) fn RejectedEvents() -> impl IntoView {
 fn count_actions(n: usize) -> String {
     format!(
         "{} {}",
-        count(n as u64),
+        format_count(n as u64),
         if n == 1 { "action" } else { "actions" }
     )
 }
@@ -144,12 +144,12 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
     if status.n_saved > 0 {
         words.push((
             "verdict ok",
-            format!("{} saved", count(status.n_saved as u64)),
+            format!("{} saved", format_count(status.n_saved as u64)),
         ));
     }
     let n_waiting = status.pending.len();
     if n_waiting > 0 {
-        let n = count(n_waiting as u64);
+        let n = format_count(n_waiting as u64);
         words.push(match &status.problem {
             None => ("verdict wait", format!("{n} being sent")),
             Some(DeliveryProblem::Network) => {
@@ -165,7 +165,7 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
         });
     }
     if !status.rejected.is_empty() {
-        let n = count(status.rejected.len() as u64);
+        let n = format_count(status.rejected.len() as u64);
         words.push(("verdict bad", format!("{n} rejected")));
     }
     if status.storage_error.is_some() && n_waiting > 0 {
@@ -185,7 +185,7 @@ fn status_phrases(status: &OutboxStatus) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use shared::annotation::event::AnnotationAction;
-    use shared::annotation::{AnnotationEvent, EventKey, PersonId};
+    use shared::annotation::{AnnotationEvent, AnnotationEventKey, PersonId};
     use shared::api::annotation::TaskId;
 
     use super::super::queue::QueuedEvent;
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn each_state_has_its_words() {
-        let key = EventKey::from_bytes([1; 16]);
+        let key = AnnotationEventKey::from_bytes([1; 16]);
         let kept = QueuedEvent {
             position: 1,
             person: PersonId(1),

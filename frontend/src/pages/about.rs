@@ -18,13 +18,13 @@ use crate::routes::PageRoute;
 use crate::widgets::section::Section;
 use behavioral_tests::BehavioralTests;
 use human_judgments::HumanJudgmentsHelp;
-use method::{StatisticsHelp, VariantsHelp};
+use method::{AxiomVariantsHelp, StatisticsHelp};
 use ranker_analysis::{CompareRankersHelp, LateInteractionHelp};
-use worked_example::WorkedExample;
+use worked_example::AxiomWorkedExample;
 
 /// Renders the About page: axioms, behavioral tests, lexical rankers, statistics, API and citation.
 #[component]
-pub(crate) fn About() -> impl IntoView {
+pub(crate) fn AboutPage() -> impl IntoView {
     follow_anchor();
     let axioms = Axiom::ALL
         .iter()
@@ -53,7 +53,7 @@ pub(crate) fn About() -> impl IntoView {
                 <CompareRankersHelp/>
                 <LateInteractionHelp/>
                 <HumanJudgmentsHelp/>
-                <VariantsHelp/>
+                <AxiomVariantsHelp/>
                 <StatisticsHelp/>
                 <ApiSection/>
                 <Keys/>
@@ -87,7 +87,7 @@ fn anchor(name: &str) -> String {
 
 /// Scrolls to the section that the address names, also when the page is first opened.
 fn follow_anchor() {
-    let hash = PageLocation::current().hash;
+    let hash = PageLocation::of_calling_page().hash;
     Effect::new(move |_| {
         let name = hash.get();
         let name = name.trim_start_matches('#').to_owned();
@@ -178,7 +178,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
             view! { <p><a href=playground_href(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
-        _ => view! { <WorkedExample axiom/> }.into_any(),
+        _ => view! { <AxiomWorkedExample axiom/> }.into_any(),
     };
     let title = format!("{}-title", axiom.slug());
     let heading = title.clone();
@@ -207,7 +207,7 @@ fn AxiomEntry(axiom: Axiom) -> impl IntoView {
 /// Renders the axioms of ir_axioms, each with a link to its worked example.
 #[component]
 fn FurtherAxioms() -> impl IntoView {
-    let axioms = Axiom::ir_axioms()
+    let axioms = Axiom::all_ir_axioms()
         .map(|axiom| view! { <AxiomEntry axiom/> })
         .collect_view();
     view! {
@@ -274,7 +274,7 @@ fn Formulas() -> impl IntoView {
 
 /// Returns the address of the Playground with the worked example of an axiom.
 fn playground_href(axiom: Axiom) -> String {
-    let words = PlaygroundInput::example(axiom.into()).to_parameters();
+    let words = PlaygroundInput::worked_example_of_axiom(axiom.into()).to_link_parameters();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     PageRoute::Playground.href() + &query_string(words)
 }
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn every_formula_has_premises_and_a_claim() {
-        for axiom in Axiom::ALL.iter().copied().chain(Axiom::ir_axioms()) {
+        for axiom in Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms()) {
             let [premises, claim] = split_statement(axiom.description().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }

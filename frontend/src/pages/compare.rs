@@ -16,11 +16,11 @@ use shared::report::{self, format};
 
 use crate::api;
 use crate::api::latest_reply::LatestReply;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::{ComparePageState, CompareView};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::resource_view::Crumbs;
+use crate::widgets::resource_view::StudyBreadcrumb;
 use choices::Choices;
 use figures::ComparisonFigures;
 use hypotheses::Hypotheses;
@@ -34,7 +34,7 @@ pub(crate) fn CompareRankers(
     study: String,
 ) -> impl IntoView {
     let scene = ComparePageState::from_address(study, CompareView::from_address, CompareView::href);
-    let latest = LatestReply::track(move || CompareRankersRequest {
+    let latest = LatestReply::send_on_change(move || CompareRankersRequest {
         study: scene.study.get_value(),
         options: scene.view.get().comparison,
     });
@@ -60,7 +60,7 @@ pub(crate) fn CompareRankers(
         }
     };
     view! {
-        <Crumbs study=scene.study.get_value() here="Compare rankers"/>
+        <StudyBreadcrumb study=scene.study.get_value() here="Compare rankers"/>
         {failure}
         {body}
     }
@@ -68,7 +68,11 @@ pub(crate) fn CompareRankers(
 
 /// Renders an error, with a link back to the default comparison.
 #[component]
-fn CompareError(error: api::Error, retry: Callback<()>, scene: ComparePageState) -> impl IntoView {
+fn CompareError(
+    error: api::RequestError,
+    retry: Callback<()>,
+    scene: ComparePageState,
+) -> impl IntoView {
     let usual = move || scene.study.with_value(|it| CompareView::default().href(it));
     let changed = move || scene.view.get() != CompareView::default();
     let runs = move || {
@@ -118,7 +122,7 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
             </p>
         }
     });
-    let unscored = report::comparison::unscored_notes(&found);
+    let unscored = report::comparison::incomplete_ranking_notes(&found);
     let unscored = unscored.into_iter();
     let unscored = unscored
         .map(|it| view! { <p class="ahead">{it}</p> })
@@ -142,13 +146,17 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
                     <span>
                         {format!(
                             "{} of {}",
-                            format::count(n),
-                            plural(found.query_counts.n_queries, "query", "queries"),
+                            format::format_count(n),
+                            format_count_with_noun(
+                                found.query_counts.n_queries,
+                                "query",
+                                "queries",
+                            ),
                         )}
                     </span>
                     <span>{found.analyzer.clone()}</span>
                     <span class="hash" title="Hash of the compared data">
-                        {format::short_hash(&found.content_hash)}
+                        {format::shorten_hash(&found.content_hash)}
                     </span>
                 </p>
                 <ul class="note">{notes}</ul>
@@ -165,8 +173,8 @@ fn Comparison(found: Arc<RankerComparison>, scene: ComparePageState) -> impl Int
 #[component]
 fn NoQueries(found: Arc<RankerComparison>) -> impl IntoView {
     let queries = found.query_counts;
-    let unranked = plural(queries.n_unranked, "query is", "queries are");
-    let without = plural(queries.n_without_relevant, "query has", "queries have");
+    let unranked = format_count_with_noun(queries.n_unranked, "query is", "queries are");
+    let without = format_count_with_noun(queries.n_without_relevant, "query has", "queries have");
     view! {
         <p class="ahead">
             {format!(

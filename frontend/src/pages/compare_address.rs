@@ -1,10 +1,11 @@
 //! The address of the Compare rankers page, so that a view can be cited and shared.
 
 use shared::compare::query_list::{
-    QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction,
+    ComparedQueryFilter, ComparedQueryListOptions, ComparedQuerySort, ReciprocalRankChangeKind,
+    TopDocumentFraction,
 };
 use shared::compare::question_class::QuestionClass;
-use shared::compare::{ComparisonOptions, ComparisonSubset};
+use shared::compare::{ComparedQuerySubset, RankerComparisonOptions};
 use shared::text::Stopwords;
 
 use crate::pages::page_state::StudyPageState;
@@ -18,11 +19,11 @@ pub(crate) const ROWS: u64 = 25;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CompareView {
     /// The two rankers, and the queries over which they are compared.
-    pub(crate) comparison: ComparisonOptions,
+    pub(crate) comparison: RankerComparisonOptions,
     /// Which queries are listed.
-    pub(crate) selection: QuerySelection,
+    pub(crate) selection: ComparedQueryFilter,
     /// The order of the list.
-    pub(crate) sort: QuerySort,
+    pub(crate) sort: ComparedQuerySort,
     /// The page of the list, counted from 0; from 1 in the address.
     pub(crate) page: u64,
     /// Id of the query that is shown side by side.
@@ -35,7 +36,7 @@ pub(super) type ComparePageState = StudyPageState<CompareView>;
 impl CompareView {
     /// Parses a view from an address; parameters that cannot be parsed are ignored.
     pub(crate) fn from_address(get: ParameterLookup<'_>) -> CompareView {
-        let usual = ComparisonOptions::default();
+        let usual = RankerComparisonOptions::default();
         let who = |key: &str, at: usize| {
             let typed = get(key).filter(|it| !it.is_empty());
             let typed = typed.and_then(|it| it.parse().ok());
@@ -43,12 +44,12 @@ impl CompareView {
         };
         let word = |key: &str| get(key).unwrap_or_default();
         CompareView {
-            comparison: ComparisonOptions {
+            comparison: RankerComparisonOptions {
                 rankers: [who("a", 0), who("b", 1)],
                 subset: match word("subset").as_str() {
-                    "with-retrieved-relevant" => ComparisonSubset::WithRetrievedRelevant,
-                    "all" => ComparisonSubset::All,
-                    _ => ComparisonSubset::WithRelevant,
+                    "with-retrieved-relevant" => ComparedQuerySubset::WithRetrievedRelevant,
+                    "all" => ComparedQuerySubset::All,
+                    _ => ComparedQuerySubset::WithRelevant,
                 },
                 min_relevant_grade: get("min_relevant_grade").and_then(|it| it.parse().ok()),
                 stopwords: match word("stopwords").as_str() {
@@ -61,9 +62,9 @@ impl CompareView {
                 .and_then(|it| parse_selection_parameter(&it))
                 .unwrap_or_default(),
             sort: match word("sort").as_str() {
-                "gain" => QuerySort::Gain,
-                "loss" => QuerySort::Loss,
-                _ => QuerySort::Query,
+                "gain" => ComparedQuerySort::Gain,
+                "loss" => ComparedQuerySort::Loss,
+                _ => ComparedQuerySort::Query,
             },
             page: get("page")
                 .and_then(|it| it.parse::<u64>().ok())
@@ -75,7 +76,7 @@ impl CompareView {
     /// Returns the address of the Compare rankers page of a study in this view. Default values are
     /// left out.
     pub(crate) fn href(&self, study: &str) -> String {
-        let usual = ComparisonOptions::default();
+        let usual = RankerComparisonOptions::default();
         let mut pairs: Vec<(&'static str, String)> = Vec::new();
         for (key, at) in [("a", 0), ("b", 1)] {
             let who = &self.comparison.rankers[at];
@@ -84,25 +85,25 @@ impl CompareView {
             }
         }
         let counted = match self.comparison.subset {
-            ComparisonSubset::WithRelevant => None,
-            ComparisonSubset::WithRetrievedRelevant => Some("with-retrieved-relevant"),
-            ComparisonSubset::All => Some("all"),
+            ComparedQuerySubset::WithRelevant => None,
+            ComparedQuerySubset::WithRetrievedRelevant => Some("with-retrieved-relevant"),
+            ComparedQuerySubset::All => Some("all"),
         };
         let stop = match self.comparison.stopwords {
             Stopwords::None => Some("none"),
             Stopwords::EnFunction | Stopwords::List(_) => None,
         };
         let sort = match self.sort {
-            QuerySort::Query => None,
-            QuerySort::Gain => Some("gain"),
-            QuerySort::Loss => Some("loss"),
+            ComparedQuerySort::Query => None,
+            ComparedQuerySort::Gain => Some("gain"),
+            ComparedQuerySort::Loss => Some("loss"),
         };
         pairs.extend(counted.map(|it| ("subset", it.to_owned())));
         let from = self.comparison.min_relevant_grade;
         pairs.extend(from.map(|it| ("min_relevant_grade", it.to_string())));
         pairs.extend(stop.map(|it| ("stopwords", it.to_owned())));
         pairs.extend(self.comparison.split.clone().map(|it| ("split", it)));
-        if self.selection != QuerySelection::All {
+        if self.selection != ComparedQueryFilter::All {
             pairs.push(("selection", selection_parameter(&self.selection)));
         }
         pairs.extend(sort.map(|it| ("sort", it.to_owned())));
@@ -117,8 +118,8 @@ impl CompareView {
     }
 
     /// Returns the options of the query list that is shown.
-    pub(crate) fn listing(&self) -> QueryListOptions {
-        QueryListOptions {
+    pub(crate) fn listing(&self) -> ComparedQueryListOptions {
+        ComparedQueryListOptions {
             selection: self.selection.clone(),
             sort: self.sort,
             offset: self.page.saturating_mul(ROWS),
@@ -127,51 +128,54 @@ impl CompareView {
     }
 }
 
-const CHANGE_PARAMETERS: [(RrChangeKind, &str); 5] = [
-    (RrChangeKind::ZeroToOne, "won"),
-    (RrChangeKind::Better, "better"),
-    (RrChangeKind::Equal, "level"),
-    (RrChangeKind::Worse, "worse"),
-    (RrChangeKind::OneToZero, "lost"),
+const CHANGE_PARAMETERS: [(ReciprocalRankChangeKind, &str); 5] = [
+    (ReciprocalRankChangeKind::ZeroToOne, "won"),
+    (ReciprocalRankChangeKind::Better, "better"),
+    (ReciprocalRankChangeKind::Equal, "level"),
+    (ReciprocalRankChangeKind::Worse, "worse"),
+    (ReciprocalRankChangeKind::OneToZero, "lost"),
 ];
 
-fn fraction_parameter(fraction: TopFraction) -> &'static str {
+fn fraction_parameter(fraction: TopDocumentFraction) -> &'static str {
     match fraction {
-        TopFraction::QueryTokens => "fqt",
-        TopFraction::NovelTerms => "fnt",
+        TopDocumentFraction::QueryTokens => "fqt",
+        TopDocumentFraction::NovelTerms => "fnt",
     }
 }
 
-fn selection_parameter(selection: &QuerySelection) -> String {
+fn selection_parameter(selection: &ComparedQueryFilter) -> String {
     match selection {
-        QuerySelection::All => "all".to_owned(),
-        QuerySelection::FqtBucket { side, bucket } => format!("bucket.{bucket}.{side}"),
-        QuerySelection::QueryLength { n_tokens } => format!("length.{n_tokens}"),
-        QuerySelection::RrChange { change } => {
+        ComparedQueryFilter::All => "all".to_owned(),
+        ComparedQueryFilter::FqtBucket { side, bucket } => format!("bucket.{bucket}.{side}"),
+        ComparedQueryFilter::QueryLength { n_tokens } => format!("length.{n_tokens}"),
+        ComparedQueryFilter::RrChange { change } => {
             let word = CHANGE_PARAMETERS.iter().find(|it| it.0 == *change);
             format!("change.{}", word.map_or("level", |it| it.1))
         }
-        QuerySelection::QuestionClass { answer } => {
-            format!("answer.{}", answer.map_or("none", QuestionClass::name))
+        ComparedQueryFilter::QuestionClass { answer } => {
+            format!(
+                "answer.{}",
+                answer.map_or("none", QuestionClass::abbreviation)
+            )
         }
-        QuerySelection::Bigram { words } => format!("begins.{words}"),
-        QuerySelection::Disjoint { depth } => format!("apart.{depth}"),
-        QuerySelection::HigherFraction { fraction, side } => {
+        ComparedQueryFilter::Bigram { words } => format!("begins.{words}"),
+        ComparedQueryFilter::Disjoint { depth } => format!("apart.{depth}"),
+        ComparedQueryFilter::HigherFraction { fraction, side } => {
             format!("{}.{side}", fraction_parameter(*fraction))
         }
     }
 }
 
-fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
+fn parse_selection_parameter(word: &str) -> Option<ComparedQueryFilter> {
     let (kind, rest) = word.split_once('.')?;
     let side = |it: &str| it.parse::<u8>().ok().filter(|it| *it < 2);
-    let higher = |fraction: TopFraction| {
-        side(rest).map(|side| QuerySelection::HigherFraction { fraction, side })
+    let higher = |fraction: TopDocumentFraction| {
+        side(rest).map(|side| ComparedQueryFilter::HigherFraction { fraction, side })
     };
     match kind {
         "bucket" => {
             let (bucket, of) = rest.split_once('.')?;
-            Some(QuerySelection::FqtBucket {
+            Some(ComparedQueryFilter::FqtBucket {
                 side: side(of)?,
                 bucket: bucket.parse().ok()?,
             })
@@ -179,27 +183,29 @@ fn parse_selection_parameter(word: &str) -> Option<QuerySelection> {
         "length" => rest
             .parse()
             .ok()
-            .map(|n_tokens| QuerySelection::QueryLength { n_tokens }),
+            .map(|n_tokens| ComparedQueryFilter::QueryLength { n_tokens }),
         "change" => {
             let (change, _) = *CHANGE_PARAMETERS.iter().find(|it| it.1 == rest)?;
-            Some(QuerySelection::RrChange { change })
+            Some(ComparedQueryFilter::RrChange { change })
         }
-        "answer" if rest == "none" => Some(QuerySelection::QuestionClass { answer: None }),
+        "answer" if rest == "none" => Some(ComparedQueryFilter::QuestionClass { answer: None }),
         "answer" => {
-            let answer = QuestionClass::ALL.iter().find(|it| it.name() == rest)?;
-            Some(QuerySelection::QuestionClass {
+            let answer = QuestionClass::ALL
+                .iter()
+                .find(|it| it.abbreviation() == rest)?;
+            Some(ComparedQueryFilter::QuestionClass {
                 answer: Some(*answer),
             })
         }
-        "begins" => Some(QuerySelection::Bigram {
+        "begins" => Some(ComparedQueryFilter::Bigram {
             words: rest.to_owned(),
         }),
         "apart" => rest
             .parse()
             .ok()
-            .map(|depth| QuerySelection::Disjoint { depth }),
-        "fqt" => higher(TopFraction::QueryTokens),
-        "fnt" => higher(TopFraction::NovelTerms),
+            .map(|depth| ComparedQueryFilter::Disjoint { depth }),
+        "fqt" => higher(TopDocumentFraction::QueryTokens),
+        "fnt" => higher(TopDocumentFraction::NovelTerms),
         _ => None,
     }
 }
@@ -226,17 +232,17 @@ mod tests {
     fn a_view_survives_its_address() {
         assert_eq!(CompareView::default().href("demo"), "/studies/demo/compare");
         let view = CompareView {
-            comparison: ComparisonOptions {
+            comparison: RankerComparisonOptions {
                 rankers: ["ql", "run:a.run"].map(|it| it.parse().unwrap()),
-                subset: ComparisonSubset::WithRetrievedRelevant,
+                subset: ComparedQuerySubset::WithRetrievedRelevant,
                 min_relevant_grade: Some(2),
                 stopwords: Stopwords::None,
                 split: Some("test".to_owned()),
             },
-            selection: QuerySelection::Bigram {
+            selection: ComparedQueryFilter::Bigram {
                 words: "what is".to_owned(),
             },
-            sort: QuerySort::Loss,
+            sort: ComparedQuerySort::Loss,
             page: 3,
             query: Some("q1".to_owned()),
         };
@@ -253,20 +259,20 @@ mod tests {
     #[test]
     fn every_selection_survives_its_word() {
         let answers = QuestionClass::ALL.iter().map(|it| Some(*it)).chain([None]);
-        let answers = answers.map(|answer| QuerySelection::QuestionClass { answer });
-        let changes = RrChangeKind::ALL
+        let answers = answers.map(|answer| ComparedQueryFilter::QuestionClass { answer });
+        let changes = ReciprocalRankChangeKind::ALL
             .iter()
-            .map(|it| QuerySelection::RrChange { change: *it });
+            .map(|it| ComparedQueryFilter::RrChange { change: *it });
         let others = [
-            QuerySelection::FqtBucket { side: 1, bucket: 4 },
-            QuerySelection::QueryLength { n_tokens: 11 },
-            QuerySelection::Disjoint { depth: 10 },
-            QuerySelection::HigherFraction {
-                fraction: TopFraction::QueryTokens,
+            ComparedQueryFilter::FqtBucket { side: 1, bucket: 4 },
+            ComparedQueryFilter::QueryLength { n_tokens: 11 },
+            ComparedQueryFilter::Disjoint { depth: 10 },
+            ComparedQueryFilter::HigherFraction {
+                fraction: TopDocumentFraction::QueryTokens,
                 side: 0,
             },
-            QuerySelection::HigherFraction {
-                fraction: TopFraction::NovelTerms,
+            ComparedQueryFilter::HigherFraction {
+                fraction: TopDocumentFraction::NovelTerms,
                 side: 1,
             },
         ];

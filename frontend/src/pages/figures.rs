@@ -6,17 +6,17 @@ use shared::api::GetFiguresRequest;
 use shared::plot;
 use shared::probe::AxiomVariant;
 use shared::report::{self, format};
-use shared::study::controls::StudyControls;
-use shared::study::figures::{FigureOptions, StudyFigures};
+use shared::study::controls::StudyPageControls;
+use shared::study::figures::{StudyFigureOptions, StudyFigures};
 
 use crate::api;
 use crate::location::PageLocation;
 use crate::pages::study::address;
 use crate::routes::PageRoute;
-use crate::widgets::controls::SplitSelect;
+use crate::widgets::controls::QuerySplitSelect;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::form::SelectField;
-use crate::widgets::resource_view::{Crumbs, ResourceView};
+use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
 
 /// Renders the Figures page of a study.
 #[component]
@@ -24,9 +24,9 @@ pub(crate) fn Figures(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let choice = PageLocation::read_from_search(choice_from_address);
+    let choice = PageLocation::signal_from_query_string(choice_from_address);
     let name = study.clone();
-    let drawn = api::fetch(move || GetFiguresRequest {
+    let drawn = api::fetch_on_signal_change(move || GetFiguresRequest {
         study: name.clone(),
         options: choice.get(),
     });
@@ -34,8 +34,8 @@ pub(crate) fn Figures(
     let shown =
         move |figures| view! { <FiguresView figures choice study=name.clone()/> }.into_any();
     view! {
-        <Crumbs study here="Figures"/>
-        <ResourceView
+        <StudyBreadcrumb study here="Figures"/>
+        <RequestReplyView
             answer=drawn
             until="Counting pairs"
             without="The figures cannot be shown"
@@ -44,10 +44,10 @@ pub(crate) fn Figures(
     }
 }
 
-fn choice_from_address(address: &PageLocation) -> FigureOptions {
+fn choice_from_address(address: &PageLocation) -> StudyFigureOptions {
     let number = |key: &str| address.query_parameter(key)?.parse().ok();
     let get = |key: &str| address.query_parameter(key);
-    FigureOptions {
+    StudyFigureOptions {
         controls: address::controls_from_address(&get),
         reference_row: number("reference").unwrap_or_default(),
         measure_index: number("measure").unwrap_or_default(),
@@ -55,7 +55,7 @@ fn choice_from_address(address: &PageLocation) -> FigureOptions {
 }
 
 /// Writes the options to the address and updates the figures.
-fn set_choice(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>) {
+fn set_choice(study: &str, next: StudyFigureOptions, choice: RwSignal<StudyFigureOptions>) {
     let mut pairs = address::controls_parameters(&next.controls);
     if next.reference_row > 0 {
         pairs.push(("reference", next.reference_row.to_string()));
@@ -77,22 +77,27 @@ fn set_choice(study: &str, next: FigureOptions, choice: RwSignal<FigureOptions>)
 #[component]
 fn FiguresView(
     figures: StudyFigures,
-    choice: RwSignal<FigureOptions>,
+    choice: RwSignal<StudyFigureOptions>,
     study: String,
 ) -> impl IntoView {
-    let tables = report::figure_tables(&figures);
+    let tables = report::figure_data_tables(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.query_overlap.as_ref().map(|it| {
         let draw = |thirds| {
-            InteractiveFigure::static_figure(plot::draw_overlap_thirds(&names, &it.measure, thirds))
+            InteractiveFigure::without_selection(plot::draw_bars_by_overlap_third(
+                &names,
+                &it.measure,
+                thirds,
+            ))
         };
         (draw(&it.all_queries), draw(&it.relevant_in_pool))
     });
     let (all, in_pool) = overlap.unzip();
     let scatter = figures.effectiveness_scatter.as_ref();
-    let scatter = scatter
-        .map(|it| InteractiveFigure::static_figure(plot::draw_effectiveness_scatter(&names, it)));
+    let scatter = scatter.map(|it| {
+        InteractiveFigure::without_selection(plot::draw_effectiveness_scatter(&names, it))
+    });
     let modes = figures.variants.clone();
     view! {
         <div class="head">
@@ -101,7 +106,7 @@ fn FiguresView(
                 <p class="facts">
                     <span>"Figures"</span>
                     <span class="hash" title="Hash of the instances">
-                        {format::short_hash(&figures.instances_hash)}
+                        {format::shorten_hash(&figures.instances_hash)}
                     </span>
                 </p>
             </div>
@@ -112,7 +117,11 @@ fn FiguresView(
             name="From candidates to instances"
             said="Pairs that remain with the axiom as originally stated, with relaxed \
                  preconditions, and extended to queries of any length."
-            drawing=Some(InteractiveFigure::static_figure(plot::draw_funnel(&figures.funnels)))
+            drawing=Some(
+                InteractiveFigure::without_selection(
+                    plot::draw_mining_funnel(&figures.funnels),
+                ),
+            )
             table=table("funnel")
         />
         <FigureSection
@@ -176,11 +185,11 @@ fn FiguresView(
 fn Choices(
     figures: StudyFigures,
     modes: Vec<AxiomVariant>,
-    choice: RwSignal<FigureOptions>,
+    choice: RwSignal<StudyFigureOptions>,
     study: String,
 ) -> impl IntoView {
     let now = figures.options.clone();
-    let change = move |turn: &dyn Fn(&mut FigureOptions)| {
+    let change = move |turn: &dyn Fn(&mut StudyFigureOptions)| {
         let mut next = choice.get_untracked();
         turn(&mut next);
         set_choice(&study, next, choice);
@@ -218,7 +227,7 @@ fn Choices(
         };
         let chosen = Signal::derive(move || choice.get().controls.split);
         let splits = figures.splits.clone();
-        view! { <SplitSelect splits chosen turn=Callback::new(turn)/> }
+        view! { <QuerySplitSelect splits chosen turn=Callback::new(turn)/> }
     });
     let by_mode = change.clone();
     let by_ranker = change;
@@ -227,7 +236,12 @@ fn Choices(
             <SelectField label="Variant" choose=move |word: String| {
                 let mode = AxiomVariant::ALL.iter().copied().find(|it| it.name() == word);
                 let mode = mode.filter(|it| Some(*it) != first);
-                by_mode(&|it| it.controls = StudyControls { variant: mode, ..it.controls.clone() });
+                by_mode(&|it| {
+                    it.controls = StudyPageControls {
+                        variant: mode,
+                        ..it.controls.clone()
+                    };
+                });
             }>{modes_options}</SelectField>
             <SelectField label="Compare with" choose=move |at: String| {
                 let at = at.parse().unwrap_or_default();

@@ -21,7 +21,7 @@ use shared::study::instance_details::{InstanceDetails, RankerVerdict};
 
 use super::study::address::{InstanceView, StudyView, query_string, variant_from_address};
 use crate::api;
-use crate::keyboard::{self, KeyOutcome};
+use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
@@ -29,7 +29,7 @@ use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
 use crate::widgets::token_matches::TokenMatchesSection;
-use crate::widgets::variant::variant_label;
+use crate::widgets::variant::axiom_variant_label;
 use documents::InstanceDocuments;
 use edits::Edits;
 use neighbors::InstanceNeighbors;
@@ -76,7 +76,7 @@ impl InstancePath {
 /// decide them.
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
-    let PageLocation { path, search, .. } = PageLocation::current();
+    let PageLocation { path, search, .. } = PageLocation::of_calling_page();
     let variants = search.clone();
     // An address of another page is ignored, since this page is about to be removed.
     let place = Memo::new(move |before: Option<&Option<InstancePath>>| {
@@ -84,7 +84,7 @@ pub(crate) fn Instance() -> impl IntoView {
     });
     let view = Memo::new(move |_| {
         let search = search.get();
-        InstanceView::read(&|key| location::word(&search, key))
+        InstanceView::read(&|key| location::query_string_parameter(&search, key))
     });
     let tie = Memo::new(move |_| view.get().list.dials.tie_threshold);
     let show = LocalResource::new(move || {
@@ -104,7 +104,7 @@ pub(crate) fn Instance() -> impl IntoView {
                 number,
                 tie_threshold: delta_score,
             };
-            Some((place, api::call(&request).await))
+            Some((place, api::send_and_parse(&request).await))
         }
     });
     let around = LocalResource::new(move || {
@@ -189,7 +189,7 @@ fn Crumbs(
             format!(
                 "{} {}",
                 neighbors::instance_noun(probe),
-                format::count(place.number + 1)
+                format::format_count(place.number + 1)
             ),
             |it| it.position_text(probe),
         );
@@ -231,7 +231,11 @@ fn InstanceContent(
         .get(ranker.unwrap_or(0))
         .map(|it| explanation::ranker_sentence(&shown, it))
         .unwrap_or_default();
-    let mode = format!("{}, {}", shown.probe.name(), variant_label(shown.variant));
+    let mode = format!(
+        "{}, {}",
+        shown.probe.name(),
+        axiom_variant_label(shown.variant)
+    );
     let caption = format!(
         "Preconditions of {} with measured value and bound",
         shown.probe.name()
@@ -349,18 +353,18 @@ fn InstanceButtons(
             button.click();
         }
     };
-    keyboard::on_key(move |key| {
+    keyboard::on_key_press(move |key| {
         let (button, step) = match key {
             "k" => (previous, Some(ListDirection::Previous)),
             "j" => (next, Some(ListDirection::Next)),
             "p" => (play, None),
-            _ => return KeyOutcome::Ignored,
+            _ => return KeyPressOutcome::Ignored,
         };
         match (untrack(known), step) {
             (None, Some(step)) => wanted.set(Some(step)),
             _ => follow(button),
         }
-        KeyOutcome::Handled
+        KeyPressOutcome::Handled
     });
     Effect::new(move |_| {
         if known().is_none() {

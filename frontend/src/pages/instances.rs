@@ -11,26 +11,26 @@ use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::GetStudyRequest;
 use shared::plot::{self, FigureTheme};
 use shared::probe::{AxiomVariant, Probe};
-use shared::report::{self, ColumnKind, TableColumn, TableValue};
-use shared::study::controls::StudyControls;
+use shared::report::{self, TableColumn, TableColumnKind, TableValue};
+use shared::study::controls::StudyPageControls;
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
 use super::study::address::{CellAddress, InstanceListView, InstanceView, StudyView};
 use super::study::{documents_text, format_margin, margin_digits, margin_label};
 use crate::api::latest_reply::LatestReply;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
-use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls};
+use crate::widgets::controls::{AllowedControlValues, DebouncedStudyControls, StudyControlBar};
 use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::figure::FigureView;
 use crate::widgets::section::Section;
-use crate::widgets::table::DataTable;
+use crate::widgets::table::ReportTableView;
 use crate::widgets::term_contributions::DifferenceBar;
 use crate::widgets::verdict::VerdictChip;
-use crate::widgets::virtual_list::{VirtualList, row_id};
+use crate::widgets::virtual_list::{VirtualList, row_link_id};
 use filters::Filters;
 use rows::{InstanceListQuery, InstanceRow, InstanceRows};
 
@@ -38,7 +38,7 @@ use rows::{InstanceListQuery, InstanceRow, InstanceRows};
 /// ranker.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
-    crate::bundle_loader::prefetch_bundle();
+    crate::bundle_loader::prefetch_lazy_bundle();
     let url = use_url();
     let page = Memo::new(move |_| PageRoute::parse(url.read().path()));
     move || match page.get() {
@@ -57,7 +57,7 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
     let view = Memo::new(move |_| InstanceListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let name = StoredValue::new(study.clone());
-    let look = LatestReply::track(move || GetStudyRequest {
+    let look = LatestReply::send_on_change(move || GetStudyRequest {
         study: name.get_value(),
         controls: dials.get(),
     });
@@ -80,13 +80,13 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
         let href = view.href(&name.get_value(), probe, &ranker.get_value());
         navigate(&href, options);
     });
-    let settle = Callback::new(move |dials: StudyControls| {
+    let settle = Callback::new(move |dials: StudyPageControls| {
         go.run(InstanceListView {
             dials,
             ..view.get_untracked()
         });
     });
-    let turned = DebouncedControls::new(dials.into(), settle);
+    let turned = DebouncedStudyControls::new(dials.into(), settle);
     let cell = CellAddress {
         ranker: ranker.get_value(),
         probe,
@@ -95,18 +95,18 @@ fn InstanceListPage(study: String, probe: Probe, ranker: String) -> impl IntoVie
     let about = probe.description();
     let title = move || {
         let overview = overview.get();
-        let name = overview.as_ref().zip(spot.get());
-        name.map_or_else(|| ranker.get_value(), |(it, spot)| spot.name(it))
+        let row_name = overview.as_ref().zip(spot.get());
+        row_name.map_or_else(|| ranker.get_value(), |(it, spot)| spot.row_name(it))
     };
     let heading = move || format!("{} on {}", title(), probe.name());
     // The controls are built once the study has told which values they can have.
     let reach = Memo::new(move |_| {
         overview
             .get()
-            .map(|it| ControlOptions::for_probe(&it, probe))
+            .map(|it| AllowedControlValues::for_probe(&it, probe))
     });
     let bar = move || match reach.get() {
-        Some(reach) => view! { <ControlBar reach turned/> }.into_any(),
+        Some(reach) => view! { <StudyControlBar reach turned/> }.into_any(),
         None => {
             view! { <div class="section bar dials waiting" aria-hidden="true"></div> }.into_any()
         }
@@ -163,7 +163,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     let drawing = move |histogram: &MarginHistogram| match probe.is_axiom() {
         true => plot::draw_margin_histogram(histogram),
         // The bars leave out the samples within the tie threshold.
-        false => plot::draw_difference_histogram(histogram, 0.0),
+        false => plot::draw_score_difference_histogram(histogram, 0.0),
     };
     let as_table = RwSignal::new(false);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
@@ -185,14 +185,14 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
     };
     let svg = Callback::new(move |()| {
         if let Some((name, histogram)) = file() {
-            let text = plot::to_svg(&drawing(&histogram), FigureTheme::Light);
-            download::save_text(&format!("{name}.svg"), "image/svg+xml", &text);
+            let text = plot::figure_to_svg(&drawing(&histogram), FigureTheme::Light);
+            download::offer_text_download(&format!("{name}.svg"), "image/svg+xml", &text);
         }
     });
     let csv = Callback::new(move |()| {
         if let Some((name, histogram)) = file() {
-            let text = report::to_csv(&histogram_table(&histogram, &name));
-            download::save_text(&format!("{name}.csv"), "text/csv", &text);
+            let text = report::table_to_csv(&histogram_table(&histogram, &name));
+            download::offer_text_download(&format!("{name}.csv"), "text/csv", &text);
         }
     });
     let picture = move || {
@@ -203,7 +203,8 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
                 view! { <p class="note">"No margins to show."</p> }.into_any()
             }
             Some(it) if as_table.get() => {
-                view! { <DataTable table=histogram_table(&it.histogram, "margins")/> }.into_any()
+                view! { <ReportTableView table=histogram_table(&it.histogram, "margins")/> }
+                    .into_any()
             }
             Some(it) => view! { <FigureView figure=drawing(&it.histogram)/> }.into_any(),
         }
@@ -216,7 +217,7 @@ fn MarginFigure(rows: InstanceRows, probe: Probe) -> impl IntoView {
                     " "
                     {sides}
                 </p>
-                <ExportButtons of="margins" table=as_table turn svg csv/>
+                <FigureExportButtons of="margins" table=as_table turn svg csv/>
             </figcaption>
             {picture}
         </figure>
@@ -245,9 +246,9 @@ fn histogram_table(histogram: &MarginHistogram, name: &str) -> report::ReportTab
         ]);
     }
     let columns = [
-        ("from", ColumnKind::Number),
-        ("to", ColumnKind::Number),
-        ("instances", ColumnKind::Number),
+        ("from", TableColumnKind::Number),
+        ("to", TableColumnKind::Number),
+        ("instances", TableColumnKind::Number),
     ];
     report::ReportTable {
         name: name.to_owned(),
@@ -299,7 +300,7 @@ fn InstanceList(
     };
     let said = move || match n.get() {
         None => "Loading the list".to_owned(),
-        Some(n) => plural(n, one, many),
+        Some(n) => format_count_with_noun(n, one, many),
     };
     let header = move || {
         view! {
@@ -365,7 +366,7 @@ fn InstanceListRow(
                 .then(|| view! { <span class="label">"truncated"</span> });
             view! {
                 <a
-                    id=row_id(at)
+                    id=row_link_id(at)
                     class="line"
                     href=href
                     tabindex=tabindex
@@ -404,16 +405,16 @@ fn NoInstances(
     let filtered = !now.query.is_empty() || now.min_margin.is_some() || now.max_margin.is_some();
     let said = match now.outcome {
         _ if !probe.is_axiom() => "No sample matches these filters.",
-        Some(Outcome::Violated) if !filtered => "No violations.",
-        Some(Outcome::Tied) if !filtered => "No ties.",
-        Some(Outcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
+        Some(ClaimOutcome::Violated) if !filtered => "No violations.",
+        Some(ClaimOutcome::Tied) if !filtered => "No ties.",
+        Some(ClaimOutcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
         _ => "No instance matches these filters.",
     };
     let (words, next) = match now.outcome {
-        Some(Outcome::Violated) if !filtered && probe.is_axiom() => (
+        Some(ClaimOutcome::Violated) if !filtered && probe.is_axiom() => (
             "Show the satisfied instances",
             InstanceListView {
-                outcome: Some(Outcome::Satisfied),
+                outcome: Some(ClaimOutcome::Satisfied),
                 sort: InstanceSort::AbsoluteMargin,
                 ..now.clone()
             },

@@ -8,20 +8,20 @@ use shared::api::people::{
     AccessRole, InvitationResponse, LookUpInvitationRequest, SessionResponse,
 };
 
-use crate::api::{self, Error};
+use crate::api::{self, RequestError};
 use crate::location::{self, PageLocation};
-use crate::pages::review::identity::fetch_identity;
+use crate::pages::review::identity::fetch_session_and_open_outbox;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::needs_server::NeedsServer;
-use crate::widgets::resource_view::ResourceView;
-use account::{Account, SignOutHere};
+use crate::widgets::needs_server::NeedsServerNotice;
+use crate::widgets::resource_view::RequestReplyView;
+use account::{AccountSection, OperatorSignOut};
 use forms::{JoinForm, SignInForm};
 
 /// Renders the page on which people accept an invitation, sign in and manage their account.
 #[component]
-pub(crate) fn Join() -> impl IntoView {
-    let PageLocation { hash, .. } = PageLocation::current();
+pub(crate) fn JoinPage() -> impl IntoView {
+    let PageLocation { hash, .. } = PageLocation::of_calling_page();
     let given = hash.get_untracked();
     let token = RwSignal::new((!given.is_empty()).then_some(given));
     Effect::new(move |_| {
@@ -32,7 +32,7 @@ pub(crate) fn Join() -> impl IntoView {
             }
             // The token lets its holder sign in, so it must not stay in the history or be visible
             // on screen.
-            location::navigate(&PageRoute::Join.href());
+            location::replace_browser_address(&PageRoute::Join.href());
         }
     });
     let asked = LocalResource::new(move || {
@@ -44,7 +44,7 @@ pub(crate) fn Join() -> impl IntoView {
         asked.refetch();
     });
     let shown = move |found: JoinPageState| join_view(found, again);
-    view! { <ResourceView answer=asked until="Loading" without="Join" shown/> }
+    view! { <RequestReplyView answer=asked until="Loading" without="Join" shown/> }
 }
 
 /// What the page shows.
@@ -54,13 +54,13 @@ enum JoinPageState {
     /// A valid invitation, and the current session.
     Invited(String, InvitationResponse, SessionResponse),
     /// An invalid invitation, and the current session.
-    InvalidInvitation(Error, SessionResponse),
+    InvalidInvitation(RequestError, SessionResponse),
     /// The link has no invitation.
     NoInvitation(SessionResponse),
 }
 
-async fn load(token: Option<String>) -> Result<JoinPageState, Error> {
-    let Some(who) = fetch_identity().await? else {
+async fn load(token: Option<String>) -> Result<JoinPageState, RequestError> {
+    let Some(who) = fetch_session_and_open_outbox().await? else {
         return Ok(JoinPageState::NoServer);
     };
     let Some(token) = token else {
@@ -69,9 +69,9 @@ async fn load(token: Option<String>) -> Result<JoinPageState, Error> {
     let invitation = LookUpInvitationRequest {
         token: token.clone(),
     };
-    match api::call(&invitation).await {
+    match api::send_and_parse(&invitation).await {
         Ok(to) => Ok(JoinPageState::Invited(token, to, who)),
-        Err(Error::Network(reason)) => Err(Error::Network(reason)),
+        Err(RequestError::Network(reason)) => Err(RequestError::Network(reason)),
         Err(error) => Ok(JoinPageState::InvalidInvitation(error, who)),
     }
 }
@@ -80,7 +80,7 @@ fn join_view(found: JoinPageState, again: Callback<()>) -> AnyView {
     match found {
         JoinPageState::NoServer => view! {
             <h1>"Join"</h1>
-            <NeedsServer
+            <NeedsServerNotice
                 what="Accounts"
                 otherwise=|| view! {
                     <a href=PageRoute::ReviewTasks.href()>"Try reviewing"</a>
@@ -143,14 +143,14 @@ fn NoInvitation(
     again: Callback<()>,
 ) -> impl IntoView {
     match (who.person, who.role) {
-        (Some(person), role) => view! { <Account person role again/> }.into_any(),
+        (Some(person), role) => view! { <AccountSection person role again/> }.into_any(),
         (None, AccessRole::Operator) => view! {
             <p class="lead">
                 "You are the operator of this server. Choose a name under which your decisions \
                  are recorded."
             </p>
             <JoinForm token=None name=None/>
-            {who.csrf_token.map(|_| view! { <SignOutHere again/> })}
+            {who.csrf_token.map(|_| view! { <OperatorSignOut again/> })}
         }
         .into_any(),
         (None, _) => view! {

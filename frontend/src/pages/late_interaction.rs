@@ -11,18 +11,18 @@ mod term_details;
 use leptos::prelude::*;
 use shared::api::{GetStudyRequest, ListLateInteractionAnalysesRequest};
 use shared::late_interaction::ListedAnalysis;
-use shared::probe::PoolSpec;
+use shared::probe::CandidatePoolSpec;
 use shared::report::{self, format};
 use shared::score::RankerInfo;
 use shared::score::slug::find_ranker;
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 
 use crate::api;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::widgets::figure_section::FigureSection;
 use crate::widgets::form::SelectField;
-use crate::widgets::resource_view::{Crumbs, ResourceView};
+use crate::widgets::resource_view::{RequestReplyView, StudyBreadcrumb};
 use address::{LateInteractionPageState, LateInteractionView};
 use documents::QueryDocuments;
 use instance_links::InstanceListLinks;
@@ -31,7 +31,7 @@ use term_details::TermDetails;
 use term_table::TermImportanceTable;
 
 /// The overview of the study, once it is loaded.
-type OverviewResource = LocalResource<Result<StudyOverview, api::Error>>;
+type OverviewResource = LocalResource<Result<StudyOverview, api::RequestError>>;
 
 /// Renders the Late interaction page of a study.
 #[component]
@@ -47,11 +47,11 @@ pub(crate) fn LateInteraction(
         LateInteractionView::href,
     );
     let name = scene.study;
-    let overview = api::fetch(move || GetStudyRequest {
+    let overview = api::fetch_on_signal_change(move || GetStudyRequest {
         study: name.get_value(),
-        controls: StudyControls::default(),
+        controls: StudyPageControls::default(),
     });
-    let found = api::fetch(move || ListLateInteractionAnalysesRequest {
+    let found = api::fetch_on_signal_change(move || ListLateInteractionAnalysesRequest {
         study: name.get_value(),
     });
     let shown = move |found: Vec<ListedAnalysis>| match found.is_empty() {
@@ -59,8 +59,8 @@ pub(crate) fn LateInteraction(
         false => view! { <AnalysisView found overview scene/> }.into_any(),
     };
     view! {
-        <Crumbs study here="Late interaction"/>
-        <ResourceView
+        <StudyBreadcrumb study here="Late interaction"/>
+        <RequestReplyView
             answer=found
             until="Loading the analysis"
             without="The analysis cannot be shown" shown
@@ -170,7 +170,7 @@ fn RankerAnalysis(
             .get()
             .map(|word| view! { <TermDetails word found lists scene/> })
     };
-    let pool = head.pool.parse::<PoolSpec>();
+    let pool = head.pool.parse::<CandidatePoolSpec>();
     let pool = pool.map_or_else(|_| head.pool.clone(), |it| it.describe());
     view! {
         <div class="head">
@@ -179,10 +179,12 @@ fn RankerAnalysis(
                 <p class="facts">
                     <span>{head.ranker.label}</span>
                     {note}
-                    <span>{plural(head.queries.len() as u64, "query", "queries")}</span>
-                    <span>{plural(head.n_docs, "document", "documents")}</span>
+                    <span>
+                        {format_count_with_noun(head.queries.len() as u64, "query", "queries")}
+                    </span>
+                    <span>{format_count_with_noun(head.n_docs, "document", "documents")}</span>
                     <span title=head.pool>"candidate pool: " {pool}</span>
-                    <span>{format::date(&head.created)}</span>
+                    <span>{format::format_date(&head.created)}</span>
                 </p>
             </div>
         </div>

@@ -8,49 +8,53 @@ mod model_list;
 use leptos::prelude::*;
 use shared::api::people::{AccessRole, GetSessionRequest, OperatorSignInRequest};
 
-use crate::api::{self, Error};
+use crate::api::{self, RequestError};
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
-use crate::widgets::needs_server::NeedsServer;
+use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::operator_sign_in::OperatorTokenForm;
-use health::Health;
-use jobs::Jobs;
-use model_list::{ModelList, ModelListState};
-use models::Models;
+use health::HealthCheckSection;
+use jobs::JobListSection;
+use model_list::{OperatorPageState, ServerModelsState};
+use models::ModelListSection;
 
 /// Renders the operator's page. The operator link, which the server prints when it starts, leads
 /// here.
 #[component]
-pub(crate) fn Operator() -> impl IntoView {
-    let PageLocation { hash, .. } = PageLocation::current();
-    let shelf = ModelList::new();
-    let failed = RwSignal::new(None::<Error>);
+pub(crate) fn OperatorPage() -> impl IntoView {
+    let PageLocation { hash, .. } = PageLocation::of_calling_page();
+    let shelf = ServerModelsState::new();
+    let failed = RwSignal::new(None::<RequestError>);
     if hash.with_untracked(String::is_empty) {
-        shelf.poll();
+        shelf.poll_until_loaded();
     }
     Effect::new(move |_| {
         let token = hash.get();
         if !token.is_empty() {
             // The token signs the operator in, so it must not stay in the history or be visible on
             // screen.
-            location::navigate(&PageRoute::Operator.href());
+            location::replace_browser_address(&PageRoute::Operator.href());
             follow_link(token, shelf, failed);
         }
     });
-    let again = Callback::new(move |()| shelf.poll());
+    let again = Callback::new(move |()| shelf.poll_until_loaded());
     let stand = Memo::new(move |_| shelf.state.get());
     let body = move || match stand.get() {
-        ModelListState::Loading => view! { <p class="note" role="status">"Loading"</p> }.into_any(),
-        ModelListState::NoServer => view! { <NeedsServer what="Models and jobs"/> }.into_any(),
-        ModelListState::Visitor => {
+        OperatorPageState::Loading => {
+            view! { <p class="note" role="status">"Loading"</p> }.into_any()
+        }
+        OperatorPageState::NoServer => {
+            view! { <NeedsServerNotice what="Models and jobs"/> }.into_any()
+        }
+        OperatorPageState::Visitor => {
             view! { <OperatorSignIn refused=shelf.is_token_rejected again/> }.into_any()
         }
-        ModelListState::Failed(error) => view! { <ErrorMessage error retry=again/> }.into_any(),
-        ModelListState::Operator => view! {
-            <Models shelf/>
-            <Health shelf/>
-            <Jobs/>
+        OperatorPageState::Failed(error) => view! { <ErrorMessage error retry=again/> }.into_any(),
+        OperatorPageState::Operator => view! {
+            <ModelListSection shelf/>
+            <HealthCheckSection shelf/>
+            <JobListSection/>
         }
         .into_any(),
     };
@@ -64,12 +68,12 @@ pub(crate) fn Operator() -> impl IntoView {
 
 /// Signs in with the operator link and opens the list of studies. If the user already is the
 /// operator, the link is not used up.
-fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>) {
+fn follow_link(token: String, shelf: ServerModelsState, failed: RwSignal<Option<RequestError>>) {
     leptos::task::spawn_local(async move {
-        let known = api::call(&GetSessionRequest {}).await;
+        let known = api::send_and_parse(&GetSessionRequest {}).await;
         let who = match known {
             Ok(who) if who.role < AccessRole::Operator => {
-                api::call(&OperatorSignInRequest { token }).await
+                api::send_and_parse(&OperatorSignInRequest { token }).await
             }
             known => known,
         };
@@ -78,11 +82,13 @@ fn follow_link(token: String, shelf: ModelList, failed: RwSignal<Option<Error>>)
             return;
         }
         match who {
-            Ok(_) => location::navigate(&PageRoute::Studies.href()),
-            Err(error) if error.has_type(api::NO_SERVER) => shelf.poll(),
+            Ok(_) => location::replace_browser_address(&PageRoute::Studies.href()),
+            Err(error) if error.is_server_error_of_type(api::NO_SERVER) => {
+                shelf.poll_until_loaded()
+            }
             Err(error) => {
                 failed.set(Some(error));
-                shelf.poll();
+                shelf.poll_until_loaded();
             }
         }
     });

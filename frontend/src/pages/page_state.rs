@@ -29,10 +29,10 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
         read: impl Fn(address::ParameterLookup<'_>) -> V + Send + Sync + 'static,
         href: fn(&V, &str) -> String,
     ) -> StudyPageState<V> {
-        let here = PageLocation::current();
+        let here = PageLocation::of_calling_page();
         let view = Memo::new(move |_| {
             let search = here.search.get();
-            read(&|key| location::word(&search, key))
+            read(&|key| location::query_string_parameter(&search, key))
         });
         StudyPageState {
             study: StoredValue::new(study),
@@ -45,7 +45,7 @@ impl<V: Clone + PartialEq + Send + Sync> StudyPageState<V> {
     pub(crate) fn update(self, change: impl FnOnce(&mut V)) {
         let mut view = self.view.get_untracked();
         change(&mut view);
-        location::navigate(&self.href_of(&view));
+        location::replace_browser_address(&self.href_of(&view));
     }
 
     /// Returns the address of a changed view, for a link.

@@ -10,22 +10,22 @@ use shared::api::people::SessionResponse;
 use crate::pages::review::curator_gate::CuratorsOnly;
 use crate::widgets::error_message::OptionalErrorMessage;
 use invite::InviteForm;
-use state::{ActionNotice, PeopleState};
-pub(crate) use tables::format_minute;
-use tables::{Invitations, PeopleTable};
+use state::{ActionSuccessNotice, PeoplePageState};
+pub(crate) use tables::format_utc_minute;
+use tables::{OpenInvitationsTable, PeopleTable};
 
 /// Renders the People page, on which curators manage people and invitations.
 #[component]
-pub(crate) fn People() -> impl IntoView {
+pub(crate) fn PeoplePage() -> impl IntoView {
     let shown = |who: SessionResponse| view! { <PeopleView who/> }.into_any();
     view! { <CuratorsOnly heading="People" why="Only curators see who takes part." shown/> }
 }
 
 #[component]
 fn PeopleView(who: SessionResponse) -> impl IntoView {
-    let board = PeopleState::new(who);
-    board.fetch();
-    let retry = Callback::new(move |()| board.fetch());
+    let board = PeoplePageState::new(who);
+    board.fetch_people();
+    let retry = Callback::new(move |()| board.fetch_people());
     let told = move || {
         board
             .notice
@@ -43,7 +43,7 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
         </Show>
         <Show when=move || board.people.with(Option::is_some)>
             <InviteForm board/>
-            <Invitations board/>
+            <OpenInvitationsTable board/>
             <PeopleTable board/>
         </Show>
     }
@@ -51,9 +51,9 @@ fn PeopleView(who: SessionResponse) -> impl IntoView {
 
 /// Renders a notice of an action, with a button that invites the person again if that is possible.
 #[component]
-fn ActionNoticeView(board: PeopleState, told: ActionNotice) -> impl IntoView {
+fn ActionNoticeView(board: PeoplePageState, told: ActionSuccessNotice) -> impl IntoView {
     let back = told.invitable_person.map(|it| {
-        let again = move |_| invite::reinvite(board, &it);
+        let again = move |_| invite::reinvite_person(board, &it);
         view! {
             <button class="btn" type="button" on:click=again>"Invite again"</button>
         }

@@ -25,49 +25,58 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::GetCollectionStatisticsRequest;
 use shared::probe::Probe;
-use shared::study::playground::{CollectionStatistics, evaluate_input};
+use shared::study::playground::{CollectionStatistics, evaluate_playground_input};
 use shared::text::Analyzer;
 
 use crate::api;
-use crate::debounce::Debounce;
+use crate::debounce::DebounceTimer;
 use crate::widgets::download;
 use input::PlaygroundInput;
-use state::{AnswerState, NeuralRankerState, PlaygroundState, SelectedCollection};
-use text_history::TextHistory;
+use state::{
+    NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState,
+    RequestedCollectionStatistics,
+};
+use text_history::TextUndoHistory;
 
 /// Renders the Playground page, which tests axioms and rankers on a query and documents typed by
 /// the user.
 #[component]
-pub(crate) fn Playground() -> impl IntoView {
-    let (sheet, opening) = initial_content::initial_content();
+pub(crate) fn PlaygroundPage() -> impl IntoView {
+    let (sheet, opening) = initial_content::initial_playground_content();
     let settings = RwSignal::new(sheet.settings);
     let study = Memo::new(move |_| settings.with(|it| it.study.clone()));
     let collection = LocalResource::new(move || {
         let study = study.get();
         async move {
             let study = study?;
-            let stats = api::call(&GetCollectionStatisticsRequest {
+            let stats = api::send_and_parse(&GetCollectionStatisticsRequest {
                 study: study.clone(),
             })
             .await
             .map(Rc::new);
-            Some(SelectedCollection { study, stats })
+            Some(RequestedCollectionStatistics { study, stats })
         }
     });
     let desk = PlaygroundState {
         query: RwSignal::new(sheet.query),
-        documents: RwSignal::new(sheet.documents.into_iter().map(TextHistory::new).collect()),
+        documents: RwSignal::new(
+            sheet
+                .documents
+                .into_iter()
+                .map(TextUndoHistory::new)
+                .collect(),
+        ),
         settings,
-        origin: RwSignal::new(opening.origin()),
+        origin: RwSignal::new(opening.source_instance()),
         previous: RwSignal::new(None),
         collection,
-        answer: RwSignal::new(AnswerState::Blank),
+        answer: RwSignal::new(PlaygroundEvaluationState::Blank),
         neural_rankers: RwSignal::new(Vec::new()),
         manipulated: RwSignal::new(None),
     };
     update_answer(desk);
-    share_link::sync_address(desk);
-    let opened = initial_content::load_on_change(desk, opening);
+    share_link::write_content_to_address(desk);
+    let opened = initial_content::load_instance_from_address(desk, opening);
     view! {
         <div class="head">
             <div>
@@ -78,30 +87,32 @@ pub(crate) fn Playground() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <initial_content::OriginNotice desk opened/>
-                <share_link::ShareButton desk/>
+                <initial_content::SourceInstanceNotice desk opened/>
+                <share_link::CopyLinkButton desk/>
                 <button class="btn" type="button" on:click=move |_| save_instance(desk)>
                     "Save as instance"
                 </button>
                 <button
                     class="btn bare"
                     type="button"
-                    on:click=move |_| desk.open_input("an empty page", PlaygroundInput::empty())
+                    on:click=move |_| {
+                        desk.open_input_keeping_previous("an empty page", PlaygroundInput::empty())
+                    }
                 >
                     "Clear"
                 </button>
             </div>
         </div>
-        <initial_content::RestorePrevious desk/>
-        <documents::DocumentFields desk/>
-        <manipulation_effect::ManipulationEffect desk/>
-        <settings::AnalysisSettings desk/>
+        <initial_content::RestorePreviousButton desk/>
+        <documents::QueryAndDocumentFields desk/>
+        <manipulation_effect::ManipulationEffectSection desk/>
+        <settings::PlaygroundSettingsFields desk/>
         <div class="bench">
-            <axioms::Axioms desk/>
+            <axioms::AxiomsSection desk/>
             <div>
                 <query_terms::QueryTermSection desk/>
-                <lexical_rankers::LexicalRankers desk/>
-                <neural::NeuralRankers desk/>
+                <lexical_rankers::LexicalRankersSection desk/>
+                <neural::PlaygroundNeuralRankers desk/>
             </div>
         </div>
     }
@@ -119,8 +130,8 @@ const LONG_INPUT_BYTES: usize = 30_000;
 
 /// Evaluates the input whenever it changes.
 fn update_answer(desk: PlaygroundState) {
-    let soon = Debounce::with_delay_ms(DEBOUNCE_MS);
-    let later = Debounce::with_delay_ms(LONG_DEBOUNCE_MS);
+    let soon = DebounceTimer::with_delay_ms(DEBOUNCE_MS);
+    let later = DebounceTimer::with_delay_ms(LONG_DEBOUNCE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.current_input();
         let collection = desk.collection.get().flatten();
@@ -142,13 +153,16 @@ fn update_answer(desk: PlaygroundState) {
     });
 }
 
-fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>) -> AnswerState {
+fn compute_answer(
+    sheet: PlaygroundInput,
+    collection: Option<RequestedCollectionStatistics>,
+) -> PlaygroundEvaluationState {
     if sheet.is_blank() {
-        return AnswerState::Blank;
+        return PlaygroundEvaluationState::Blank;
     }
-    let mut typed = match sheet.read() {
+    let mut typed = match sheet.to_playground_request() {
         Ok(typed) => typed,
-        Err(wrong) => return AnswerState::Invalid(wrong),
+        Err(wrong) => return PlaygroundEvaluationState::Invalid(wrong),
     };
     let stats = match (&sheet.settings.study, collection) {
         (None, _) => None,
@@ -156,9 +170,9 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
         // there.
         (Some(study), Some(it)) if it.study == *study => match it.stats {
             Ok(stats) => Some(stats),
-            Err(error) => return AnswerState::Failed(error),
+            Err(error) => return PlaygroundEvaluationState::Failed(error),
         },
-        (Some(_), _) => return AnswerState::Loading,
+        (Some(_), _) => return PlaygroundEvaluationState::Loading,
     };
     // Document frequencies count the terms of the collection's own analyzer.
     if let Some(stats) = &stats {
@@ -169,9 +183,9 @@ fn compute_answer(sheet: PlaygroundInput, collection: Option<SelectedCollection>
         terms: &it.terms,
         word_vectors: it.vectors.as_ref().map(|it| &it.vectors),
     });
-    match evaluate_input(&typed, known) {
-        Ok(found) => AnswerState::Answered(Arc::new(found)),
-        Err(error) => AnswerState::Rejected(error.to_string()),
+    match evaluate_playground_input(&typed, known) {
+        Ok(found) => PlaygroundEvaluationState::Answered(Arc::new(found)),
+        Err(error) => PlaygroundEvaluationState::Rejected(error.to_string()),
     }
 }
 
@@ -188,7 +202,7 @@ struct SavedInstance {
     /// The input: analyzer, limits, variant and rankers.
     settings: SavedSettings,
     /// The axioms that apply.
-    instances: Vec<shared::study::playground::AxiomResult>,
+    instances: Vec<shared::study::playground::PlaygroundAxiomResult>,
     /// The axioms that do not apply.
     non_applying_axioms: Vec<Probe>,
     /// The scores of neural rankers.
@@ -198,14 +212,17 @@ struct SavedInstance {
 #[derive(serde::Serialize)]
 struct SavedSettings {
     analyzer: Analyzer,
-    limits: shared::probe::Limits,
+    limits: shared::probe::MiningLimits,
     variant: shared::probe::AxiomVariant,
     rankers: Vec<String>,
 }
 
 fn save_instance(desk: PlaygroundState) {
     let sheet = untrack(|| desk.current_input());
-    let (Ok(read), Some(answer)) = (sheet.read(), untrack(|| desk.answer())) else {
+    let (Ok(read), Some(answer)) = (
+        sheet.to_playground_request(),
+        untrack(|| desk.evaluation_result()),
+    ) else {
         return;
     };
     let analyzer = untrack(|| desk.collection_analyzer()).unwrap_or(read.analyzer);
@@ -228,10 +245,12 @@ fn save_instance(desk: PlaygroundState) {
         },
         instances,
         non_applying_axioms: others.into_iter().map(|it| it.probe).collect(),
-        neural: desk
-            .neural_rankers
-            .with_untracked(|it| it.iter().filter_map(NeuralRankerState::scored).collect()),
+        neural: desk.neural_rankers.with_untracked(|it| {
+            it.iter()
+                .filter_map(NeuralRankerWithScores::score_response)
+                .collect()
+        }),
     };
     let json = serde_json::to_string_pretty(&saved).expect("an instance has only text keys");
-    download::save_text("axioscope-instance.json", "application/json", &json);
+    download::offer_text_download("axioscope-instance.json", "application/json", &json);
 }

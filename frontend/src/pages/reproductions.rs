@@ -4,18 +4,18 @@ use leptos::prelude::*;
 use shared::api::worker::GetPublishedTableRequest;
 use shared::api::{GetReproductionRequest, ListStudiesRequest};
 use shared::report::{self, ReportTable};
-use shared::reproduce::{Paper, PaperTable};
+use shared::reproduce::{PaperTable, ReproduciblePaper};
 use shared::study::overview::StudySummary;
 
-use crate::api::{self, Error};
+use crate::api::{self, RequestError};
 use crate::location::PageLocation;
 use crate::pages::study::address;
 use crate::routes::PageRoute;
 use crate::widgets::download;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::form::SelectField;
-use crate::widgets::resource_view::{ResourceError, ResourceView};
-use crate::widgets::table::DataTable;
+use crate::widgets::resource_view::{RequestErrorMessage, RequestReplyView};
+use crate::widgets::table::ReportTableView;
 
 /// The selected table and study.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +29,8 @@ struct ReproductionChoice {
 /// ours.
 #[component]
 pub(crate) fn Reproductions() -> impl IntoView {
-    let choice = PageLocation::read_from_search(choice_from_address);
-    let studies = api::fetch(|| ListStudiesRequest {});
+    let choice = PageLocation::signal_from_query_string(choice_from_address);
+    let studies = api::fetch_on_signal_change(|| ListStudiesRequest {});
     let replayed = LocalResource::new(move || {
         let ReproductionChoice { asked, study } = choice.get();
         async move { fetch(asked, study).await }
@@ -51,20 +51,20 @@ pub(crate) fn Reproductions() -> impl IntoView {
              come from the paper's text."
         </p>
         <Choices choice studies/>
-        <ResourceView answer=replayed until="Computing" shown/>
+        <RequestReplyView answer=replayed until="Computing" shown/>
     }
 }
 
-async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTable>, Error> {
+async fn fetch(asked: PaperTable, study: Option<String>) -> Result<Vec<ReportTable>, RequestError> {
     match study {
         Some(study) => {
-            api::call(&GetReproductionRequest {
+            api::send_and_parse(&GetReproductionRequest {
                 study,
                 table: asked,
             })
             .await
         }
-        None => api::call(&GetPublishedTableRequest { table: asked }).await,
+        None => api::send_and_parse(&GetPublishedTableRequest { table: asked }).await,
     }
 }
 
@@ -99,16 +99,16 @@ fn set_choice(next: ReproductionChoice, choice: RwSignal<ReproductionChoice>) {
 #[component]
 fn Choices(
     choice: RwSignal<ReproductionChoice>,
-    studies: LocalResource<Result<Vec<StudySummary>, Error>>,
+    studies: LocalResource<Result<Vec<StudySummary>, RequestError>>,
 ) -> impl IntoView {
-    let tables = Paper::ALL.iter().flat_map(|&paper| {
-        let tables = paper.table_numbers().iter();
+    let tables = ReproduciblePaper::ALL.iter().flat_map(|&paper| {
+        let tables = paper.reproducible_table_numbers().iter();
         tables.map(move |&table| PaperTable { paper, table })
     });
     let tables: Vec<PaperTable> = tables.collect();
     let options = tables.iter().enumerate().map(|(at, asked)| {
         let asked = *asked;
-        let name = format!("{}, table {}", asked.paper.name(), asked.table);
+        let name = format!("{}, table {}", asked.paper.short_name(), asked.table);
         let selected = move || choice.with(|it| it.asked == asked);
         view! { <option value=at.to_string() selected=selected>{name}</option> }
     });
@@ -141,7 +141,7 @@ fn Choices(
                 <option value="" selected=none>"none"</option>
                 {of_studies}
             </SelectField>
-            <ResourceError answer=studies/>
+            <RequestErrorMessage answer=studies/>
         </form>
     }
 }
@@ -155,16 +155,16 @@ fn ReproducedTable(table: ReportTable) -> impl IntoView {
         let table = table.clone();
         Callback::new(move |()| {
             let name = format!("{}.csv", table.name);
-            download::save_text(&name, "text/csv", &report::to_csv(&table));
+            download::offer_text_download(&name, "text/csv", &report::table_to_csv(&table));
         })
     };
     view! {
         <section class="section lines" aria-labelledby=id.clone()>
             <header>
                 <h2 id=id.clone()>{title.clone()}</h2>
-                <ExportButtons of=title csv/>
+                <FigureExportButtons of=title csv/>
             </header>
-            <DataTable table/>
+            <ReportTableView table/>
         </section>
     }
 }

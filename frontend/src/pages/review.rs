@@ -12,18 +12,18 @@ pub(crate) mod identity;
 
 use leptos::prelude::*;
 
-use crate::pages::join::Join;
-use crate::pages::people::People;
+use crate::pages::join::JoinPage;
+use crate::pages::people::PeoplePage;
 use crate::routes::PageRoute;
-use annotate::Annotate;
-use curate::Curate;
+use annotate::AnnotatePage;
+use curate::CuratePage;
 use new_task::NewTaskPage;
-use tasks::Tasks;
-use trial::Trial;
+use tasks::AnnotationTasksPage;
+use trial::TrialAnnotationPage;
 
 /// Renders the review page of a route: task list, annotation, curation, new task, trial, people or
 /// sign-in. Other routes render nothing.
-pub(crate) fn view(page: PageRoute) -> AnyView {
+pub(crate) fn render_review_page(page: PageRoute) -> AnyView {
     // Unsent events of earlier visits are sent from each of these pages. The excluded pages do that
     // themselves.
     if !matches!(
@@ -31,17 +31,17 @@ pub(crate) fn view(page: PageRoute) -> AnyView {
         PageRoute::ReviewTasks | PageRoute::AnnotateTask { .. } | PageRoute::Join
     ) {
         leptos::task::spawn_local(async {
-            let _ = identity::fetch_identity().await;
+            let _ = identity::fetch_session_and_open_outbox().await;
         });
     }
     match page {
-        PageRoute::AnnotateTask { task } => view! { <Annotate task/> }.into_any(),
-        PageRoute::CurateTask { task } => view! { <Curate task/> }.into_any(),
+        PageRoute::AnnotateTask { task } => view! { <AnnotatePage task/> }.into_any(),
+        PageRoute::CurateTask { task } => view! { <CuratePage task/> }.into_any(),
         PageRoute::NewTask => view! { <NewTaskPage/> }.into_any(),
-        PageRoute::Trial { study } => view! { <Trial study/> }.into_any(),
-        PageRoute::Join => view! { <Join/> }.into_any(),
-        PageRoute::People => view! { <People/> }.into_any(),
-        PageRoute::ReviewTasks => view! { <Tasks/> }.into_any(),
+        PageRoute::Trial { study } => view! { <TrialAnnotationPage study/> }.into_any(),
+        PageRoute::Join => view! { <JoinPage/> }.into_any(),
+        PageRoute::People => view! { <PeoplePage/> }.into_any(),
+        PageRoute::ReviewTasks => view! { <AnnotationTasksPage/> }.into_any(),
         // The pages of other modules and programs. They are listed, so that a new page has to be
         // assigned to one.
         PageRoute::Studies

@@ -10,12 +10,12 @@ use shared::study::overview::StudySummary;
 use crate::api;
 use crate::number_format;
 use crate::routes::PageRoute;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the Studies page, which lists the hosted studies and explains how to read them.
 #[component]
 pub(crate) fn Studies() -> impl IntoView {
-    let cards = api::fetch(|| shared::api::ListStudiesRequest {});
+    let cards = api::fetch_on_signal_change(|| shared::api::ListStudiesRequest {});
     let shown = |found: Vec<StudySummary>| match found.is_empty() {
         true => NoStudies().into_any(),
         false => view! { <StudyCards found/> }.into_any(),
@@ -55,7 +55,7 @@ pub(crate) fn Studies() -> impl IntoView {
             {move || sample().map(|sample| view! { <Legend sample/> })}
         </div>
         <section class="section" aria-labelledby="hosted">
-            <ResourceView answer=cards waiting=CardPlaceholders shown/>
+            <RequestReplyView answer=cards waiting=CardPlaceholders shown/>
         </section>
     }
 }
@@ -178,8 +178,8 @@ fn totals_text(found: &[StudySummary]) -> String {
     let rankers = found.iter().map(|it| it.rankers.len() as u64);
     format!(
         "{}, {}",
-        number_format::plural(found.len() as u64, "study", "studies"),
-        number_format::plural(rankers.sum(), "ranker", "rankers")
+        number_format::format_count_with_noun(found.len() as u64, "study", "studies"),
+        number_format::format_count_with_noun(rankers.sum(), "ranker", "rankers")
     )
 }
 
@@ -206,17 +206,22 @@ fn StudyCard(
     let who = who.collect_view();
     let cells = card.fractions.iter().flatten().map(|it| match it {
         Some(fraction) => {
-            view! { <i data-step=number_format::color_step(*fraction).to_string()></i> }.into_any()
+            view! { <i data-step=number_format::fraction_to_color_step(*fraction).to_string()></i> }
+                .into_any()
         }
         None => view! { <i class="none"></i> }.into_any(),
     });
     let cells = cells.collect_view();
     let n_instances = (!card.probes.is_empty()).then(|| {
-        view! { <span>{number_format::short_count(card.n_instances)} " instances"</span> }
+        view! { <span>{number_format::format_short_count(card.n_instances)} " instances"</span> }
     });
     let n_behaviours = (card.n_behavioral_tests > 0).then(|| {
         let n = card.n_behavioral_tests;
-        view! { <span>{number_format::plural(n, "behavioral test", "behavioral tests")}</span> }
+        view! {
+            <span>
+                {number_format::format_count_with_noun(n, "behavioral test", "behavioral tests")}
+            </span>
+        }
     });
     let counts = (n_instances, n_behaviours);
     // A study without axioms has no heat map.
@@ -238,11 +243,19 @@ fn StudyCard(
                 {thumb}
                 <p class="facts">
                     {counts}
-                    <span>{number_format::plural(card.n_queries, "query", "queries")}</span>
-                    <span>{number_format::plural(card.n_docs, "document", "documents")}</span>
-                    <span>{number_format::day(&card.created)}</span>
+                    <span>
+                        {number_format::format_count_with_noun(card.n_queries, "query", "queries")}
+                    </span>
+                    <span>
+                        {number_format::format_count_with_noun(
+                            card.n_docs,
+                            "document",
+                            "documents",
+                        )}
+                    </span>
+                    <span>{number_format::format_date(&card.created)}</span>
                     <span class="hash" title="Instance hash">
-                        {number_format::short_hash(&card.instances_hash)}
+                        {number_format::shorten_hash(&card.instances_hash)}
                     </span>
                     {(!card.is_published).then(|| view! { <span>"not published"</span> })}
                 </p>
@@ -332,13 +345,13 @@ fn Legend(sample: LegendExample) -> impl IntoView {
         axiom,
         fraction,
     } = sample;
-    let shown = format::fraction(fraction);
+    let shown = format::format_fraction(fraction);
     let label = format!(
         "How to read a cell: {ranker} on {axiom} is {shown}. The number is the fraction of \
          instances that the ranker orders as the axiom predicts; the dot shows its position \
          between 0 and 1; the tick in the middle is chance (.5)."
     );
-    let step = number_format::color_step(fraction);
+    let step = number_format::fraction_to_color_step(fraction);
     let fill = format!("var(--{})", STEPS[(step + 5) as usize]);
     let ink = if step.abs() >= 4 {
         "var(--on-strong)"

@@ -25,21 +25,23 @@ use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
 use shared::report;
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
 use crate::api;
-use crate::bundle_loader::LazyPage;
-use crate::debounce::Debounce;
-use crate::keyboard::{self, KeyOutcome};
+use crate::bundle_loader::LazyBundlePage;
+use crate::debounce::DebounceTimer;
+use crate::keyboard::{self, KeyPressOutcome};
 use crate::routes::PageRoute;
-use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls, SplitSelect};
+use crate::widgets::controls::{
+    AllowedControlValues, DebouncedStudyControls, QuerySplitSelect, StudyControlBar,
+};
 use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, MapPosition, MapRow};
-use crate::widgets::table::DataTable;
+use crate::widgets::table::ReportTableView;
 use address::{CellAddress, FigureDisplay, InstanceListView, StudyView};
 use findings::Findings;
 use header::StudyHeader;
@@ -67,7 +69,7 @@ pub(crate) fn Study() -> impl IntoView {
             controls: dials.get(),
         };
         async move {
-            let answer = api::call(&request).await.map(Arc::new);
+            let answer = api::send_and_parse(&request).await.map(Arc::new);
             (request, answer)
         }
     });
@@ -89,7 +91,7 @@ pub(crate) fn Study() -> impl IntoView {
         PageLoadState::Waiting => view! { <StudyPlaceholder/> }.into_any(),
         PageLoadState::Failed(error) => {
             let retry = Callback::new(move |()| look.refetch());
-            let usual = (dials.get_untracked() != StudyControls::default()).then(|| {
+            let usual = (dials.get_untracked() != StudyPageControls::default()).then(|| {
                 let href = PageRoute::Study {
                     study: study.get_untracked(),
                 }
@@ -121,7 +123,7 @@ pub(crate) fn Study() -> impl IntoView {
 #[derive(Clone, PartialEq)]
 enum PageLoadState {
     Waiting,
-    Failed(api::Error),
+    Failed(api::RequestError),
     Shown(OverviewFrame),
 }
 
@@ -177,22 +179,22 @@ fn StudyContent(
         navigate(&name.with_value(|it| view.href(it)), options);
     });
     let dials = Memo::new(move |_| view.get().controls);
-    let settle = Callback::new(move |dials: StudyControls| {
+    let settle = Callback::new(move |dials: StudyPageControls| {
         go.run(StudyView {
             controls: dials,
             ..view.get_untracked()
         });
     });
-    let turned = DebouncedControls::new(dials.into(), settle);
-    let reach = ControlOptions::from_overview(&frame);
+    let turned = DebouncedStudyControls::new(dials.into(), settle);
+    let reach = AllowedControlValues::from_overview(&frame);
     let first = frame.clone();
     let selected = Memo::new(move |_| {
         let wanted = view.get().cell.and_then(|it| it.position(&first));
         selected_cell(&first, wanted)
     });
     // The panel follows the focus after it has rested for a moment.
-    let rest = Debounce::with_delay_ms(150);
-    let focus = Callback::new(move |spot: MapPosition| {
+    let rest = DebounceTimer::with_delay_ms(150);
+    let focus = Callback::new(move |spot: HeatMapPosition| {
         rest.schedule(move || {
             let now = view.get_untracked();
             let cell = CellAddress::new(spot, &overview.read_untracked());
@@ -201,9 +203,12 @@ fn StudyContent(
             }
         });
     });
-    let way = move |spot: MapPosition, outcome: Option<Outcome>| match (selected.get(), spot.row) {
-        (None, _) | (_, MapRow::Relevance) => None,
-        (Some(_), MapRow::Ranker(_)) => {
+    let way = move |spot: HeatMapPosition, outcome: Option<ClaimOutcome>| match (
+        selected.get(),
+        spot.row,
+    ) {
+        (None, _) | (_, HeatMapCellRow::Relevance) => None,
+        (Some(_), HeatMapCellRow::Ranker(_)) => {
             let cell = CellAddress::new(spot, &overview.read())?;
             let list = InstanceListView {
                 dials: dials.get(),
@@ -213,26 +218,27 @@ fn StudyContent(
             Some(name.with_value(|it| list.href(it, cell.probe, &cell.ranker)))
         }
     };
-    let href = Callback::new(move |spot: MapPosition| way(spot, None));
+    let href = Callback::new(move |spot: HeatMapPosition| way(spot, None));
     let open = use_navigate();
     let for_keys = reach.clone();
-    keyboard::on_key(move |key| {
+    keyboard::on_key_press(move |key| {
         let now = turned.controls.get_untracked();
         match key {
-            "[" => turned.set_debounced(for_keys.step_delta(&now, -1)),
-            "]" => turned.set_debounced(for_keys.step_delta(&now, 1)),
-            "m" => turned.set_now(for_keys.next_variant(&now)),
+            "[" => turned.set_after_delay(for_keys.with_delta_stepped_by(&now, -1)),
+            "]" => turned.set_after_delay(for_keys.with_delta_stepped_by(&now, 1)),
+            "m" => turned.set_now(for_keys.with_next_variant(&now)),
             "v" => {
                 let spot = untrack(move || selected.get());
-                let Some(href) = spot.and_then(|it| untrack(|| way(it, Some(Outcome::Violated))))
+                let Some(href) =
+                    spot.and_then(|it| untrack(|| way(it, Some(ClaimOutcome::Violated))))
                 else {
-                    return KeyOutcome::Ignored;
+                    return KeyPressOutcome::Ignored;
                 };
                 open(&href, NavigateOptions::default());
             }
-            _ => return KeyOutcome::Ignored,
+            _ => return KeyPressOutcome::Ignored,
         }
-        KeyOutcome::Handled
+        KeyPressOutcome::Handled
     });
     let title = frame.title.clone();
     let told = study.clone();
@@ -243,7 +249,7 @@ fn StudyContent(
         };
         view! {
             <div class="behaving">
-                <LazyPage path=path.href() until="Loading the behavioral tests"/>
+                <LazyBundlePage path=path.href() until="Loading the behavioral tests"/>
             </div>
         }
     });
@@ -258,7 +264,7 @@ fn StudyContent(
         is_said.try_set(found);
     });
     let bar = match no_axioms {
-        false => view! { <ControlBar reach turned/> }.into_any(),
+        false => view! { <StudyControlBar reach turned/> }.into_any(),
         true => view! { <SplitControl reach turned/> }.into_any(),
     };
     let body = match selected.get_untracked() {
@@ -306,7 +312,7 @@ fn StudyContent(
         {body}
         <Show when=move || is_said.get()>
             <div class="said-here">
-                <LazyPage path=said.href() until=""/>
+                <LazyBundlePage path=said.href() until=""/>
             </div>
         </Show>
         {behaviours}
@@ -320,40 +326,43 @@ async fn has_human_judgments(study: String) -> bool {
     if study == LOCAL_STUDY || !matches!(api::fetch_server_info().await, Ok(Some(_))) {
         return false;
     }
-    let said = api::call_text(&ListHumanJudgmentsRequest { study }).await;
+    let said = api::send_without_parsing(&ListHumanJudgmentsRequest { study }).await;
     // An error counts as true, since the section shows the error.
     if said.map_or(true, |it| it.trim() != "[]") {
         return true;
     }
-    let who = api::call(&GetSessionRequest {}).await;
+    let who = api::send_and_parse(&GetSessionRequest {}).await;
     who.is_ok_and(|it| it.role >= AccessRole::Curator)
 }
 
 /// Renders the split, the only control that remains if a study has no axiom.
 #[component]
-fn SplitControl(reach: ControlOptions, turned: DebouncedControls) -> impl IntoView {
+fn SplitControl(reach: AllowedControlValues, turned: DebouncedStudyControls) -> impl IntoView {
     let chosen = Signal::derive(move || turned.controls.get().split);
-    let turn = Callback::new(move |split| turned.update(|it| it.split = split));
+    let turn = Callback::new(move |split| turned.update_now(|it| it.split = split));
     (!reach.splits.is_empty()).then(|| {
         view! {
             <div class="section bar" role="group" aria-label="Split">
-                <SplitSelect splits=reach.splits chosen turn/>
+                <QuerySplitSelect splits=reach.splits chosen turn/>
             </div>
         }
     })
 }
 
 /// Returns the cell of the address if the study has it, or else the first.
-fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Option<MapPosition> {
-    let known = |it: &MapPosition| {
+fn selected_cell(
+    overview: &StudyOverview,
+    wanted: Option<HeatMapPosition>,
+) -> Option<HeatMapPosition> {
+    let known = |it: &HeatMapPosition| {
         let row = match it.row {
-            MapRow::Ranker(row) => row < overview.rows.len(),
-            MapRow::Relevance => overview.columns.iter().any(|it| it.qrels_cell.is_some()),
+            HeatMapCellRow::Ranker(row) => row < overview.rows.len(),
+            HeatMapCellRow::Relevance => overview.columns.iter().any(|it| it.qrels_cell.is_some()),
         };
-        row && it.column(overview).is_some()
+        row && it.overview_column(overview).is_some()
     };
-    let first = overview.columns.first().map(|it| MapPosition {
-        row: MapRow::Ranker(0),
+    let first = overview.columns.first().map(|it| HeatMapPosition {
+        row: HeatMapCellRow::Ranker(0),
         probe: it.probe,
     });
     wanted.filter(known).or(first.filter(known))
@@ -364,9 +373,9 @@ fn selected_cell(overview: &StudyOverview, wanted: Option<MapPosition>) -> Optio
 fn ResultFigure(
     frame: Arc<StudyOverview>,
     overview: Memo<Arc<StudyOverview>>,
-    spot: Signal<MapPosition>,
-    focus: Callback<MapPosition>,
-    href: Callback<MapPosition, Option<String>>,
+    spot: Signal<HeatMapPosition>,
+    focus: Callback<HeatMapPosition>,
+    href: Callback<HeatMapPosition, Option<String>>,
     busy: Memo<bool>,
     shape: Signal<FigureDisplay>,
     turn: Callback<()>,
@@ -374,15 +383,15 @@ fn ResultFigure(
     let as_table = Memo::new(move |_| shape.get() == FigureDisplay::Table);
     let svg = Callback::new(move |()| {
         let overview = overview.get_untracked();
-        let text = plot::to_svg(&plot::draw_heatmap(&overview), FigureTheme::Light);
-        download::save_text(&format!("{}.svg", overview.name), "image/svg+xml", &text);
+        let text = plot::figure_to_svg(&plot::draw_study_heatmap(&overview), FigureTheme::Light);
+        download::offer_text_download(&format!("{}.svg", overview.name), "image/svg+xml", &text);
     });
     let csv = Callback::new(move |()| {
         let overview = overview.get_untracked();
         let tables = report::study_tables(&overview);
         if let Some(cells) = tables.iter().find(|it| it.name == "cells") {
             let name = format!("{}-cells.csv", overview.name);
-            download::save_text(&name, "text/csv", &report::to_csv(cells));
+            download::offer_text_download(&name, "text/csv", &report::table_to_csv(cells));
         }
     });
     let body = move || match as_table.get() {
@@ -392,7 +401,7 @@ fn ResultFigure(
                 tables.next().map(|mut table| {
                     // These notes are already in the header of the page.
                     table.notes.clear();
-                    view! { <DataTable table/> }
+                    view! { <ReportTableView table/> }
                 })
             };
             view! { <div class="in-place">{table}</div> }.into_any()
@@ -410,7 +419,7 @@ fn ResultFigure(
                     " Blue: agrees with the axiom; rust: contradicts it; gray: chance. Click a \
                      cell; click again to list its instances."
                 </p>
-                <ExportButtons of="heat map" table=as_table turn svg csv/>
+                <FigureExportButtons of="heat map" table=as_table turn svg csv/>
             </figcaption>
             {body}
         </figure>

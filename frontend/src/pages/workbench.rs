@@ -20,40 +20,40 @@ use shared::api::worker::{LOCAL_STUDY, WorkerRequest};
 use wasm_bindgen::JsValue;
 use web_sys::{File, HtmlInputElement};
 
-use crate::api::{Error, worker};
-use crate::keyboard::{self, KeyOutcome};
+use crate::api::{RequestError, worker};
+use crate::keyboard::{self, KeyPressOutcome};
 use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::routes::PageRoute;
 use settings::LocalStudySettings;
-use state::{JobLink, RunState, WorkbenchState};
+use state::{StudyRunState, StudyScoringJob, WorkbenchState};
 
 /// Renders the Workbench page, which makes a study from local files in the browser.
 #[component]
-pub(crate) fn Workbench() -> impl IntoView {
+pub(crate) fn WorkbenchPage() -> impl IntoView {
     let query = use_query_map().get_untracked();
-    let job = query.get("job").map(|id| JobLink {
+    let job = query.get("job").map(|id| StudyScoringJob {
         id,
         study_hash: with_old_names(WORKBENCH, |key| query.get(key))("instances")
             .unwrap_or_default(),
     });
     let bench = WorkbenchState {
         files: RwSignal::new_local(Vec::new()),
-        settings: RwSignal::new(LocalStudySettings::from_query(|key| query.get(key))),
+        settings: RwSignal::new(LocalStudySettings::from_query_string(|key| query.get(key))),
         stop_list: RwSignal::new(None),
         vocabulary: RwSignal::new(None),
-        run: RwSignal::new(RunState::Idle),
+        run: RwSignal::new(StudyRunState::Idle),
         study: RwSignal::new(None),
         job: RwSignal::new(job),
     };
     write_address(bench);
     restore_local_study(bench);
-    keyboard::on_key(move |key| match key {
+    keyboard::on_key_press(move |key| match key {
         "o" => {
-            files::open_picker();
-            KeyOutcome::Handled
+            files::open_file_picker();
+            KeyPressOutcome::Handled
         }
-        "Escape" => run::cancel(bench),
-        _ => KeyOutcome::Ignored,
+        "Escape" => run::cancel_study_computation(bench),
+        _ => KeyPressOutcome::Ignored,
     });
     view! {
         <Title text="Workbench"/>
@@ -65,7 +65,7 @@ pub(crate) fn Workbench() -> impl IntoView {
                 </p>
             </div>
             <div class="btns">
-                <demo_files::LoadDemoButton bench/>
+                <demo_files::LoadDemoFilesButton bench/>
                 <label class="btn file">
                     "Open study file"
                     <input
@@ -80,12 +80,12 @@ pub(crate) fn Workbench() -> impl IntoView {
         <div class="steps-2">
             <div>
                 <files::FilesSection bench/>
-                <form::StudyForm bench/>
+                <form::StudySettingsForm bench/>
             </div>
             <div>
-                <run::RunSection bench/>
-                <results::Results bench/>
-                <neural::NeuralRankers bench/>
+                <run::ComputeStudySection bench/>
+                <results::WorkbenchResultsSection bench/>
+                <neural::WorkbenchNeuralRankers bench/>
             </div>
         </div>
     }
@@ -95,8 +95,10 @@ pub(crate) fn Workbench() -> impl IntoView {
 fn write_address(bench: WorkbenchState) {
     let navigate = use_navigate();
     Effect::new(move |before: Option<String>| {
-        let mut query = bench.settings.with(LocalStudySettings::to_query);
-        if let Some(JobLink { id, study_hash: of }) = bench.job.get() {
+        let mut query = bench
+            .settings
+            .with(LocalStudySettings::to_query_string_pairs);
+        if let Some(StudyScoringJob { id, study_hash: of }) = bench.job.get() {
             query.push(("job", id));
             query.push(("instances", of));
         }
@@ -123,9 +125,9 @@ fn write_address(bench: WorkbenchState) {
 /// Loads the local study of an earlier visit, if there is one.
 fn restore_local_study(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        match worker::run_task(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
-            Ok(answered) => bench.apply_message(answered.message),
-            Err(error) => bench.run.set(RunState::Failed(error)),
+        match worker::run_worker_task(WorkerRequest::GetLocalStudy, &JsValue::UNDEFINED).await {
+            Ok(answered) => bench.apply_worker_message(answered.message),
+            Err(error) => bench.run.set(StudyRunState::Failed(error)),
         }
     });
 }
@@ -140,35 +142,35 @@ fn open_study_file(bench: WorkbenchState, event: Targeted<Event, HtmlInputElemen
     leptos::task::spawn_local(async move {
         match load_study_file(&file).await {
             Ok(answered) => {
-                bench.run.set(RunState::Idle);
-                bench.apply_message(answered.message);
+                bench.run.set(StudyRunState::Idle);
+                bench.apply_worker_message(answered.message);
             }
-            Err(error) => bench.run.set(RunState::Failed(error)),
+            Err(error) => bench.run.set(StudyRunState::Failed(error)),
         }
     });
 }
 
-async fn load_study_file(file: &File) -> Result<worker::WorkerReply, Error> {
-    let text = files::text(file).await?;
+async fn load_study_file(file: &File) -> Result<worker::WorkerReply, RequestError> {
+    let text = files::read_file_text(file).await?;
     let ask = WorkerRequest::LoadStudy {
         study: LOCAL_STUDY.to_owned(),
         file: file.name(),
     };
-    worker::run_task(ask, &JsValue::from_str(&text)).await
+    worker::run_worker_task(ask, &JsValue::from_str(&text)).await
 }
 
 fn clear(bench: WorkbenchState) {
     leptos::task::spawn_local(async move {
-        let _ = run::cancel(bench);
+        let _ = run::cancel_study_computation(bench);
         bench.files.set(Vec::new());
         bench.study.set(None);
         bench.job.set(None);
         bench.stop_list.set(None);
         bench.vocabulary.set(None);
         bench.settings.set(LocalStudySettings::default_settings());
-        match worker::run_task(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
-            Ok(_) => bench.run.set(RunState::Idle),
-            Err(error) => bench.run.set(RunState::Failed(error)),
+        match worker::run_worker_task(WorkerRequest::Clear, &JsValue::UNDEFINED).await {
+            Ok(_) => bench.run.set(StudyRunState::Idle),
+            Err(error) => bench.run.set(StudyRunState::Failed(error)),
         }
     });
 }

@@ -27,7 +27,7 @@ impl AnalyzerChoice {
     }
 
     /// Parses the parameters of an address; missing ones have their default values.
-    pub(crate) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> AnalyzerChoice {
+    pub(crate) fn from_address_parameters(word: impl Fn(&str) -> Option<String>) -> AnalyzerChoice {
         let usual = AnalyzerChoice::default_choice();
         AnalyzerChoice {
             tokenizer: word("tokenizer").unwrap_or(usual.tokenizer),
@@ -37,7 +37,7 @@ impl AnalyzerChoice {
     }
 
     /// Returns the parameters of an address.
-    pub(crate) fn to_parameters(&self) -> [(&'static str, String); 3] {
+    pub(crate) fn to_address_parameters(&self) -> [(&'static str, String); 3] {
         [
             ("tokenizer", self.tokenizer.clone()),
             ("stopwords", self.stopwords.clone()),
@@ -47,7 +47,7 @@ impl AnalyzerChoice {
 
     /// Returns the analyzer, or why it is invalid. A tokenizer or a stop list that was read from a
     /// file is used in place of the chosen name.
-    pub(crate) fn parse(
+    pub(crate) fn to_analyzer(
         &self,
         tokenizer: Option<Tokenizer>,
         stopwords: Option<Stopwords>,
@@ -64,7 +64,7 @@ impl AnalyzerChoice {
             stopwords: stopwords.map_or_else(|| self.parse_stopwords(), Ok)?,
             stemmer: stemmer.map_err(Error::message_without_field)?,
         };
-        analyzer.check().map_err(Error::message_without_field)?;
+        analyzer.validate().map_err(Error::message_without_field)?;
         Ok(analyzer)
     }
 
@@ -80,18 +80,18 @@ impl AnalyzerChoice {
 }
 
 /// Returns the values and display names of the tokenizers that need no vocabulary.
-pub(crate) fn tokenizer_options() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn tokenizer_select_options() -> Vec<(&'static str, &'static str)> {
     let all = Tokenizer::WITHOUT_VOCABULARY.iter();
     all.map(|it| (it.name(), it.label())).collect()
 }
 
 /// Returns the values and display names of the stop lists that need no file.
-pub(crate) fn stop_list_options() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn stop_list_select_options() -> Vec<(&'static str, &'static str)> {
     vec![("none", "none"), ("en-function", "English function words")]
 }
 
 /// Returns the values and display names of the stemmers.
-pub(crate) fn stemmer_options() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn stemmer_select_options() -> Vec<(&'static str, &'static str)> {
     let all = Stemmer::ALL.iter();
     all.map(|it| (it.name(), it.label())).collect()
 }

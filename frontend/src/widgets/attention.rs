@@ -5,10 +5,10 @@ use shared::api::{AttentionResponse, GetAttentionRequest, TokenSimilarities};
 use shared::plot::{self, FigureTheme, PlotFigure};
 use shared::report::{self, ReportTable, TableValue, format};
 
-use super::export_buttons::ExportButtons;
+use super::export_buttons::FigureExportButtons;
 use super::figure::FigureView;
 use super::form::SelectField;
-use super::resource_view::ResourceView;
+use super::resource_view::RequestReplyView;
 use super::section::Section;
 use super::{download, token_match_map};
 use crate::api;
@@ -62,9 +62,9 @@ pub(crate) fn AttentionMaps(
         async move {
             let mut all = Vec::new();
             for request in requests {
-                all.push(api::call(&request).await?);
+                all.push(api::send_and_parse(&request).await?);
             }
-            Ok::<Vec<AttentionResponse>, api::Error>(all)
+            Ok::<Vec<AttentionResponse>, api::RequestError>(all)
         }
     });
     let answered = move || found.get_untracked()?.ok();
@@ -85,13 +85,17 @@ pub(crate) fn AttentionMaps(
         let all = answered().unwrap_or_default();
         let direction = choice.get_untracked().direction;
         for (at, figure) in figures(&all, direction).iter().enumerate() {
-            let text = plot::to_svg(figure, FigureTheme::Light);
-            download::save_text(&format!("attention-{}.svg", at + 1), "image/svg+xml", &text);
+            let text = plot::figure_to_svg(figure, FigureTheme::Light);
+            download::offer_text_download(
+                &format!("attention-{}.svg", at + 1),
+                "image/svg+xml",
+                &text,
+            );
         }
     });
     let csv = Callback::new(move |()| {
         let table = weight_table(&answered().unwrap_or_default());
-        download::save_text("attention.csv", "text/csv", &report::to_csv(&table));
+        download::offer_text_download("attention.csv", "text/csv", &report::table_to_csv(&table));
     });
     view! {
         <Section
@@ -100,10 +104,10 @@ pub(crate) fn AttentionMaps(
             note="Attention weights of one layer between query and document tokens; darker is \
                  higher, and the frame marks the maximum. Attention weights do not explain the \
                  score."
-            header=move || view! { <ExportButtons of="attention" svg csv/> }
+            header=move || view! { <FigureExportButtons of="attention" svg csv/> }
         >
             {form}
-            <ResourceView answer=found until="Running the model" shown/>
+            <RequestReplyView answer=found until="Running the model" shown/>
         </Section>
     }
 }
@@ -224,14 +228,14 @@ fn attention_figure(
         let (weight, met) = each.max_by(|a, b| a.0.total_cmp(b.0))?;
         Some(format!(
             "{piece}, {met} {}",
-            format::fraction(f64::from(*weight))
+            format::format_fraction(f64::from(*weight))
         ))
     });
     let most: Vec<String> = most.collect();
     PlotFigure {
         alt_text: format!("{name}{cut}: {}.", most.join("; ")),
         description: "Rows are query tokens, columns document tokens; darker is higher.".to_owned(),
-        ..token_match_map::figure(name, &matches)
+        ..token_match_map::token_match_figure(name, &matches)
     }
 }
 

@@ -2,9 +2,9 @@
 //! query-term occurrences, and further axioms.
 
 use shared::error::Error;
-use shared::probe::{Limits, Probe};
+use shared::probe::{MiningLimits, Probe};
 
-use super::form::parse_integer;
+use super::form::parse_integer_at_least;
 
 /// The label of the length tolerance δ.
 pub(crate) const LENGTH_TOLERANCE_LABEL: &str = "Length tolerance δ (terms, or inf)";
@@ -19,9 +19,9 @@ pub(crate) const FURTHER_AXIOMS_LABEL: &str =
 /// The length tolerance that stands for no limit.
 const NO_LIMIT: &str = "inf";
 
-/// Returns the default length tolerance, that of [`Limits::STANDARD`].
+/// Returns the default length tolerance, that of [`MiningLimits::STANDARD`].
 pub(crate) fn default_length_tolerance() -> String {
-    let terms = Limits::STANDARD.length_tolerance_terms;
+    let terms = MiningLimits::STANDARD.length_tolerance_terms;
     terms.map_or(NO_LIMIT.to_owned(), |it| it.to_string())
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn default_length_tolerance() -> String {
 pub(crate) fn parse_length_tolerance(text: &str) -> Result<Option<u32>, String> {
     match text.trim() {
         NO_LIMIT => Ok(None),
-        text => parse_integer(text, 0, ", or inf for no limit").map(Some),
+        text => parse_integer_at_least(text, 0, ", or inf for no limit").map(Some),
     }
 }
 

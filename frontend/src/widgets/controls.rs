@@ -4,30 +4,30 @@
 use leptos::prelude::*;
 use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
-use shared::study::controls::{InstanceSubset, StudyControls};
-use shared::study::overview::{SplitSize, StudyOverview};
+use shared::study::controls::{InstanceSubset, StudyPageControls};
+use shared::study::overview::{QuerySplitSize, StudyOverview};
 
 use super::form::RadioButton;
-use super::variant::{variant_description, variant_label};
-use crate::debounce::Debounce;
+use super::variant::{axiom_variant_description, axiom_variant_label};
+use crate::debounce::DebounceTimer;
 
 /// The values that the controls of a study can have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ControlOptions {
+pub(crate) struct AllowedControlValues {
     /// The variants that were mined; the first is the default.
     pub(crate) variants: Vec<AxiomVariant>,
     /// The length tolerance δ of mining, in terms; none for no limit.
     pub(crate) max_delta: Option<u32>,
     /// The splits of the queries; empty if there are none.
-    pub(crate) splits: Vec<SplitSize>,
+    pub(crate) splits: Vec<QuerySplitSize>,
     /// Whether there are controls for variant and length; behavioral tests have neither.
     pub(crate) has_axiom_controls: bool,
 }
 
-impl ControlOptions {
+impl AllowedControlValues {
     /// Returns the values that the controls of a study can have.
-    pub(crate) fn from_overview(overview: &StudyOverview) -> ControlOptions {
-        ControlOptions {
+    pub(crate) fn from_overview(overview: &StudyOverview) -> AllowedControlValues {
+        AllowedControlValues {
             variants: overview.variants.clone(),
             max_delta: overview.limits.length_tolerance_terms,
             splits: overview.splits.clone(),
@@ -37,11 +37,11 @@ impl ControlOptions {
 
     /// Returns the values for a list of the instances of an axiom or the samples of a behavioral
     /// test.
-    pub(crate) fn for_probe(overview: &StudyOverview, probe: Probe) -> ControlOptions {
-        let all = ControlOptions::from_overview(overview);
+    pub(crate) fn for_probe(overview: &StudyOverview, probe: Probe) -> AllowedControlValues {
+        let all = AllowedControlValues::from_overview(overview);
         match probe.is_axiom() {
             true => all,
-            false => ControlOptions {
+            false => AllowedControlValues {
                 variants: Vec::new(),
                 has_axiom_controls: false,
                 ..all
@@ -54,34 +54,43 @@ impl ControlOptions {
     const ANY_LENGTH: u32 = 50;
 
     fn max_position(&self) -> u32 {
-        self.max_delta.unwrap_or(ControlOptions::ANY_LENGTH + 1)
+        self.max_delta
+            .unwrap_or(AllowedControlValues::ANY_LENGTH + 1)
     }
 
     /// Returns the position of the slider for δ.
-    fn delta_position(&self, dials: &StudyControls) -> u32 {
+    fn delta_position(&self, dials: &StudyPageControls) -> u32 {
         dials
             .length_tolerance
             .map_or(self.max_position(), |it| it.min(self.max_position()))
     }
 
     /// Returns the controls with δ at a position of its slider.
-    pub(crate) fn with_delta(&self, dials: &StudyControls, place: u32) -> StudyControls {
-        StudyControls {
+    pub(crate) fn with_delta_at_slider_position(
+        &self,
+        dials: &StudyPageControls,
+        place: u32,
+    ) -> StudyPageControls {
+        StudyPageControls {
             length_tolerance: (place < self.max_position()).then_some(place),
             ..dials.clone()
         }
     }
 
     /// Returns the controls with δ changed by a number of terms.
-    pub(crate) fn step_delta(&self, dials: &StudyControls, terms: i32) -> StudyControls {
-        self.with_delta(
+    pub(crate) fn with_delta_stepped_by(
+        &self,
+        dials: &StudyPageControls,
+        terms: i32,
+    ) -> StudyPageControls {
+        self.with_delta_at_slider_position(
             dials,
             self.delta_position(dials).saturating_add_signed(terms),
         )
     }
 
     /// Returns the controls with the next variant.
-    pub(crate) fn next_variant(&self, dials: &StudyControls) -> StudyControls {
+    pub(crate) fn with_next_variant(&self, dials: &StudyPageControls) -> StudyPageControls {
         let now = dials.variant.or(self.variants.first().copied());
         let at = self
             .variants
@@ -95,16 +104,20 @@ impl ControlOptions {
         self.with_variant(dials, next)
     }
 
-    fn with_variant(&self, dials: &StudyControls, next: Option<AxiomVariant>) -> StudyControls {
-        StudyControls {
+    fn with_variant(
+        &self,
+        dials: &StudyPageControls,
+        next: Option<AxiomVariant>,
+    ) -> StudyPageControls {
+        StudyPageControls {
             variant: next.filter(|it| Some(it) != self.variants.first()),
             ..dials.clone()
         }
     }
 
-    fn delta_text(&self, dials: &StudyControls) -> String {
+    fn delta_text(&self, dials: &StudyPageControls) -> String {
         match (self.delta_position(dials), self.max_delta) {
-            (place, None) if place > ControlOptions::ANY_LENGTH => "no limit".to_owned(),
+            (place, None) if place > AllowedControlValues::ANY_LENGTH => "no limit".to_owned(),
             (1, _) => "1 term".to_owned(),
             (place, _) => format!("{place} terms"),
         }
@@ -132,18 +145,21 @@ fn threshold_text(width: Option<f64>) -> String {
         match TIE_THRESHOLDS.contains(&it) {
             true => format!("within {it}"),
             // A tuned threshold has more digits than are significant.
-            false => format!("within {}", format::score(it, format::score_digits(it))),
+            false => format!(
+                "within {}",
+                format::format_score(it, format::score_decimals_for_spread(it))
+            ),
         }
     })
 }
 
-/// Renders the bar of controls. Changes take effect after a delay: see [`DebouncedControls`].
+/// Renders the bar of controls. Changes take effect after a delay: see [`DebouncedStudyControls`].
 #[component]
-pub(crate) fn ControlBar(
+pub(crate) fn StudyControlBar(
     /// The values that the controls can have.
-    reach: ControlOptions,
+    reach: AllowedControlValues,
     /// The current values.
-    turned: DebouncedControls,
+    turned: DebouncedStudyControls,
 ) -> impl IntoView {
     let dials = turned.controls;
     let for_delta = StoredValue::new(reach.clone());
@@ -156,8 +172,8 @@ pub(crate) fn ControlBar(
             turned.set_now(for_delta.with_value(|it| it.with_variant(&now, Some(variant))));
         };
         view! {
-            <RadioButton group="mode" title=variant_description(variant) chosen choose=turn>
-                {variant_label(variant)}
+            <RadioButton group="mode" title=axiom_variant_description(variant) chosen choose=turn>
+                {axiom_variant_label(variant)}
             </RadioButton>
         }
     });
@@ -175,7 +191,7 @@ pub(crate) fn ControlBar(
         InstanceSubset::WithRelevant,
     ]
     .map(|only| {
-        let turn = move || turned.update(|it| it.subset = only);
+        let turn = move || turned.update_now(|it| it.subset = only);
         view! {
             <RadioButton group="only" chosen=move || dials.get().subset == only choose=turn>
                 {instance_filter_label(only)}
@@ -183,16 +199,17 @@ pub(crate) fn ControlBar(
         }
     });
     let splits = (!reach.splits.is_empty()).then(|| {
-        let turn = move |split| turned.update(|it| it.split = split);
+        let turn = move |split| turned.update_now(|it| it.split = split);
         let chosen = Signal::derive(move || dials.get().split);
-        view! { <SplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
+        view! { <QuerySplitSelect splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
     let lengths = reach.has_axiom_controls.then(|| {
-        let turn = move |place| {
-            turned.set_debounced(
-                for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)),
-            );
-        };
+        let turn =
+            move |place| {
+                turned.set_after_delay(for_delta.with_value(|it| {
+                    it.with_delta_at_slider_position(&dials.get_untracked(), place)
+                }));
+            };
         let place = move || for_delta.with_value(|it| it.delta_position(&dials.get()));
         let said = move || for_delta.with_value(|it| it.delta_text(&dials.get()));
         view! {
@@ -204,7 +221,7 @@ pub(crate) fn ControlBar(
         let width = place
             .checked_sub(1)
             .and_then(|it| TIE_THRESHOLDS.get(it as usize));
-        turned.set_debounced(StudyControls {
+        turned.set_after_delay(StudyPageControls {
             tie_threshold: width.copied(),
             ..dials.get_untracked()
         });
@@ -265,8 +282,8 @@ fn Slider(
 
 /// Renders the choice of a split of the queries, if there are splits.
 #[component]
-pub(crate) fn SplitSelect(
-    splits: Vec<SplitSize>,
+pub(crate) fn QuerySplitSelect(
+    splits: Vec<QuerySplitSize>,
     #[prop(into)] chosen: Signal<Option<String>>,
     turn: Callback<Option<String>>,
 ) -> impl IntoView {
@@ -274,7 +291,7 @@ pub(crate) fn SplitSelect(
     let options = splits.into_iter().map(|it| {
         let name = it.name.clone();
         let selected = move || chosen.get().as_ref() == Some(&name);
-        let shown = format!("{} ({})", it.name, format::count(it.n_queries));
+        let shown = format!("{} ({})", it.name, format::format_count(it.n_queries));
         view! { <option selected=selected>{shown}</option> }
     });
     let options = options.collect_view();
@@ -311,50 +328,50 @@ fn instance_filter_label(only: InstanceSubset) -> &'static str {
 /// The controls as the user has set them. The address, and with it every number, follows after a
 /// delay, so that moving a slider sends one request.
 #[derive(Clone, Copy)]
-pub(crate) struct DebouncedControls {
+pub(crate) struct DebouncedStudyControls {
     /// The current values of the controls.
-    pub(crate) controls: Signal<StudyControls>,
-    pending: RwSignal<Option<StudyControls>>,
-    debounce: Debounce,
-    commit: Callback<StudyControls>,
+    pub(crate) controls: Signal<StudyPageControls>,
+    pending: RwSignal<Option<StudyPageControls>>,
+    debounce: DebounceTimer,
+    commit: Callback<StudyPageControls>,
 }
 
-impl DebouncedControls {
+impl DebouncedStudyControls {
     /// Creates the controls. `settled` has the values in the address; `settle` changes them.
     pub(crate) fn new(
-        settled: Signal<StudyControls>,
-        settle: Callback<StudyControls>,
-    ) -> DebouncedControls {
+        settled: Signal<StudyPageControls>,
+        settle: Callback<StudyPageControls>,
+    ) -> DebouncedStudyControls {
         const PAUSE_MS: u64 = 200;
-        let ahead = RwSignal::new(None::<StudyControls>);
+        let ahead = RwSignal::new(None::<StudyPageControls>);
         Effect::new(move |_| {
             settled.track();
             ahead.set(None);
         });
         let dials = Signal::derive(move || ahead.get().unwrap_or_else(|| settled.get()));
-        DebouncedControls {
+        DebouncedStudyControls {
             controls: dials,
             pending: ahead,
-            debounce: Debounce::with_delay_ms(PAUSE_MS),
+            debounce: DebounceTimer::with_delay_ms(PAUSE_MS),
             commit: settle,
         }
     }
 
     /// Sets the controls after a delay, for a slider that may be moved further.
-    pub(crate) fn set_debounced(self, dials: StudyControls) {
+    pub(crate) fn set_after_delay(self, dials: StudyPageControls) {
         self.pending.set(Some(dials.clone()));
         self.debounce.schedule(move || self.commit.run(dials));
     }
 
     /// Changes the controls at once.
-    pub(crate) fn update(self, change: impl FnOnce(&mut StudyControls)) {
+    pub(crate) fn update_now(self, change: impl FnOnce(&mut StudyPageControls)) {
         let mut dials = self.controls.get_untracked();
         change(&mut dials);
         self.set_now(dials);
     }
 
     /// Sets the controls at once.
-    pub(crate) fn set_now(self, dials: StudyControls) {
+    pub(crate) fn set_now(self, dials: StudyPageControls) {
         self.debounce.cancel();
         self.pending.set(Some(dials.clone()));
         self.commit.run(dials);
@@ -365,8 +382,8 @@ impl DebouncedControls {
 mod tests {
     use super::*;
 
-    fn reach() -> ControlOptions {
-        ControlOptions {
+    fn reach() -> AllowedControlValues {
+        AllowedControlValues {
             variants: vec![AxiomVariant::Fixed, AxiomVariant::PaperCamara2020],
             max_delta: Some(10),
             splits: Vec::new(),
@@ -376,19 +393,25 @@ mod tests {
 
     #[test]
     fn delta_stays_between_nothing_and_what_was_mined() {
-        let dials = StudyControls::default();
-        assert_eq!(reach().step_delta(&dials, 1), dials);
-        let down = reach().step_delta(&dials, -4);
+        let dials = StudyPageControls::default();
+        assert_eq!(reach().with_delta_stepped_by(&dials, 1), dials);
+        let down = reach().with_delta_stepped_by(&dials, -4);
         assert_eq!(down.length_tolerance, Some(6));
-        assert_eq!(reach().step_delta(&down, -20).length_tolerance, Some(0));
-        assert_eq!(reach().step_delta(&down, 4), dials);
+        assert_eq!(
+            reach().with_delta_stepped_by(&down, -20).length_tolerance,
+            Some(0)
+        );
+        assert_eq!(reach().with_delta_stepped_by(&down, 4), dials);
     }
 
     #[test]
     fn modes_go_round() {
-        let paper = reach().next_variant(&StudyControls::default());
+        let paper = reach().with_next_variant(&StudyPageControls::default());
         assert_eq!(paper.variant, Some(AxiomVariant::PaperCamara2020));
-        assert_eq!(reach().next_variant(&paper), StudyControls::default());
+        assert_eq!(
+            reach().with_next_variant(&paper),
+            StudyPageControls::default()
+        );
     }
 
     #[test]

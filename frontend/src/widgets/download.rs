@@ -4,18 +4,18 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Offers `text` as a file named `name`; `kind` is its media type.
-pub(crate) fn save_text(name: &str, kind: &str, text: &str) {
+pub(crate) fn offer_text_download(name: &str, kind: &str, text: &str) {
     let parts = js_sys::Array::of1(&JsValue::from_str(text));
     let options = web_sys::BlobPropertyBag::new();
     options.set_type(kind);
     match web_sys::Blob::new_with_str_sequence_and_options(&parts, &options) {
-        Ok(blob) => save_blob(name, &blob),
+        Ok(blob) => offer_blob_download(name, &blob),
         Err(reason) => refused(name, &reason),
     }
 }
 
 /// Offers a `Blob` as a file named `name`.
-pub(crate) fn save_blob(name: &str, blob: &JsValue) {
+pub(crate) fn offer_blob_download(name: &str, blob: &JsValue) {
     if let Err(reason) = try_save(name, blob) {
         refused(name, &reason);
     }

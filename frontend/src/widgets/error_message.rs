@@ -8,7 +8,7 @@ use crate::api;
 #[component]
 pub(crate) fn ErrorMessage(
     /// The error to show.
-    error: api::Error,
+    error: api::RequestError,
     /// Tries again.
     #[prop(optional, into)]
     retry: Option<Callback<()>>,
@@ -33,7 +33,7 @@ pub(crate) fn ErrorMessage(
 pub(crate) fn OptionalErrorMessage(
     /// The error, if there is one.
     #[prop(into)]
-    error: Signal<Option<api::Error>>,
+    error: Signal<Option<api::RequestError>>,
     /// Tries again.
     #[prop(optional, into)]
     retry: Option<Callback<()>>,

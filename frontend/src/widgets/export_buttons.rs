@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// Renders the small buttons at the right of a figure's caption.
 #[component]
-pub(crate) fn ExportButtons(
+pub(crate) fn FigureExportButtons(
     /// The name of the figure for screen readers, as in `heat map`.
     #[prop(into)]
     of: String,

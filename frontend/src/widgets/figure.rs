@@ -2,7 +2,7 @@
 //! follows the theme.
 
 use leptos::prelude::*;
-use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
+use shared::plot::{FigureColor, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
 
 /// Renders a figure as wide as its container.
 #[component]
@@ -10,11 +10,11 @@ pub(crate) fn FigureView(
     /// The figure to draw.
     figure: PlotFigure,
 ) -> impl IntoView {
-    svg_frame(figure, "img", draw_mark)
+    render_svg_figure(figure, "img", render_figure_mark)
 }
 
 /// Renders a figure, drawing each of its marks with a function.
-pub(super) fn svg_frame(
+pub(super) fn render_svg_figure(
     figure: PlotFigure,
     role: &'static str,
     mark: impl FnMut(FigureMark) -> AnyView,
@@ -35,7 +35,7 @@ pub(super) fn svg_frame(
 }
 
 /// Renders one mark; the title of a group is shown as its tooltip.
-pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
+pub(super) fn render_figure_mark(mark: FigureMark) -> AnyView {
     match mark {
         FigureMark::Rect {
             at: [x, y],
@@ -96,7 +96,7 @@ pub(super) fn draw_mark(mark: FigureMark) -> AnyView {
             .into_any()
         }
         FigureMark::Group { title, marks } => {
-            let marks = marks.into_iter().map(draw_mark).collect_view();
+            let marks = marks.into_iter().map(render_figure_mark).collect_view();
             view! { <g><title>{title}</title>{marks}</g> }.into_any()
         }
     }
@@ -134,12 +134,12 @@ fn text_anchor(anchor: TextAnchor) -> &'static str {
     }
 }
 
-fn font_style(font: FontStyle) -> (&'static str, &'static str) {
+fn font_style(font: FigureFontStyle) -> (&'static str, &'static str) {
     match font {
-        FontStyle::Label => ("12px", "400"),
-        FontStyle::Base => ("14px", "400"),
-        FontStyle::Head => ("14px", "600"),
-        FontStyle::Cell => ("15px", "400"),
+        FigureFontStyle::Label => ("12px", "400"),
+        FigureFontStyle::Base => ("14px", "400"),
+        FigureFontStyle::Head => ("14px", "600"),
+        FigureFontStyle::Cell => ("15px", "400"),
     }
 }
 

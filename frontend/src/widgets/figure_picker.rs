@@ -4,11 +4,11 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use shared::plot::{FigureMark, PlotFigure};
 
-use super::figure::{draw_mark, svg_frame};
+use super::figure::{render_figure_mark, render_svg_figure};
 
 /// Renders the figure; the selected group has a frame.
 #[component]
-pub(crate) fn FigurePicker(
+pub(crate) fn FigureGroupPicker(
     /// The figure to draw.
     figure: PlotFigure,
     /// The index of the selected group.
@@ -18,7 +18,7 @@ pub(crate) fn FigurePicker(
     pick: Callback<usize>,
 ) -> impl IntoView {
     let mut n_groups = 0;
-    svg_frame(figure, "group", move |mark| match mark {
+    render_svg_figure(figure, "group", move |mark| match mark {
         FigureMark::Group { title, marks } => {
             let place = n_groups;
             n_groups += 1;
@@ -27,7 +27,7 @@ pub(crate) fn FigurePicker(
                 .then(|| view! { <FigureGroup place title marks picked pick/> })
                 .into_any()
         }
-        other => draw_mark(other),
+        other => render_figure_mark(other),
     })
 }
 
@@ -45,7 +45,7 @@ fn FigureGroup(
         true => (None, Some(title)),
         false => (Some(title), None),
     };
-    let marks = marks.into_iter().map(draw_mark).collect_view();
+    let marks = marks.into_iter().map(render_figure_mark).collect_view();
     let pressed = move || (picked.get() == Some(place)).to_string();
     let by_key = move |event: KeyboardEvent| {
         if matches!(event.key().as_str(), "Enter" | " ") {

@@ -7,10 +7,10 @@ use shared::plot::{self, FigureTheme, PlotFigure};
 use shared::report::{self, ReportTable};
 
 use super::download;
-use super::export_buttons::ExportButtons;
+use super::export_buttons::FigureExportButtons;
 use super::figure::FigureView;
-use super::figure_picker::FigurePicker;
-use super::table::DataTable;
+use super::figure_picker::FigureGroupPicker;
+use super::table::ReportTableView;
 
 /// A figure in which parts can be selected.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ enum FigureSelection {
 
 impl InteractiveFigure {
     /// Creates a figure in which nothing can be selected.
-    pub(crate) fn static_figure(figure: PlotFigure) -> InteractiveFigure {
+    pub(crate) fn without_selection(figure: PlotFigure) -> InteractiveFigure {
         InteractiveFigure {
             figure: Signal::stored(figure),
             selection: FigureSelection::None,
@@ -42,7 +42,7 @@ impl InteractiveFigure {
     }
 
     /// Creates a figure whose groups can be selected by their index.
-    pub(crate) fn with_groups(
+    pub(crate) fn with_selectable_groups(
         figure: PlotFigure,
         picked: Signal<Option<usize>>,
         pick: Callback<usize>,
@@ -55,7 +55,7 @@ impl InteractiveFigure {
 
     /// Creates a figure in which a position can be selected by pointer. The page needs another way
     /// for keyboard users.
-    pub(crate) fn with_positions(
+    pub(crate) fn with_selectable_positions(
         figure: Signal<PlotFigure>,
         pick: Callback<[f64; 2]>,
     ) -> InteractiveFigure {
@@ -91,26 +91,26 @@ pub(crate) fn FigureSection(
     let csv = {
         let table = table.clone();
         Callback::new(move |()| {
-            download::save_text(
+            download::offer_text_download(
                 &format!("{of}{id}.csv"),
                 "text/csv",
-                &report::to_csv(&table),
+                &report::table_to_csv(&table),
             );
         })
     };
     let takes = match drawing {
         Some(InteractiveFigure { figure, .. }) => {
             let svg = Callback::new(move |()| {
-                let text = figure.with_untracked(|it| plot::to_svg(it, FigureTheme::Light));
-                download::save_text(&format!("{of}{id}.svg"), "image/svg+xml", &text);
+                let text = figure.with_untracked(|it| plot::figure_to_svg(it, FigureTheme::Light));
+                download::offer_text_download(&format!("{of}{id}.svg"), "image/svg+xml", &text);
             });
-            view! { <ExportButtons of=name table=as_table turn svg csv/> }.into_any()
+            view! { <FigureExportButtons of=name table=as_table turn svg csv/> }.into_any()
         }
-        None => view! { <ExportButtons of=name csv/> }.into_any(),
+        None => view! { <FigureExportButtons of=name csv/> }.into_any(),
     };
     let body = move || match (drawing, as_table.get()) {
         (Some(drawn), false) => view! { <FigureFrame drawn name/> }.into_any(),
-        _ => view! { <DataTable table=table.clone()/> }.into_any(),
+        _ => view! { <ReportTableView table=table.clone()/> }.into_any(),
     };
     Some(view! {
         <section class="section" aria-labelledby=id>
@@ -145,7 +145,7 @@ fn FigureFrame(drawn: InteractiveFigure, name: &'static str) -> impl IntoView {
             view! { <FigureView figure=figure.get()/> }.into_any()
         }
         FigureSelection::Groups { picked, pick } => {
-            view! { <FigurePicker figure=figure.get() picked pick/> }.into_any()
+            view! { <FigureGroupPicker figure=figure.get() picked pick/> }.into_any()
         }
     };
     view! {

@@ -12,14 +12,14 @@ pub(crate) struct FormFieldError<F> {
 }
 
 /// Identifies a field of a form.
-pub(crate) trait FieldName: Copy + PartialEq + Send + Sync + 'static {
+pub(crate) trait FormFieldId: Copy + PartialEq + Send + Sync + 'static {
     /// Returns the id of the message beside the field, for `aria-describedby`.
     fn id(self) -> String;
 }
 
 /// Parses a whole number of at least `least`; `or` names another value that the field takes, and
 /// ends the error message.
-pub(crate) fn parse_integer<T: std::str::FromStr>(
+pub(crate) fn parse_integer_at_least<T: std::str::FromStr>(
     text: &str,
     least: u32,
     or: &str,
@@ -36,32 +36,32 @@ pub(crate) fn parse_integer<T: std::str::FromStr>(
 }
 
 /// The values of a form, with their errors.
-pub(crate) struct FormState<V: Send + Sync + 'static, F: FieldName> {
+pub(crate) struct FormState<V: Send + Sync + 'static, F: FormFieldId> {
     /// The values as typed. Numbers are stored as text, so that an invalid one can be kept.
     pub(crate) values: RwSignal<V>,
     /// The current errors.
     pub(crate) errors: Signal<Vec<FormFieldError<F>>>,
 }
 
-impl<V: Send + Sync, F: FieldName> Clone for FormState<V, F> {
+impl<V: Send + Sync, F: FormFieldId> Clone for FormState<V, F> {
     fn clone(&self) -> FormState<V, F> {
         *self
     }
 }
 
-impl<V: Send + Sync, F: FieldName> Copy for FormState<V, F> {}
+impl<V: Send + Sync, F: FormFieldId> Copy for FormState<V, F> {}
 
-impl<V: Send + Sync, F: FieldName> FormState<V, F> {
+impl<V: Send + Sync, F: FormFieldId> FormState<V, F> {
     /// Returns the error of a field.
-    pub(crate) fn reason(self, field: F) -> Option<String> {
+    pub(crate) fn field_error(self, field: F) -> Option<String> {
         let wrong = self.errors.read();
         let found = wrong.iter().find(|it| it.field == field);
         found.map(|it| it.reason.clone())
     }
 
     /// Returns the value of `aria-invalid` of a field.
-    pub(crate) fn invalid(self, field: F) -> Option<&'static str> {
-        self.reason(field).map(|_| "true")
+    pub(crate) fn aria_invalid(self, field: F) -> Option<&'static str> {
+        self.field_error(field).map(|_| "true")
     }
 
     /// Returns a value through the function that gives mutable access to it.
@@ -70,26 +70,26 @@ impl<V: Send + Sync, F: FieldName> FormState<V, F> {
         self.values.update_untracked(|it| place(it).clone())
     }
 
-    fn input_error(self, field: F) -> InputError {
-        InputError {
+    fn input_error(self, field: F) -> InputFieldError {
+        InputFieldError {
             id: field.id(),
-            reason: Signal::derive(move || self.reason(field)),
+            reason: Signal::derive(move || self.field_error(field)),
         }
     }
 }
 
 /// The text of an input field.
 #[derive(Clone, Copy)]
-pub(crate) struct TextInput {
+pub(crate) struct TextInputBinding {
     /// The current text.
     pub(crate) value: Signal<String>,
     /// Receives the text when the user changes it.
     pub(crate) set: Callback<String>,
 }
 
-impl From<RwSignal<String>> for TextInput {
-    fn from(text: RwSignal<String>) -> TextInput {
-        TextInput {
+impl From<RwSignal<String>> for TextInputBinding {
+    fn from(text: RwSignal<String>) -> TextInputBinding {
+        TextInputBinding {
             value: text.into(),
             set: Callback::new(move |it| text.set(it)),
         }
@@ -98,7 +98,7 @@ impl From<RwSignal<String>> for TextInput {
 
 /// The error of an input field.
 #[derive(Clone)]
-pub(crate) struct InputError {
+pub(crate) struct InputFieldError {
     /// The id of the message, for `aria-describedby`.
     pub(crate) id: String,
     /// The message; none while there is no error.
@@ -107,7 +107,7 @@ pub(crate) struct InputError {
 
 /// Renders an error message beside its field.
 #[component]
-fn Message(mistake: InputError) -> impl IntoView {
+fn Message(mistake: InputFieldError) -> impl IntoView {
     let message = move || {
         let reason = mistake.reason.get();
         reason.map(|it| view! { <span class="verdict bad">{it}</span> })
@@ -117,7 +117,7 @@ fn Message(mistake: InputError) -> impl IntoView {
 
 /// Renders the error of a field.
 #[component]
-pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FieldErrorMessage<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The field of the form.
@@ -134,7 +134,7 @@ pub(crate) fn TextField(
     label: String,
     /// The text of the field.
     #[prop(into)]
-    text: TextInput,
+    text: TextInputBinding,
     /// The type of the input, such as `password`.
     #[prop(optional)]
     kind: Option<&'static str>,
@@ -155,7 +155,7 @@ pub(crate) fn TextField(
     required: bool,
     /// The error of the field.
     #[prop(optional)]
-    mistake: Option<InputError>,
+    mistake: Option<InputFieldError>,
     /// A note below the field.
     #[prop(optional)]
     note: Option<&'static str>,
@@ -207,7 +207,7 @@ pub(crate) fn SelectField(
 
 /// Renders a text field of a form, with its error.
 #[component]
-pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The field of the form.
@@ -220,7 +220,7 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
     /// Returns the text of the field among the values.
     text: fn(&mut V) -> &mut String,
 ) -> impl IntoView {
-    let text = TextInput {
+    let text = TextInputBinding {
         value: Signal::derive(move || form.get(text)),
         set: Callback::new(move |typed| form.values.update(|it| *text(it) = typed)),
     };
@@ -229,7 +229,7 @@ pub(crate) fn FormTextField<V: Send + Sync + 'static, F: FieldName>(
 
 /// Renders a field for a number, which is stored as text so that an invalid one can be kept.
 #[component]
-pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FormNumberField<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The field of the form.
@@ -256,7 +256,7 @@ pub(crate) fn FormSelect<V, F, T>(
 ) -> impl IntoView
 where
     V: Send + Sync + 'static,
-    F: FieldName,
+    F: FormFieldId,
     T: Copy + PartialEq + Send + Sync + 'static,
 {
     let listed = options.iter().map(|&(own, word, name)| {
@@ -275,7 +275,7 @@ where
 /// Renders a drop-down list whose options are computed at run time, with its value stored in a
 /// form.
 #[component]
-pub(crate) fn FormOwnedSelect<V, F, W>(
+pub(crate) fn FormSelectWithComputedOptions<V, F, W>(
     /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The label above the list.
@@ -289,7 +289,7 @@ pub(crate) fn FormOwnedSelect<V, F, W>(
 ) -> impl IntoView
 where
     V: Send + Sync + 'static,
-    F: FieldName,
+    F: FormFieldId,
     W: Into<String> + 'static,
 {
     let options = options.into_iter().map(|(word, name)| {
@@ -317,7 +317,7 @@ pub(crate) fn FormStringSelect<V, F>(
 ) -> impl IntoView
 where
     V: Send + Sync + 'static,
-    F: FieldName,
+    F: FormFieldId,
 {
     let options = options.into_iter().map(|(word, name)| {
         let selected = move || form.get(text) == word;
@@ -330,7 +330,7 @@ where
 
 /// Renders a checkbox that is stored in a form.
 #[component]
-pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FieldName>(
+pub(crate) fn FormCheckbox<V: Send + Sync + 'static, F: FormFieldId>(
     /// The form that holds the value and its errors.
     form: FormState<V, F>,
     /// The label beside the box.

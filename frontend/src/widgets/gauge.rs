@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition};
-use shared::report::precondition::value_label;
+use shared::report::precondition::precondition_value_label;
 
 /// Renders the value as a bar, the bound as a tick, and the side on which the precondition is
 /// satisfied as a shaded area.
 #[component]
-pub(crate) fn Gauge(precondition: MeasuredPrecondition) -> impl IntoView {
+pub(crate) fn PreconditionGauge(precondition: MeasuredPrecondition) -> impl IntoView {
     let Some([value, bound]) = gauge_positions(&precondition) else {
         return view! { <span class="gauge open" aria-hidden="true"></span> }.into_any();
     };
@@ -43,10 +43,10 @@ fn gauge_positions(precondition: &MeasuredPrecondition) -> Option<[f64; 2]> {
 
 /// Returns by how much the bound is missed, as in `2 too many`; none if the value or the bound is
 /// unknown. Counts that miss a strict bound by less than one miss it by one.
-pub(crate) fn shortfall_text(precondition: &MeasuredPrecondition) -> Option<String> {
+pub(crate) fn describe_missed_bound(precondition: &MeasuredPrecondition) -> Option<String> {
     let (value, bound) = (precondition.value?, precondition.bound?);
-    let by = |it: f64| value_label(precondition.quantity, it);
-    if !precondition.quantity.is_counted() {
+    let by = |it: f64| precondition_value_label(precondition.quantity, it);
+    if !precondition.quantity.is_count() {
         let word = if value > bound { "too high" } else { "too low" };
         return Some(format!("{} {word}", by((value - bound).abs())));
     }
@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn a_shortfall_is_at_least_one() {
-        let text = |value, relation, bound| shortfall_text(&measured(Some(value), relation, bound));
+        let text =
+            |value, relation, bound| describe_missed_bound(&measured(Some(value), relation, bound));
         let found = [
             text(12.0, BoundRelation::AtMost, 10.0),
             text(0.0, BoundRelation::AtLeast, 1.0),
@@ -87,13 +88,13 @@ mod tests {
         let expected = ["2 too many", "1 too few", "1 too few", "2 too few"];
         assert_eq!(found, expected.map(|it| Some(it.to_owned())));
         let unknown = measured(None, BoundRelation::MoreThan, 0.0);
-        assert_eq!(shortfall_text(&unknown), None);
+        assert_eq!(describe_missed_bound(&unknown), None);
         let similarity = MeasuredPrecondition {
             quantity: MeasuredQuantity::Similarity,
             ..measured(Some(0.25), BoundRelation::AtLeast, 0.5)
         };
         assert_eq!(
-            shortfall_text(&similarity).as_deref(),
+            describe_missed_bound(&similarity).as_deref(),
             Some("0.2500 too low")
         );
     }

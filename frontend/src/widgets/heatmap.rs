@@ -9,41 +9,44 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::plot::color_step_of_fraction;
-use shared::plot::heatmap_rows::{HeatmapCount, HeatmapRow};
+use shared::plot::diverging_color_step_of_fraction;
+use shared::plot::heatmap_rows::{HeatmapCountRow, HeatmapRow};
 use shared::probe::Probe;
 use shared::report::format;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
-use shared::study::overview::{OverviewCell, OverviewRow, StudyOverview};
+use shared::study::overview::{RankerAxiomCell, RankerOverviewRow, StudyOverview};
 use wasm_bindgen::JsCast;
 
-use layout::{GridTrack, MAX_PHONE_RANKERS, TrackContent, family_spans, measure_track, track};
-use legend::Legend;
+use layout::{
+    HeatMapTrack, HeatMapTrackContent, MAX_PHONE_RANKERS, grid_column_of_measure,
+    grid_column_of_probe, probe_family_spans,
+};
+use legend::HeatMapLegend;
 
-pub(crate) use layout::{family_name, move_in_grid};
+pub(crate) use layout::{grid_place_for_key, probe_family_name};
 pub(crate) use legend::HeatMapPlaceholder;
 
 /// A position on the heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MapPosition {
+pub(crate) struct HeatMapPosition {
     /// The row of the cell.
-    pub(crate) row: MapRow,
+    pub(crate) row: HeatMapCellRow,
     /// The column of the cell.
     pub(crate) probe: Probe,
 }
 
 /// The row of a heat-map cell: a ranker, or relevance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MapRow {
+pub(crate) enum HeatMapCellRow {
     /// A ranker, by its row counted from 0.
     Ranker(usize),
     /// The agreement of the axiom with the relevance judgments.
     Relevance,
 }
 
-impl MapPosition {
+impl HeatMapPosition {
     /// Returns the column of this position in an overview.
-    pub(crate) fn column(self, overview: &StudyOverview) -> Option<usize> {
+    pub(crate) fn overview_column(self, overview: &StudyOverview) -> Option<usize> {
         overview
             .columns
             .iter()
@@ -51,22 +54,22 @@ impl MapPosition {
     }
 
     /// Returns the cell of an overview at this position.
-    pub(crate) fn cell(self, overview: &StudyOverview) -> Option<&OverviewCell> {
-        let column = self.column(overview)?;
+    pub(crate) fn overview_cell(self, overview: &StudyOverview) -> Option<&RankerAxiomCell> {
+        let column = self.overview_column(overview)?;
         match self.row {
-            MapRow::Ranker(row) => overview.rows.get(row)?.cells.get(column)?.as_ref(),
-            MapRow::Relevance => overview.columns[column].qrels_cell.as_ref(),
+            HeatMapCellRow::Ranker(row) => overview.rows.get(row)?.cells.get(column)?.as_ref(),
+            HeatMapCellRow::Relevance => overview.columns[column].qrels_cell.as_ref(),
         }
     }
 
     /// Returns the name of the row.
-    pub(crate) fn name(self, overview: &StudyOverview) -> String {
+    pub(crate) fn row_name(self, overview: &StudyOverview) -> String {
         match self.row {
-            MapRow::Ranker(row) => {
+            HeatMapCellRow::Ranker(row) => {
                 let row = overview.rows.get(row);
                 row.map_or(String::new(), |it| it.ranker.label.clone())
             }
-            MapRow::Relevance => "Relevance".to_owned(),
+            HeatMapCellRow::Relevance => "Relevance".to_owned(),
         }
     }
 }
@@ -75,7 +78,7 @@ impl MapPosition {
 #[derive(Debug, Clone, PartialEq)]
 enum CellState {
     /// The cell has a fraction.
-    Known(OverviewCell),
+    Known(RankerAxiomCell),
     /// The axiom has no instance in this study.
     Undefined,
     /// There are instances, but none has all its scores.
@@ -83,15 +86,15 @@ enum CellState {
 }
 
 impl CellState {
-    fn for_position(overview: &StudyOverview, spot: MapPosition) -> CellState {
-        if let Some(cell) = spot.cell(overview) {
+    fn for_position(overview: &StudyOverview, spot: HeatMapPosition) -> CellState {
+        if let Some(cell) = spot.overview_cell(overview) {
             return CellState::Known(cell.clone());
         }
         let column = spot
-            .column(overview)
+            .overview_column(overview)
             .and_then(|it| overview.columns.get(it));
         let n = column.map_or(0, |it| it.n_instances);
-        let MapRow::Ranker(row) = spot.row else {
+        let HeatMapCellRow::Ranker(row) = spot.row else {
             return CellState::Undefined;
         };
         let n_missing = overview.rows.get(row).map_or(0, |it| it.n_unscored);
@@ -104,9 +107,10 @@ impl CellState {
 
     fn number(&self) -> String {
         match self {
-            CellState::Known(cell) => {
-                format::fraction_within(cell.micro_average.value, cell.micro_average.interval)
-            }
+            CellState::Known(cell) => format::format_fraction_for_interval(
+                cell.micro_average.value,
+                cell.micro_average.interval,
+            ),
             CellState::Undefined => format::MISSING.to_owned(),
             CellState::Failed => "✕".to_owned(),
         }
@@ -115,7 +119,7 @@ impl CellState {
     fn step(&self) -> Option<String> {
         match self {
             CellState::Known(cell) => {
-                Some(color_step_of_fraction(cell.micro_average.value).to_string())
+                Some(diverging_color_step_of_fraction(cell.micro_average.value).to_string())
             }
             CellState::Undefined | CellState::Failed => None,
         }
@@ -139,16 +143,16 @@ impl CellState {
     }
 }
 
-fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
-    let [low, high] = cell.micro_average.interval.map(format::fraction);
+fn said(who: &str, probe: &str, cell: &RankerAxiomCell) -> String {
+    let [low, high] = cell.micro_average.interval.map(format::format_fraction);
     let mut said = format!(
         "{who}, {probe}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
-        format::fraction_within(cell.micro_average.value, cell.micro_average.interval),
-        format::count(cell.tally.n_with_verdict()),
-        format::count(cell.n_queries),
+        format::format_fraction_for_interval(cell.micro_average.value, cell.micro_average.interval),
+        format::format_count(cell.tally.n_with_verdict()),
+        format::format_count(cell.n_queries),
     );
     if cell.tally.unscored > 0 {
-        said += &format!(", {} unscored", format::count(cell.tally.unscored));
+        said += &format!(", {} unscored", format::format_count(cell.tally.unscored));
     }
     if cell.p_holm >= FAMILY_WISE_ERROR_RATE {
         said += ", not distinguishable from chance";
@@ -160,11 +164,11 @@ fn said(who: &str, probe: &str, cell: &OverviewCell) -> String {
 #[derive(Clone, Copy)]
 struct HeatMapState {
     overview: Signal<Arc<StudyOverview>>,
-    selected: Signal<MapPosition>,
+    selected: Signal<HeatMapPosition>,
     /// The cell that has the focus, or gets it with the Tab key.
-    current: RwSignal<MapPosition>,
-    focus: Callback<MapPosition>,
-    href: Callback<MapPosition, Option<String>>,
+    current: RwSignal<HeatMapPosition>,
+    focus: Callback<HeatMapPosition>,
+    href: Callback<HeatMapPosition, Option<String>>,
 }
 
 /// Renders the heat map with its legend. Rows and columns are those of `frame`, numbers those of
@@ -178,11 +182,11 @@ pub(crate) fn HeatMap(
     overview: Signal<Arc<StudyOverview>>,
     /// The cell that the side panel shows.
     #[prop(into)]
-    selected: Signal<MapPosition>,
+    selected: Signal<HeatMapPosition>,
     /// Called when a cell gets the focus.
-    focus: Callback<MapPosition>,
+    focus: Callback<HeatMapPosition>,
     /// Returns the address that a cell links to.
-    href: Callback<MapPosition, Option<String>>,
+    href: Callback<HeatMapPosition, Option<String>>,
     /// Whether new numbers are loading.
     #[prop(into)]
     busy: Signal<bool>,
@@ -196,20 +200,20 @@ pub(crate) fn HeatMap(
         focus,
         href,
     };
-    let lines = layout::lines(&frame);
-    let grid = layout::map_rows(&lines).into_iter().map(|who| {
+    let lines = layout::heat_map_tracks(&frame);
+    let grid = layout::rows_with_cells(&lines).into_iter().map(|who| {
         let columns = frame.columns.iter().map(|it| it.probe);
         columns
-            .map(|probe| Some(MapPosition { row: who, probe }))
+            .map(|probe| Some(HeatMapPosition { row: who, probe }))
             .collect()
     });
-    let grid: Vec<Vec<Option<MapPosition>>> = grid.collect();
-    let [wide, turned_columns, turned_rows] = layout::grid_templates(&frame, &lines);
+    let grid: Vec<Vec<Option<HeatMapPosition>>> = grid.collect();
+    let [wide, turned_columns, turned_rows] = layout::css_grid_templates(&frame, &lines);
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
         }
-        if let Some(next) = move_in_grid(&grid, current.get_untracked(), &event.key()) {
+        if let Some(next) = grid_place_for_key(&grid, current.get_untracked(), &event.key()) {
             event.prevent_default();
             current.set(next);
             focus_on(next);
@@ -222,7 +226,7 @@ pub(crate) fn HeatMap(
     let parts = parts.collect_view();
     let n_hidden = frame.rows.len().saturating_sub(MAX_PHONE_RANKERS);
     let more = (n_hidden > 0).then(|| {
-        let n = format::count(n_hidden as u64);
+        let n = format::format_count(n_hidden as u64);
         view! { <p class="note narrow-only">{format!("{n} more rankers are in the table.")}</p> }
     });
     view! {
@@ -241,18 +245,18 @@ pub(crate) fn HeatMap(
             {parts}
         </div>
         {more}
-        <Legend overview/>
+        <HeatMapLegend overview/>
     }
 }
 
-fn id(spot: MapPosition) -> String {
+fn id(spot: HeatMapPosition) -> String {
     match spot.row {
-        MapRow::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
-        MapRow::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
+        HeatMapCellRow::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
+        HeatMapCellRow::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
     }
 }
 
-fn focus_on(spot: MapPosition) {
+fn focus_on(spot: HeatMapPosition) {
     let found = document().get_element_by_id(&id(spot));
     if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         let _ = cell.focus();
@@ -260,38 +264,38 @@ fn focus_on(spot: MapPosition) {
 }
 
 #[component]
-fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
+fn TrackView(line: HeatMapTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let at = line.index.to_string();
     match line.content {
-        TrackContent::Families => view! {
+        HeatMapTrackContent::Families => view! {
             <div role="row" class="wide-only" style=("--r", at)><FamilyHeadings frame/></div>
         }
         .into_any(),
-        TrackContent::Heads => {
+        HeatMapTrackContent::Heads => {
             view! { <div role="row" style=("--r", at)><ColumnHeadings frame/></div> }.into_any()
         }
-        TrackContent::Row(HeatmapRow::Group(name)) => view! {
+        HeatMapTrackContent::Row(HeatmapRow::Group(name)) => view! {
             <div role="row" class="wide-only" style=("--r", at)>
                 <span role="rowheader" class="rows" style=("--c", "1/-1")>{name}</span>
             </div>
         }
         .into_any(),
-        TrackContent::Row(HeatmapRow::Ranker(row)) => {
+        HeatMapTrackContent::Row(HeatmapRow::Ranker(row)) => {
             let class = if row >= MAX_PHONE_RANKERS {
                 "wide-only"
             } else {
                 ""
             };
-            let who = MapRow::Ranker(row);
+            let who = HeatMapCellRow::Ranker(row);
             view! { <div role="row" class=class style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
         }
-        TrackContent::Row(HeatmapRow::Relevance) => {
-            let who = MapRow::Relevance;
+        HeatMapTrackContent::Row(HeatmapRow::Relevance) => {
+            let who = HeatMapCellRow::Relevance;
             view! { <div role="row" class="" style=("--r", at)><RowCells who frame map/></div> }
                 .into_any()
         }
-        TrackContent::Row(HeatmapRow::Count(count)) => view! {
+        HeatMapTrackContent::Row(HeatmapRow::Count(count)) => view! {
             <div role="row" class="wide-only" style=("--r", at)><CountRow count frame map/></div>
         }
         .into_any(),
@@ -301,11 +305,11 @@ fn TrackView(line: GridTrack, frame: Arc<StudyOverview>, map: HeatMapState) -> i
 /// Renders the headings of groups of columns.
 #[component]
 fn FamilyHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
-    let mut all = family_spans(&frame);
+    let mut all = probe_family_spans(&frame);
     if !frame.measures.is_empty() {
         all.push((
             "Effectiveness",
-            measure_track(&frame, 0),
+            grid_column_of_measure(&frame, 0),
             frame.measures.len(),
         ));
     }
@@ -326,7 +330,7 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
                 role="columnheader"
                 class="axiom"
                 title=about.statement
-                style=("--c", track(&frame, at).to_string())
+                style=("--c", grid_column_of_probe(&frame, at).to_string())
             >
                 <b>{column.probe.name()}</b>
                 <span>{about.short_title}</span>
@@ -339,7 +343,7 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
             Some((name, cut)) => (name.to_owned(), format!("at {cut}")),
             None => (measure.clone(), String::new()),
         };
-        let place = measure_track(&frame, at).to_string();
+        let place = grid_column_of_measure(&frame, at).to_string();
         view! {
             <span role="columnheader" class="axiom of" style=("--c", place)>
                 <b>{name}</b>
@@ -357,10 +361,10 @@ fn ColumnHeadings(frame: Arc<StudyOverview>) -> impl IntoView {
 
 /// Renders a row of cells, with the effectiveness of its ranker.
 #[component]
-fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
+fn RowCells(who: HeatMapCellRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let ranker = match who {
-        MapRow::Ranker(row) => frame.rows.get(row),
-        MapRow::Relevance => None,
+        HeatMapCellRow::Ranker(row) => frame.rows.get(row),
+        HeatMapCellRow::Relevance => None,
     };
     let (name, detail, note) = match ranker {
         Some(it) => (
@@ -380,17 +384,17 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
         None => name.clone(),
     };
     let cells = frame.columns.iter().enumerate().map(|(at, column)| {
-        let spot = MapPosition {
+        let spot = HeatMapPosition {
             row: who,
             probe: column.probe,
         };
-        let place = track(&frame, at);
+        let place = grid_column_of_probe(&frame, at);
         view! { <MapCell spot place name=name.clone() map/> }
     });
     let cells = cells.collect_view();
     let measures = ranker.map(|it| measures(&frame, it)).unwrap_or_default();
     let measures = measures.into_iter().map(|(place, class, value)| {
-        let shown = value.map_or(format::MISSING.to_owned(), format::fraction);
+        let shown = value.map_or(format::MISSING.to_owned(), format::format_fraction);
         let length = format!("{:.3}", value.unwrap_or(0.0));
         view! {
             <span
@@ -415,7 +419,10 @@ fn RowCells(who: MapRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl I
 
 /// Returns column, class and value of each effectiveness measure of a ranker; the best value of a
 /// column is bold.
-fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static str, Option<f64>)> {
+fn measures(
+    frame: &StudyOverview,
+    row: &RankerOverviewRow,
+) -> Vec<(usize, &'static str, Option<f64>)> {
     let values = row.effectiveness.iter().enumerate().map(|(at, &value)| {
         let all = frame
             .rows
@@ -427,14 +434,14 @@ fn measures(frame: &StudyOverview, row: &OverviewRow) -> Vec<(usize, &'static st
             Some(_) => "metric",
             None => "plain",
         };
-        (measure_track(frame, at), class, value)
+        (grid_column_of_measure(frame, at), class, value)
     });
     values.collect()
 }
 
 /// Renders the fraction and its interval, as a link to the instances.
 #[component]
-fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
+fn MapCell(spot: HeatMapPosition, place: usize, name: String, map: HeatMapState) -> impl IntoView {
     let state = Memo::new(move |_| CellState::for_position(&map.overview.read(), spot));
     let probe = spot.probe.name();
     // A click on a cell selects it, and a click on the selected cell opens it; Enter opens it at
@@ -496,13 +503,16 @@ fn MapCell(spot: MapPosition, place: usize, name: String, map: HeatMapState) -> 
 
 /// Renders a row of counts.
 #[component]
-fn CountRow(count: HeatmapCount, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
+fn CountRow(count: HeatmapCountRow, frame: Arc<StudyOverview>, map: HeatMapState) -> impl IntoView {
     let cells = (0..frame.columns.len()).map(|at| {
         let shown = move || {
             let overview = map.overview.read();
-            overview.columns.get(at).map(|it| count.value_of(it))
+            overview
+                .columns
+                .get(at)
+                .map(|it| count.format_column_count(it))
         };
-        let place = track(&frame, at).to_string();
+        let place = grid_column_of_probe(&frame, at).to_string();
         view! { <span role="gridcell" class="plain" style=("--c", place)>{shown}</span> }
     });
     let cells = cells.collect_view();

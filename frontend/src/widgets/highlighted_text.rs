@@ -5,7 +5,7 @@ use shared::study::instance_details::{HighlightedText, QueryTermInfo, TermHighli
 
 /// A segment of a text, highlighted or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TextSegment {
+pub(crate) struct HighlightSegment {
     /// The text of the segment.
     pub(crate) text: String,
     /// The query term in the segment, if any.
@@ -23,11 +23,11 @@ pub(crate) fn HighlightedTextView(
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
-    let segments = segments(&marked).into_iter().map(|it| {
+    let segments = split_at_highlights(&marked).into_iter().map(|it| {
         let Some(mark) = it.mark else {
             return it.text.into_any();
         };
-        let class = underline_class(&terms, mark.term_index);
+        let class = term_underline_class(&terms, mark.term_index);
         let is_lit = move || lit.is_some_and(|it| it.get() == Some(mark.term_index));
         view! {
             <mark class=class class:nearest=mark.is_nearest class:lit=is_lit>{it.text}</mark>
@@ -39,7 +39,7 @@ pub(crate) fn HighlightedTextView(
 
 /// Renders a query term as it is highlighted in documents.
 #[component]
-pub(crate) fn HighlightedTerm(
+pub(crate) fn HighlightedQueryTerm(
     /// The distinct terms of the query, one for each color.
     terms: Vec<QueryTermInfo>,
     /// The index of the term.
@@ -49,11 +49,11 @@ pub(crate) fn HighlightedTerm(
         .get(place)
         .map(|it| it.surface_form.clone())
         .unwrap_or_default();
-    view! { <mark class=underline_class(&terms, place as u32)>{written}</mark> }
+    view! { <mark class=term_underline_class(&terms, place as u32)>{written}</mark> }
 }
 
 /// Returns the class of a term's underline: `t1` for the rarest to `t5`, then `rest`.
-pub(crate) fn underline_class(terms: &[QueryTermInfo], place: u32) -> &'static str {
+pub(crate) fn term_underline_class(terms: &[QueryTermInfo], place: u32) -> &'static str {
     const LINES: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
     let rarity = terms.get(place as usize).map(|it| it.rarity_rank as usize);
     rarity
@@ -62,7 +62,7 @@ pub(crate) fn underline_class(terms: &[QueryTermInfo], place: u32) -> &'static s
 }
 
 /// Splits a text at its highlights. A highlight that does not fit the text is skipped.
-pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
+pub(crate) fn split_at_highlights(marked: &HighlightedText) -> Vec<HighlightSegment> {
     let mut segments = Vec::new();
     let mut from = 0;
     for mark in &marked.marks {
@@ -73,12 +73,12 @@ pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
             continue;
         };
         if !before.is_empty() {
-            segments.push(TextSegment {
+            segments.push(HighlightSegment {
                 text: before.to_owned(),
                 mark: None,
             });
         }
-        segments.push(TextSegment {
+        segments.push(HighlightSegment {
             text: term.to_owned(),
             mark: Some(*mark),
         });
@@ -86,7 +86,7 @@ pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
     }
     let rest = marked.text.get(from..).unwrap_or_default();
     if !rest.is_empty() {
-        segments.push(TextSegment {
+        segments.push(HighlightSegment {
             text: rest.to_owned(),
             mark: None,
         });
@@ -97,11 +97,11 @@ pub(crate) fn segments(marked: &HighlightedText) -> Vec<TextSegment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::text::Span;
+    use shared::text::ByteSpan;
 
     fn mark(start: u32, end: u32) -> TermHighlight {
         TermHighlight {
-            span: Span { start, end },
+            span: ByteSpan { start, end },
             term_index: 0,
             is_nearest: false,
         }
@@ -111,7 +111,7 @@ mod tests {
     fn a_text_is_cut_at_its_marks_and_nothing_is_lost() {
         let text = "Über Täler, <b>Täler</b>".to_owned();
         let marks = vec![mark(6, 12), mark(17, 23)];
-        let pieces: Vec<String> = segments(&HighlightedText {
+        let pieces: Vec<String> = split_at_highlights(&HighlightedText {
             text: text.clone(),
             marks,
         })
@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn a_mark_that_does_not_fit_is_left_out() {
         let marks = vec![mark(1, 3), mark(4, 90)];
-        let found = segments(&HighlightedText {
+        let found = split_at_highlights(&HighlightedText {
             text: "Übel".to_owned(),
             marks,
         });
         assert_eq!(
             found,
-            [TextSegment {
+            [HighlightSegment {
                 text: "Übel".to_owned(),
                 mark: None
             }]

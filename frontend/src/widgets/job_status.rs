@@ -5,24 +5,24 @@ use shared::api::{Job, JobState};
 use crate::number_format;
 
 /// Returns the progress of a job, from 0 to 1.
-pub(crate) fn progress(job: &Job) -> f64 {
+pub(crate) fn job_progress(job: &Job) -> f64 {
     job.n_scored as f64 / job.n_pairs.max(1) as f64
 }
 
 /// Describes the model, progress, speed and remaining time of a job.
-pub(crate) fn status_text(job: &Job) -> String {
+pub(crate) fn describe_job_status(job: &Job) -> String {
     let pairs = format!(
         "{} of {} pairs",
-        number_format::count(job.n_scored),
-        number_format::count(job.n_pairs)
+        number_format::format_count(job.n_scored),
+        number_format::format_count(job.n_pairs)
     );
     let who = &job.ranker.label;
     match job.state {
         JobState::Queued => format!("{who}: waiting"),
         JobState::Running if job.pairs_per_s > 0.0 => {
             let left = job.n_pairs.saturating_sub(job.n_scored) as f64 / job.pairs_per_s;
-            let rate = number_format::count(job.pairs_per_s.round() as u64);
-            let pieces = number_format::count(job.tokens_per_s.round() as u64);
+            let rate = number_format::format_count(job.pairs_per_s.round() as u64);
+            let pieces = number_format::format_count(job.tokens_per_s.round() as u64);
             let left = number_format::format_duration(left);
             format!(
                 "{who}: {pairs}, {rate} pairs and {pieces} tokens per second, about {left} \
@@ -32,7 +32,7 @@ pub(crate) fn status_text(job: &Job) -> String {
         JobState::Running => format!("{who}: {pairs}"),
         JobState::Done => format!(
             "{who}: all {} pairs scored",
-            number_format::count(job.n_pairs)
+            number_format::format_count(job.n_pairs)
         ),
         JobState::Canceled => format!("{who}: canceled after {pairs}; their scores are kept"),
         JobState::Failed => format!("{who}: failed after {pairs}; their scores are kept"),

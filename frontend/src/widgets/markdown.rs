@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 12;
 /// Renders untrusted Markdown without raw HTML and images; links keep only http, https and mailto
 /// targets.
 #[component]
-pub(crate) fn Markdown(
+pub(crate) fn UntrustedMarkdown(
     /// The Markdown source.
     text: String,
 ) -> impl IntoView {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// Renders what needs a server and how to start one.
 #[component]
-pub(crate) fn NeedsServer(
+pub(crate) fn NeedsServerNotice(
     /// What needs a server: a plural at the beginning of a sentence, as in `Models and jobs`.
     what: &'static str,
     /// What can be done without a server, in whole sentences.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// Renders a bar that fills from the left.
 #[component]
-pub(crate) fn Progress(
+pub(crate) fn ProgressBarView(
     /// The label of the task.
     #[prop(into)]
     label: String,

@@ -4,14 +4,14 @@ use leptos::prelude::*;
 use shared::api::worker::LOCAL_STUDY;
 
 use super::error_message::ErrorMessage;
-use crate::api::Error;
+use crate::api::RequestError;
 use crate::routes::PageRoute;
 
 /// Renders the reply to a request with a function of the page.
 #[component]
-pub(crate) fn ResourceView<T, F>(
+pub(crate) fn RequestReplyView<T, F>(
     /// The request.
-    answer: LocalResource<Result<T, Error>>,
+    answer: LocalResource<Result<T, RequestError>>,
     /// The message that is shown while it is loading.
     #[prop(optional)]
     until: &'static str,
@@ -33,7 +33,7 @@ where
         (None, None) => view! { <p class="note" role="status">{until}</p> }.into_any(),
         (Some(Err(_)), _) => view! {
             {without.map(|it| view! { <h1>{it}</h1> })}
-            <ResourceError answer/>
+            <RequestErrorMessage answer/>
         }
         .into_any(),
         (Some(Ok(found)), _) => shown(found),
@@ -42,9 +42,9 @@ where
 
 /// Renders the error of a request; nothing if there is none.
 #[component]
-pub(crate) fn ResourceError<T: Clone + 'static>(
+pub(crate) fn RequestErrorMessage<T: Clone + 'static>(
     /// The request.
-    answer: LocalResource<Result<T, Error>>,
+    answer: LocalResource<Result<T, RequestError>>,
 ) -> impl IntoView {
     let retry = Callback::new(move |()| answer.refetch());
     move || {
@@ -55,7 +55,7 @@ pub(crate) fn ResourceError<T: Clone + 'static>(
 
 /// Renders the breadcrumb of a page below a study.
 #[component]
-pub(crate) fn Crumbs(
+pub(crate) fn StudyBreadcrumb(
     /// The name of the study.
     study: String,
     /// The title of the page.

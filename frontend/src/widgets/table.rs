@@ -1,18 +1,20 @@
 //! Tables, including those of `shared::report`.
 
 use leptos::prelude::*;
-use shared::report::{ColumnKind, ReportTable};
+use shared::report::{ReportTable, TableColumnKind};
 
 /// Renders columns, rows and notes of a table; a wide one scrolls by itself.
 #[component]
-pub(crate) fn DataTable(
+pub(crate) fn ReportTableView(
     /// The table to show.
     table: ReportTable,
 ) -> impl IntoView {
-    let kinds: Vec<ColumnKind> = table.columns.iter().map(|it| it.kind).collect();
+    let kinds: Vec<TableColumnKind> = table.columns.iter().map(|it| it.kind).collect();
     let heads = table.columns.into_iter().map(|it| match it.kind {
-        ColumnKind::Text => ColumnHeading::text(it.name),
-        ColumnKind::Number | ColumnKind::Estimate => ColumnHeading::number(it.name),
+        TableColumnKind::Text => ColumnHeading::for_text_column(it.name),
+        TableColumnKind::Number | TableColumnKind::Estimate => {
+            ColumnHeading::for_number_column(it.name)
+        }
     });
     let heads: Vec<ColumnHeading> = heads.collect();
     let rows = table.rows.into_iter().map(|row| {
@@ -43,10 +45,10 @@ pub(crate) fn DataTable(
     }
 }
 
-fn class(kind: ColumnKind) -> &'static str {
+fn class(kind: TableColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text => "",
-        ColumnKind::Number | ColumnKind::Estimate => "num",
+        TableColumnKind::Text => "",
+        TableColumnKind::Number | TableColumnKind::Estimate => "num",
     }
 }
 
@@ -67,19 +69,19 @@ enum ColumnHeadingKind {
 
 impl ColumnHeading {
     /// Creates the heading of a text column.
-    pub(crate) fn text(name: impl Into<String>) -> ColumnHeading {
+    pub(crate) fn for_text_column(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Text);
         ColumnHeading { name, kind }
     }
 
     /// Creates the heading of a numeric column.
-    pub(crate) fn number(name: impl Into<String>) -> ColumnHeading {
+    pub(crate) fn for_number_column(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Number);
         ColumnHeading { name, kind }
     }
 
     /// Creates a heading that only screen readers announce.
-    pub(crate) fn hidden(name: impl Into<String>) -> ColumnHeading {
+    pub(crate) fn for_screen_readers(name: impl Into<String>) -> ColumnHeading {
         let (name, kind) = (name.into(), ColumnHeadingKind::Hidden);
         ColumnHeading { name, kind }
     }

@@ -1,23 +1,23 @@
 //! The contribution of each query term to the score of each document, for one lexical ranker.
 
 use leptos::prelude::*;
-use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
-use shared::probe::{Claim, ClaimKind};
-use shared::report::{self, ColumnKind, TableColumn, TableValue, format};
-use shared::study::instance_details::{QueryTermInfo, TermContributions};
+use shared::plot::{FigureColor, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
+use shared::probe::{ScoreClaim, ScoreClaimKind};
+use shared::report::{self, TableColumn, TableColumnKind, TableValue, format};
+use shared::study::instance_details::{QueryTermInfo, TermScoreContributions};
 
-use super::highlighted_text::{HighlightedTerm, underline_class};
+use super::highlighted_text::{HighlightedQueryTerm, term_underline_class};
 
 /// Renders a table with a bar for each document, and one for the difference that the claim is
 /// about.
 #[component]
-pub(crate) fn TermTable(
+pub(crate) fn TermContributionTable(
     /// The contributions, terms × documents.
-    contributions: TermContributions,
+    contributions: TermScoreContributions,
     /// The distinct terms of the query, one for each row.
     terms: Vec<QueryTermInfo>,
     /// The claim over positions of documents.
-    claim: Claim<u32>,
+    claim: ScoreClaim<u32>,
     /// The query term that is hovered, here or elsewhere on the page.
     #[prop(optional, into)]
     lit: Option<RwSignal<Option<u32>>>,
@@ -34,17 +34,17 @@ pub(crate) fn TermTable(
     let heads = heads.collect_view();
     let total = contributions.scores.clone();
     let sums = total.iter().map(|&it| {
-        view! { <td class="num wide-only">{format::score(it, scale.digits)}</td> }
+        view! { <td class="num wide-only">{format::format_score(it, scale.digits)}</td> }
     });
     let sums = sums.collect_view();
     let name = contributions.ranker.label.clone();
     let caption = format!("{name}: contribution of each term to the score of each document");
     let over = match kind {
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
+        ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => {
             "document 1 minus \
              document 2"
         }
-        ClaimKind::DiminishingGain => "documents 1, 2, 3",
+        ScoreClaimKind::DiminishingGain => "documents 1, 2, 3",
     };
     view! {
         <table class="terms">
@@ -56,11 +56,11 @@ pub(crate) fn TermTable(
                     {heads}
                     <th scope="col">
                         <span class="ends">
-                            <span>{direction_labels(kind)[0]}</span>
-                            <span>{direction_labels(kind)[1]}</span>
+                            <span>{bar_direction_labels(kind)[0]}</span>
+                            <span>{bar_direction_labels(kind)[1]}</span>
                         </span>
                     </th>
-                    <th scope="col" class="num">{difference_name(kind)}</th>
+                    <th scope="col" class="num">{difference_column_heading(kind)}</th>
                 </tr>
             </thead>
             <tbody>
@@ -69,8 +69,12 @@ pub(crate) fn TermTable(
                     <td>"Score"</td>
                     <td class="wide-only"></td>
                     {sums}
-                    <td><DifferenceBar share=scale.difference_bar(difference(claim, &total))/></td>
-                    <td class="num">{format_signed(difference(claim, &total), scale.digits)}</td>
+                    <td>
+                        <DifferenceBar share=scale.difference_bar(claim_margin(claim, &total))/>
+                    </td>
+                    <td class="num">
+                        {format_signed_score(claim_margin(claim, &total), scale.digits)}
+                    </td>
                 </tr>
             </tbody>
         </table>
@@ -82,7 +86,7 @@ fn Row(
     place: usize,
     row: Vec<f64>,
     terms: Vec<QueryTermInfo>,
-    claim: Claim<u32>,
+    claim: ScoreClaim<u32>,
     scale: TermTableScale,
     lit: Option<RwSignal<Option<u32>>>,
 ) -> impl IntoView {
@@ -91,7 +95,7 @@ fn Row(
             lit.set(at);
         }
     };
-    let ink = match underline_class(&terms, place as u32) {
+    let ink = match term_underline_class(&terms, place as u32) {
         "t1" => "var(--t1)",
         "t2" => "var(--t2)",
         "t3" => "var(--t3)",
@@ -107,19 +111,19 @@ fn Row(
         view! { <td class="num wide-only">{format_score(*it, scale.digits)}</td> }
     });
     let numbers = numbers.collect_view();
-    let gap = difference(claim, &row);
+    let gap = claim_margin(claim, &row);
     view! {
         <tr
             on:pointerenter=move |_| point(Some(place as u32))
             on:pointerleave=move |_| point(None)
         >
-            <td><HighlightedTerm terms place/></td>
+            <td><HighlightedQueryTerm terms place/></td>
             <td class="wide-only">
                 <span class="pair" style=("--of", ink) aria-hidden="true">{bars}</span>
             </td>
             {numbers}
             <td><DifferenceBar share=scale.difference_bar(gap)/></td>
-            <td class="num">{format_signed(gap, scale.digits)}</td>
+            <td class="num">{format_signed_score(gap, scale.digits)}</td>
         </tr>
     }
 }
@@ -140,31 +144,33 @@ pub(crate) fn DifferenceBar(
 }
 
 /// Returns the margin of a row of values: the left side of the claim minus the right side.
-pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
+pub(crate) fn claim_margin(claim: ScoreClaim<u32>, row: &[f64]) -> f64 {
     let value = |place: u32| row.get(place as usize).copied();
     claim
-        .map_scores(value)
+        .map_docs_to_scores(value)
         .map_or(0.0, |it| it.verdict(0.0).margin)
 }
 
 /// Returns the heading of the column of differences.
-pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
+pub(crate) fn difference_column_heading(kind: ScoreClaimKind) -> &'static str {
     match kind {
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => "1 − 2",
-        ClaimKind::DiminishingGain => "first step − second step",
+        ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => "1 − 2",
+        ScoreClaimKind::DiminishingGain => "first step − second step",
     }
 }
 
 /// Returns what the left and the right direction of a bar mean.
-pub(crate) fn direction_labels(kind: ClaimKind) -> [&'static str; 2] {
+pub(crate) fn bar_direction_labels(kind: ScoreClaimKind) -> [&'static str; 2] {
     match kind {
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => ["favors 2", "favors 1"],
-        ClaimKind::DiminishingGain => ["against", "agrees with the axiom"],
+        ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => {
+            ["favors 2", "favors 1"]
+        }
+        ScoreClaimKind::DiminishingGain => ["against", "agrees with the axiom"],
     }
 }
 
 /// Formats a margin or a difference with its sign, as in `+0.20`, `−0.17` and `0`.
-pub(crate) fn format_signed(value: f64, digits: u8) -> String {
+pub(crate) fn format_signed_score(value: f64, digits: u8) -> String {
     let shown = format_score(value, digits);
     if value > 0.0 && shown != "0" {
         format!("+{shown}")
@@ -175,7 +181,7 @@ pub(crate) fn format_signed(value: f64, digits: u8) -> String {
 
 /// Formats a score; returns `0` if all digits are zero.
 fn format_score(value: f64, digits: u8) -> String {
-    let shown = format::score(value, digits);
+    let shown = format::format_score(value, digits);
     if shown.chars().any(|it| ('1'..='9').contains(&it)) {
         shown
     } else {
@@ -192,17 +198,17 @@ struct TermTableScale {
 }
 
 impl TermTableScale {
-    fn of(contributions: &TermContributions, claim: Claim<u32>) -> TermTableScale {
+    fn of(contributions: &TermScoreContributions, claim: ScoreClaim<u32>) -> TermTableScale {
         let all = contributions.terms.iter().flatten().copied();
         let gaps = contributions
             .terms
             .iter()
-            .map(|it| difference(claim, it).abs());
+            .map(|it| claim_margin(claim, it).abs());
         let scores = contributions.scores.iter().map(|it| it.abs());
         TermTableScale {
             most: all.fold(0.0, |most, it| it.abs().max(most)),
-            gap: gaps.fold(difference(claim, &contributions.scores).abs(), f64::max),
-            digits: format::score_digits(scores.fold(0.0, f64::max)),
+            gap: gaps.fold(claim_margin(claim, &contributions.scores).abs(), f64::max),
+            digits: format::score_decimals_for_spread(scores.fold(0.0, f64::max)),
         }
     }
 
@@ -220,20 +226,21 @@ impl TermTableScale {
 }
 
 /// Returns the contributions of all rankers as one table, for export.
-pub(crate) fn table(
-    all: &[TermContributions],
+pub(crate) fn term_contributions_table(
+    all: &[TermScoreContributions],
     terms: &[QueryTermInfo],
-    claim: Claim<u32>,
+    claim: ScoreClaim<u32>,
     name: &str,
 ) -> report::ReportTable {
     let n = claim.kind().arity();
     let mut columns = vec![
-        TableColumn::new("ranker", ColumnKind::Text),
-        TableColumn::new("term", ColumnKind::Text),
+        TableColumn::new("ranker", TableColumnKind::Text),
+        TableColumn::new("term", TableColumnKind::Text),
     ];
-    columns
-        .extend((1..=n).map(|it| TableColumn::new(format!("document {it}"), ColumnKind::Number)));
-    columns.push(TableColumn::new("difference", ColumnKind::Number));
+    columns.extend(
+        (1..=n).map(|it| TableColumn::new(format!("document {it}"), TableColumnKind::Number)),
+    );
+    columns.push(TableColumn::new("difference", TableColumnKind::Number));
     let mut rows = Vec::new();
     for it in all {
         let digits = TermTableScale::of(it, claim).digits;
@@ -246,7 +253,7 @@ pub(crate) fn table(
                     .map(|&value| TableValue::Score { value, digits }),
             );
             row.push(TableValue::Score {
-                value: difference(claim, values),
+                value: claim_margin(claim, values),
                 digits,
             });
             rows.push(row);
@@ -267,15 +274,15 @@ pub(crate) fn table(
 }
 
 /// Returns the differences of all rankers as one figure, with a bar for each term.
-pub(crate) fn figure(
-    all: &[TermContributions],
+pub(crate) fn term_differences_figure(
+    all: &[TermScoreContributions],
     terms: &[QueryTermInfo],
-    claim: Claim<u32>,
+    claim: ScoreClaim<u32>,
 ) -> PlotFigure {
     const NAMES: f64 = 140.0;
     const BAR: f64 = 260.0;
     const ROW: f64 = 22.0;
-    let [against, with] = direction_labels(claim.kind());
+    let [against, with] = bar_direction_labels(claim.kind());
     let width = NAMES + BAR + 90.0;
     let middle = NAMES + BAR / 2.0;
     let mut marks = Vec::new();
@@ -285,19 +292,19 @@ pub(crate) fn figure(
         marks.push(words(
             [0.0, y + 16.0],
             TextAnchor::Start,
-            FontStyle::Head,
+            FigureFontStyle::Head,
             &it.ranker.label,
         ));
         marks.push(words(
             [NAMES, y + 16.0],
             TextAnchor::Start,
-            FontStyle::Label,
+            FigureFontStyle::Label,
             against,
         ));
         marks.push(words(
             [NAMES + BAR, y + 16.0],
             TextAnchor::End,
-            FontStyle::Label,
+            FigureFontStyle::Label,
             with,
         ));
         y += 26.0;
@@ -306,12 +313,12 @@ pub(crate) fn figure(
             .map(|it| it.surface_form.as_str())
             .chain(["Score"]);
         for (name, row) in names.zip(it.terms.iter().chain([&it.scores])) {
-            let gap = difference(claim, row);
+            let gap = claim_margin(claim, row);
             let length = scale.difference_bar(gap).unwrap_or(0.0) * BAR / 2.0;
             marks.push(words(
                 [0.0, y + 15.0],
                 TextAnchor::Start,
-                FontStyle::Base,
+                FigureFontStyle::Base,
                 name,
             ));
             marks.push(FigureMark::Line {
@@ -327,11 +334,11 @@ pub(crate) fn figure(
                 corner_radius: 0.0,
                 fill: FigureColor::Step(if gap < 0.0 { -4 } else { 4 }),
             });
-            let number = format_signed(gap, scale.digits);
+            let number = format_signed_score(gap, scale.digits);
             marks.push(words(
                 [width, y + 15.0],
                 TextAnchor::End,
-                FontStyle::Base,
+                FigureFontStyle::Base,
                 &number,
             ));
             y += ROW;
@@ -345,13 +352,13 @@ pub(crate) fn figure(
         alt_text: "Contribution of each query term to each ranker's margin".to_owned(),
         description: format!(
             "Bars show the difference in contributions, {}; bars of one ranker share a scale.",
-            difference_name(claim.kind())
+            difference_column_heading(claim.kind())
         ),
         marks,
     }
 }
 
-fn words(at: [f64; 2], anchor: TextAnchor, font: FontStyle, text: &str) -> FigureMark {
+fn words(at: [f64; 2], anchor: TextAnchor, font: FigureFontStyle, text: &str) -> FigureMark {
     FigureMark::Text {
         at,
         anchor,
@@ -367,23 +374,23 @@ mod tests {
 
     #[test]
     fn a_difference_is_the_margin_of_the_claim() {
-        let pair = Claim::Higher {
+        let pair = ScoreClaim::Higher {
             winner: 0,
             loser: 1,
         };
-        assert_eq!(difference(pair, &[1.0, 3.0]), -2.0);
-        let triple = Claim::DiminishingGain {
+        assert_eq!(claim_margin(pair, &[1.0, 3.0]), -2.0);
+        let triple = ScoreClaim::DiminishingGain {
             few: 0,
             more: 1,
             most: 2,
         };
-        assert_eq!(difference(triple, &[1.0, 3.0, 4.0]), 1.0);
+        assert_eq!(claim_margin(triple, &[1.0, 3.0, 4.0]), 1.0);
     }
 
     #[test]
     fn a_difference_of_nothing_is_a_bare_zero() {
         assert_eq!(
-            [0.0, -0.0, 0.2, -0.174, 0.001].map(|it| format_signed(it, 2)),
+            [0.0, -0.0, 0.2, -0.174, 0.001].map(|it| format_signed_score(it, 2)),
             ["0", "0", "+0.20", "−0.17", "0"]
         );
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use shared::report::format;
 
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 
 /// Consecutive words and punctuation marks with the same change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DiffSegment {
+pub(crate) struct TextDiffSegment {
     /// How the words have changed.
     pub(crate) change: WordChange,
     /// The words as written, with single spaces.
@@ -32,24 +32,24 @@ pub(crate) enum WordChange {
 
 /// Which labels name the changes: those of an edited text, or those of two separate texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DiffLabels {
+pub(crate) enum DiffLabelStyle {
     /// The labels for a text that was edited.
     Edited,
     /// The labels for two separate texts.
     SideBySide,
 }
 
-impl DiffLabels {
+impl DiffLabelStyle {
     fn label(self, fate: WordChange) -> &'static str {
         match (self, fate) {
-            (DiffLabels::Edited, WordChange::Unchanged) => "unchanged",
-            (DiffLabels::Edited, WordChange::Added) => "added",
-            (DiffLabels::Edited, WordChange::Removed) => "removed",
-            (DiffLabels::Edited, WordChange::Moved) => "moved",
-            (DiffLabels::SideBySide, WordChange::Unchanged) => "in both",
-            (DiffLabels::SideBySide, WordChange::Added) => "only in document 1",
-            (DiffLabels::SideBySide, WordChange::Removed) => "only in document 2",
-            (DiffLabels::SideBySide, WordChange::Moved) => "elsewhere in document 2",
+            (DiffLabelStyle::Edited, WordChange::Unchanged) => "unchanged",
+            (DiffLabelStyle::Edited, WordChange::Added) => "added",
+            (DiffLabelStyle::Edited, WordChange::Removed) => "removed",
+            (DiffLabelStyle::Edited, WordChange::Moved) => "moved",
+            (DiffLabelStyle::SideBySide, WordChange::Unchanged) => "in both",
+            (DiffLabelStyle::SideBySide, WordChange::Added) => "only in document 1",
+            (DiffLabelStyle::SideBySide, WordChange::Removed) => "only in document 2",
+            (DiffLabelStyle::SideBySide, WordChange::Moved) => "elsewhere in document 2",
         }
     }
 }
@@ -59,9 +59,9 @@ const CHANGES: [WordChange; 3] = [WordChange::Added, WordChange::Removed, WordCh
 
 /// Renders the changed text, with removed words in place.
 #[component]
-pub(crate) fn ChangedText(
+pub(crate) fn TextDiffView(
     /// The segments of the diff.
-    pieces: Vec<DiffSegment>,
+    pieces: Vec<TextDiffSegment>,
 ) -> impl IntoView {
     let pieces = pieces.into_iter().map(|it| {
         let space = it.has_space_before.then_some(" ");
@@ -72,11 +72,11 @@ pub(crate) fn ChangedText(
 
 /// Renders the legend of the changes.
 #[component]
-pub(crate) fn Legend(
+pub(crate) fn TextDiffLegend(
     /// The segments of the diff.
-    pieces: Vec<DiffSegment>,
+    pieces: Vec<TextDiffSegment>,
     /// The labels of the changes.
-    wording: DiffLabels,
+    wording: DiffLabelStyle,
 ) -> impl IntoView {
     let there = CHANGES
         .into_iter()
@@ -96,8 +96,11 @@ fn marked(fate: WordChange, text: String) -> AnyView {
 
 /// Summarizes the changes, as in `4 words added, 1 removed`. Punctuation is only counted if no word
 /// has changed.
-pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
-    let counts = |number: fn(&DiffSegment) -> u64| {
+pub(crate) fn summarize_text_changes(
+    pieces: &[TextDiffSegment],
+    wording: DiffLabelStyle,
+) -> String {
+    let counts = |number: fn(&TextDiffSegment) -> u64| {
         let of = move |fate: WordChange| -> u64 {
             let pieces = pieces.iter().filter(|it| it.change == fate);
             pieces.map(number).sum()
@@ -112,8 +115,8 @@ pub(crate) fn summary(pieces: &[DiffSegment], wording: DiffLabels) -> String {
     };
     let said = counts.iter().enumerate().map(|(at, &(fate, n))| {
         let n = match at {
-            0 => plural(n, one, many),
-            _ => format::count(n),
+            0 => format_count_with_noun(n, one, many),
+            _ => format::format_count(n),
         };
         format!("{n} {}", wording.label(fate))
     });
@@ -130,7 +133,7 @@ const MAX_TABLE_CELLS: usize = 1 << 20;
 /// Returns the smallest set of removed and added words that turns `before` into `after` (longest
 /// common subsequence). A word that is removed in one place and added in another counts as moved.
 /// None if the changed part is too long to be aligned.
-pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<DiffSegment>> {
+pub(crate) fn diff_words(before: &str, after: &str) -> Option<Vec<TextDiffSegment>> {
     let (old, new) = (tokens(before), tokens(after));
     let is_same = |(a, b): &(&DiffToken<'_>, &DiffToken<'_>)| a.text == b.text;
     let same = old.iter().zip(&new).take_while(is_same).count();
@@ -265,9 +268,9 @@ fn merge_moves(taken: &mut Vec<(WordChange, DiffToken<'_>)>) {
     });
 }
 
-fn push_token(pieces: &mut Vec<DiffSegment>, fate: WordChange, token: DiffToken<'_>) {
+fn push_token(pieces: &mut Vec<TextDiffSegment>, fate: WordChange, token: DiffToken<'_>) {
     if pieces.last().is_none_or(|it| it.change != fate) {
-        pieces.push(DiffSegment {
+        pieces.push(TextDiffSegment {
             change: fate,
             text: String::new(),
             has_space_before: token.spaced && !pieces.is_empty(),
@@ -336,10 +339,10 @@ mod tests {
 
     #[test]
     fn a_change_is_counted_in_words() {
-        let said = |before: &str, after: &str, wording: DiffLabels| {
-            summary(&diff_words(before, after).unwrap(), wording)
+        let said = |before: &str, after: &str, wording: DiffLabelStyle| {
+            summarize_text_changes(&diff_words(before, after).unwrap(), wording)
         };
-        let changed = |before: &str, after: &str| said(before, after, DiffLabels::Edited);
+        let changed = |before: &str, after: &str| said(before, after, DiffLabelStyle::Edited);
         assert_eq!(changed("a b", "a b c d"), "2 words added");
         assert_eq!(changed("a b", "b"), "1 word removed");
         assert_eq!(changed("a b", "b c"), "1 word added, 1 removed");
@@ -347,7 +350,7 @@ mod tests {
         assert_eq!(changed("a, b.", "a b"), "2 punctuation marks removed");
         assert_eq!(changed("a b", "a  b"), "only whitespace differs");
         assert_eq!(
-            said("a b c", "c a x", DiffLabels::SideBySide),
+            said("a b c", "c a x", DiffLabelStyle::SideBySide),
             "1 word only in document 1, 1 only in document 2, 1 elsewhere in document 2"
         );
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::TokenSimilarities;
-use shared::plot::{FigureColor, FigureMark, FontStyle, PlotFigure, TextAnchor};
+use shared::plot::{FigureColor, FigureFontStyle, FigureMark, PlotFigure, TextAnchor};
 use shared::report::{self, TableValue, format};
 
 use super::figure::FigureView;
@@ -21,7 +21,7 @@ pub(crate) fn TokenMatchMap(
     view! {
         <figure>
             <div class="strip" role="region" tabindex="0" aria-label=label>
-                <FigureView figure=figure(&name, &matches)/>
+                <FigureView figure=token_match_figure(&name, &matches)/>
             </div>
             <p class="note">{said}</p>
         </figure>
@@ -75,17 +75,17 @@ fn sentence(name: &str, matches: &TokenSimilarities) -> String {
     let pairs: Vec<String> = pairs.collect();
     format!(
         "{name}, sum of best-match cosines {}: {}.",
-        format::score(match_sum(matches), 2),
+        format::format_score(match_sum(matches), 2),
         pairs.join(", ")
     )
 }
 
 fn format_cosine(cosine: f32) -> String {
-    format::fraction(f64::from(cosine))
+    format::format_fraction(f64::from(cosine))
 }
 
 /// Returns the map as a figure.
-pub(crate) fn figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
+pub(crate) fn token_match_figure(name: &str, matches: &TokenSimilarities) -> PlotFigure {
     const LEFT: f64 = 78.0;
     const RIGHT: f64 = 638.0;
     const ROW: f64 = 20.0;
@@ -161,14 +161,17 @@ fn words(at: [f64; 2], anchor: TextAnchor, text: &str) -> FigureMark {
     FigureMark::Text {
         at,
         anchor,
-        font: FontStyle::Label,
+        font: FigureFontStyle::Label,
         fill: FigureColor::Secondary,
         text,
     }
 }
 
 /// Returns a table with the best match of every query token in every document.
-pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
+pub(crate) fn best_token_matches_table(
+    all: &[TokenSimilarities],
+    name: &str,
+) -> report::ReportTable {
     let mut table = report::ReportTable::new(name, "Best match of each query token")
         .with_text_columns("document | query token | best match")
         .with_number_columns("match position | cosine");
@@ -190,7 +193,7 @@ pub(crate) fn best_matches(all: &[TokenSimilarities], name: &str) -> report::Rep
 }
 
 /// Returns a table of the cosine of every query token with every document token, for export.
-pub(crate) fn cosines(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
+pub(crate) fn token_cosines_table(all: &[TokenSimilarities], name: &str) -> report::ReportTable {
     let title = "Cosine of each query token with each document token";
     let mut table = report::ReportTable::new(name, title)
         .with_number_columns("text")
@@ -239,7 +242,7 @@ mod tests {
             sentence("Document 1", &matches()),
             "Document 1, sum of best-match cosines 1.23: ice → ice .93, age → ice .30."
         );
-        let table = best_matches(&[matches()], "best");
+        let table = best_token_matches_table(&[matches()], "best");
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.rows[0][3], TableValue::Count(2));
     }
@@ -255,6 +258,6 @@ mod tests {
             sentence("Document 1", &empty),
             "Document 1, sum of best-match cosines 0.00: ."
         );
-        assert!(figure("Document 1", &empty).marks.len() >= 2);
+        assert!(token_match_figure("Document 1", &empty).marks.len() >= 2);
     }
 }

@@ -10,9 +10,9 @@ use shared::score::RankerInfo;
 
 use super::download;
 use super::error_message::ErrorMessage;
-use super::export_buttons::ExportButtons;
-use super::needs_server::NeedsServer;
-use super::table::DataTable;
+use super::export_buttons::FigureExportButtons;
+use super::needs_server::NeedsServerNotice;
+use super::table::ReportTableView;
 use super::token_match_map::{self, TokenMatchMap};
 use crate::api;
 
@@ -62,7 +62,7 @@ pub(crate) fn TokenMatchesSection(
         }
         Some(Ok(TokenMatchesState::NoServer)) => view! {
             <Heading title="Token matches".to_owned()/>
-            <NeedsServer what="Token matches"/>
+            <NeedsServerNotice what="Token matches"/>
         }
         .into_any(),
         Some(Ok(TokenMatchesState::Not(why))) => view! {
@@ -81,7 +81,7 @@ async fn fetch_matches(
     query: String,
     texts: Vec<String>,
     specs: Vec<String>,
-) -> Result<TokenMatchesState, api::Error> {
+) -> Result<TokenMatchesState, api::RequestError> {
     // The pause keeps a user who steps through a list from running the model for each instance.
     const PAUSE_MS: u32 = 600;
     TimeoutFuture::new(PAUSE_MS).await;
@@ -108,7 +108,7 @@ async fn fetch_matches(
             query: query.clone(),
             documents: texts.clone(),
         };
-        let scored = api::call(&request).await?;
+        let scored = api::send_and_parse(&request).await?;
         if !scored.similarities.is_empty() {
             return Ok(TokenMatchesState::At(scored.ranker, scored.similarities));
         }
@@ -135,24 +135,29 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
     let all = StoredValue::new((name, matches));
     let csv = Callback::new(move |()| {
         all.with_value(|(name, matches)| {
-            let text = report::to_csv(&token_match_map::cosines(matches, name));
-            download::save_text(&format!("{name}.csv"), "text/csv", &text);
+            let text = report::table_to_csv(&token_match_map::token_cosines_table(matches, name));
+            download::offer_text_download(&format!("{name}.csv"), "text/csv", &text);
         });
     });
     let svg = Callback::new(move |()| {
         all.with_value(|(name, matches)| {
             for (at, it) in matches.iter().enumerate() {
-                let figure = token_match_map::figure(&title(at), it);
-                let text = plot::to_svg(&figure, FigureTheme::Light);
-                download::save_text(&format!("{name}-{}.svg", at + 1), "image/svg+xml", &text);
+                let figure = token_match_map::token_match_figure(&title(at), it);
+                let text = plot::figure_to_svg(&figure, FigureTheme::Light);
+                download::offer_text_download(
+                    &format!("{name}-{}.svg", at + 1),
+                    "image/svg+xml",
+                    &text,
+                );
             }
         });
     });
     let body = move || match as_table.get() {
         true => {
-            let table =
-                all.with_value(|(name, matches)| token_match_map::best_matches(matches, name));
-            view! { <DataTable table/> }.into_any()
+            let table = all.with_value(|(name, matches)| {
+                token_match_map::best_token_matches_table(matches, name)
+            });
+            view! { <ReportTableView table/> }.into_any()
         }
         false => {
             let strips = all.with_value(|(_, matches)| {
@@ -173,7 +178,7 @@ fn MatchStrips(name: String, ranker: RankerInfo, matches: Vec<TokenSimilarities>
                 "Similarity of each query token to each document token; darker is more similar, \
                  and the frame marks the best match, which is added to the score" {note}
             </p>
-            <ExportButtons of="tokens" table=as_table turn svg csv/>
+            <FigureExportButtons of="tokens" table=as_table turn svg csv/>
         </header>
         {body}
     }

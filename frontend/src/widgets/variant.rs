@@ -3,7 +3,7 @@
 use shared::probe::AxiomVariant;
 
 /// Returns the short label of a variant.
-pub(crate) fn variant_label(variant: AxiomVariant) -> &'static str {
+pub(crate) fn axiom_variant_label(variant: AxiomVariant) -> &'static str {
     match variant {
         AxiomVariant::Fixed => "fixed",
         AxiomVariant::PaperRennings2019 => "paper 2019",
@@ -13,7 +13,7 @@ pub(crate) fn variant_label(variant: AxiomVariant) -> &'static str {
 }
 
 /// Returns what distinguishes a variant from the others.
-pub(crate) fn variant_description(variant: AxiomVariant) -> &'static str {
+pub(crate) fn axiom_variant_description(variant: AxiomVariant) -> &'static str {
     match variant {
         AxiomVariant::Fixed => "as defined here",
         AxiomVariant::PaperRennings2019 => "as published in Rennings, Moraes & Hauff (ECIR 2019)",

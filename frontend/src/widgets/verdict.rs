@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
 /// Renders a verdict as a symbol with its label, without a filled background.
 #[component]
@@ -10,49 +10,51 @@ pub(crate) fn VerdictChip(
     /// The axiom or behavioral test of the verdict.
     probe: Probe,
     /// The outcome; none if scores are missing.
-    outcome: Option<Outcome>,
+    outcome: Option<ClaimOutcome>,
 ) -> impl IntoView {
-    view! { <span class=outcome_class(outcome)>{verdict_label(probe, outcome)}</span> }
+    view! {
+        <span class=outcome_css_classes(outcome)>{verdict_or_effect_label(probe, outcome)}</span>
+    }
 }
 
 /// Returns the CSS classes of an outcome; none if scores are missing.
-pub(crate) fn outcome_class(outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn outcome_css_classes(outcome: Option<ClaimOutcome>) -> &'static str {
     match outcome {
-        Some(Outcome::Satisfied) => "verdict ok",
-        Some(Outcome::Tied) => "verdict tie",
-        Some(Outcome::Violated) => "verdict bad",
+        Some(ClaimOutcome::Satisfied) => "verdict ok",
+        Some(ClaimOutcome::Tied) => "verdict tie",
+        Some(ClaimOutcome::Violated) => "verdict bad",
         None => "verdict wait",
     }
 }
 
 /// Returns the effect of a sample: +1 if its first document is preferred, −1 if its second is.
-pub(crate) fn effect_label(outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn sample_effect_label(outcome: Option<ClaimOutcome>) -> &'static str {
     match outcome {
-        Some(Outcome::Satisfied) => "+1",
-        Some(Outcome::Tied) => "0",
-        Some(Outcome::Violated) => "−1",
+        Some(ClaimOutcome::Satisfied) => "+1",
+        Some(ClaimOutcome::Tied) => "0",
+        Some(ClaimOutcome::Violated) => "−1",
         None => "–",
     }
 }
 
 /// Returns the label of an outcome: a verdict for an axiom, and an effect for a behavioral test,
 /// where neither document should be preferred.
-pub(crate) fn verdict_label(probe: Probe, outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn verdict_or_effect_label(probe: Probe, outcome: Option<ClaimOutcome>) -> &'static str {
     match outcome {
-        _ if probe.is_axiom() => outcome_label(outcome),
-        Some(Outcome::Satisfied) => "positive",
-        Some(Outcome::Tied) => "neutral",
-        Some(Outcome::Violated) => "negative",
-        None => outcome_label(None),
+        _ if probe.is_axiom() => axiom_outcome_label(outcome),
+        Some(ClaimOutcome::Satisfied) => "positive",
+        Some(ClaimOutcome::Tied) => "neutral",
+        Some(ClaimOutcome::Violated) => "negative",
+        None => axiom_outcome_label(None),
     }
 }
 
 /// Returns the label of an outcome for an axiom.
-pub(crate) fn outcome_label(outcome: Option<Outcome>) -> &'static str {
+pub(crate) fn axiom_outcome_label(outcome: Option<ClaimOutcome>) -> &'static str {
     match outcome {
-        Some(Outcome::Satisfied) => "satisfied",
-        Some(Outcome::Tied) => "tied",
-        Some(Outcome::Violated) => "violated",
+        Some(ClaimOutcome::Satisfied) => "satisfied",
+        Some(ClaimOutcome::Tied) => "tied",
+        Some(ClaimOutcome::Violated) => "violated",
         None => "not scored",
     }
 }

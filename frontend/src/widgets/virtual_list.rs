@@ -16,7 +16,7 @@ const OVERSCAN_ROWS: u64 = 6;
 
 /// The visible part of the list.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct VisibleRows {
+pub(crate) struct VisibleListRows {
     /// The number of rows.
     n_rows: u64,
     /// The height of the view, in pixels.
@@ -25,7 +25,7 @@ pub(crate) struct VisibleRows {
     scroll_top: f64,
 }
 
-impl VisibleRows {
+impl VisibleListRows {
     /// Returns the height of all rows, or the maximum that a browser can render.
     fn total_height(&self) -> f64 {
         (self.n_rows as f64 * ROW).min(MAX_HEIGHT)
@@ -93,7 +93,7 @@ pub(crate) fn VirtualList(
     current: RwSignal<u64>,
     /// Receives the range of rendered rows, for fetching them.
     seen: RwSignal<(u64, u64)>,
-    /// Renders a row, whose only link must have the id of [`row_id`].
+    /// Renders a row, whose only link must have the id of [`row_link_id`].
     row: Callback<u64, AnyView>,
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
@@ -113,7 +113,7 @@ pub(crate) fn VirtualList(
     });
     let window = move || {
         let (top, height) = scrolled.get();
-        VisibleRows {
+        VisibleListRows {
             n_rows: n.get(),
             height,
             scroll_top: top,
@@ -154,14 +154,14 @@ pub(crate) fn VirtualList(
         event.prevent_default();
         go(to);
     };
-    crate::keyboard::on_key(move |key| {
+    crate::keyboard::on_key_press(move |key| {
         let now = current.get_untracked();
         match key {
             "j" => go(now + u64::from(has_focus(now))),
             "k" => go(now.saturating_sub(1)),
-            _ => return crate::keyboard::KeyOutcome::Ignored,
+            _ => return crate::keyboard::KeyPressOutcome::Ignored,
         }
-        crate::keyboard::KeyOutcome::Handled
+        crate::keyboard::KeyPressOutcome::Handled
     });
     let children = move |at: u64| {
         let place = move || format!("translateY({:.1}px)", window().row_top(at));
@@ -201,12 +201,12 @@ pub(crate) fn VirtualList(
 }
 
 /// Returns the id of the link of a row.
-pub(crate) fn row_id(row: u64) -> String {
+pub(crate) fn row_link_id(row: u64) -> String {
     format!("row-{row}")
 }
 
 fn focus_on(row: u64) {
-    let found = document().get_element_by_id(&row_id(row));
+    let found = document().get_element_by_id(&row_link_id(row));
     if let Some(link) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         let _ = link.focus();
     }
@@ -215,7 +215,7 @@ fn focus_on(row: u64) {
 fn has_focus(row: u64) -> bool {
     document()
         .active_element()
-        .is_some_and(|it| it.id() == row_id(row))
+        .is_some_and(|it| it.id() == row_link_id(row))
 }
 
 #[cfg(test)]
@@ -224,14 +224,14 @@ mod tests {
 
     #[test]
     fn only_rows_in_view_and_some_around_them_exist() {
-        let window = VisibleRows {
+        let window = VisibleListRows {
             n_rows: 1000,
             height: 560.0,
             scroll_top: 5600.0,
         };
         assert_eq!(window.rows(), (94, 118));
         assert_eq!(
-            VisibleRows {
+            VisibleListRows {
                 scroll_top: 0.0,
                 ..window
             }
@@ -239,7 +239,7 @@ mod tests {
             (0, 18)
         );
         assert_eq!(
-            VisibleRows {
+            VisibleListRows {
                 n_rows: 3,
                 scroll_top: 0.0,
                 ..window
@@ -248,7 +248,7 @@ mod tests {
             (0, 3)
         );
         assert_eq!(
-            VisibleRows {
+            VisibleListRows {
                 n_rows: 0,
                 scroll_top: 0.0,
                 ..window
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_row_out_of_view_is_scrolled_to_the_nearer_edge() {
-        let window = VisibleRows {
+        let window = VisibleListRows {
             n_rows: 1000,
             height: 560.0,
             scroll_top: 5600.0,
@@ -272,18 +272,18 @@ mod tests {
 
     #[test]
     fn millions_of_rows_are_squeezed_and_the_last_can_be_reached() {
-        let start = VisibleRows {
+        let start = VisibleListRows {
             n_rows: 25_500_000,
             height: 560.0,
             scroll_top: 0.0,
         };
-        let end = VisibleRows {
+        let end = VisibleListRows {
             scroll_top: start.total_height() - start.height,
             ..start
         };
         assert_eq!(start.rows().0, 0);
         assert_eq!(end.rows().1, 25_500_000);
-        let there = VisibleRows {
+        let there = VisibleListRows {
             scroll_top: start.scroll_target(12_000_000).unwrap(),
             ..start
         };

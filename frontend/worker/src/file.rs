@@ -18,18 +18,18 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync};
 
 use crate::messages::{self, ProgressReporter};
-use crate::study_requests::error_to_problem;
+use crate::study_requests::to_error_response;
 
 /// A file that was read.
 pub(crate) struct LoadedFile {
     /// The summary that the page shows.
     pub(crate) summary: FileSummary,
     /// The content of the file.
-    pub(crate) content: FileContent,
+    pub(crate) content: CollectionFileContent,
 }
 
 /// The content of a file: documents, queries, qrels, a run, word vectors, splits or pairs.
-pub(crate) enum FileContent {
+pub(crate) enum CollectionFileContent {
     /// The documents of a corpus.
     Documents(Vec<Document>),
     /// Queries.
@@ -46,10 +46,10 @@ pub(crate) enum FileContent {
     Pairs(Vec<DocumentPair>),
 }
 
-impl FileContent {
+impl CollectionFileContent {
     /// Returns where the queries of document pairs come from; none for other files.
     fn queries(&self) -> Option<TransferQuerySource> {
-        let FileContent::Pairs(pairs) = self else {
+        let CollectionFileContent::Pairs(pairs) = self else {
             return None;
         };
         let has_query =
@@ -62,13 +62,13 @@ impl FileContent {
 }
 
 /// Reads a file to its end.
-pub(crate) fn read_file(
+pub(crate) fn read_collection_file(
     number: u64,
     name: &str,
     kind: Option<FileKind>,
     file: &File,
 ) -> Result<LoadedFile, ErrorResponse> {
-    let began = messages::now_ms();
+    let began = messages::ms_since_worker_start();
     let of = file.size() as u64;
     let mut clock = ProgressReporter::new(number);
     let mut progress = move |done: u64| {
@@ -76,31 +76,33 @@ pub(crate) fn read_file(
     };
     let kind = match kind {
         Some(kind) => kind,
-        None => detect_kind(name, file).map_err(error_to_problem)?,
+        None => detect_kind(name, file).map_err(to_error_response)?,
     };
     let bytes = BlobReader::of(file);
     let (holds, reading) = match kind {
-        FileKind::CorpusJsonl => beir::read_corpus(name, bytes, &mut progress).map(docs),
-        FileKind::PassagesTsv => tsv::read_passages(name, bytes, &mut progress).map(docs),
-        FileKind::DocumentsTsv => tsv::read_documents(name, bytes, &mut progress).map(docs),
-        FileKind::DocumentLines => tsv::read_plain_text(name, bytes, &mut progress).map(docs),
-        FileKind::QueriesJsonl => beir::read_queries(name, bytes, &mut progress).map(queries),
-        FileKind::Topics => topics::read_topics(name, bytes, &mut progress).map(queries),
+        FileKind::CorpusJsonl => beir::read_beir_documents(name, bytes, &mut progress).map(docs),
+        FileKind::PassagesTsv => tsv::read_msmarco_passages(name, bytes, &mut progress).map(docs),
+        FileKind::DocumentsTsv => tsv::read_msmarco_documents(name, bytes, &mut progress).map(docs),
+        FileKind::DocumentLines => {
+            tsv::read_plain_text_passages(name, bytes, &mut progress).map(docs)
+        }
+        FileKind::QueriesJsonl => beir::read_beir_queries(name, bytes, &mut progress).map(queries),
+        FileKind::Topics => topics::read_trec_topics(name, bytes, &mut progress).map(queries),
         FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
-            .map(|(it, reading)| (FileContent::Qrels(it), reading)),
+            .map(|(it, reading)| (CollectionFileContent::Qrels(it), reading)),
         FileKind::Run => trec::read_run(name, bytes, &mut progress)
-            .map(|(it, reading)| (FileContent::Run(it), reading)),
+            .map(|(it, reading)| (CollectionFileContent::Run(it), reading)),
         FileKind::Vectors => shared::word_vectors::read_word_vectors(name, bytes, &mut progress)
-            .map(|(it, reading)| (FileContent::Vectors(Arc::new(it)), reading)),
-        FileKind::Splits => tsv::read_splits(name, bytes, &mut progress)
-            .map(|(it, reading)| (FileContent::Splits(it), reading)),
+            .map(|(it, reading)| (CollectionFileContent::Vectors(Arc::new(it)), reading)),
+        FileKind::Splits => tsv::read_query_splits(name, bytes, &mut progress)
+            .map(|(it, reading)| (CollectionFileContent::Splits(it), reading)),
         FileKind::PreferencePairs | FileKind::SymmetricPairs => {
-            document_pairs::read_pairs(name, bytes, &mut progress)
-                .map(|(it, reading)| (FileContent::Pairs(it), reading))
+            document_pairs::read_document_pairs(name, bytes, &mut progress)
+                .map(|(it, reading)| (CollectionFileContent::Pairs(it), reading))
         }
     }
-    .map_err(error_to_problem)?;
-    let took_ms = messages::now_ms() - began;
+    .map_err(to_error_response)?;
+    let took_ms = messages::ms_since_worker_start() - began;
     let read = FileSummary {
         name: name.to_owned(),
         kind,
@@ -116,15 +118,18 @@ pub(crate) fn read_file(
 }
 
 /// Reads the documents of all files in an array.
-pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Document>, ErrorResponse> {
+pub(crate) fn read_documents_of_files(
+    number: u64,
+    files: &JsValue,
+) -> Result<Vec<Document>, ErrorResponse> {
     let mut all = Vec::new();
     for file in Array::from(files) {
         let file: File = file.unchecked_into();
         let name = file.name();
-        match read_file(number, &name, None, &file)?.content {
-            FileContent::Documents(docs) => all.extend(docs),
+        match read_collection_file(number, &name, None, &file)?.content {
+            CollectionFileContent::Documents(docs) => all.extend(docs),
             _ => {
-                return Err(error_to_problem(Error::file(
+                return Err(to_error_response(Error::unreadable_file(
                     &name,
                     "contains no documents; add a corpus",
                 )));
@@ -135,7 +140,7 @@ pub(crate) fn read_documents(number: u64, files: &JsValue) -> Result<Vec<Documen
 }
 
 /// Reads a score file to its end.
-pub(crate) fn read_scores(
+pub(crate) fn read_score_file(
     number: u64,
     name: &str,
     file: &File,
@@ -145,7 +150,7 @@ pub(crate) fn read_scores(
     let mut progress = move |done: u64| {
         let _ = clock.report(WorkerStage::Read, done, of, None);
     };
-    trec::read_scores(name, BlobReader::of(file), &mut progress).map_err(error_to_problem)
+    trec::read_imported_scores(name, BlobReader::of(file), &mut progress).map_err(to_error_response)
 }
 
 /// The number of lines that decide the kind of a file.
@@ -168,18 +173,19 @@ fn detect_kind(name: &str, file: &File) -> Result<FileKind, Error> {
         }
     }
     if first.iter().all(|it| it.trim().is_empty()) {
-        return Err(Error::file(name, "the file is empty"));
+        return Err(Error::unreadable_file(name, "the file is empty"));
     }
-    crate::file_kind::detect(name, &first)
-        .ok_or_else(|| Error::file(name, "File type not recognized; set it under \"Type\"."))
+    crate::file_kind::detect_file_kind(name, &first).ok_or_else(|| {
+        Error::unreadable_file(name, "File type not recognized; set it under \"Type\".")
+    })
 }
 
-fn docs<R>((docs, reading): (Vec<Document>, R)) -> (FileContent, R) {
-    (FileContent::Documents(docs), reading)
+fn docs<R>((docs, reading): (Vec<Document>, R)) -> (CollectionFileContent, R) {
+    (CollectionFileContent::Documents(docs), reading)
 }
 
-fn queries<R>((queries, reading): (Vec<Query>, R)) -> (FileContent, R) {
-    (FileContent::Queries(queries), reading)
+fn queries<R>((queries, reading): (Vec<Query>, R)) -> (CollectionFileContent, R) {
+    (CollectionFileContent::Queries(queries), reading)
 }
 
 /// Reads the bytes of a file from the browser in chunks.

@@ -3,7 +3,7 @@
 use shared::api::worker::FileKind;
 
 /// Returns the kind of a file, if it can be detected.
-pub(crate) fn detect(name: &str, lines: &[String]) -> Option<FileKind> {
+pub(crate) fn detect_file_kind(name: &str, lines: &[String]) -> Option<FileKind> {
     let name = name.to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
     let about_queries = ["quer", "topic", "question"]
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn check(name: &str, line: &str, kind: Option<FileKind>) {
-        assert_eq!(detect(name, &[line.to_owned()]), kind, "{name}");
+        assert_eq!(detect_file_kind(name, &[line.to_owned()]), kind, "{name}");
     }
 
     #[test]
@@ -159,14 +159,20 @@ mod tests {
         let row = format!("the {}", ["0.25"; 50].join(" "));
         check("glove.6B.50d.txt", &row, Some(FileKind::Vectors));
         let lines = ["2 3".to_owned(), "the 1 0 -1".to_owned()];
-        assert_eq!(detect("words.txt", &lines), Some(FileKind::Vectors));
-        assert_eq!(detect("words.bin", &lines[..1]), Some(FileKind::Vectors));
-        assert_eq!(detect("pairs.tsv", &lines[..1]), None);
+        assert_eq!(
+            detect_file_kind("words.txt", &lines),
+            Some(FileKind::Vectors)
+        );
+        assert_eq!(
+            detect_file_kind("words.bin", &lines[..1]),
+            Some(FileKind::Vectors)
+        );
+        assert_eq!(detect_file_kind("pairs.tsv", &lines[..1]), None);
     }
 
     #[test]
     fn what_cannot_be_told_is_asked() {
         check("data.bin", "?", None);
-        assert_eq!(detect("corpus.jsonl", &[]), None);
+        assert_eq!(detect_file_kind("corpus.jsonl", &[]), None);
     }
 }

@@ -15,14 +15,14 @@ const STORE: &str = "studies";
 const KEY: &str = "local";
 
 /// Stores the JSON of the local study.
-pub(crate) async fn save(study: &str) {
+pub(crate) async fn store_study_json(study: &str) {
     if let Err(reason) = put(study).await {
         web_sys::console::warn_2(&"The local study could not be stored:".into(), &reason);
     }
 }
 
 /// Returns the JSON of the local study, if there is one.
-pub(crate) async fn load() -> Option<String> {
+pub(crate) async fn load_study_json() -> Option<String> {
     get().await.unwrap_or_else(|reason| {
         web_sys::console::warn_2(&"The local study could not be loaded:".into(), &reason);
         None
@@ -30,7 +30,7 @@ pub(crate) async fn load() -> Option<String> {
 }
 
 /// Deletes the local study from the browser's database; errors are ignored.
-pub(crate) async fn clear() {
+pub(crate) async fn delete_local_study() {
     let _ = delete().await;
 }
 
@@ -54,7 +54,7 @@ async fn delete() -> Result<(), JsValue> {
 }
 
 async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsValue> {
-    let factory = messages::worker_scope()
+    let factory = messages::worker_global_scope()
         .indexed_db()?
         .ok_or(JsValue::NULL)?;
     let open: IdbOpenDbRequest = factory.open_with_u32(DATABASE, 1)?;

@@ -36,10 +36,10 @@ fn main() {
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
         wasm_bindgen_futures::spawn_local(handle_message(event.data()));
     });
-    messages::worker_scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    messages::worker_global_scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // The listener stays for as long as the worker lives.
     on_message.forget();
-    messages::post_message(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
+    messages::post_task_message(0, &WorkerResponse::Ready, &JsValue::UNDEFINED);
 }
 
 /// Handles one message of the page.
@@ -51,8 +51,8 @@ async fn handle_message(message: JsValue) {
     };
     let number = envelope.id;
     match run_request(number, envelope.body, message.get(1)).await {
-        Ok((tell, beside)) => messages::post_message(number, &tell, &beside),
-        Err(problem) => messages::post_message(
+        Ok((tell, beside)) => messages::post_task_message(number, &tell, &beside),
+        Err(problem) => messages::post_task_message(
             number,
             &WorkerResponse::Failed(problem),
             &JsValue::UNDEFINED,
@@ -78,7 +78,7 @@ async fn run_request(
     let silent = |tell: WorkerResponse| Ok((tell, JsValue::UNDEFINED));
     match ask {
         WorkerRequest::ReadFile { name, kind } => {
-            let kept = file::read_file(number, &name, kind, &file()?)?;
+            let kept = file::read_collection_file(number, &name, kind, &file()?)?;
             let read = kept.summary.clone();
             STATE.with_borrow_mut(|it| it.files.insert(name, kept));
             silent(WorkerResponse::FileRead(read))
@@ -90,9 +90,9 @@ async fn run_request(
         WorkerRequest::CreateStudy {
             definition,
             date: made,
-        } => silent(state::make_local_study(number, *definition, made).await?),
+        } => silent(state::create_local_study(number, *definition, made).await?),
         WorkerRequest::TrainVectors { analyzer, settings } => {
-            train::train(number, analyzer, settings).await
+            train::train_word_vectors(number, analyzer, settings).await
         }
         WorkerRequest::LoadStudy { study, file } => {
             let tell = STATE.with_borrow_mut(|it| it.load_study(study, &file, &text()?))?;
@@ -102,15 +102,15 @@ async fn run_request(
             silent(tell)
         }
         WorkerRequest::RestoreTexts { study } => {
-            let docs = file::read_documents(number, &beside)?;
-            STATE.with_borrow_mut(|it| it.restore(&study, &docs))?;
+            let docs = file::read_documents_of_files(number, &beside)?;
+            STATE.with_borrow_mut(|it| it.restore_study_texts(&study, &docs))?;
             if study == LOCAL_STUDY {
                 state::store_local_study().await;
             }
             silent(WorkerResponse::Done)
         }
         WorkerRequest::CallEndpoint { path, request } if path == ManipulateTextRequest::PATH => {
-            let reply = study_requests::answer_manipulate(&request)?;
+            let reply = study_requests::answer_manipulation_request(&request)?;
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
         WorkerRequest::CallEndpoint { path, request } if path == GetPublishedTableRequest::PATH => {
@@ -118,13 +118,13 @@ async fn run_request(
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
         WorkerRequest::CallEndpoint { path, request } => {
-            let study = study_requests::study_name(&request)?;
-            if let Some(runs) =
-                study_requests::compared_runs(&path, &request)?.filter(|_| study == LOCAL_STUDY)
+            let study = study_requests::study_name_of_request(&request)?;
+            if let Some(runs) = study_requests::runs_compared_by_request(&path, &request)?
+                .filter(|_| study == LOCAL_STUDY)
             {
                 let reply = STATE.with_borrow(|it| {
-                    let source = run_comparison::compare_runs(it, &runs)?;
-                    study_requests::answer_for_runs(&source, &path, &request)
+                    let source = run_comparison::build_run_comparison_input(it, &runs)?;
+                    study_requests::answer_run_comparison(&source, &path, &request)
                 })?;
                 return Ok((WorkerResponse::Payload, JsValue::from_str(&reply)));
             }
@@ -136,7 +136,7 @@ async fn run_request(
                     .studies
                     .get(&study)
                     .ok_or_else(|| study_not_loaded(&study))?;
-                study_requests::answer(held, &path, &request)
+                study_requests::answer_study_request(held, &path, &request)
             })?;
             Ok((WorkerResponse::Payload, JsValue::from_str(&reply)))
         }
@@ -144,20 +144,23 @@ async fn run_request(
             state::restore_local_study().await?;
             silent(
                 STATE
-                    .with_borrow(|it| it.local_summary())
+                    .with_borrow(|it| it.summarize_local_study())
                     .map_or(WorkerResponse::Done, WorkerResponse::StudyReady),
             )
         }
         WorkerRequest::ExportStudy => {
             state::restore_local_study().await?;
-            let text = STATE.with_borrow(|it| it.local().map(study_requests::export))?;
-            Ok((WorkerResponse::Payload, messages::text_blob(&text)?))
+            let text =
+                STATE.with_borrow(|it| it.local_study().map(study_requests::study_to_json))?;
+            Ok((WorkerResponse::Payload, messages::create_text_blob(&text)?))
         }
         WorkerRequest::ExportPairs => {
             state::restore_local_study().await?;
-            let lines =
-                STATE.with_borrow(|it| it.local_with_texts().map(study_requests::pair_lines))?;
-            Ok((WorkerResponse::Payload, messages::text_blob(&lines)?))
+            let lines = STATE.with_borrow(|it| {
+                it.local_study_with_texts()
+                    .map(study_requests::pairs_to_json_lines)
+            })?;
+            Ok((WorkerResponse::Payload, messages::create_text_blob(&lines)?))
         }
         WorkerRequest::BuildJob {
             model: ranker,
@@ -165,21 +168,21 @@ async fn run_request(
         } => {
             state::restore_local_study().await?;
             let job = STATE.with_borrow(|it| {
-                it.local_with_texts()
-                    .map(|it| study_requests::job(it, ranker, title))
+                it.local_study_with_texts()
+                    .map(|it| study_requests::scoring_job_request(it, ranker, title))
             })?;
-            Ok((WorkerResponse::Payload, messages::text_blob(&job)?))
+            Ok((WorkerResponse::Payload, messages::create_text_blob(&job)?))
         }
         WorkerRequest::AddJobScores { hash_prefix: of } => {
             state::restore_local_study().await?;
             let text = text()?;
-            let tell = STATE.with_borrow_mut(|it| it.merge_job_scores(&of, &text))?;
+            let tell = STATE.with_borrow_mut(|it| it.add_job_scores(&of, &text))?;
             state::store_local_study().await;
             silent(tell)
         }
         WorkerRequest::AddScoreFile { name } => {
             state::restore_local_study().await?;
-            let scores = file::read_scores(number, &name, &file()?)?;
+            let scores = file::read_score_file(number, &name, &file()?)?;
             let tell = STATE.with_borrow_mut(|it| it.add_uploaded_scores(&name, &scores))?;
             state::store_local_study().await;
             silent(tell)
@@ -190,7 +193,7 @@ async fn run_request(
         }
         WorkerRequest::Clear => {
             STATE.with_borrow_mut(|it| *it = WorkerState::default());
-            local_study_store::clear().await;
+            local_study_store::delete_local_study().await;
             silent(WorkerResponse::Done)
         }
     }

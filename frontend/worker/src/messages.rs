@@ -8,12 +8,12 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, DedicatedWorkerGlobalScope};
 
 /// Returns the global scope of the web worker in which this code runs.
-pub(crate) fn worker_scope() -> DedicatedWorkerGlobalScope {
+pub(crate) fn worker_global_scope() -> DedicatedWorkerGlobalScope {
     js_sys::global().unchecked_into()
 }
 
 /// Sends a message about the task with this number to the page.
-pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue) {
+pub(crate) fn post_task_message(number: u64, says: &WorkerResponse, beside: &JsValue) {
     let envelope = WorkerMessage {
         id: number,
         body: says,
@@ -21,11 +21,11 @@ pub(crate) fn post_message(number: u64, says: &WorkerResponse, beside: &JsValue)
     let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
     let message = Array::of2(&JsValue::from_str(&json), beside);
     // This cannot fail, since texts and blobs can always be cloned.
-    let _ = worker_scope().post_message(&message);
+    let _ = worker_global_scope().post_message(&message);
 }
 
 /// Creates a blob with a text that the page passes on without reading it.
-pub(crate) fn text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
+pub(crate) fn create_text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
     let parts = Array::of1(&JsValue::from_str(text));
     let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
         let error = "The browser does not have enough memory for these documents. Use fewer \
@@ -36,14 +36,16 @@ pub(crate) fn text_blob(text: &str) -> Result<JsValue, ErrorResponse> {
 }
 
 /// Returns the time in milliseconds since the worker started.
-pub(crate) fn now_ms() -> f64 {
-    worker_scope().performance().map_or(0.0, |it| it.now())
+pub(crate) fn ms_since_worker_start() -> f64 {
+    worker_global_scope()
+        .performance()
+        .map_or(0.0, |it| it.now())
 }
 
 /// Yields to the event loop once, so that pending messages to the worker are handled.
-pub(crate) async fn yield_now() {
+pub(crate) async fn yield_to_event_loop() {
     let wait = Promise::new(&mut |resolve, _| {
-        let _ = worker_scope().set_timeout_with_callback(&resolve);
+        let _ = worker_global_scope().set_timeout_with_callback(&resolve);
     });
     let _ = JsFuture::from(wait).await;
 }
@@ -76,8 +78,8 @@ impl ProgressReporter {
         done: u64,
         of: u64,
         found: Option<u64>,
-    ) -> ReportOutcome {
-        let now = now_ms();
+    ) -> ProgressReportOutcome {
+        let now = ms_since_worker_start();
         let began = match self.stage {
             Some((before, began)) if before == stage => began,
             Some(_) | None => {
@@ -87,7 +89,7 @@ impl ProgressReporter {
             }
         };
         if now - self.last_report_ms < Self::REPORT_INTERVAL_MS && done < of {
-            return ReportOutcome::Skipped;
+            return ProgressReportOutcome::Skipped;
         }
         self.last_report_ms = now;
         let seconds = (now - began) / 1000.0;
@@ -105,18 +107,18 @@ impl ProgressReporter {
             remaining_s: left_s,
             n_instances: found,
         };
-        post_message(
+        post_task_message(
             self.number,
             &WorkerResponse::Progress(progress),
             &JsValue::UNDEFINED,
         );
-        ReportOutcome::Sent
+        ProgressReportOutcome::Sent
     }
 }
 
 /// Whether a report was sent to the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReportOutcome {
+pub(crate) enum ProgressReportOutcome {
     /// The report was sent; the task should yield now.
     Sent,
     /// The last report was a moment ago.

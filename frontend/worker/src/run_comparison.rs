@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 use shared::api::ErrorResponse;
 use shared::api::worker::LOCAL_STUDY;
 use shared::collection::{Document, Qrels, Query, Run, text_hash};
-use shared::compare::{ComparisonInput, describe_run, run_option};
+use shared::compare::{RankerComparisonInput, ranker_info_of_run, selectable_ranker_from_run};
 use shared::text::Tokenizer;
 
-use crate::file::FileContent;
+use crate::file::CollectionFileContent;
 use crate::state::{WorkerState, require_unique_ids};
 
 /// Returns the input of a comparison of two runs, by the names of their files.
-pub(crate) fn compare_runs<'a>(
+pub(crate) fn build_run_comparison_input<'a>(
     bench: &'a WorkerState,
     files: &[String; 2],
-) -> Result<ComparisonInput<'a>, ErrorResponse> {
+) -> Result<RankerComparisonInput<'a>, ErrorResponse> {
     let both = [find_run(bench, &files[0])?, find_run(bench, &files[1])?];
     let mut docs: Vec<&Document> = Vec::new();
     let mut queries: Vec<&Query> = Vec::new();
     let mut qrels = Qrels::default();
     for kept in bench.files.values() {
         match &kept.content {
-            FileContent::Documents(of) => docs.extend(of),
-            FileContent::Queries(of) => queries.extend(of),
-            FileContent::Qrels(of) => qrels.merge(of),
-            FileContent::Run(_)
-            | FileContent::Vectors(_)
-            | FileContent::Splits(_)
-            | FileContent::Pairs(_) => (),
+            CollectionFileContent::Documents(of) => docs.extend(of),
+            CollectionFileContent::Queries(of) => queries.extend(of),
+            CollectionFileContent::Qrels(of) => qrels.merge(of),
+            CollectionFileContent::Run(_)
+            | CollectionFileContent::Vectors(_)
+            | CollectionFileContent::Splits(_)
+            | CollectionFileContent::Pairs(_) => (),
         }
     }
     require_unique_ids("document", docs.iter().map(|it| it.id.as_str()))?;
@@ -43,11 +43,11 @@ pub(crate) fn compare_runs<'a>(
         .files
         .iter()
         .filter_map(|(name, kept)| match &kept.content {
-            FileContent::Run(run) => Some(run_option(name, run)),
+            CollectionFileContent::Run(run) => Some(selectable_ranker_from_run(name, run)),
             _ => None,
         });
     let names: Vec<&str> = bench.files.keys().map(String::as_str).collect();
-    Ok(ComparisonInput {
+    Ok(RankerComparisonInput {
         name: LOCAL_STUDY.to_owned(),
         title: "Runs on the Workbench".to_owned(),
         content_hash: text_hash(&names.join("\n")),
@@ -58,8 +58,8 @@ pub(crate) fn compare_runs<'a>(
         queries,
         qrels: Cow::Owned(qrels),
         rankers: [
-            describe_run(&files[0], both[0]),
-            describe_run(&files[1], both[1]),
+            ranker_info_of_run(&files[0], both[0]),
+            ranker_info_of_run(&files[1], both[1]),
         ],
         runs: both.map(Cow::Borrowed),
         choices: choices.collect(),
@@ -71,7 +71,7 @@ pub(crate) fn compare_runs<'a>(
 
 fn find_run<'a>(bench: &'a WorkerState, file: &str) -> Result<&'a Run, ErrorResponse> {
     match bench.files.get(file).map(|it| &it.content) {
-        Some(FileContent::Run(run)) => Ok(run),
+        Some(CollectionFileContent::Run(run)) => Ok(run),
         Some(_) | None => Err(setting_problem(&format!(
             "There is no run `{file}`. Files are lost when the page closes; add the file in the \
              Workbench again."

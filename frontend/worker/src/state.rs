@@ -6,21 +6,23 @@ use std::sync::Arc;
 use shared::api::ErrorResponse;
 use shared::api::worker::{LOCAL_STUDY, LocalStudySummary, WorkerResponse, WorkerStage};
 use shared::collection::QuerySplits;
-use shared::collection::trec::{ImportedScores, UnknownIds};
+use shared::collection::trec::{ImportedScores, UnknownCollectionIds};
 use shared::collection::{Collection, Document, Run};
 use shared::error::Error;
-use shared::probe::PoolSpec;
-use shared::probe::transfer::TransferSet;
+use shared::probe::CandidatePoolSpec;
+use shared::probe::transfer::TransferPairSet;
 use shared::rank::LexicalRanker;
-use shared::score::Scores;
+use shared::score::RankerPairScores;
 use shared::study::build::{StudyInputs, make_study};
-use shared::study::preparation::{self, InputFiles, ShardExecutor, StudyProgress};
-use shared::study::{Study, StudyDefinition, TransferFile};
+use shared::study::preparation::{
+    self, InputFileContents, ShardExecutor, StudyPreparationProgress,
+};
+use shared::study::{Study, StudyDefinition, TransferSetFile};
 use shared::word_vectors::WordVectors;
 
-use crate::file::{FileContent, LoadedFile};
-use crate::messages::{self, ProgressReporter, ReportOutcome};
-use crate::study_requests::{self, error_to_problem};
+use crate::file::{CollectionFileContent, LoadedFile};
+use crate::messages::{self, ProgressReportOutcome, ProgressReporter};
+use crate::study_requests::{self, to_error_response};
 use crate::{STATE, local_study_store, study_not_loaded};
 
 /// The files that the worker has read and the studies that it has loaded.
@@ -47,30 +49,34 @@ enum RecallState {
 
 impl WorkerState {
     /// Returns the local study, or an error if there is none.
-    pub(crate) fn local(&self) -> Result<&Study, ErrorResponse> {
+    pub(crate) fn local_study(&self) -> Result<&Study, ErrorResponse> {
         self.studies
             .get(LOCAL_STUDY)
             .ok_or_else(|| study_not_loaded(LOCAL_STUDY))
     }
 
     /// Returns the local study if it has its texts.
-    pub(crate) fn local_with_texts(&self) -> Result<&Study, ErrorResponse> {
-        let study = self.local()?;
-        study.require_texts().map_err(error_to_problem)?;
+    pub(crate) fn local_study_with_texts(&self) -> Result<&Study, ErrorResponse> {
+        let study = self.local_study()?;
+        study.ensure_texts_available().map_err(to_error_response)?;
         Ok(study)
     }
 
     /// Restores the texts of a study.
-    pub(crate) fn restore(&mut self, name: &str, copy: &[Document]) -> Result<(), ErrorResponse> {
+    pub(crate) fn restore_study_texts(
+        &mut self,
+        name: &str,
+        copy: &[Document],
+    ) -> Result<(), ErrorResponse> {
         let study = self
             .studies
             .get_mut(name)
             .ok_or_else(|| study_not_loaded(name))?;
-        study.restore_texts(copy).map_err(error_to_problem)
+        study.restore_texts(copy).map_err(to_error_response)
     }
 
     /// Returns a summary of the local study, if there is one.
-    pub(crate) fn local_summary(&self) -> Option<LocalStudySummary> {
+    pub(crate) fn summarize_local_study(&self) -> Option<LocalStudySummary> {
         self.studies
             .get(LOCAL_STUDY)
             .map(|study| LocalStudySummary {
@@ -91,7 +97,7 @@ impl WorkerState {
         file: &str,
         text: &str,
     ) -> Result<WorkerResponse, ErrorResponse> {
-        let mut study = Study::from_json(file, text).map_err(error_to_problem)?;
+        let mut study = Study::from_json(file, text).map_err(to_error_response)?;
         study.definition.name.clone_from(&name);
         let local = name == LOCAL_STUDY;
         self.studies.insert(name, study);
@@ -101,23 +107,23 @@ impl WorkerState {
         self.memory = RecallState::Loaded;
         self.messages.clear();
         Ok(self
-            .local_summary()
+            .summarize_local_study()
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
     /// Adds the scores of a job to the study whose hash begins with `of`.
-    pub(crate) fn merge_job_scores(
+    pub(crate) fn add_job_scores(
         &mut self,
         of: &str,
         text: &str,
     ) -> Result<WorkerResponse, ErrorResponse> {
-        let study = self.local()?;
+        let study = self.local_study()?;
         if !study.instances_hash.starts_with(of) {
             let error = "These scores belong to another study than the one on the Workbench. \
                  Recreate that study to add them.";
             return Err(ErrorResponse::new(error, "conflict"));
         }
-        let scores = study_requests::job_scores(study, text)?;
+        let scores = study_requests::parse_job_scores(study, text)?;
         self.add_scores(scores)
     }
 
@@ -127,12 +133,13 @@ impl WorkerState {
         name: &str,
         brought: &ImportedScores,
     ) -> Result<WorkerResponse, ErrorResponse> {
-        let scores = study_requests::brought_scores(self.local()?, name, brought)?;
+        let scores =
+            study_requests::uploaded_scores_in_pair_order(self.local_study()?, name, brought)?;
         self.add_scores(scores)
     }
 
     /// Adds the scores of a ranker, replacing those of the same ranker.
-    fn add_scores(&mut self, scores: Scores) -> Result<WorkerResponse, ErrorResponse> {
+    fn add_scores(&mut self, scores: RankerPairScores) -> Result<WorkerResponse, ErrorResponse> {
         let study = self
             .studies
             .get_mut(LOCAL_STUDY)
@@ -150,14 +157,14 @@ impl WorkerState {
             }
         }
         Ok(self
-            .local_summary()
+            .summarize_local_study()
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady))
     }
 
     /// Returns the documents of all files.
-    pub(crate) fn documents(&self) -> Vec<Document> {
+    pub(crate) fn all_documents(&self) -> Vec<Document> {
         let held = self.files.values().filter_map(|it| match &it.content {
-            FileContent::Documents(docs) => Some(docs),
+            CollectionFileContent::Documents(docs) => Some(docs),
             _ => None,
         });
         held.flatten().cloned().collect()
@@ -169,28 +176,32 @@ impl WorkerState {
         let mut splits = QuerySplits::new();
         for kept in self.files.values() {
             match &kept.content {
-                FileContent::Documents(docs) => all.docs.extend(docs.iter().cloned()),
-                FileContent::Queries(queries) => all.queries.extend(queries.iter().cloned()),
-                FileContent::Qrels(qrels) => all.qrels.merge(qrels),
-                FileContent::Splits(of) => {
+                CollectionFileContent::Documents(docs) => all.docs.extend(docs.iter().cloned()),
+                CollectionFileContent::Queries(queries) => {
+                    all.queries.extend(queries.iter().cloned())
+                }
+                CollectionFileContent::Qrels(qrels) => all.qrels.merge(qrels),
+                CollectionFileContent::Splits(of) => {
                     splits.extend(of.iter().map(|it| (it.0.clone(), it.1.clone())));
                 }
-                FileContent::Run(_) | FileContent::Vectors(_) | FileContent::Pairs(_) => (),
+                CollectionFileContent::Run(_)
+                | CollectionFileContent::Vectors(_)
+                | CollectionFileContent::Pairs(_) => (),
             }
         }
-        all.set_splits(&splits);
+        all.set_query_splits(&splits);
         require_unique_ids("document", all.docs.iter().map(|it| it.id.as_str()))?;
         require_unique_ids("query", all.queries.iter().map(|it| it.id.as_str()))?;
         Ok(all)
     }
 
     /// Returns the run that a pool is taken from.
-    fn pool_run(&self, pool: &PoolSpec) -> Result<Option<Run>, ErrorResponse> {
-        let PoolSpec::Run { file, .. } = pool else {
+    fn pool_run(&self, pool: &CandidatePoolSpec) -> Result<Option<Run>, ErrorResponse> {
+        let CandidatePoolSpec::Run { file, .. } = pool else {
             return Ok(None);
         };
         match self.files.get(file).map(|it| &it.content) {
-            Some(FileContent::Run(run)) => Ok(Some(run.clone())),
+            Some(CollectionFileContent::Run(run)) => Ok(Some(run.clone())),
             Some(_) | None => {
                 let error =
                     format!("pool {pool}: there is no run `{file}`; add it or change the pool");
@@ -203,7 +214,7 @@ impl WorkerState {
     fn study_vectors(&self, definition: &StudyDefinition) -> Option<Arc<WordVectors>> {
         let file = definition.vectors.as_ref()?;
         match &self.files.get(file)?.content {
-            FileContent::Vectors(vectors) => Some(Arc::clone(vectors)),
+            CollectionFileContent::Vectors(vectors) => Some(Arc::clone(vectors)),
             _ => None,
         }
     }
@@ -212,10 +223,10 @@ impl WorkerState {
     fn transfer_pairs(
         &self,
         definition: &StudyDefinition,
-    ) -> Result<Vec<TransferSet>, ErrorResponse> {
-        let set = |file: &TransferFile| match self.files.get(&file.file).map(|it| &it.content) {
-            Some(FileContent::Pairs(pairs)) => Ok(TransferSet {
-                transfer: file.transfer().map_err(error_to_problem)?,
+    ) -> Result<Vec<TransferPairSet>, ErrorResponse> {
+        let set = |file: &TransferSetFile| match self.files.get(&file.file).map(|it| &it.content) {
+            Some(CollectionFileContent::Pairs(pairs)) => Ok(TransferPairSet {
+                transfer: file.dataset_transfer_test().map_err(to_error_response)?,
                 query_source: file.query_source,
                 pairs: pairs.clone(),
             }),
@@ -232,13 +243,21 @@ impl WorkerState {
         let files = self.files.iter();
         let said = files.filter_map(|(name, kept)| {
             let unknown = match &kept.content {
-                FileContent::Qrels(qrels) => UnknownIds::in_qrels(qrels, collection),
-                FileContent::Run(run) => UnknownIds::in_run(run, collection),
-                FileContent::Documents(_) | FileContent::Queries(_) | FileContent::Vectors(_) => {
+                CollectionFileContent::Qrels(qrels) => {
+                    UnknownCollectionIds::find_in_qrels(qrels, collection)
+                }
+                CollectionFileContent::Run(run) => {
+                    UnknownCollectionIds::find_in_run(run, collection)
+                }
+                CollectionFileContent::Documents(_)
+                | CollectionFileContent::Queries(_)
+                | CollectionFileContent::Vectors(_) => {
                     return None;
                 }
-                FileContent::Pairs(_) => return None,
-                FileContent::Splits(splits) => UnknownIds::in_splits(splits, collection),
+                CollectionFileContent::Pairs(_) => return None,
+                CollectionFileContent::Splits(splits) => {
+                    UnknownCollectionIds::find_in_splits(splits, collection)
+                }
             };
             (!unknown.is_empty()).then(|| format!("{name}: {unknown}"))
         });
@@ -262,7 +281,7 @@ pub(crate) fn require_unique_ids<'a>(
 }
 
 /// Makes the local study, and yields to other messages between steps.
-pub(crate) async fn make_local_study(
+pub(crate) async fn create_local_study(
     number: u64,
     definition: StudyDefinition,
     made: String,
@@ -275,13 +294,13 @@ pub(crate) async fn make_local_study(
     let study = match make_study(inputs, &mut steps).await {
         Ok(study) => study,
         Err(MakeError::Canceled) => return Ok(WorkerResponse::Canceled),
-        Err(MakeError::Refused(error)) => return Err(error_to_problem(error)),
+        Err(MakeError::Refused(error)) => return Err(to_error_response(error)),
     };
     let tell = STATE.with_borrow_mut(|it| {
         it.studies.insert(LOCAL_STUDY.to_owned(), study);
         it.messages = remarks;
         it.memory = RecallState::Loaded;
-        it.local_summary()
+        it.summarize_local_study()
             .map_or(WorkerResponse::Done, WorkerResponse::StudyReady)
     });
     store_local_study().await;
@@ -311,24 +330,24 @@ impl ShardExecutor for StudyExecutor {
     /// The task was canceled or the input is invalid.
     type Error = MakeError;
 
-    async fn report(&mut self, progress: StudyProgress) -> Result<(), MakeError> {
-        let StudyProgress {
+    async fn report(&mut self, progress: StudyPreparationProgress) -> Result<(), MakeError> {
+        let StudyPreparationProgress {
             stage,
             done,
             total: of,
             n_found,
         } = progress;
         let (stage, found) = match stage {
-            preparation::StudyStage::Index => (WorkerStage::Index, None),
-            preparation::StudyStage::DeriveDocuments => (WorkerStage::Manipulate, None),
-            preparation::StudyStage::Mine => (WorkerStage::Mine, Some(n_found)),
-            preparation::StudyStage::AuditIndex => (WorkerStage::Audit, None),
+            preparation::StudyPreparationStage::Index => (WorkerStage::Index, None),
+            preparation::StudyPreparationStage::DeriveDocuments => (WorkerStage::Manipulate, None),
+            preparation::StudyPreparationStage::Mine => (WorkerStage::Mine, Some(n_found)),
+            preparation::StudyPreparationStage::AuditIndex => (WorkerStage::Audit, None),
             // The page shows the progress of an audit in documents.
-            preparation::StudyStage::Audit => return Ok(()),
-            preparation::StudyStage::Score => (WorkerStage::Score, None),
+            preparation::StudyPreparationStage::Audit => return Ok(()),
+            preparation::StudyPreparationStage::Score => (WorkerStage::Score, None),
         };
-        if self.clock.report(stage, done, of, found) == ReportOutcome::Sent {
-            messages::yield_now().await;
+        if self.clock.report(stage, done, of, found) == ProgressReportOutcome::Sent {
+            messages::yield_to_event_loop().await;
             if STATE.with_borrow(|it| it.canceled_task == Some(self.number)) {
                 return Err(MakeError::Canceled);
             }
@@ -344,16 +363,16 @@ fn prepare_inputs(
 ) -> Result<(StudyInputs, Vec<String>), ErrorResponse> {
     let collection = bench.collection()?;
     let remarks = bench.unknown_ids(&collection);
-    let files = InputFiles {
+    let files = InputFileContents {
         run: bench.pool_run(&definition.pool)?,
         vectors: bench.study_vectors(&definition),
         transfer_sets: bench.transfer_pairs(&definition)?,
-        ..InputFiles::default()
+        ..InputFileContents::default()
     };
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>();
     let inputs = StudyInputs {
-        rankers: rankers.map_err(error_to_problem)?,
+        rankers: rankers.map_err(to_error_response)?,
         definition,
         collection,
         files,
@@ -370,7 +389,7 @@ pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
     }
     // Several requests may wait here at once; each loads the study, so that none is answered too
     // early.
-    let text = local_study_store::load().await;
+    let text = local_study_store::load_study_json().await;
     STATE.with_borrow_mut(|it| it.memory = RecallState::Loaded);
     // A study that an earlier version has stored may be unreadable; then there is no study.
     match text.map(|it| Study::from_json(LOCAL_STUDY, &it)) {
@@ -387,6 +406,6 @@ pub(crate) async fn restore_local_study() -> Result<(), ErrorResponse> {
 pub(crate) async fn store_local_study() {
     let text = STATE.with_borrow(|it| it.studies.get(LOCAL_STUDY).map(serde_json::to_string));
     if let Some(Ok(text)) = text {
-        local_study_store::save(&text).await;
+        local_study_store::store_study_json(&text).await;
     }
 }

@@ -17,21 +17,26 @@ use shared::api::{
 use shared::collection::text_hash;
 use shared::collection::trec::ImportedScores;
 use shared::compare::{
-    ComparisonInput, ComparisonOptions, RankerRef, compare_rankers, compared_query, query_list,
+    RankerComparisonInput, RankerComparisonOptions, RankerRef, compare_rankers, compared_query,
+    query_list,
 };
 use shared::error::Error;
 use shared::late_interaction::ListedAnalysis;
 use shared::probe::StudyDocNo;
-use shared::score::{RankerInfo, RankerKind, Scores};
+use shared::score::{RankerInfo, RankerKind, RankerPairScores};
 use shared::study::{Study, playground};
 
 /// Returns the name of the study that a request is about.
-pub(crate) fn study_name(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn study_name_of_request(request: &str) -> Result<String, ErrorResponse> {
     study_of_request(request).ok_or_else(|| unreadable_request("it names no study"))
 }
 
 /// Returns the reply to a request, as JSON.
-pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn answer_study_request(
+    study: &Study,
+    path: &str,
+    request: &str,
+) -> Result<String, ErrorResponse> {
     match path {
         GetStudyRequest::PATH => respond::<GetStudyRequest>(study, request),
         GetFiguresRequest::PATH => respond::<GetFiguresRequest>(study, request),
@@ -47,7 +52,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         GetTrialItemsRequest::PATH => respond::<GetTrialItemsRequest>(study, request),
         ListInstancesRequest::PATH => respond::<ListInstancesRequest>(study, request),
         GetInstanceRequest::PATH => respond::<GetInstanceRequest>(study, request),
-        ExportStudyRequest::PATH => Ok(export(study)),
+        ExportStudyRequest::PATH => Ok(study_to_json(study)),
         GetCollectionStatisticsRequest::PATH => {
             respond::<GetCollectionStatisticsRequest>(study, request)
         }
@@ -60,18 +65,18 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
 
 fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, ErrorResponse> {
     let request: R = parse(request)?;
-    Ok(json(&request.respond(study).map_err(error_to_problem)?))
+    Ok(json(&request.respond(study).map_err(to_error_response)?))
 }
 
 /// Returns the two runs that a request compares; none if it does not compare runs.
-pub(crate) fn compared_runs(
+pub(crate) fn runs_compared_by_request(
     path: &str,
     request: &str,
 ) -> Result<Option<[String; 2]>, ErrorResponse> {
     #[derive(serde::Deserialize)]
     struct ComparedRankers {
         #[serde(default)]
-        options: ComparisonOptions,
+        options: RankerComparisonOptions,
     }
     if ![
         CompareRankersRequest::PATH,
@@ -89,38 +94,39 @@ pub(crate) fn compared_runs(
 }
 
 /// Returns the reply to a request that compares two runs, as JSON.
-pub(crate) fn answer_for_runs(
-    source: &ComparisonInput<'_>,
+pub(crate) fn answer_run_comparison(
+    source: &RankerComparisonInput<'_>,
     path: &str,
     request: &str,
 ) -> Result<String, ErrorResponse> {
     match path {
         ListComparedQueriesRequest::PATH => {
             let asked: ListComparedQueriesRequest = parse(request)?;
-            let page = query_list::list_queries(source, &asked.options, &asked.page);
-            Ok(json(&page.map_err(error_to_problem)?))
+            let page = query_list::list_compared_queries(source, &asked.options, &asked.page);
+            Ok(json(&page.map_err(to_error_response)?))
         }
         GetComparedQueryRequest::PATH => {
             let asked: GetComparedQueryRequest = parse(request)?;
-            let sample = compared_query::compare_query(source, &asked.options, &asked.query_id);
-            Ok(json(&sample.map_err(error_to_problem)?))
+            let sample =
+                compared_query::compare_rankers_on_query(source, &asked.options, &asked.query_id);
+            Ok(json(&sample.map_err(to_error_response)?))
         }
         _ => {
             let asked: CompareRankersRequest = parse(request)?;
             Ok(json(
-                &compare_rankers(source, &asked.options).map_err(error_to_problem)?,
+                &compare_rankers(source, &asked.options).map_err(to_error_response)?,
             ))
         }
     }
 }
 
 /// Returns the reply to [`ManipulateTextRequest`], as JSON.
-pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> {
+pub(crate) fn answer_manipulation_request(request: &str) -> Result<String, ErrorResponse> {
     let ManipulateTextRequest {
         manipulation: changing,
     } = parse(request)?;
     Ok(json(
-        &playground::apply_manipulations(&changing).map_err(error_to_problem)?,
+        &playground::apply_manipulations(&changing).map_err(to_error_response)?,
     ))
 }
 
@@ -128,17 +134,17 @@ pub(crate) fn answer_manipulate(request: &str) -> Result<String, ErrorResponse> 
 pub(crate) fn answer_published_table(request: &str) -> Result<String, ErrorResponse> {
     let GetPublishedTableRequest { table: asked } = parse(request)?;
     Ok(json(
-        &shared::reproduce::reproduce_table(asked, None).map_err(error_to_problem)?,
+        &shared::reproduce::reproduce_table(asked, None).map_err(to_error_response)?,
     ))
 }
 
 /// Serializes the whole study as JSON for export.
-pub(crate) fn export(study: &Study) -> String {
+pub(crate) fn study_to_json(study: &Study) -> String {
     json(study)
 }
 
 /// Returns the unique pairs, one JSON object per line: `query_id, text_id, query, text`.
-pub(crate) fn pair_lines(study: &Study) -> String {
+pub(crate) fn pairs_to_json_lines(study: &Study) -> String {
     #[derive(Serialize)]
     struct PairLine<'a> {
         query_id: &'a str,
@@ -162,7 +168,7 @@ pub(crate) fn pair_lines(study: &Study) -> String {
 }
 
 /// Returns the request that creates a job for the unique pairs, as JSON.
-pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
+pub(crate) fn scoring_job_request(study: &Study, ranker: String, title: String) -> String {
     let PairExport {
         queries,
         texts,
@@ -179,7 +185,10 @@ pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
 }
 
 /// Parses the scores of a job and puts them in the order of the study's pairs.
-pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorResponse> {
+pub(crate) fn parse_job_scores(
+    study: &Study,
+    text: &str,
+) -> Result<RankerPairScores, ErrorResponse> {
     let JobScoresResponse {
         ranker,
         scores,
@@ -199,18 +208,19 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, ErrorRespo
     let cut: BTreeSet<u32> = truncated.into_iter().collect();
     let cut = places.iter().enumerate().filter(|it| cut.contains(it.1));
     let cut = cut.map(|it| it.0 as u32).collect();
-    let mut scores = Scores::new(ranker, values, &study.pairs).map_err(error_to_problem)?;
+    let mut scores =
+        RankerPairScores::new(ranker, values, &study.pairs).map_err(to_error_response)?;
     scores.truncated = cut;
-    scores.rescoring = certificate.map(|it| it.with_pair_numbers(&places));
+    scores.rescoring = certificate.map(|it| it.with_renumbered_pairs(&places));
     Ok(scores)
 }
 
 /// Returns uploaded scores in the order of the study's pairs.
-pub(crate) fn brought_scores(
+pub(crate) fn uploaded_scores_in_pair_order(
     study: &Study,
     name: &str,
     brought: &ImportedScores,
-) -> Result<Scores, ErrorResponse> {
+) -> Result<RankerPairScores, ErrorResponse> {
     let value = |(query, text): (usize, StudyDocNo)| {
         brought
             .get(&study.queries[query].id)?
@@ -234,7 +244,7 @@ pub(crate) fn brought_scores(
         fingerprint: text_hash(&json(brought)),
         note: (missing > 0).then(|| format!("{missing} of {} pairs have no score", values.len())),
     };
-    Scores::new(ranker, values, &study.pairs).map_err(error_to_problem)
+    RankerPairScores::new(ranker, values, &study.pairs).map_err(to_error_response)
 }
 
 /// The pairs that are sent to a server. Every distinct query, text and pair occurs once.
@@ -290,16 +300,16 @@ impl<T: Ord> IdNumbering<T> {
 
 fn text_id(study: &Study, text: StudyDocNo) -> String {
     let text = study.study_docs[text as usize];
-    text.id(&study.docs[text.doc() as usize].id)
+    text.id(&study.docs[text.source_doc() as usize].id)
 }
 
 fn document_text(study: &Study, text: StudyDocNo) -> String {
     let text = study.study_docs[text as usize];
-    text.body(&study.docs[text.doc() as usize].body())
+    text.text_to_score(&study.docs[text.source_doc() as usize].text_with_title())
 }
 
 /// Converts an error to the response that the server would give.
-pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
+pub(crate) fn to_error_response(error: Error) -> ErrorResponse {
     let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
         Error::Invalid { .. } => "setting",
@@ -308,7 +318,7 @@ pub(crate) fn error_to_problem(error: Error) -> ErrorResponse {
         }
     };
     ErrorResponse {
-        field: error.field().map(str::to_owned),
+        field: error.field_name().map(str::to_owned),
         ..ErrorResponse::new(error.to_string(), error_type)
     }
 }

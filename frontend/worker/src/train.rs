@@ -6,25 +6,25 @@ use shared::collection::Document;
 use shared::index::{Index, IndexBuilder};
 use shared::text::Analyzer;
 use shared::word_vectors::glove::{
-    CooccurrenceCounts, GloveCorpus, GloveSettings, GloveTrainer, TrainingShard,
+    CooccurrenceCounts, GloveCorpus, GloveSettings, GloveTrainer, GloveTrainingShard,
 };
 use wasm_bindgen::JsValue;
 
-use crate::messages::{self, ProgressReporter, ReportOutcome};
-use crate::study_requests::error_to_problem;
+use crate::messages::{self, ProgressReportOutcome, ProgressReporter};
+use crate::study_requests::to_error_response;
 use crate::{STATE, worker_problem};
 
 /// The number of documents that are processed between two reports of progress.
 const DOCUMENTS_PER_STEP: usize = 200;
 
 /// Trains word vectors, and yields to other messages between steps.
-pub(crate) async fn train(
+pub(crate) async fn train_word_vectors(
     number: u64,
     analyzer: Analyzer,
     settings: GloveSettings,
 ) -> Result<(WorkerResponse, JsValue), ErrorResponse> {
-    settings.check().map_err(error_to_problem)?;
-    let docs = STATE.with_borrow(|it| it.documents());
+    settings.validate().map_err(to_error_response)?;
+    let docs = STATE.with_borrow(|it| it.all_documents());
     if docs.is_empty() {
         return Err(worker_problem(
             "There are no documents to train on. Add documents first.",
@@ -38,13 +38,13 @@ pub(crate) async fn train(
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
     drop(docs);
-    let corpus = GloveCorpus::new(&index, settings).map_err(error_to_problem)?;
+    let corpus = GloveCorpus::new(&index, settings).map_err(to_error_response)?;
     let Some(counted) = count_neighbors(&corpus, &mut watch).await else {
         return Ok((WorkerResponse::Canceled, JsValue::UNDEFINED));
     };
     let mut trainer = GloveTrainer::new(corpus, vec![counted]);
     loop {
-        let (done, of) = trainer.progress();
+        let (done, of) = trainer.finished_and_total_rounds();
         if watch
             .is_stopped(WorkerStage::TrainVectors, done.into(), of.into())
             .await
@@ -54,10 +54,13 @@ pub(crate) async fn train(
         if done == of {
             break;
         }
-        trainer.train_round(|shards| shards.into_iter().map(TrainingShard::train).collect());
+        trainer.train_round(|shards| shards.into_iter().map(GloveTrainingShard::train).collect());
     }
-    let (costs, n_pairs) = (trainer.costs().to_vec(), trainer.n_pairs() as u64);
-    let vectors = trainer.finish();
+    let (costs, n_pairs) = (
+        trainer.mean_cost_of_each_pass().to_vec(),
+        trainer.n_cooccurring_pairs() as u64,
+    );
+    let vectors = trainer.into_word_vectors();
     let mut text = String::new();
     for row in 0..vectors.len() as u32 {
         text += &vectors.to_glove_line(row);
@@ -71,7 +74,7 @@ pub(crate) async fn train(
     };
     Ok((
         WorkerResponse::VectorsTrained(trained),
-        messages::text_blob(&text)?,
+        messages::create_text_blob(&text)?,
     ))
 }
 
@@ -83,8 +86,8 @@ struct TrainingMonitor {
 
 impl TrainingMonitor {
     async fn is_stopped(&mut self, stage: WorkerStage, done: u64, of: u64) -> bool {
-        if self.clock.report(stage, done, of, None) == ReportOutcome::Sent {
-            messages::yield_now().await;
+        if self.clock.report(stage, done, of, None) == ProgressReportOutcome::Sent {
+            messages::yield_to_event_loop().await;
             return STATE.with_borrow(|it| it.canceled_task == Some(self.number));
         }
         false
@@ -97,9 +100,10 @@ async fn build_index(
     analyzer: Analyzer,
     watch: &mut TrainingMonitor,
 ) -> Result<Option<Index>, ErrorResponse> {
-    let mut builder = IndexBuilder::new(analyzer).with_tokens();
+    let mut builder = IndexBuilder::new(analyzer).with_stored_tokens();
     for some in docs.chunks(DOCUMENTS_PER_STEP) {
-        some.iter().for_each(|it| builder.add(&it.body()));
+        some.iter()
+            .for_each(|it| builder.add_document(&it.text_with_title()));
         let done = builder.n_docs() as u64;
         if watch
             .is_stopped(WorkerStage::Index, done, docs.len() as u64)
@@ -108,7 +112,7 @@ async fn build_index(
             return Ok(None);
         }
     }
-    builder.finish().map(Some).map_err(error_to_problem)
+    builder.finish().map(Some).map_err(to_error_response)
 }
 
 /// Counts the co-occurrences of words; returns none if the task was canceled.
@@ -120,7 +124,7 @@ async fn count_neighbors(
     let n_docs = corpus.n_docs();
     for from in (0..n_docs).step_by(DOCUMENTS_PER_STEP) {
         let to = n_docs.min(from + DOCUMENTS_PER_STEP as u32);
-        counted.add(corpus, from..to);
+        counted.count_more_docs(corpus, from..to);
         if watch
             .is_stopped(WorkerStage::CountCooccurrences, to.into(), n_docs.into())
             .await

@@ -7,7 +7,7 @@ use gemm::Parallelism;
 
 /// A strided matrix in a buffer: element (r, c) is at `r row_stride + c column_stride`.
 #[derive(Clone, Copy)]
-pub(crate) struct MatrixView<'a> {
+pub(crate) struct StridedMatrixView<'a> {
     numbers: &'a [f32],
     rows: usize,
     columns: usize,
@@ -15,14 +15,14 @@ pub(crate) struct MatrixView<'a> {
     column_stride: usize,
 }
 
-impl<'a> MatrixView<'a> {
+impl<'a> StridedMatrixView<'a> {
     /// Creates a matrix with rows that are `row_stride` apart.
-    pub(crate) fn new(
+    pub(crate) fn with_row_stride(
         numbers: &'a [f32],
         [rows, columns]: [usize; 2],
         row_stride: usize,
-    ) -> MatrixView<'a> {
-        MatrixView {
+    ) -> StridedMatrixView<'a> {
+        StridedMatrixView {
             numbers,
             rows,
             columns,
@@ -31,12 +31,12 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    pub(crate) fn columns(&self) -> usize {
+    pub(crate) fn n_columns(&self) -> usize {
         self.columns
     }
 
-    pub(crate) fn transposed(self) -> MatrixView<'a> {
-        MatrixView {
+    pub(crate) fn transposed(self) -> StridedMatrixView<'a> {
+        StridedMatrixView {
             numbers: self.numbers,
             rows: self.columns,
             columns: self.rows,
@@ -67,9 +67,9 @@ impl<'a> MatrixRowsMut<'a> {
 
 /// Computes the matrix product `y = a b` and overwrites `y`, `[a.rows, b.columns]`; panics if the
 /// shapes do not match.
-pub(crate) fn multiply(
-    a: MatrixView<'_>,
-    b: MatrixView<'_>,
+pub(crate) fn multiply_matrices(
+    a: StridedMatrixView<'_>,
+    b: StridedMatrixView<'_>,
     y: MatrixRowsMut<'_>,
     parallelism: Parallelism,
 ) {

@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use crate::bert::LayerNorm;
 
 /// A pass over rows in place, compiled once for each SIMD instruction set.
-pub(super) enum RowKernel<'a> {
+pub(super) enum BertSimdRowPass<'a> {
     /// `x = x + b`: rows and bias.
     Bias(&'a mut [f32], &'a [f32]),
     /// `x = gelu(x + b)`, `gelu(x) = x/2 (1 + erf(x/√2))`: rows and bias.
@@ -17,7 +17,7 @@ pub(super) enum RowKernel<'a> {
     AddNorm(&'a mut [f32], &'a [f32], &'a [f32], &'a LayerNorm),
 }
 
-impl WithSimd for RowKernel<'_> {
+impl WithSimd for BertSimdRowPass<'_> {
     type Output = ();
 
     // Everything below is inlined into one function per instruction set; otherwise it would be
@@ -25,10 +25,10 @@ impl WithSimd for RowKernel<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self {
-            RowKernel::Bias(rows, bias) => add_bias(rows, bias),
-            RowKernel::Gelu(rows, bias) => activate(rows, bias),
-            RowKernel::Softmax(rows, width) => softmax(rows, width),
-            RowKernel::AddNorm(y, x, bias, norm) => add_norm(y, x, bias, norm),
+            BertSimdRowPass::Bias(rows, bias) => add_bias(rows, bias),
+            BertSimdRowPass::Gelu(rows, bias) => activate(rows, bias),
+            BertSimdRowPass::Softmax(rows, width) => softmax_rows(rows, width),
+            BertSimdRowPass::AddNorm(y, x, bias, norm) => add_norm(y, x, bias, norm),
         }
     }
 }
@@ -50,16 +50,17 @@ fn activate(rows: &mut [f32], bias: &[f32]) {
 }
 
 #[inline(always)]
-pub(crate) fn softmax(rows: &mut [f32], width: usize) {
+pub(crate) fn softmax_rows(rows: &mut [f32], width: usize) {
     for row in rows.chunks_exact_mut(width) {
-        let most = fold(
+        let most = reduce_in_lanes(
             row,
             f32::NEG_INFINITY,
             |x| x,
             |a, b| if b > a { b } else { a },
         );
-        row.iter_mut().for_each(|x| *x = exp(*x - most));
-        let sum = fold(row, 0.0, |x| x, |a, b| a + b);
+        row.iter_mut()
+            .for_each(|x| *x = exp_of_nonpositive(*x - most));
+        let sum = reduce_in_lanes(row, 0.0, |x| x, |a, b| a + b);
         row.iter_mut().for_each(|x| *x /= sum);
     }
 }
@@ -71,8 +72,8 @@ fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &LayerNorm) {
         for ((y, x), b) in row.iter_mut().zip(x).zip(bias) {
             *y += x + b;
         }
-        let mean = fold(row, 0.0, |y| y, |a, b| a + b) / h as f32;
-        let sum = fold(row, 0.0, |y| (y - mean) * (y - mean), |a, b| a + b);
+        let mean = reduce_in_lanes(row, 0.0, |y| y, |a, b| a + b) / h as f32;
+        let sum = reduce_in_lanes(row, 0.0, |y| (y - mean) * (y - mean), |a, b| a + b);
         let factor = 1.0 / (sum / h as f32 + norm.eps).sqrt();
         for ((y, scale), shift) in row.iter_mut().zip(&norm.scale).zip(&norm.shift) {
             *y = (*y - mean) * factor * scale + shift;
@@ -82,7 +83,7 @@ fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &LayerNorm) {
 
 /// Reduces all numbers in sixteen lanes and then the lanes, always in the same order.
 #[inline(always)]
-pub(crate) fn fold(
+pub(crate) fn reduce_in_lanes(
     numbers: &[f32],
     neutral: f32,
     each: impl Fn(f32) -> f32,
@@ -104,7 +105,7 @@ pub(crate) fn fold(
 /// Computes `eˣ` for `x <= 0`, with a relative error of 2e-7; below x = −87 it is constant. After
 /// Cephes' `expf` (Moshier 1992), written so that it vectorizes.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+pub(crate) fn exp_of_nonpositive(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer in the low bits
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::error::{Error, unsupported};
+use crate::error::{Error, unsupported_value};
 
 /// Rotary positions, attention windows, and which layers have a bias.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct ModernBertConfig {
     /// Whether the output of a masked language modeling head has a bias.
     pub(crate) decoder_bias: bool,
     /// The pooling of a classification head.
-    pub(crate) pooling: HeadPooling,
+    pub(crate) pooling: ClassifierPooling,
 }
 
 /// The attention window of a layer.
@@ -38,7 +38,7 @@ pub(crate) enum AttentionWindow {
 
 /// How a classification head pools the hidden states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HeadPooling {
+pub(crate) enum ClassifierPooling {
     /// The state of the first token.
     Cls,
     /// The mean of all states.
@@ -96,23 +96,37 @@ fn every() -> usize {
 
 impl ModernBertConfig {
     /// Reads the settings of a model of `n_layers` layers, whose heads have `d` units.
-    pub(super) fn read(json: &[u8], n_layers: usize, d: usize) -> Result<ModernBertConfig, Error> {
+    pub(super) fn parse(json: &[u8], n_layers: usize, d: usize) -> Result<ModernBertConfig, Error> {
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         if !d.is_multiple_of(2) {
             let found = format!("a head of {d} units");
-            return Err(unsupported("num_attention_heads", &found, "of even heads"));
+            return Err(unsupported_value(
+                "num_attention_heads",
+                &found,
+                "of even heads",
+            ));
         }
         if fields.rope_scaling.is_some() {
-            return Err(unsupported("rope_scaling", &"there", "absent"));
+            return Err(unsupported_value("rope_scaling", &"there", "absent"));
         }
         let activation = fields.classifier_activation.as_deref().unwrap_or("gelu");
         if activation != "gelu" {
-            return Err(unsupported("classifier_activation", &activation, "gelu"));
+            return Err(unsupported_value(
+                "classifier_activation",
+                &activation,
+                "gelu",
+            ));
         }
         let pooling = match fields.classifier_pooling.as_deref() {
-            None | Some("cls") => HeadPooling::Cls,
-            Some("mean") => HeadPooling::Mean,
-            Some(other) => return Err(unsupported("classifier_pooling", &other, "cls or mean")),
+            None | Some("cls") => ClassifierPooling::Cls,
+            Some("mean") => ClassifierPooling::Mean,
+            Some(other) => {
+                return Err(unsupported_value(
+                    "classifier_pooling",
+                    &other,
+                    "cls or mean",
+                ));
+            }
         };
         let reaches = fields.reaches(n_layers)?;
         let ropes = fields.rope_parameters.unwrap_or_default();
@@ -134,13 +148,17 @@ impl Fields {
     fn reaches(&self, n_layers: usize) -> Result<Vec<AttentionWindow>, Error> {
         if !(2..=1 << 24).contains(&self.local_attention) {
             let found = self.local_attention;
-            return Err(unsupported("local_attention", &found, "from 2 to 2^24"));
+            return Err(unsupported_value(
+                "local_attention",
+                &found,
+                "from 2 to 2^24",
+            ));
         }
         let near = AttentionWindow::Local(self.local_attention / 2);
         let Some(kinds) = &self.layer_types else {
             let every = self.global_attn_every_n_layers;
             if every == 0 {
-                return Err(unsupported(
+                return Err(unsupported_value(
                     "global_attn_every_n_layers",
                     &every,
                     "positive",
@@ -155,14 +173,14 @@ impl Fields {
         if kinds.len() != n_layers {
             let expected = format!("one for each of {n_layers} layers");
             let found = format!("a list of {}", kinds.len());
-            return Err(unsupported("layer_types", &found, &expected));
+            return Err(unsupported_value("layer_types", &found, &expected));
         }
         let reaches = kinds.iter().map(|it| match it.as_str() {
             "full_attention" => Ok(AttentionWindow::Global),
             "sliding_attention" => Ok(near),
             other => {
                 let expected = "full_attention or sliding_attention";
-                Err(unsupported("layer_types", &other, expected))
+                Err(unsupported_value("layer_types", &other, expected))
             }
         });
         reaches.collect()
@@ -175,11 +193,15 @@ fn theta(rope: Option<Rope>, published: Option<f64>, usual: f64) -> Result<f32, 
     if let Some(other) = kind
         && other != "default"
     {
-        return Err(unsupported("rope_type", &other, "default"));
+        return Err(unsupported_value("rope_type", &other, "default"));
     }
     let theta = rope.and_then(|it| it.rope_theta).or(published);
     match theta.unwrap_or(usual) {
         fine if fine >= 1.0 && fine.is_finite() => Ok(fine as f32),
-        other => Err(unsupported("rope_theta", &other, "a number, 1 or more")),
+        other => Err(unsupported_value(
+            "rope_theta",
+            &other,
+            "a number, 1 or more",
+        )),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::config::{check_no_custom_code, check_sizes, model_type};
-use crate::error::{Error, unsupported};
+use crate::config::{check_dimensions, check_no_custom_code, read_model_type};
+use crate::error::{Error, unsupported_value};
 
 /// The configuration of the forward pass.
 #[derive(Clone, Debug)]
@@ -90,10 +90,10 @@ fn epsilon() -> f64 {
 impl T5Config {
     /// Parses `config.json`; returns an error for models that the forward pass would compute
     /// incorrectly.
-    pub(crate) fn read(json: &[u8]) -> Result<T5Config, Error> {
-        let found = model_type(json)?;
+    pub(crate) fn parse(json: &[u8]) -> Result<T5Config, Error> {
+        let found = read_model_type(json)?;
         if found != "t5" {
-            return Err(unsupported("model_type", &found, "t5"));
+            return Err(unsupported_value("model_type", &found, "t5"));
         }
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         fields.check()?;
@@ -101,7 +101,7 @@ impl T5Config {
             None | Some("relu") => FeedForwardKind::Relu,
             Some("gated-gelu") => FeedForwardKind::GatedGelu,
             Some(other) => {
-                return Err(unsupported(
+                return Err(unsupported_value(
                     "feed_forward_proj",
                     &other,
                     "relu or gated-gelu",
@@ -130,7 +130,7 @@ impl T5Config {
     }
 
     /// Whether the file declares a T5 with an output; other fields are not checked.
-    pub(crate) fn generates(json: &[u8]) -> bool {
+    pub(crate) fn is_generative_config(json: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Kind {
             model_type: String,
@@ -148,7 +148,7 @@ impl T5Config {
     }
 
     /// Returns `i`, the units of all heads.
-    pub(crate) fn attention_width(&self) -> usize {
+    pub(crate) fn all_heads_width(&self) -> usize {
         self.num_heads * self.d_kv
     }
 }
@@ -166,10 +166,10 @@ impl Fields {
     fn check(&self) -> Result<(), Error> {
         check_no_custom_code(self.auto_map.as_ref())?;
         if self.is_encoder_decoder == Some(false) {
-            return Err(unsupported("is_encoder_decoder", &false, "true"));
+            return Err(unsupported_value("is_encoder_decoder", &false, "true"));
         }
         let n_decoder = self.num_decoder_layers.unwrap_or(self.num_layers);
-        check_sizes(&[
+        check_dimensions(&[
             ("vocab_size", self.vocab_size),
             ("d_model", self.d_model),
             ("d_kv", self.d_kv),
@@ -182,12 +182,16 @@ impl Fields {
         if !(4..=65_536).contains(&n) || !n.is_multiple_of(4) {
             let expected = "a multiple of 4, at most 65536: half of them are for each direction, \
                             and half of these for one distance each";
-            return Err(unsupported("relative_attention_num_buckets", &n, expected));
+            return Err(unsupported_value(
+                "relative_attention_num_buckets",
+                &n,
+                expected,
+            ));
         }
         let most = self.relative_attention_max_distance;
         if most <= n / 2 || most > 1 << 24 {
             let expected = format!("above {}, half of the buckets, to 2^24", n / 2);
-            return Err(unsupported(
+            return Err(unsupported_value(
                 "relative_attention_max_distance",
                 &most,
                 &expected,
@@ -195,7 +199,11 @@ impl Fields {
         }
         let eps = self.layer_norm_epsilon;
         if !(eps > 0.0 && eps < 1.0) {
-            return Err(unsupported("layer_norm_epsilon", &eps, "between 0 and 1"));
+            return Err(unsupported_value(
+                "layer_norm_epsilon",
+                &eps,
+                "between 0 and 1",
+            ));
         }
         for (field, id) in [
             ("decoder_start_token_id", self.start()),
@@ -203,7 +211,7 @@ impl Fields {
         ] {
             if id as usize >= self.vocab_size {
                 let expected = format!("below vocab_size, {}", self.vocab_size);
-                return Err(unsupported(field, &id, &expected));
+                return Err(unsupported_value(field, &id, &expected));
             }
         }
         Ok(())

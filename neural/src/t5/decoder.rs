@@ -1,18 +1,20 @@
 //! The decoder: states for the next token of some texts that are being generated.
 //!
 //! Keys and values of earlier tokens are cached, so a step costs one token of each text. Every
-//! number is summed independently (see [`MatrixProduct`]), so that the generated text does not
-//! depend on the other texts.
+//! number is summed independently (see [`RowIndependentProduct`]), so that the generated text does
+//! not depend on the other texts.
 
 use std::borrow::Cow;
 
 use gemm::Parallelism;
 use pulp::Arch;
 
-use super::kernels::{AttentionKeys, MatrixProduct, VectorKernel};
-use super::parameters::{CrossAttention, FeedForwardLayer, SelfAttention, T5Parameters};
+use super::kernels::{AttentionKeysAndValues, RowIndependentProduct, T5SimdRowPass};
+use super::parameters::{
+    CrossAttentionWeights, FeedForwardLayer, SelfAttentionWeights, T5Parameters,
+};
 use super::relative_position;
-use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
+use crate::bert_cpu::{MatrixRowsMut, StridedMatrixView, multiply_matrices};
 
 /// The keys and values of an input text for cross-attention.
 pub(crate) struct CrossAttentionCache {
@@ -54,16 +56,16 @@ impl CrossAttentionCache {
 /// Computes the keys and values of a text's states `[l, h]` for one layer, `[l, 2i]`.
 fn look_up_of(
     model: &T5Parameters,
-    cross: &CrossAttention,
+    cross: &CrossAttentionWeights,
     states: &[f32],
     parallelism: Parallelism,
 ) -> Vec<f32> {
-    let (h, i) = (model.config.d_model, model.config.attention_width());
+    let (h, i) = (model.config.d_model, model.config.all_heads_width());
     let l = states.len() / h;
     let mut pairs = vec![0.0; l * 2 * i];
-    let states = MatrixView::new(states, [l, h], h);
-    let weight = MatrixView::new(&cross.memory, [2 * i, h], h).transposed();
-    multiply(
+    let states = StridedMatrixView::with_row_stride(states, [l, h], h);
+    let weight = StridedMatrixView::with_row_stride(&cross.memory, [2 * i, h], h).transposed();
+    multiply_matrices(
         states,
         weight,
         MatrixRowsMut::new(&mut pairs, 2 * i),
@@ -74,13 +76,15 @@ fn look_up_of(
 
 impl T5Decoder<'_> {
     /// Creates a decoder for at most `max_new` tokens.
-    pub(super) fn new(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
+    pub(super) fn with_max_new_tokens(model: &T5Parameters, max_new: usize) -> T5Decoder<'_> {
         let heads = model.config.num_heads;
         let (table, buckets) = (&model.decoder_position_biases, model.config.buckets);
         T5Decoder {
             model,
             arch: Arch::new(),
-            position_biases: relative_position::decoder_biases(table, heads, buckets, max_new),
+            position_biases: relative_position::decoder_position_biases(
+                table, heads, buckets, max_new,
+            ),
         }
     }
 
@@ -94,7 +98,7 @@ impl T5Decoder<'_> {
 
     /// Reads the last token of each text, with the cross-attention keys and values of its input.
     /// Returns the states for the next tokens, `[r, h]`.
-    pub(crate) fn step(
+    pub(crate) fn compute_next_token_states(
         &self,
         lines: &mut [&mut DecodingState],
         memories: &[&CrossAttentionCache],
@@ -109,7 +113,11 @@ impl T5Decoder<'_> {
     /// Runs the first step for inputs with these states, each `[l, h]`. The result is the same as
     /// with [`CrossAttentionCache::compute`], but keys and values are in memory for only one layer
     /// at a time.
-    pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
+    pub(crate) fn compute_first_token_states(
+        &self,
+        texts: &[&[f32]],
+        parallelism: Parallelism,
+    ) -> Vec<f32> {
         let mut lines: Vec<DecodingState> = texts.iter().map(|_| self.start_sequence()).collect();
         self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
             let cross = &self.model.decoder[at].cross;
@@ -133,9 +141,9 @@ impl T5Decoder<'_> {
         for (at, layer) in self.model.decoder.iter().enumerate() {
             self.look_back(at, &layer.attention, lines, &mut hidden);
             let pairs = pairs_of(at);
-            let memories: Vec<AttentionKeys<'_>> = pairs
+            let memories: Vec<AttentionKeysAndValues<'_>> = pairs
                 .iter()
-                .map(|pairs| AttentionKeys {
+                .map(|pairs| AttentionKeysAndValues {
                     keys_values: pairs,
                     position_biases: None,
                 })
@@ -152,15 +160,15 @@ impl T5Decoder<'_> {
     }
 
     /// Computes the logits of the whole vocabulary, `[r, v]`, from states `[r, h]`.
-    pub(crate) fn logits(&self, states: &[f32]) -> Vec<f32> {
+    pub(crate) fn vocabulary_logits(&self, states: &[f32]) -> Vec<f32> {
         let h = self.model.config.d_model;
-        self.linear(states, h, self.model.output())
+        self.linear(states, h, self.model.output_weights())
     }
 
     /// Computes the logit of one token from one state `[h]`.
-    pub(crate) fn logit(&self, state: &[f32], token: u32) -> f64 {
+    pub(crate) fn token_logit(&self, state: &[f32], token: u32) -> f64 {
         let h = self.model.config.d_model;
-        let word = &self.model.output()[token as usize * h..][..h];
+        let word = &self.model.output_weights()[token as usize * h..][..h];
         let each = state.iter().zip(word);
         each.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
     }
@@ -169,11 +177,11 @@ impl T5Decoder<'_> {
     fn look_back(
         &self,
         at: usize,
-        part: &SelfAttention,
+        part: &SelfAttentionWeights,
         lines: &mut [&mut DecodingState],
         hidden: &mut [f32],
     ) {
-        let i = self.model.config.attention_width();
+        let i = self.model.config.all_heads_width();
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let qkv = self.linear(&normed, self.model.config.d_model, &part.qkv); // [r, 3i]
         let mut queries = Vec::with_capacity(lines.len() * i);
@@ -181,9 +189,9 @@ impl T5Decoder<'_> {
             queries.extend_from_slice(&qkv[..i]);
             line.past[at].extend_from_slice(&qkv[i..]);
         }
-        let seen: Vec<AttentionKeys<'_>> = lines
+        let seen: Vec<AttentionKeysAndValues<'_>> = lines
             .iter()
-            .map(|line| AttentionKeys {
+            .map(|line| AttentionKeysAndValues {
                 keys_values: &line.past[at],
                 position_biases: Some(&self.position_biases),
             })
@@ -192,20 +200,31 @@ impl T5Decoder<'_> {
     }
 
     /// Adds cross-attention over the input tokens.
-    fn look_up(&self, part: &CrossAttention, memories: &[AttentionKeys<'_>], hidden: &mut [f32]) {
+    fn look_up(
+        &self,
+        part: &CrossAttentionWeights,
+        memories: &[AttentionKeysAndValues<'_>],
+        hidden: &mut [f32],
+    ) {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let queries = self.linear(&normed, self.model.config.d_model, &part.query); // [r, i]
         self.gather(&queries, memories, &part.out, hidden);
     }
 
     /// Adds the attention output of the queries `[r, i]` to the states `[r, h]`.
-    fn gather(&self, queries: &[f32], seen: &[AttentionKeys<'_>], out: &[f32], hidden: &mut [f32]) {
+    fn gather(
+        &self,
+        queries: &[f32],
+        seen: &[AttentionKeysAndValues<'_>],
+        out: &[f32],
+        hidden: &mut [f32],
+    ) {
         let heads = self.model.config.num_heads;
         let mut gathered = vec![0.0; queries.len()];
-        let step = VectorKernel::Gather(queries, seen, heads, &mut gathered); // [r, i]
+        let step = T5SimdRowPass::Gather(queries, seen, heads, &mut gathered); // [r, i]
         self.arch.dispatch(step);
-        let more = self.linear(&gathered, self.model.config.attention_width(), out); // [r, h]
-        self.arch.dispatch(VectorKernel::Add(hidden, &more));
+        let more = self.linear(&gathered, self.model.config.all_heads_width(), out); // [r, h]
+        self.arch.dispatch(T5SimdRowPass::Add(hidden, &more));
     }
 
     fn feed(&self, part: &FeedForwardLayer, hidden: &mut [f32]) {
@@ -214,40 +233,42 @@ impl T5Decoder<'_> {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let width = part.up.len() / h; // m or 2m
         let mut wide = self.linear(&normed, h, &part.up); // [r, width]
-        self.arch.dispatch(VectorKernel::Activate(
+        self.arch.dispatch(T5SimdRowPass::Activate(
             &mut wide,
             width,
             config.feed_forward,
         ));
         let mut more = vec![0.0; hidden.len()];
-        self.arch.dispatch(VectorKernel::Multiply(MatrixProduct {
-            x: &wide,
-            stride: width,
-            weight: &part.down,
-            inputs: m,
-            y: &mut more,
-        })); // [r, h]
-        self.arch.dispatch(VectorKernel::Add(hidden, &more));
+        self.arch
+            .dispatch(T5SimdRowPass::Multiply(RowIndependentProduct {
+                x: &wide,
+                stride: width,
+                weight: &part.down,
+                inputs: m,
+                y: &mut more,
+            })); // [r, h]
+        self.arch.dispatch(T5SimdRowPass::Add(hidden, &more));
     }
 
     fn norm(&self, x: &[f32], scale: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len()];
         let eps = self.model.config.layer_norm_epsilon;
         self.arch
-            .dispatch(VectorKernel::Norm(x, scale, eps, &mut y));
+            .dispatch(T5SimdRowPass::Norm(x, scale, eps, &mut y));
         y
     }
 
     /// Computes `x Wᵀ` of rows of `inputs` numbers.
     fn linear(&self, x: &[f32], inputs: usize, weight: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len() / inputs * (weight.len() / inputs)];
-        self.arch.dispatch(VectorKernel::Multiply(MatrixProduct {
-            x,
-            stride: inputs,
-            weight,
-            inputs,
-            y: &mut y,
-        }));
+        self.arch
+            .dispatch(T5SimdRowPass::Multiply(RowIndependentProduct {
+                x,
+                stride: inputs,
+                weight,
+                inputs,
+                y: &mut y,
+            }));
         y
     }
 }

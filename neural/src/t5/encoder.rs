@@ -3,14 +3,14 @@
 use gemm::Parallelism;
 use pulp::Arch;
 
-use super::kernels::VectorKernel;
+use super::kernels::T5SimdRowPass;
 use super::parameters::{T5EncoderLayer, T5Parameters};
 use super::relative_position;
-use crate::bert_cpu::{MatrixRowsMut, MatrixView, multiply};
+use crate::bert_cpu::{MatrixRowsMut, StridedMatrixView, multiply_matrices};
 use crate::tokenization::EncoderInput;
 
 /// Returns the normalized last states, `[t, h]`.
-pub(super) fn forward(
+pub(super) fn run_t5_encoder(
     model: &T5Parameters,
     texts: &[EncoderInput<'_>],
     parallelism: Parallelism,
@@ -19,7 +19,7 @@ pub(super) fn forward(
     let longest = lengths.clone().max().unwrap_or(0);
     let t: usize = lengths.sum();
     let h = model.config.d_model;
-    let (i, m) = (model.config.attention_width(), model.config.d_ff);
+    let (i, m) = (model.config.all_heads_width(), model.config.d_ff);
     let heads = model.config.num_heads;
     let table = &model.encoder_position_biases;
     let pass = Pass {
@@ -27,7 +27,7 @@ pub(super) fn forward(
         texts,
         arch: Arch::new(),
         parallelism,
-        distances: relative_position::encoder_biases(
+        distances: relative_position::encoder_position_biases(
             table,
             heads,
             model.config.buckets,
@@ -74,7 +74,7 @@ struct Room {
 impl Pass<'_> {
     fn layer(&self, layer: &T5EncoderLayer, hidden: &mut [f32], room: &mut Room) {
         let config = &self.model.config;
-        let (h, i, m) = (config.d_model, config.attention_width(), config.d_ff);
+        let (h, i, m) = (config.d_model, config.all_heads_width(), config.d_ff);
         let t = hidden.len() / h;
         let Room {
             wide,
@@ -85,42 +85,42 @@ impl Pass<'_> {
 
         self.norm(hidden, &layer.attention.norm, narrow); // [t, h]
         let qkv = &mut wide[..t * 3 * i];
-        let states = MatrixView::new(narrow, [t, h], h);
+        let states = StridedMatrixView::with_row_stride(narrow, [t, h], h);
         self.linear(states, &layer.attention.qkv, qkv); // [t, 3i]
         self.attend(qkv, scores, gathered); // [t, i]
-        let gathered = MatrixView::new(gathered, [t, i], i);
+        let gathered = StridedMatrixView::with_row_stride(gathered, [t, i], i);
         self.linear(gathered, &layer.attention.out, narrow); // [t, h]
-        self.arch.dispatch(VectorKernel::Add(hidden, narrow));
+        self.arch.dispatch(T5SimdRowPass::Add(hidden, narrow));
 
         self.norm(hidden, &layer.feed.norm, narrow); // [t, h]
         let width = layer.feed.up.len() / h; // m or 2m
         let wide = &mut wide[..t * width];
-        let states = MatrixView::new(narrow, [t, h], h);
+        let states = StridedMatrixView::with_row_stride(narrow, [t, h], h);
         self.linear(states, &layer.feed.up, wide); // [t, width]
         self.arch
-            .dispatch(VectorKernel::Activate(wide, width, config.feed_forward));
-        let active = MatrixView::new(wide, [t, m], width);
+            .dispatch(T5SimdRowPass::Activate(wide, width, config.feed_forward));
+        let active = StridedMatrixView::with_row_stride(wide, [t, m], width);
         self.linear(active, &layer.feed.down, narrow); // [t, h]
-        self.arch.dispatch(VectorKernel::Add(hidden, narrow));
+        self.arch.dispatch(T5SimdRowPass::Add(hidden, narrow));
     }
 
     fn norm(&self, x: &[f32], scale: &[f32], y: &mut [f32]) {
         let eps = self.model.config.layer_norm_epsilon;
-        self.arch.dispatch(VectorKernel::Norm(x, scale, eps, y));
+        self.arch.dispatch(T5SimdRowPass::Norm(x, scale, eps, y));
     }
 
     /// Computes `y = x Wᵀ`.
-    fn linear(&self, x: MatrixView<'_>, weight: &[f32], y: &mut [f32]) {
-        let inputs = x.columns();
+    fn linear(&self, x: StridedMatrixView<'_>, weight: &[f32], y: &mut [f32]) {
+        let inputs = x.n_columns();
         let outputs = weight.len() / inputs;
-        let weight = MatrixView::new(weight, [outputs, inputs], inputs);
+        let weight = StridedMatrixView::with_row_stride(weight, [outputs, inputs], inputs);
         let y = MatrixRowsMut::new(y, outputs);
-        multiply(x, weight.transposed(), y, self.parallelism);
+        multiply_matrices(x, weight.transposed(), y, self.parallelism);
     }
 
     /// Computes attention within each text: queries, keys and values `[t, 3i]` to `[t, i]`.
     fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
-        let i = self.model.config.attention_width();
+        let i = self.model.config.all_heads_width();
         let d = self.model.config.d_kv;
         let heads = self.model.config.num_heads;
         let of_heads = self.distances.chunks_exact(self.distances.len() / heads);
@@ -129,15 +129,20 @@ impl Pass<'_> {
             let scores = &mut scores[..l * l];
             for (head, distances) in (0..i).step_by(d).zip(of_heads.clone()) {
                 let part = |part: usize| {
-                    MatrixView::new(&qkv[first * 3 * i + part * i + head..], [l, d], 3 * i)
+                    StridedMatrixView::with_row_stride(
+                        &qkv[first * 3 * i + part * i + head..],
+                        [l, d],
+                        3 * i,
+                    )
                 };
                 let [query, key, value] = [part(0), part(1), part(2)]; // [l, d] each
                 let matrix = MatrixRowsMut::new(scores, l);
-                multiply(query, key.transposed(), matrix, self.parallelism); // [l, l]
-                self.arch.dispatch(VectorKernel::Softmax(scores, distances));
-                let weights = MatrixView::new(scores, [l, l], l);
+                multiply_matrices(query, key.transposed(), matrix, self.parallelism); // [l, l]
+                self.arch
+                    .dispatch(T5SimdRowPass::Softmax(scores, distances));
+                let weights = StridedMatrixView::with_row_stride(scores, [l, l], l);
                 let gathered = MatrixRowsMut::new(&mut gathered[first * i + head..], i);
-                multiply(weights, value, gathered, self.parallelism); // [l, d]
+                multiply_matrices(weights, value, gathered, self.parallelism); // [l, d]
             }
             first += l;
         }

@@ -8,10 +8,10 @@
 use pulp::{Simd, WithSimd};
 
 use super::config::FeedForwardKind;
-use crate::bert_cpu::{exp, fold, softmax};
+use crate::bert_cpu::{exp_of_nonpositive, reduce_in_lanes, softmax_rows};
 
 /// A pass over rows, compiled once for each SIMD instruction set.
-pub(super) enum VectorKernel<'a> {
+pub(super) enum T5SimdRowPass<'a> {
     /// `y = x / √(mean(x²) + eps) ∘ scale`: rows, scale, eps, and the output.
     Norm(&'a [f32], &'a [f32], f32, &'a mut [f32]),
     /// `y = y + x`.
@@ -23,15 +23,20 @@ pub(super) enum VectorKernel<'a> {
     /// half of each row.
     Activate(&'a mut [f32], usize, FeedForwardKind),
     /// `y = x Wᵀ`.
-    Multiply(MatrixProduct<'a>),
+    Multiply(RowIndependentProduct<'a>),
     /// The attention output of each row: queries, keys and values, number of heads, and the output.
-    Gather(&'a [f32], &'a [AttentionKeys<'a>], usize, &'a mut [f32]),
+    Gather(
+        &'a [f32],
+        &'a [AttentionKeysAndValues<'a>],
+        usize,
+        &'a mut [f32],
+    ),
 }
 
 /// `y = x Wᵀ`, where every number is summed independently in a fixed order: the result of a row
 /// does not depend on the other rows, so a generated text is the same alone and among others.
 /// (`gemm` splits sums by the shape of the whole product.)
-pub(super) struct MatrixProduct<'a> {
+pub(super) struct RowIndependentProduct<'a> {
     /// The rows, `stride` apart.
     pub(super) x: &'a [f32],
     pub(super) stride: usize,
@@ -43,7 +48,7 @@ pub(super) struct MatrixProduct<'a> {
 }
 
 /// The keys and values that one row attends to.
-pub(super) struct AttentionKeys<'a> {
+pub(super) struct AttentionKeysAndValues<'a> {
     /// `[n, 2i]`: for each token the key, then the value.
     pub(super) keys_values: &'a [f32],
     /// For each head, the biases of the distances from the last token back: `[a, ≥ n]`; `None`
@@ -51,7 +56,7 @@ pub(super) struct AttentionKeys<'a> {
     pub(super) position_biases: Option<&'a [f32]>,
 }
 
-impl WithSimd for VectorKernel<'_> {
+impl WithSimd for T5SimdRowPass<'_> {
     type Output = ();
 
     // Everything below is inlined into one function per instruction set; otherwise it would be
@@ -59,12 +64,12 @@ impl WithSimd for VectorKernel<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match self {
-            VectorKernel::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
-            VectorKernel::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
-            VectorKernel::Softmax(scores, distances) => softmax_all(scores, distances),
-            VectorKernel::Activate(rows, width, how) => activate(rows, width, how),
-            VectorKernel::Multiply(product) => multiply(simd, product),
-            VectorKernel::Gather(queries, seen, heads, gathered) => {
+            T5SimdRowPass::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
+            T5SimdRowPass::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
+            T5SimdRowPass::Softmax(scores, distances) => softmax_all(scores, distances),
+            T5SimdRowPass::Activate(rows, width, how) => activate(rows, width, how),
+            T5SimdRowPass::Multiply(product) => multiply(simd, product),
+            T5SimdRowPass::Gather(queries, seen, heads, gathered) => {
                 gather(simd, queries, seen, heads, gathered);
             }
         }
@@ -75,7 +80,7 @@ impl WithSimd for VectorKernel<'_> {
 fn norm(x: &[f32], scale: &[f32], eps: f32, y: &mut [f32]) {
     let h = scale.len();
     for (x, y) in x.chunks_exact(h).zip(y.chunks_exact_mut(h)) {
-        let mean = fold(x, 0.0, |x| x * x, |a, b| a + b) / h as f32;
+        let mean = reduce_in_lanes(x, 0.0, |x| x * x, |a, b| a + b) / h as f32;
         let factor = 1.0 / (mean + eps).sqrt();
         for ((y, x), scale) in y.iter_mut().zip(x).zip(scale) {
             *y = x * factor * scale;
@@ -90,7 +95,7 @@ fn softmax_all(scores: &mut [f32], distances: &[f32]) {
     for (at, row) in scores.chunks_exact_mut(l).enumerate() {
         let distances = &distances[last - at..][..l];
         row.iter_mut().zip(distances).for_each(|(x, it)| *x += it);
-        softmax(row, l);
+        softmax_rows(row, l);
     }
 }
 
@@ -117,14 +122,14 @@ fn activate(rows: &mut [f32], width: usize, how: FeedForwardKind) {
 #[inline(always)]
 fn gelu(x: f32) -> f32 {
     let y = 0.797_884_6 * (x + 0.044_715 * x * x * x);
-    let e = exp(-2.0 * y.abs());
+    let e = exp_of_nonpositive(-2.0 * y.abs());
     let part = if y < 0.0 { e } else { 1.0 };
     x * (part / (1.0 + e))
 }
 
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, product: MatrixProduct<'_>) {
-    let MatrixProduct {
+fn multiply<S: Simd>(simd: S, product: RowIndependentProduct<'_>) {
+    let RowIndependentProduct {
         x,
         stride,
         weight,
@@ -202,7 +207,7 @@ fn dots<S: Simd, const N: usize>(simd: S, rows: [&[f32]; N], weight: &[f32]) -> 
 fn gather<S: Simd>(
     simd: S,
     queries: &[f32],
-    seen: &[AttentionKeys<'_>],
+    seen: &[AttentionKeysAndValues<'_>],
     heads: usize,
     gathered: &mut [f32],
 ) {
@@ -226,7 +231,7 @@ fn gather<S: Simd>(
                     *score += it;
                 }
             }
-            softmax(&mut scores, n);
+            softmax_rows(&mut scores, n);
             let gathered = &mut gathered[own..][..d];
             gathered.fill(0.0);
             for (at, weight) in scores.iter().enumerate() {

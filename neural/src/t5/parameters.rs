@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::weights::ModelWeights;
 
 /// The scale of a normalization, over `h` units.
-pub(super) type NormScale = Vec<f32>;
+pub(super) type NormalizationScale = Vec<f32>;
 
 /// The parameters of encoder and decoder.
 pub(super) struct T5Parameters {
@@ -17,29 +17,29 @@ pub(super) struct T5Parameters {
     pub(super) encoder: Vec<T5EncoderLayer>,
     /// `[buckets, a]`.
     pub(super) encoder_position_biases: Vec<f32>,
-    pub(super) encoder_norm: NormScale,
+    pub(super) encoder_norm: NormalizationScale,
     pub(super) decoder: Vec<T5DecoderLayer>,
     /// `[buckets, a]`.
     pub(super) decoder_position_biases: Vec<f32>,
-    pub(super) decoder_norm: NormScale,
+    pub(super) decoder_norm: NormalizationScale,
 }
 
 /// One encoder layer: self-attention and feed-forward.
 pub(super) struct T5EncoderLayer {
-    pub(super) attention: SelfAttention,
+    pub(super) attention: SelfAttentionWeights,
     pub(super) feed: FeedForwardLayer,
 }
 
 /// One decoder layer: self-attention, cross-attention and feed-forward.
 pub(super) struct T5DecoderLayer {
-    pub(super) attention: SelfAttention,
-    pub(super) cross: CrossAttention,
+    pub(super) attention: SelfAttentionWeights,
+    pub(super) cross: CrossAttentionWeights,
     pub(super) feed: FeedForwardLayer,
 }
 
 /// Attention from a text to itself.
-pub(super) struct SelfAttention {
-    pub(super) norm: NormScale,
+pub(super) struct SelfAttentionWeights {
+    pub(super) norm: NormalizationScale,
     /// Queries, keys, values: `[3i, h]`.
     pub(super) qkv: Vec<f32>,
     /// `[h, i]`.
@@ -47,8 +47,8 @@ pub(super) struct SelfAttention {
 }
 
 /// Attention from the generated text to the input text.
-pub(super) struct CrossAttention {
-    pub(super) norm: NormScale,
+pub(super) struct CrossAttentionWeights {
+    pub(super) norm: NormalizationScale,
     /// `[i, h]`.
     pub(super) query: Vec<f32>,
     /// Keys, values: `[2i, h]`.
@@ -59,7 +59,7 @@ pub(super) struct CrossAttention {
 
 /// The two dense layers of a feed-forward block.
 pub(super) struct FeedForwardLayer {
-    pub(super) norm: NormScale,
+    pub(super) norm: NormalizationScale,
     /// `[m, h]`, with a gate `[2m, h]`: the input of the activation, then the gate.
     pub(super) up: Vec<f32>,
     /// `[h, m]`.
@@ -73,18 +73,19 @@ impl T5Parameters {
     ) -> Result<T5Parameters, Error> {
         let (v, h) = (config.vocab_size, config.d_model);
         let tables = [config.buckets.n_buckets, config.num_heads];
-        let own_output = match weights.has("lm_head.weight") || !config.scales_output {
-            true => Some(weights.tensor("lm_head.weight", &[v, h])?),
+        let own_output = match weights.has_tensor("lm_head.weight") || !config.scales_output {
+            true => Some(weights.read_tensor("lm_head.weight", &[v, h])?),
             false => None,
         };
         let distances = |stack: &str| {
             let attention = format!("{stack}.block.0.layer.0.SelfAttention");
-            weights.tensor(
+            weights.read_tensor(
                 &format!("{attention}.relative_attention_bias.weight"),
                 &tables,
             )
         };
-        let norm = |stack: &str| weights.tensor(&format!("{stack}.final_layer_norm.weight"), &[h]);
+        let norm =
+            |stack: &str| weights.read_tensor(&format!("{stack}.final_layer_norm.weight"), &[h]);
         let part = |layer: String| Part {
             weights,
             config: &config,
@@ -106,7 +107,7 @@ impl T5Parameters {
             })
         });
         Ok(T5Parameters {
-            token_embeddings: weights.tensor("shared.weight", &[v, h])?,
+            token_embeddings: weights.read_tensor("shared.weight", &[v, h])?,
             output_embeddings: own_output,
             encoder: encoder.collect::<Result<_, Error>>()?,
             encoder_position_biases: distances("encoder")?,
@@ -119,7 +120,7 @@ impl T5Parameters {
     }
 
     /// Returns the output weights `[v, h]`, from states to logits.
-    pub(super) fn output(&self) -> &[f32] {
+    pub(super) fn output_weights(&self) -> &[f32] {
         self.output_embeddings
             .as_deref()
             .unwrap_or(&self.token_embeddings)
@@ -134,18 +135,18 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn self_attention(&self) -> Result<SelfAttention, Error> {
-        let (h, i) = (self.config.d_model, self.config.attention_width());
-        Ok(SelfAttention {
+    fn self_attention(&self) -> Result<SelfAttentionWeights, Error> {
+        let (h, i) = (self.config.d_model, self.config.all_heads_width());
+        Ok(SelfAttentionWeights {
             norm: self.norm()?,
             qkv: self.joined("SelfAttention", &["q", "k", "v"], [i, h])?,
             out: self.matrix("SelfAttention.o", [h, i])?,
         })
     }
 
-    fn cross_attention(&self) -> Result<CrossAttention, Error> {
-        let (h, i) = (self.config.d_model, self.config.attention_width());
-        Ok(CrossAttention {
+    fn cross_attention(&self) -> Result<CrossAttentionWeights, Error> {
+        let (h, i) = (self.config.d_model, self.config.all_heads_width());
+        Ok(CrossAttentionWeights {
             norm: self.norm()?,
             query: self.matrix("EncDecAttention.q", [i, h])?,
             memory: self.joined("EncDecAttention", &["k", "v"], [i, h])?,
@@ -166,9 +167,9 @@ impl Part<'_> {
         })
     }
 
-    fn norm(&self) -> Result<NormScale, Error> {
+    fn norm(&self) -> Result<NormalizationScale, Error> {
         let name = format!("{}.layer_norm.weight", self.layer);
-        self.weights.tensor(&name, &[self.config.d_model])
+        self.weights.read_tensor(&name, &[self.config.d_model])
     }
 
     /// Reads some matrices and joins their outputs one after another.
@@ -182,6 +183,6 @@ impl Part<'_> {
 
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Vec<f32>, Error> {
         let name = format!("{}.{name}.weight", self.layer);
-        self.weights.tensor(&name, &shape)
+        self.weights.read_tensor(&name, &shape)
     }
 }

@@ -9,7 +9,7 @@ use super::config::RelativePositionBuckets;
 
 /// Returns for each head the biases of the distances `1 - n ..= n - 1` (key position minus query
 /// position), in this order: `[a, 2n - 1]`. `table` is `[buckets, a]`.
-pub(super) fn encoder_biases(
+pub(super) fn encoder_position_biases(
     table: &[f32],
     heads: usize,
     buckets: RelativePositionBuckets,
@@ -19,12 +19,12 @@ pub(super) fn encoder_biases(
     of_each_head(
         table,
         heads,
-        (-last..=last).map(|it| bidirectional_bucket(it, buckets)),
+        (-last..=last).map(|it| bidirectional_distance_bucket(it, buckets)),
     )
 }
 
 /// Returns for each head the bias of each distance to an earlier token: `[a, n]`.
-pub(super) fn decoder_biases(
+pub(super) fn decoder_position_biases(
     table: &[f32],
     heads: usize,
     buckets: RelativePositionBuckets,
@@ -33,7 +33,7 @@ pub(super) fn decoder_biases(
     of_each_head(
         table,
         heads,
-        (0..n).map(|it| causal_bucket(it, buckets.n_buckets, buckets.max_distance)),
+        (0..n).map(|it| causal_distance_bucket(it, buckets.n_buckets, buckets.max_distance)),
     )
 }
 
@@ -47,7 +47,7 @@ fn of_each_head(
 }
 
 /// Returns the encoder's bucket of a distance, key position minus query position.
-pub(super) fn bidirectional_bucket(
+pub(super) fn bidirectional_distance_bucket(
     distance: i64,
     RelativePositionBuckets {
         n_buckets: n,
@@ -58,12 +58,12 @@ pub(super) fn bidirectional_bucket(
         true => n / 2,
         false => 0,
     };
-    ahead + causal_bucket(distance.unsigned_abs() as usize, n / 2, most)
+    ahead + causal_distance_bucket(distance.unsigned_abs() as usize, n / 2, most)
 }
 
 /// Returns the bucket of a distance among `n` buckets. Computed in f32, as in training, so that
 /// distances at a boundary get the same bucket.
-pub(super) fn causal_bucket(distance: usize, n: usize, most: usize) -> usize {
+pub(super) fn causal_distance_bucket(distance: usize, n: usize, most: usize) -> usize {
     let exact = n / 2;
     if distance < exact {
         return distance;

@@ -42,7 +42,7 @@ pub(crate) fn fixtures() -> [(ModelFiles, Value); 2] {
 #[test]
 fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
     for (files, fixture) in fixtures() {
-        let config = T5Config::read(&files.config).unwrap();
+        let config = T5Config::parse(&files.config).unwrap();
         let h = config.d_model;
         let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let texts = fixture["texts"].as_array().unwrap();
@@ -95,7 +95,7 @@ fn distances_fall_into_the_buckets_of_the_reference() {
     for it in fixture["buckets"].as_array().unwrap() {
         let [n, most] = ["n", "most"].map(|name| it[name].as_u64().unwrap() as usize);
         let around = |distance| {
-            relative_position::bidirectional_bucket(
+            relative_position::bidirectional_distance_bucket(
                 distance,
                 RelativePositionBuckets {
                     n_buckets: n,
@@ -104,7 +104,7 @@ fn distances_fall_into_the_buckets_of_the_reference() {
             )
         };
         assert!(equals_runs((-600..=600).map(around), &it["around"]), "{n}");
-        let behind = |distance| relative_position::causal_bucket(distance, n, most);
+        let behind = |distance| relative_position::causal_distance_bucket(distance, n, most);
         assert!(equals_runs((0..=600).map(behind), &it["behind"]), "{n}");
     }
 }
@@ -113,16 +113,16 @@ fn distances_fall_into_the_buckets_of_the_reference() {
 #[test]
 fn a_line_has_the_same_bits_alone_and_beside_others() {
     for (files, _) in fixtures() {
-        let config = T5Config::read(&files.config).unwrap();
+        let config = T5Config::parse(&files.config).unwrap();
         let (h, v) = (config.d_model, config.vocab_size);
         let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let ids = [5, 9, 30, 31, 7, 1];
         let memory_of = |ids: &[u32]| {
             let states = model.encode(&[EncoderInput::single_segment(ids)], Parallelism::None);
-            model.cross_attention_cache(&states, Parallelism::None)
+            model.compute_cross_attention_cache(&states, Parallelism::None)
         };
         let memories = [memory_of(&ids), memory_of(&ids[3..])];
-        let decoder = model.decoder(6);
+        let decoder = model.create_decoder(6);
         let run = |places: &[usize]| {
             let mut lines: Vec<DecodingState> =
                 places.iter().map(|_| decoder.start_sequence()).collect();
@@ -130,9 +130,15 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
                 places.iter().map(|it| &memories[it % 2]).collect();
             let mut logits = vec![Vec::new(); places.len()];
             for step in 0..6 {
-                let states = decoder.step(&mut lines.iter_mut().collect::<Vec<_>>(), &memories);
+                let states = decoder.compute_next_token_states(
+                    &mut lines.iter_mut().collect::<Vec<_>>(),
+                    &memories,
+                );
                 assert_eq!(states.len(), places.len() * h);
-                for (own, next) in logits.iter_mut().zip(decoder.logits(&states).chunks(v)) {
+                for (own, next) in logits
+                    .iter_mut()
+                    .zip(decoder.vocabulary_logits(&states).chunks(v))
+                {
                     own.extend(next.iter().map(|it| it.to_bits()));
                 }
                 for (line, place) in lines.iter_mut().zip(places) {

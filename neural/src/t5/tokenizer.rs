@@ -1,7 +1,7 @@
 //! The tokenizer of a T5: no special token at the beginning, one at the end.
 
 use crate::error::Error;
-use crate::tokenization::{InputRole, TokenizedText};
+use crate::tokenization::{QueryOrDocumentRole, TokenizedText};
 use crate::tokenizer::HfTokenizer;
 
 /// Splits texts into tokens, and joins generated tokens.
@@ -14,14 +14,14 @@ impl T5Tokenizer {
     /// invalid or a token id is not below `vocab_size`.
     pub(crate) fn load(json: &[u8], vocab_size: usize) -> Result<T5Tokenizer, Error> {
         Ok(T5Tokenizer {
-            tokenizer: HfTokenizer::read(json, vocab_size)?,
+            tokenizer: HfTokenizer::from_json(json, vocab_size)?,
         })
     }
 
     /// Returns the first `most` tokens of a text, without the end token.
     pub(crate) fn tokenize(
         &self,
-        side: InputRole,
+        side: QueryOrDocumentRole,
         text: &str,
         most: usize,
     ) -> Result<TokenizedText, Error> {
@@ -42,7 +42,7 @@ impl T5Tokenizer {
     }
 
     /// Returns the id of a token; returns an error if it is missing.
-    pub(crate) fn id(&self, token: &str) -> Result<u32, Error> {
+    pub(crate) fn token_to_id(&self, token: &str) -> Result<u32, Error> {
         let missing = || Error::Tokenizer(format!("there is no token {token}"));
         self.tokenizer.token_to_id(token).ok_or_else(missing)
     }

@@ -3,7 +3,7 @@
 use super::sides::{colbert_tiny, dense_tiny, epic_tiny};
 use super::*;
 use expect_test::Expect;
-use neural::{Colbert, Epic, RankerConfig};
+use neural::{Colbert, EpicRanker, RankerConfig};
 
 #[test]
 fn a_folder_without_weights_says_so() {
@@ -159,9 +159,9 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
         "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
     });
     files.tokenizer = tokenizer.to_string().into_bytes();
-    let model = load(&files, EmbeddingKind::BiEncoder, 48);
+    let model = load(&files, EmbeddingComparison::BiEncoder, 48);
     let long = "a".repeat(200) + "b";
-    for side in [InputRole::Query, InputRole::Document] {
+    for side in [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document] {
         let error = model.tokenize(side, &long).err().unwrap().to_string();
         let parts = [
             "tokenizer.json: ",
@@ -171,7 +171,11 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
         assert!(parts.iter().all(|it| error.contains(it)), "{error}");
     }
     assert_eq!(
-        model.tokenize(InputRole::Document, "a").unwrap().ids.len(),
+        model
+            .tokenize(QueryOrDocumentRole::Document, "a")
+            .unwrap()
+            .ids
+            .len(),
         3
     );
 }
@@ -188,7 +192,7 @@ fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
     let mut fine = tiny();
     fine.modules = modules("Normalize");
     fine.pooling = Some(heads::pooling("cls_token"));
-    load(&fine, EmbeddingKind::BiEncoder, 48);
+    load(&fine, EmbeddingComparison::BiEncoder, 48);
     check_broken(
         |files| {
             files.modules = modules("LSTM");
@@ -297,7 +301,7 @@ fn with_a_preset_the_artifact_is_not_looked_at() {
     assert!(Colbert::load(&files, Device::Cpu).is_err());
     files.ranker_config = Some(b"[colbert]\npreset = \"khattab2020\"".to_vec());
     let model = Colbert::load(&files, Device::Cpu).unwrap();
-    assert_eq!(model.dimension(), 20);
+    assert_eq!(model.vector_dimension(), 20);
 }
 
 #[test]
@@ -330,7 +334,7 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     let loaded = |ranker: &[u8]| {
         let mut files = tiny();
         files.ranker_config = Some(ranker.to_vec());
-        let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
+        let loaded = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu);
         loaded.err().map(|it| it.to_string())
     };
     assert_eq!(loaded(b"max_document_tokens = 64"), None);
@@ -351,7 +355,7 @@ fn modules_that_cannot_be_done_are_refused() {
     let refused = |change: &dyn Fn(&mut ModelFiles)| {
         let mut files = dense_tiny();
         change(&mut files);
-        let loaded = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu);
+        let loaded = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu);
         loaded.err().unwrap().to_string()
     };
     let config = |field: &'static str, value: Value| {
@@ -401,11 +405,11 @@ fn modules_that_cannot_be_done_are_refused() {
 #[test]
 fn weights_of_an_epic_that_are_no_numbers_are_found() {
     for (name, files) in with_nan(&epic_tiny()) {
-        let loaded = Epic::load(&files, 48, Device::Cpu.into());
+        let loaded = EpicRanker::load(&files, 48, Device::Cpu.into());
         let failed = match loaded {
             Err(error) => Some(error),
             Ok(model) => {
-                let [query, text] = [InputRole::Query, InputRole::Document]
+                let [query, text] = [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
                     .map(|it| model.tokenize(it, "river").unwrap());
                 let query = model.encode_queries(&[&query]).err();
                 query.or(model.encode_documents(&[&text]).err())
@@ -418,7 +422,7 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
         let tensor = header.remove("doc_quality.weight").unwrap();
         header.insert("another".to_owned(), tensor);
     });
-    let error = Epic::load(&files, 48, Device::Cpu.into())
+    let error = EpicRanker::load(&files, 48, Device::Cpu.into())
         .err()
         .unwrap()
         .to_string();
@@ -427,8 +431,9 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
 
 #[test]
 fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
-    let load =
-        |files: &ModelFiles| EmbeddingModel::load(files, EmbeddingKind::BiEncoder, 32, Device::Cpu);
+    let load = |files: &ModelFiles| {
+        EmbeddingModel::load(files, EmbeddingComparison::BiEncoder, 32, Device::Cpu)
+    };
     let mut cross = tiny();
     let mut config: Value = serde_json::from_slice(&cross.config).unwrap();
     config["architectures"] = json!(["BertForSequenceClassification"]);
@@ -445,7 +450,7 @@ fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
 fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
     let mut files = tiny();
     change(&mut files);
-    let error = EmbeddingModel::load(&files, EmbeddingKind::BiEncoder, 48, Device::Cpu)
+    let error = EmbeddingModel::load(&files, EmbeddingComparison::BiEncoder, 48, Device::Cpu)
         .err()
         .unwrap();
     expected.assert_eq(&error.to_string());

@@ -1,7 +1,10 @@
 //! What is built on an encoder: pooling, SPLADE, cross-encoders.
 
 use super::*;
-use neural::{ComputeTarget, CrossEncoder, Pooling, Precision, Similarity, Splade, TokenizedPair};
+use neural::{
+    CrossEncoder, DeviceAndPrecision, FloatPrecision, Splade, TokenPooling, TokenizedPair,
+    VectorSimilarity,
+};
 
 /// As sentence-transformers writes it.
 pub(crate) fn pooling(mode: &str) -> Vec<u8> {
@@ -31,7 +34,7 @@ fn each_way_of_pooling_equals_the_reference() {
     for mode in ["cls_token", "max_tokens"] {
         let mut files = tiny();
         files.pooling = Some(pooling(mode));
-        let model = load(&files, EmbeddingKind::BiEncoder, 48);
+        let model = load(&files, EmbeddingComparison::BiEncoder, 48);
         for it in &fixture {
             let expected = match mode {
                 "cls_token" => &it.cls_token,
@@ -48,9 +51,9 @@ fn each_way_of_pooling_equals_the_reference() {
             }
         }
     }
-    let by = |json: &[u8]| Pooling::parse(json).map_err(|it| it.to_string());
-    assert_eq!(by(&pooling("mean_tokens")), Ok(Pooling::Mean));
-    assert_eq!(by(br#"{"pooling_mode": "cls"}"#), Ok(Pooling::Cls));
+    let by = |json: &[u8]| TokenPooling::parse(json).map_err(|it| it.to_string());
+    assert_eq!(by(&pooling("mean_tokens")), Ok(TokenPooling::Mean));
+    assert_eq!(by(br#"{"pooling_mode": "cls"}"#), Ok(TokenPooling::Cls));
     for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
         assert!(by(&odd).unwrap_err().contains("1_Pooling/config.json"));
     }
@@ -83,22 +86,30 @@ fn splade_equals_the_reference() {
     }
     let untied = relative!("splade-untied");
     for (name, files, fixture) in tied_splades().into_iter().chain([untied]) {
-        assert!(Splade::is_in(&files.config), "{name}");
+        assert!(Splade::is_supported_config(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
         let model = Splade::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let texts = fixture.texts.iter();
         let tokens: Vec<TokenizedText> = texts
-            .map(|it| model.tokenize(InputRole::Document, &it.text).unwrap())
+            .map(|it| {
+                model
+                    .tokenize(QueryOrDocumentRole::Document, &it.text)
+                    .unwrap()
+            })
             .collect();
         let sparse = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
         for (text, sparse) in fixture.texts.iter().zip(&sparse) {
             // A weight that is all but 0 may be on either side of it.
             assert!(
-                text.n.abs_diff(sparse.weights().len()) <= 1,
+                text.n.abs_diff(sparse.token_weights().len()) <= 1,
                 "{name}: {}",
                 text.text
             );
-            let sum: f64 = sparse.weights().iter().map(|it| f64::from(it.1)).sum();
+            let sum: f64 = sparse
+                .token_weights()
+                .iter()
+                .map(|it| f64::from(it.1))
+                .sum();
             assert!(
                 (sum - text.sum).abs() < SAME_VECTOR * text.sum,
                 "{name}: {sum}"
@@ -117,7 +128,7 @@ fn splade_equals_the_reference() {
         }
         exact(name, "score", worst);
     }
-    assert!(!Splade::is_in(&tiny().config));
+    assert!(!Splade::is_supported_config(&tiny().config));
 }
 
 #[test]
@@ -142,13 +153,13 @@ fn an_output_that_is_not_tied_has_to_be_there() {
 fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
     let fixture = Fixture::read(include_str!("../fixtures/tiny.json"));
     let in_bits = |precision| {
-        let computing = ComputeTarget {
+        let computing = DeviceAndPrecision {
             device: Device::Cpu,
             precision,
         };
         let model = EmbeddingModel::load(
             &tiny(),
-            EmbeddingKind::BiEncoder,
+            EmbeddingComparison::BiEncoder,
             fixture.max_tokens,
             computing,
         );
@@ -165,8 +176,8 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
         println!("{precision}: {worst:.1e}");
         worst
     };
-    assert!(in_bits(Precision::F32) < 1e-5);
-    let (half, brain) = (in_bits(Precision::F16), in_bits(Precision::Bf16));
+    assert!(in_bits(FloatPrecision::F32) < 1e-5);
+    let (half, brain) = (in_bits(FloatPrecision::F16), in_bits(FloatPrecision::Bf16));
     assert!((1e-5..5e-3).contains(&half), "{half}");
     assert!((1e-4..5e-2).contains(&brain), "{brain}");
 }
@@ -174,10 +185,10 @@ fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
 #[test]
 fn the_inner_product_is_that_of_vectors_as_they_are() {
     let mut files = tiny();
-    let cosine = load(&files, EmbeddingKind::BiEncoder, 48);
+    let cosine = load(&files, EmbeddingComparison::BiEncoder, 48);
     files.sentence_transformers = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
-    let dot = load(&files, EmbeddingKind::BiEncoder, 48);
-    assert_eq!(dot.similarity(), Similarity::Dot);
+    let dot = load(&files, EmbeddingComparison::BiEncoder, 48);
+    assert_eq!(dot.similarity_measure(), VectorSimilarity::Dot);
     let texts = ["where do rivers end", "a river flows into the sea"];
     let [a, b] = texts.map(|it| encode(&dot, it));
     let norm = |it: &EncodedText| dot.score(it, it).sqrt();
@@ -201,15 +212,22 @@ fn attention_equals_the_reference() {
     let expected: AttentionFixture = serde_json::from_str(expected).unwrap();
     let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
-    let query = model.tokenize(InputRole::Query, &first.query).unwrap();
-    let text = model.tokenize(InputRole::Document, &first.text).unwrap();
+    let query = model
+        .tokenize(QueryOrDocumentRole::Query, &first.query)
+        .unwrap();
+    let text = model
+        .tokenize(QueryOrDocumentRole::Document, &first.text)
+        .unwrap();
     let pair = model.tokenize_pair(&query, &text);
     let n = pair.ids.len();
-    assert_eq!(model.attention_shape(), (2, 4));
+    assert_eq!(model.n_layers_and_heads(), (2, 4));
     for (layer, heads) in expected.first_rows.iter().enumerate() {
         let mut mean = vec![0.0; n];
         for (head, rows) in heads.iter().enumerate() {
-            let found = model.attention(&pair, layer, Some(head)).unwrap().unwrap();
+            let found = model
+                .attention_weights(&pair, layer, Some(head))
+                .unwrap()
+                .unwrap();
             for (row, expected) in found.chunks_exact(n).zip(rows) {
                 for (found, expected) in row.iter().zip(expected) {
                     assert!((found - expected).abs() < 2e-5, "{found} is not {expected}");
@@ -221,20 +239,27 @@ fn attention_equals_the_reference() {
             let first = mean.iter_mut().zip(&found);
             first.for_each(|(sum, it)| *sum += it / heads.len() as f32);
         }
-        let found = model.attention(&pair, layer, None).unwrap().unwrap();
+        let found = model
+            .attention_weights(&pair, layer, None)
+            .unwrap()
+            .unwrap();
         for (found, expected) in found.iter().zip(&mean) {
             assert!((found - expected).abs() < 1e-6);
         }
     }
-    assert_eq!(model.attention(&pair, 2, None).unwrap(), None);
-    assert_eq!(model.attention(&pair, 0, Some(4)).unwrap(), None);
+    assert_eq!(model.attention_weights(&pair, 2, None).unwrap(), None);
+    assert_eq!(model.attention_weights(&pair, 0, Some(4)).unwrap(), None);
 
     let (_, files, _) = relative!("cross-modernbert");
     let modern = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
-    let query = modern.tokenize(InputRole::Query, &first.query).unwrap();
-    let text = modern.tokenize(InputRole::Document, &first.text).unwrap();
+    let query = modern
+        .tokenize(QueryOrDocumentRole::Query, &first.query)
+        .unwrap();
+    let text = modern
+        .tokenize(QueryOrDocumentRole::Document, &first.text)
+        .unwrap();
     let pair = modern.tokenize_pair(&query, &text);
-    assert_eq!(modern.attention(&pair, 0, None).unwrap(), None);
+    assert_eq!(modern.attention_weights(&pair, 0, None).unwrap(), None);
 }
 
 #[test]
@@ -246,19 +271,23 @@ fn cross_encoders_equal_the_reference() {
         relative!("cross-distilbert"),
         relative!("cross-modernbert"),
     ] {
-        assert!(CrossEncoder::is_in(&files.config), "{name}");
+        assert!(CrossEncoder::is_supported_config(&files.config), "{name}");
         let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
         let model = CrossEncoder::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
-            let query = model.tokenize(InputRole::Query, &it.query).unwrap();
-            let text = model.tokenize(InputRole::Document, &it.text).unwrap();
+            let query = model
+                .tokenize(QueryOrDocumentRole::Query, &it.query)
+                .unwrap();
+            let text = model
+                .tokenize(QueryOrDocumentRole::Document, &it.text)
+                .unwrap();
             let pair = model.tokenize_pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
             (pair, it.score)
         });
         check_pairs((name, "score"), pairs, |batch| model.score(batch).unwrap());
     }
-    assert!(!CrossEncoder::is_in(&tiny().config));
+    assert!(!CrossEncoder::is_supported_config(&tiny().config));
 }
 
 /// Checks that pairs in a batch have the scores of the reference, and that each of them has the

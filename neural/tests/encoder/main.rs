@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use neural::{
-    Device, EmbeddingKind, EmbeddingModel, EncodedText, Error, InputRole, ModelFiles, ModuleFiles,
-    TokenizedText,
+    Device, EmbeddingComparison, EmbeddingModel, EncodedText, Error, ModelFiles,
+    QueryOrDocumentRole, SentenceTransformersModuleFiles, TokenizedText,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn a_text_alone_scores_as_in_a_batch_in_any_order() {
 #[test]
 fn the_same_batch_gives_the_same_bits() {
     let files = minilm().unwrap_or_else(tiny);
-    let model = load(&files, EmbeddingKind::LateInteraction, 64);
+    let model = load(&files, EmbeddingComparison::LateInteraction, 64);
     let texts = Fixture::read(include_str!("../fixtures/minilm.json")).tokenized(&model);
     let batch: Vec<&TokenizedText> = texts.iter().collect();
     let first = model.encode(&batch).unwrap();
@@ -116,15 +116,15 @@ fn the_same_batch_gives_the_same_bits() {
 
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
-    let bi = load(&tiny(), EmbeddingKind::BiEncoder, 48);
-    let empty = bi.tokenize(InputRole::Document, "").unwrap();
+    let bi = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
+    let empty = bi.tokenize(QueryOrDocumentRole::Document, "").unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
         (2, 0, false)
     );
     assert_eq!(encode(&bi, "").vectors().len(), 1);
 
-    let late = load(&tiny(), EmbeddingKind::LateInteraction, 48);
+    let late = load(&tiny(), EmbeddingComparison::LateInteraction, 48);
     let (empty, query) = (encode(&late, ""), encode(&late, "where do rivers end"));
     assert_eq!(empty.vectors().len(), 0);
     assert_eq!(late.score(&query, &empty), -4.0);
@@ -135,31 +135,33 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_tokens() {
 
 #[test]
 fn a_million_characters_are_cut_to_the_bound() {
-    let model = load(&tiny(), EmbeddingKind::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
     let words = "river ".repeat(170_000);
-    let tokens = model.tokenize(InputRole::Document, &words).unwrap();
+    let tokens = model
+        .tokenize(QueryOrDocumentRole::Document, &words)
+        .unwrap();
     assert_eq!((tokens.ids.len(), tokens.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
     let one_word = model
-        .tokenize(InputRole::Document, &"x".repeat(1_000_000))
+        .tokenize(QueryOrDocumentRole::Document, &"x".repeat(1_000_000))
         .unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
 
 #[test]
 fn a_text_that_just_fits_is_not_truncated() {
-    let model = load(&tiny(), EmbeddingKind::BiEncoder, 5);
+    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 5);
     assert!(
         !model
-            .tokenize(InputRole::Document, "the river end")
+            .tokenize(QueryOrDocumentRole::Document, "the river end")
             .unwrap()
             .truncated
     );
     assert!(
         model
-            .tokenize(InputRole::Document, "the river end .")
+            .tokenize(QueryOrDocumentRole::Document, "the river end .")
             .unwrap()
             .truncated
     );
@@ -175,10 +177,10 @@ fn show(tokens: &[neural::SubwordToken]) -> String {
 
 #[test]
 fn matches_show_what_the_score_is_made_of() {
-    let model = load(&tiny(), EmbeddingKind::LateInteraction, 48);
+    let model = load(&tiny(), EmbeddingComparison::LateInteraction, 48);
     let query = encode(&model, "Hill, 東");
     let text = encode(&model, "é downhill");
-    let matches = model.matches(&query, &text).unwrap();
+    let matches = model.token_pair_cosines(&query, &text).unwrap();
     expect![[r#"
         query: h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7
         text:  e 0..1  down 2..6  ##hill 6..10
@@ -197,9 +199,9 @@ fn matches_show_what_the_score_is_made_of() {
         .map(|row| row.iter().copied().fold(-1.0, f64::max));
     assert_eq!(best.sum::<f64>(), model.score(&query, &text));
 
-    let model = load(&tiny(), EmbeddingKind::BiEncoder, 48);
+    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 48);
     let text = encode(&model, "river");
-    assert_eq!(model.matches(&text, &text), None);
+    assert_eq!(model.token_pair_cosines(&text, &text), None);
 }
 
 #[test]
@@ -209,9 +211,9 @@ fn the_fingerprint_tells_every_part_apart() {
     };
     let files = tiny();
     let mut all = vec![
-        fingerprint(&files, EmbeddingKind::BiEncoder, 48),
-        fingerprint(&files, EmbeddingKind::LateInteraction, 48),
-        fingerprint(&files, EmbeddingKind::BiEncoder, 47),
+        fingerprint(&files, EmbeddingComparison::BiEncoder, 48),
+        fingerprint(&files, EmbeddingComparison::LateInteraction, 48),
+        fingerprint(&files, EmbeddingComparison::BiEncoder, 47),
     ];
     for change in [
         |files: &mut ModelFiles| files.config.push(b' '),
@@ -221,12 +223,16 @@ fn the_fingerprint_tells_every_part_apart() {
         |files: &mut ModelFiles| files.colbert_metadata = Some(b"{}".to_vec()),
         |files: &mut ModelFiles| files.ranker_config = Some(b"".to_vec()),
         |files: &mut ModelFiles| files.ranker_config = Some(b"# why".to_vec()),
-        |files: &mut ModelFiles| files.modules_with_weights.push(ModuleFiles::default()),
+        |files: &mut ModelFiles| {
+            files
+                .modules_with_weights
+                .push(SentenceTransformersModuleFiles::default())
+        },
         |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
     ] {
         let mut files = tiny();
         change(&mut files);
-        all.push(fingerprint(&files, EmbeddingKind::BiEncoder, 48));
+        all.push(fingerprint(&files, EmbeddingComparison::BiEncoder, 48));
     }
     assert!(
         all.iter()
@@ -236,7 +242,7 @@ fn the_fingerprint_tells_every_part_apart() {
     all.sort();
     all.dedup();
     assert_eq!(all.len(), n);
-    assert!(all.contains(&fingerprint(&tiny(), EmbeddingKind::BiEncoder, 48)));
+    assert!(all.contains(&fingerprint(&tiny(), EmbeddingComparison::BiEncoder, 48)));
 }
 
 /// For each tensor by its name, the files with a NaN for its first number.
@@ -263,8 +269,10 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
         if name == "embeddings.word_embeddings.weight" {
             continue;
         }
-        let model = load(&files, EmbeddingKind::BiEncoder, 48);
-        let tokens = model.tokenize(InputRole::Document, "river").unwrap();
+        let model = load(&files, EmbeddingComparison::BiEncoder, 48);
+        let tokens = model
+            .tokenize(QueryOrDocumentRole::Document, "river")
+            .unwrap();
         assert!(
             matches!(model.encode(&[&tokens]), Err(Error::NotFinite)),
             "{name}"
@@ -275,8 +283,13 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
 #[test]
 fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() {
     for max_tokens in [0, 2, 65, usize::MAX] {
-        let error =
-            EmbeddingModel::load(&tiny(), EmbeddingKind::BiEncoder, max_tokens, Device::Cpu).err();
+        let error = EmbeddingModel::load(
+            &tiny(),
+            EmbeddingComparison::BiEncoder,
+            max_tokens,
+            Device::Cpu,
+        )
+        .err();
         let Some(Error::MaxTokens {
             found,
             least: 3,
@@ -288,8 +301,8 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
         assert_eq!(found, max_tokens);
     }
     assert_eq!(
-        load(&tiny(), EmbeddingKind::BiEncoder, 3)
-            .tokenize(InputRole::Document, "a b")
+        load(&tiny(), EmbeddingComparison::BiEncoder, 3)
+            .tokenize(QueryOrDocumentRole::Document, "a b")
             .unwrap()
             .ids
             .len(),
@@ -299,8 +312,10 @@ fn the_bound_on_tokens_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 
 #[test]
 fn tokens_of_another_model_are_refused() {
-    let model = load(&tiny(), EmbeddingKind::BiEncoder, 8);
-    let good = model.tokenize(InputRole::Document, "river").unwrap();
+    let model = load(&tiny(), EmbeddingComparison::BiEncoder, 8);
+    let good = model
+        .tokenize(QueryOrDocumentRole::Document, "river")
+        .unwrap();
     for (ids, n_spans) in [
         (vec![], 0),
         (vec![2, 101, 3], 1),
@@ -308,7 +323,7 @@ fn tokens_of_another_model_are_refused() {
         (vec![2; 4], 1),
     ] {
         let tokens = TokenizedText {
-            role: InputRole::Document,
+            role: QueryOrDocumentRole::Document,
             ids,
             spans: vec![(0, 1); n_spans],
             truncated: false,
@@ -320,7 +335,7 @@ fn tokens_of_another_model_are_refused() {
 
 #[test]
 fn matchings_travel_in_kebab_case() {
-    let all = serde_json::to_string(EmbeddingKind::ALL).unwrap();
+    let all = serde_json::to_string(EmbeddingComparison::ALL).unwrap();
     assert_eq!(all, r#"["bi-encoder","late-interaction"]"#);
 }
 
@@ -356,7 +371,11 @@ impl Fixture {
     fn tokenized(&self, model: &EmbeddingModel) -> Vec<TokenizedText> {
         self.texts
             .iter()
-            .map(|text| model.tokenize(InputRole::Document, &text.text).unwrap())
+            .map(|text| {
+                model
+                    .tokenize(QueryOrDocumentRole::Document, &text.text)
+                    .unwrap()
+            })
             .collect()
     }
 }
@@ -364,7 +383,7 @@ impl Fixture {
 fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
 
-    let model = load(files, EmbeddingKind::BiEncoder, fixture.max_tokens);
+    let model = load(files, EmbeddingComparison::BiEncoder, fixture.max_tokens);
     let tokens = fixture.tokenized(&model);
     for (text, tokens) in fixture.texts.iter().zip(&tokens) {
         assert_eq!(
@@ -385,7 +404,11 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
     }
     exact(name, "number of a unit vector", worst);
 
-    let model = load(files, EmbeddingKind::LateInteraction, fixture.max_tokens);
+    let model = load(
+        files,
+        EmbeddingComparison::LateInteraction,
+        fixture.max_tokens,
+    );
     let encoded = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
     for pair in &fixture.pairs {
         let score = model.score(&encoded[pair.query], &encoded[pair.text]);
@@ -401,7 +424,7 @@ fn check_reference(name: &str, files: &ModelFiles, fixture: &str) {
 
 fn check_alone(files: &ModelFiles, fixture: &str) {
     let fixture = Fixture::read(fixture);
-    for &matching in EmbeddingKind::ALL {
+    for &matching in EmbeddingComparison::ALL {
         let model = load(files, matching, fixture.max_tokens);
         let tokens = fixture.tokenized(&model);
         let batch = model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap();
@@ -426,13 +449,13 @@ fn check_alone(files: &ModelFiles, fixture: &str) {
     }
 }
 
-fn load(files: &ModelFiles, matching: EmbeddingKind, max_tokens: usize) -> EmbeddingModel {
+fn load(files: &ModelFiles, matching: EmbeddingComparison, max_tokens: usize) -> EmbeddingModel {
     EmbeddingModel::load(files, matching, max_tokens, Device::Cpu).unwrap()
 }
 
 fn encode(model: &EmbeddingModel, text: &str) -> EncodedText {
     model
-        .encode(&[&model.tokenize(InputRole::Document, text).unwrap()])
+        .encode(&[&model.tokenize(QueryOrDocumentRole::Document, text).unwrap()])
         .unwrap()
         .remove(0)
 }

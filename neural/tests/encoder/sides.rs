@@ -2,7 +2,10 @@
 //! are made by `fixtures/sides.py`.
 
 use super::*;
-use neural::{Colbert, CrossEncoder, Epic, EpicDocument, EpicQuery, QueryAugmentation, Splade};
+use neural::{
+    Colbert, ColbertQueryAugmentation, CrossEncoder, EpicEncodedDocument, EpicQueryWeights,
+    EpicRanker, Splade,
+};
 
 /// Scores of every text as a query with every text, and those of each alone.
 const SAME: f64 = 1e-5;
@@ -50,11 +53,14 @@ fn colbert_equals_the_reference_in_every_setting() {
             files.colbert_metadata = None;
         }
         let model = Colbert::load(&files, Device::Cpu).unwrap();
-        let read = |side: InputRole| -> Vec<TokenizedText> {
+        let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
-        let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
+        let (queries, texts) = (
+            read(QueryOrDocumentRole::Query),
+            read(QueryOrDocumentRole::Document),
+        );
         for (at, both) in variant.texts.iter().enumerate() {
             for (found, cut) in [(&queries[at], &both.query), (&texts[at], &both.text)] {
                 assert_eq!(found.ids, cut.ids, "{name} {at}");
@@ -85,7 +91,7 @@ fn colbert_equals_the_reference_in_every_setting() {
                 worst = worst.max(difference / expected.abs().max(1.0));
             }
         }
-        let matches = model.matches(&encoded[0], &encoded_texts[1]);
+        let matches = model.token_pair_cosines(&encoded[0], &encoded_texts[1]);
         assert_eq!(matches.cosines.len(), variant.cosines.len(), "{name}");
         for (found, expected) in matches.cosines.iter().zip(&variant.cosines) {
             assert_eq!(found.len(), expected.len(), "{name}");
@@ -102,17 +108,20 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     let mut files = colbert_tiny();
     files.ranker_config = Some(b"max_query_tokens = 9".to_vec());
     let model = Colbert::load(&files, Device::Cpu).unwrap();
-    assert_eq!(model.dimension(), 20);
+    assert_eq!(model.vector_dimension(), 20);
     let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
     assert_eq!(model.marker_tokens(), Some(markers));
-    assert_eq!(model.augmentation(), QueryAugmentation::Unattended);
+    assert_eq!(
+        model.query_augmentation(),
+        ColbertQueryAugmentation::Unattended
+    );
     let encode = |side, text: &str| {
         let tokens = model.tokenize(side, text).unwrap();
         model.encode(&[&tokens]).unwrap().remove(0)
     };
-    let matches = model.matches(
-        &encode(InputRole::Query, "Hill, 東"),
-        &encode(InputRole::Document, "é, downhill!"),
+    let matches = model.token_pair_cosines(
+        &encode(QueryOrDocumentRole::Query, "Hill, 東"),
+        &encode(QueryOrDocumentRole::Document, "é, downhill!"),
     );
     expect![[r#"
         query: [CLS] 0..0  [unused0] 0..0  h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7  [SEP] 7..7
@@ -123,8 +132,8 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
         show(&matches.query),
         show(&matches.document)
     ));
-    let short = encode(InputRole::Query, "hill");
-    let masks = model.matches(&short, &short).query;
+    let short = encode(QueryOrDocumentRole::Query, "hill");
+    let masks = model.token_pair_cosines(&short, &short).query;
     let masks = masks.iter().filter(|it| it.token == "[MASK]");
     assert_eq!(
         masks.map(|it| (it.start, it.end)).collect::<Vec<_>>(),
@@ -135,14 +144,14 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
 #[test]
 fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
-    let [query, text] =
-        [InputRole::Query, InputRole::Document].map(|it| model.tokenize(it, "the sea").unwrap());
+    let [query, text] = [QueryOrDocumentRole::Query, QueryOrDocumentRole::Document]
+        .map(|it| model.tokenize(it, "the sea").unwrap());
     assert_ne!(query.ids, text.ids);
     let encoded = model.encode(&[&query, &text]).unwrap();
     assert_ne!(encoded[0], encoded[1]);
     // A query that says it is a text was not made by this model.
     let turned = TokenizedText {
-        role: InputRole::Document,
+        role: QueryOrDocumentRole::Document,
         ..query
     };
     let error = model.encode(&[&turned]).unwrap_err();
@@ -159,12 +168,12 @@ fn a_colbert_of_another_family_has_its_own_names_of_tokens() {
     });
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.marker_tokens(), None);
-    let query = model.tokenize(InputRole::Query, "the").unwrap();
+    let query = model.tokenize(QueryOrDocumentRole::Query, "the").unwrap();
     let text = model
-        .tokenize(InputRole::Document, "where do rivers end")
+        .tokenize(QueryOrDocumentRole::Document, "where do rivers end")
         .unwrap();
     let encoded = model.encode(&[&query, &text]).unwrap();
-    let matches = model.matches(&encoded[0], &encoded[1]);
+    let matches = model.token_pair_cosines(&encoded[0], &encoded[1]);
     let tokens: Vec<&str> = matches.query.iter().map(|it| it.token.as_str()).collect();
     assert_eq!(tokens.first(), Some(&"<s>"));
     assert_eq!((tokens.len(), tokens.last()), (8, Some(&"<mask>")));
@@ -180,7 +189,9 @@ fn a_colbert_of_another_family_has_its_own_names_of_tokens() {
 
     let mut files = relative!("splade-distilbert").1;
     files.ranker_config = Some(b"architecture = \"epic\"".to_vec());
-    let error = Epic::load(&files, 48, Device::Cpu.into()).err().unwrap();
+    let error = EpicRanker::load(&files, 48, Device::Cpu.into())
+        .err()
+        .unwrap();
     expect!["`model_type` in config.json is distilbert, but must be bert, the encoder of EPIC"]
         .assert_eq(&error.to_string());
 }
@@ -220,16 +231,19 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         }
     });
     for files in [plain, theirs] {
-        let model = Epic::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
-        let read = |side: InputRole| -> Vec<TokenizedText> {
+        let model = EpicRanker::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
+        let read = |side: QueryOrDocumentRole| -> Vec<TokenizedText> {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
         };
-        let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
+        let (queries, texts) = (
+            read(QueryOrDocumentRole::Query),
+            read(QueryOrDocumentRole::Document),
+        );
         let queries: Vec<&TokenizedText> = queries.iter().collect();
         let texts: Vec<&TokenizedText> = texts.iter().collect();
-        let made: Vec<EpicQuery> = model.encode_queries(&queries).unwrap();
-        let weighed: Vec<EpicDocument> = model.encode_documents(&texts).unwrap();
+        let made: Vec<EpicQueryWeights> = model.encode_queries(&queries).unwrap();
+        let weighed: Vec<EpicEncodedDocument> = model.encode_documents(&texts).unwrap();
         let mut worst = 0.0_f64;
         let mut same = |found: f64, expected: f64| {
             worst = worst.max((found - expected).abs() / expected.abs().max(1.0));
@@ -240,8 +254,8 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
                 (&expected.ids, &expected.ids)
             );
             let ids = |all: &[(u32, f64)]| all.iter().map(|it| it.0).collect::<Vec<_>>();
-            assert_eq!(ids(made[at].weights()), ids(&expected.query));
-            for (found, expected) in made[at].weights().iter().zip(&expected.query) {
+            assert_eq!(ids(made[at].token_weights()), ids(&expected.query));
+            for (found, expected) in made[at].token_weights().iter().zip(&expected.query) {
                 same(found.1, expected.1);
             }
             same(weighed[at].quality(), expected.quality);
@@ -279,8 +293,12 @@ struct DenseFixture {
 fn prompts_and_dense_modules_equal_sentence_transformers() {
     let fixture: DenseFixture =
         serde_json::from_str(include_str!("../fixtures/dense-tiny.json")).unwrap();
-    let model = load(&dense_tiny(), EmbeddingKind::BiEncoder, fixture.max_tokens);
-    let read = |side: InputRole| -> Vec<EncodedText> {
+    let model = load(
+        &dense_tiny(),
+        EmbeddingComparison::BiEncoder,
+        fixture.max_tokens,
+    );
+    let read = |side: QueryOrDocumentRole| -> Vec<EncodedText> {
         let tokens = fixture
             .texts
             .iter()
@@ -288,7 +306,10 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
         let tokens: Vec<TokenizedText> = tokens.collect();
         model.encode(&tokens.iter().collect::<Vec<_>>()).unwrap()
     };
-    let (queries, texts) = (read(InputRole::Query), read(InputRole::Document));
+    let (queries, texts) = (
+        read(QueryOrDocumentRole::Query),
+        read(QueryOrDocumentRole::Document),
+    );
     let mut worst = 0.0_f64;
     for (found, expected) in [(&queries, &fixture.queries), (&texts, &fixture.documents)] {
         for (found, expected) in found.iter().zip(expected) {
@@ -310,40 +331,48 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
 #[test]
 fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     let ids = |files: &ModelFiles, side, text: &str| {
-        let model = load(files, EmbeddingKind::BiEncoder, 48);
+        let model = load(files, EmbeddingComparison::BiEncoder, 48);
         model.tokenize(side, text).unwrap().ids
     };
-    let plain = |text: &str| ids(&tiny(), InputRole::Document, text);
+    let plain = |text: &str| ids(&tiny(), QueryOrDocumentRole::Document, text);
     let mut files = dense_tiny();
     assert_eq!(
-        ids(&files, InputRole::Query, "the sea"),
+        ids(&files, QueryOrDocumentRole::Query, "the sea"),
         plain("query: the sea")
     );
     files.ranker_config = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
     assert_eq!(
-        ids(&files, InputRole::Query, "the sea"),
+        ids(&files, QueryOrDocumentRole::Query, "the sea"),
         plain("where the sea")
     );
     assert_eq!(
-        ids(&files, InputRole::Document, "the sea"),
+        ids(&files, QueryOrDocumentRole::Document, "the sea"),
         plain("the sea")
     );
     files.ranker_config = Some(b"max_query_tokens = 11\nmax_document_tokens = 13".to_vec());
     let many = "the sea ".repeat(20);
-    assert_eq!(ids(&files, InputRole::Query, &many).len(), 11);
-    assert_eq!(ids(&files, InputRole::Document, &many).len(), 13);
+    assert_eq!(ids(&files, QueryOrDocumentRole::Query, &many).len(), 11);
+    assert_eq!(ids(&files, QueryOrDocumentRole::Document, &many).len(), 13);
     // The place of a token is that in the text, whatever was put before it.
     files.ranker_config = Some(b"[prompts]\ntext = \"where \"".to_vec());
-    let model = load(&files, EmbeddingKind::LateInteraction, 48);
-    let tokens = model.tokenize(InputRole::Document, "the sea").unwrap();
+    let model = load(&files, EmbeddingComparison::LateInteraction, 48);
+    let tokens = model
+        .tokenize(QueryOrDocumentRole::Document, "the sea")
+        .unwrap();
     assert_eq!(tokens.spans, [(0, 0), (0, 3), (4, 7)]);
     // A default prompt is for a side that has none of its own.
     files.ranker_config = None;
     let settings =
         r#"{"prompts": {"query": null, "corpus": "the "}, "default_prompt_name": "corpus"}"#;
     files.sentence_transformers = Some(settings.as_bytes().to_vec());
-    assert_eq!(ids(&files, InputRole::Query, "sea"), plain("the sea"));
-    assert_eq!(ids(&files, InputRole::Document, "sea"), plain("the sea"));
+    assert_eq!(
+        ids(&files, QueryOrDocumentRole::Query, "sea"),
+        plain("the sea")
+    );
+    assert_eq!(
+        ids(&files, QueryOrDocumentRole::Document, "sea"),
+        plain("the sea")
+    );
 }
 
 #[test]
@@ -358,7 +387,7 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     // Three tokens of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
     for n in [5, 6] {
         let files = with(tiny(), n);
-        for &matching in EmbeddingKind::ALL {
+        for &matching in EmbeddingComparison::ALL {
             found.push(told(
                 EmbeddingModel::load(&files, matching, 48, Device::Cpu).err(),
             ));
@@ -385,8 +414,10 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
         the prompt of queries has 3 tokens where there is room for 3, and one of the text; make it shorter, or allow more tokens
         fine
     "#]].assert_eq(&(found.join("\n") + "\n"));
-    let model = load(&with(tiny(), 6), EmbeddingKind::LateInteraction, 48);
-    let one = model.tokenize(InputRole::Query, "the sea").unwrap();
+    let model = load(&with(tiny(), 6), EmbeddingComparison::LateInteraction, 48);
+    let one = model
+        .tokenize(QueryOrDocumentRole::Query, "the sea")
+        .unwrap();
     assert_eq!(one.spans, [(0, 0), (0, 0), (0, 0), (0, 3)]);
 }
 
@@ -395,12 +426,15 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
     let mut files = tiny();
     let mut loaded = |ranker: &str| {
         files.ranker_config = Some(ranker.as_bytes().to_vec());
-        let [bi, late] = [EmbeddingKind::BiEncoder, EmbeddingKind::LateInteraction]
-            .map(|it| EmbeddingModel::load(&files, it, 48, Device::Cpu).err());
+        let [bi, late] = [
+            EmbeddingComparison::BiEncoder,
+            EmbeddingComparison::LateInteraction,
+        ]
+        .map(|it| EmbeddingModel::load(&files, it, 48, Device::Cpu).err());
         let splade = Splade::load(&files, 48, Device::Cpu.into()).err();
         let cross = CrossEncoder::load(&files, 48, Device::Cpu.into()).err();
         let colbert = Colbert::load(&files, Device::Cpu).err();
-        let epic = Epic::load(&files, 48, Device::Cpu.into()).err();
+        let epic = EpicRanker::load(&files, 48, Device::Cpu.into()).err();
         [bi, late, splade, cross, colbert, epic]
             .map(|it| it.map_or_else(|| "fine".to_owned(), |it| it.to_string()))
     };
@@ -436,16 +470,16 @@ fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     let mut files = colbert_tiny();
     let loaded =
         |files: &ModelFiles, matching| EmbeddingModel::load(files, matching, 48, Device::Cpu).err();
-    let refused = loaded(&files, EmbeddingKind::BiEncoder)
+    let refused = loaded(&files, EmbeddingComparison::BiEncoder)
         .unwrap()
         .to_string();
     expect![[
         r#"config.json says that this is a ColBERT and no bi-encoder; ask for it by the ending `:colbert`, or write `architecture = "bi-encoder"` into ranker.toml"#
     ]]
     .assert_eq(&refused);
-    assert!(loaded(&files, EmbeddingKind::LateInteraction).is_none());
+    assert!(loaded(&files, EmbeddingComparison::LateInteraction).is_none());
     files.ranker_config = Some(b"architecture = \"bi-encoder\"".to_vec());
-    assert!(loaded(&files, EmbeddingKind::BiEncoder).is_none());
+    assert!(loaded(&files, EmbeddingComparison::BiEncoder).is_none());
 }
 
 pub(crate) fn colbert_tiny() -> ModelFiles {
@@ -472,10 +506,10 @@ pub(crate) fn dense_tiny() -> ModelFiles {
     }
     let modules = bytes!("modules.json");
     assert_eq!(
-        neural::module_folders(&modules).unwrap(),
+        neural::dense_module_folders(&modules).unwrap(),
         ["2_Dense", "4_Dense"]
     );
-    let module = |path: &str, config: Vec<u8>, weights: Vec<u8>| ModuleFiles {
+    let module = |path: &str, config: Vec<u8>, weights: Vec<u8>| SentenceTransformersModuleFiles {
         path: path.to_owned(),
         config,
         weights,

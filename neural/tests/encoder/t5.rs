@@ -4,7 +4,9 @@ use super::broken::{edit_config, edit_header};
 use super::heads::check_pairs;
 use super::*;
 use expect_test::Expect;
-use neural::{ComputeTarget, Doc2Query, GenerationConfig, MonoT5, Precision, TokenizedPair};
+use neural::{
+    DeviceAndPrecision, Doc2Query, FloatPrecision, MonoT5, QueryGenerationConfig, TokenizedPair,
+};
 
 /// What t5.py wrote.
 #[derive(Deserialize)]
@@ -51,8 +53,8 @@ fn fixtures() -> [(&'static str, ModelFiles, Fixture); 2] {
 }
 
 impl Fixture {
-    fn sampling(&self, n_queries: usize) -> GenerationConfig {
-        let sampling = GenerationConfig::docttttt_defaults(n_queries, self.seed);
+    fn sampling(&self, n_queries: usize) -> QueryGenerationConfig {
+        let sampling = QueryGenerationConfig::doctttttquery_defaults(n_queries, self.seed);
         assert_eq!(
             (sampling.top_k, sampling.max_new_tokens),
             (self.k, self.max_new)
@@ -68,11 +70,14 @@ impl Fixture {
 #[test]
 fn mono_t5_equals_the_reference() {
     for (name, files, fixture) in fixtures() {
-        assert!(MonoT5::is_in(&files.config), "{name}");
+        assert!(MonoT5::is_supported_config(&files.config), "{name}");
         let model = MonoT5::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
-            let [query, text] = [&it.query, &it.text]
-                .map(|it| model.tokenize(neural::InputRole::Document, it).unwrap());
+            let [query, text] = [&it.query, &it.text].map(|it| {
+                model
+                    .tokenize(neural::QueryOrDocumentRole::Document, it)
+                    .unwrap()
+            });
             let pair = model.tokenize_pair(&query, &text);
             let found = (&pair.ids, pair.truncated);
             assert_eq!(
@@ -89,7 +94,7 @@ fn mono_t5_equals_the_reference() {
         check_pairs((name, "score of monoT5"), pairs, score);
         assert!(model.score(&[]).unwrap().is_empty());
     }
-    assert!(!MonoT5::is_in(&tiny().config));
+    assert!(!MonoT5::is_supported_config(&tiny().config));
 }
 
 #[test]
@@ -99,7 +104,7 @@ fn tokens_of_texts_are_those_of_the_reference() {
         let model = MonoT5::load(&files, fixture.max_tokens - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
             let tokens = model
-                .tokenize(neural::InputRole::Document, &it.text)
+                .tokenize(neural::QueryOrDocumentRole::Document, &it.text)
                 .unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
             assert_eq!(
@@ -118,7 +123,11 @@ fn tokens_of_texts_are_those_of_the_reference() {
 fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
-    let cut = |text: &str| model.tokenize(neural::InputRole::Document, text).unwrap();
+    let cut = |text: &str| {
+        model
+            .tokenize(neural::QueryOrDocumentRole::Document, text)
+            .unwrap()
+    };
     let whole = model.tokenize_pair(&cut("river sea"), &cut("lake"));
     assert!(!whole.truncated);
     assert_eq!(whole.ids.len(), whole.document_start + 1 + 4);
@@ -145,11 +154,11 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
 fn the_likeliest_tokens_equal_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
         let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
-        let greedy = GenerationConfig {
+        let greedy = QueryGenerationConfig {
             top_k: 1,
             ..fixture.sampling(1)
         };
-        let written = model.generate(&fixture.texts(), &greedy).unwrap();
+        let written = model.generate_queries(&fixture.texts(), &greedy).unwrap();
         let lengths: Vec<usize> = fixture.texts.iter().map(|it| it.greedy.len()).collect();
         assert!(
             lengths.contains(&64) && lengths.iter().any(|it| *it < 6),
@@ -171,7 +180,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         let n_queries = fixture.texts[0].sampled.len();
         let texts = fixture.texts();
         let written = model
-            .generate(&texts, &fixture.sampling(n_queries))
+            .generate_queries(&texts, &fixture.sampling(n_queries))
             .unwrap();
         for (written, expected) in written.iter().zip(&fixture.texts) {
             for (query, expected_query) in written.queries.iter().zip(&expected.sampled) {
@@ -185,7 +194,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let pool = pool.build().unwrap();
             let mut more = pool
-                .install(|| model.generate(&turned, &fixture.sampling(20)))
+                .install(|| model.generate_queries(&turned, &fixture.sampling(20)))
                 .unwrap();
             more.reverse();
             for (more, written) in more.iter().zip(&written) {
@@ -195,7 +204,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         }
         let mut another = fixture.sampling(n_queries);
         another.seed += 1;
-        assert_ne!(model.generate(&texts, &another).unwrap(), written);
+        assert_ne!(model.generate_queries(&texts, &another).unwrap(), written);
     }
 }
 
@@ -205,12 +214,12 @@ fn first_tokens_are_drawn_as_often_as_the_reference_finds_them_likely() {
     for (name, files, fixture) in fixtures() {
         let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
         let n = 1_000;
-        let sampling = GenerationConfig {
+        let sampling = QueryGenerationConfig {
             max_new_tokens: 1,
             ..fixture.sampling(n)
         };
         let written = model
-            .generate(&[fixture.texts[0].text.as_str()], &sampling)
+            .generate_queries(&[fixture.texts[0].text.as_str()], &sampling)
             .unwrap();
         let tokens = written[0].queries.iter().map(|it| it.ids[0]);
         let mut left = n as f64;
@@ -233,32 +242,32 @@ fn what_cannot_be_drawn_is_refused() {
     let [(_, files, fixture), _] = fixtures();
     let model = Doc2Query::load(&files, fixture.max_tokens, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
-    let check = |sampling: GenerationConfig, expected: Expect| {
-        let error = model.generate(&["a"], &sampling).unwrap_err();
+    let check = |sampling: QueryGenerationConfig, expected: Expect| {
+        let error = model.generate_queries(&["a"], &sampling).unwrap_err();
         expected.assert_eq(&error.to_string());
     };
     for k in [0, 124] {
         let what = format!("`top_k` is {k}; must be from 1 to 123");
         let error = model
-            .generate(&["a"], &GenerationConfig { top_k: k, ..good })
+            .generate_queries(&["a"], &QueryGenerationConfig { top_k: k, ..good })
             .unwrap_err();
         assert_eq!(error.to_string(), what);
     }
     check(
-        GenerationConfig {
+        QueryGenerationConfig {
             n_queries: 1_001,
             ..good
         },
         expect!["`n_queries` is 1001; must be from 1 to 1000"],
     );
     check(
-        GenerationConfig {
+        QueryGenerationConfig {
             max_new_tokens: 0,
             ..good
         },
         expect!["`max_new_tokens` is 0; must be from 1 to 512"],
     );
-    assert!(model.generate(&[], &good).unwrap().is_empty());
+    assert!(model.generate_queries(&[], &good).unwrap().is_empty());
 }
 
 #[test]
@@ -294,9 +303,9 @@ fn bounds_devices_and_foreign_tokens_are_refused() {
         .assert_eq(&load(1 << 20, Device::Cpu));
     expect!["cannot compute on cuda:0: a T5 computes on the CPU only; use `cpu`"]
         .assert_eq(&load(48, Device::Cuda(0)));
-    let half = ComputeTarget {
+    let half = DeviceAndPrecision {
         device: Device::Cpu,
-        precision: Precision::F16,
+        precision: FloatPrecision::F16,
     };
     let error = |it: Option<Error>| it.unwrap().to_string();
     let in_half = MonoT5::load(&files, 48, half).err();
@@ -362,9 +371,9 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
 fn a_t5_with_a_wrong_field_is_one_and_is_told_of() {
     let [(_, mut files, _), _] = fixtures();
     edit_config(&mut files, "auto_map", json!({}));
-    assert!(MonoT5::is_in(&files.config));
+    assert!(MonoT5::is_supported_config(&files.config));
     edit_config(&mut files, "architectures", json!(["T5EncoderModel"]));
-    assert!(!MonoT5::is_in(&files.config));
+    assert!(!MonoT5::is_supported_config(&files.config));
 }
 
 #[test]
@@ -372,10 +381,12 @@ fn a_million_characters_are_cut() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 32, Device::Cpu.into()).unwrap();
     let query = model
-        .tokenize(neural::InputRole::Document, "river")
+        .tokenize(neural::QueryOrDocumentRole::Document, "river")
         .unwrap();
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
-        let text = model.tokenize(neural::InputRole::Document, &text).unwrap();
+        let text = model
+            .tokenize(neural::QueryOrDocumentRole::Document, &text)
+            .unwrap();
         assert!(text.truncated);
         let pair = model.tokenize_pair(&query, &text);
         assert!(pair.truncated && pair.ids.len() == 32);
@@ -398,14 +409,16 @@ fn weights_that_are_no_numbers_are_found() {
         let first = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
-        let tokens = mono.tokenize(neural::InputRole::Document, "river").unwrap();
+        let tokens = mono
+            .tokenize(neural::QueryOrDocumentRole::Document, "river")
+            .unwrap();
         let pair = mono.tokenize_pair(&tokens, &tokens);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
             "{name}"
         );
         let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).unwrap();
-        let written = doc2query.generate(&["river"], &fixture.sampling(1));
+        let written = doc2query.generate_queries(&["river"], &fixture.sampling(1));
         assert!(matches!(written, Err(Error::NotFinite)), "{name}");
     }
     files.weights.clear();

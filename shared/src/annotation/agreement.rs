@@ -11,23 +11,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::task::{AnnotationItem, ItemRole};
+use super::task::{AnnotationItem, AnnotationItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
 use crate::probe::Probe;
-use crate::stats::agreement::{self, AgreementCoefficient, MeasurementLevel, RatedItem};
+use crate::stats::agreement::{self, AgreementCoefficient, ItemRatings, MeasurementLevel};
 
 /// The agreement between the annotators of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AgreementReport {
+pub struct InterAnnotatorAgreementReport {
     /// Over all sampled items.
     pub overall: AgreementCoefficients,
     /// For the items of each probe, in the order of the probes.
-    pub by_probe: Vec<ProbeAgreement>,
+    pub by_probe: Vec<ProbeAnnotatorAgreement>,
     /// For each pair of annotators who decided on the same items, ascending.
-    pub by_pair: Vec<PairAgreement>,
+    pub by_pair: Vec<AnnotatorPairAgreement>,
     /// For each annotator with a vote, ascending.
-    pub by_annotator: Vec<AnnotatorAgreement>,
+    pub by_annotator: Vec<AgreementWithOtherAnnotators>,
 }
 
 /// The agreement coefficients of a set of items. Each is `None` where it is undefined.
@@ -47,7 +47,7 @@ pub struct AgreementCoefficients {
 /// Agreement on the items of one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ProbeAgreement {
+pub struct ProbeAnnotatorAgreement {
     /// The probe.
     pub probe: Probe,
     /// The coefficients over its items.
@@ -57,7 +57,7 @@ pub struct ProbeAgreement {
 /// The agreement of two annotators on the items that both decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PairAgreement {
+pub struct AnnotatorPairAgreement {
     /// The two annotators.
     pub people: [PersonId; 2],
     /// The share of items on which they agree.
@@ -69,7 +69,7 @@ pub struct PairAgreement {
 /// The agreement of one annotator with all others.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnnotatorAgreement {
+pub struct AgreementWithOtherAnnotators {
     /// The annotator.
     pub person: PersonId,
     /// The number of their votes on sampled items.
@@ -81,11 +81,14 @@ pub struct AnnotatorAgreement {
 }
 
 /// Computes all agreement values from the items of a task and its log.
-pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> AgreementReport {
+pub fn measure_annotator_agreement(
+    items: &[AnnotationItem],
+    log: &AnnotationLog,
+) -> InterAnnotatorAgreementReport {
     let votes = Votes::new(items, log);
     let rated = votes.rated(|_| true, None);
     let probes: BTreeSet<Probe> = votes.rows.iter().map(|it| it.probe).collect();
-    let of_probe = |probe: Probe| ProbeAgreement {
+    let of_probe = |probe: Probe| ProbeAnnotatorAgreement {
         probe,
         coefficients: coefficients(&votes.rated(|it| it.probe == probe, None)),
     };
@@ -95,13 +98,13 @@ pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> Agree
         let both = |it: &Row| it.ratings[a].is_some() && it.ratings[b].is_some();
         let of_both = votes.rated(both, Some([a, b]));
         let raw = agreement::raw_agreement(&of_both)?;
-        Some(PairAgreement {
+        Some(AnnotatorPairAgreement {
             people: [people[a], people[b]],
             observed: Some(raw),
             cohen_kappa: agreement::cohen_kappa(&of_both, [0, 1]),
         })
     });
-    AgreementReport {
+    InterAnnotatorAgreementReport {
         overall: coefficients(&rated),
         by_probe: probes.into_iter().map(of_probe).collect(),
         by_pair: pairs.collect(),
@@ -109,15 +112,16 @@ pub fn measure_agreement(items: &[AnnotationItem], log: &AnnotationLog) -> Agree
     }
 }
 
-/// Returns [`AgreementReport::overall`] without computing the values of each annotator.
-pub fn overall_coefficients(
+/// Returns [`InterAnnotatorAgreementReport::overall`] without computing the values of each
+/// annotator.
+pub fn overall_agreement_coefficients(
     items: &[AnnotationItem],
     log: &AnnotationLog,
 ) -> AgreementCoefficients {
     coefficients(&Votes::new(items, log).rated(|_| true, None))
 }
 
-fn coefficients(rated: &[RatedItem]) -> AgreementCoefficients {
+fn coefficients(rated: &[ItemRatings]) -> AgreementCoefficients {
     AgreementCoefficients {
         observed: agreement::raw_agreement(rated),
         fleiss_kappa: agreement::fleiss_kappa(rated),
@@ -143,12 +147,13 @@ struct Row {
 impl Votes {
     fn new(items: &[AnnotationItem], log: &AnnotationLog) -> Votes {
         let drawn = items.iter().zip((0..).map(ItemNo));
-        let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Sampled { .. }));
+        let drawn = drawn.filter(|it| matches!(it.0.role, AnnotationItemRole::Sampled { .. }));
         let voted: Vec<(&AnnotationItem, BTreeMap<PersonId, u8>)> = drawn
             .map(|(item, number)| {
                 let votes = ItemAnswers::from_log(log, number).votes.into_iter();
-                let rated =
-                    |it: super::judgments::Vote| Some((it.person, it.answer.preference()? as u8));
+                let rated = |it: super::judgments::AnnotatorVote| {
+                    Some((it.person, it.answer.preference()? as u8))
+                };
                 (item, votes.filter_map(rated).collect())
             })
             .collect();
@@ -166,9 +171,9 @@ impl Votes {
     }
 
     /// Returns the rows that `wanted` accepts, with the ratings of all annotators or of two.
-    fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<RatedItem> {
+    fn rated(&self, wanted: impl Fn(&Row) -> bool, of: Option<[usize; 2]>) -> Vec<ItemRatings> {
         let rows = self.rows.iter().filter(|it| wanted(it));
-        rows.map(|it| RatedItem {
+        rows.map(|it| ItemRatings {
             group: it.query,
             ratings: match of {
                 Some([a, b]) => vec![it.ratings[a], it.ratings[b]],
@@ -178,7 +183,7 @@ impl Votes {
         .collect()
     }
 
-    fn of_person(&self, at: usize) -> AnnotatorAgreement {
+    fn of_person(&self, at: usize) -> AgreementWithOtherAnnotators {
         let mut without = self.rated(|_| true, None);
         let mut with = Vec::new();
         for rated in &mut without {
@@ -191,10 +196,10 @@ impl Votes {
                 others.map(|it| *it == own).collect::<Vec<bool>>(),
             ));
         }
-        AnnotatorAgreement {
+        AgreementWithOtherAnnotators {
             person: self.people[at],
             n_votes: with.len() as u64,
-            mean_agreement: agreement::agreement_with_others(&with),
+            mean_agreement: agreement::rater_agreement_with_others(&with),
             alpha_without_annotator: agreement::krippendorff_alpha(
                 &without,
                 MeasurementLevel::Nominal,
@@ -205,9 +210,11 @@ impl Votes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{AnnotationAction, ExclusionChange};
-    use super::super::fixture::{entries, entry, item};
-    use super::super::{AnnotatorAnswer, log::EventStatus};
+    use super::super::event::{AnnotationAction, AnnotatorExclusionChange};
+    use super::super::fixture::{
+        log_entries_of_answers, log_entry_at_second, tfc1_annotation_item,
+    };
+    use super::super::{AnnotatorAnswer, log::AnnotationEventStatus};
     use super::*;
     use crate::probe::Axiom;
 
@@ -215,16 +222,20 @@ mod tests {
 
     fn items() -> Vec<AnnotationItem> {
         let drawn = |number: u64| {
-            item(
+            tfc1_annotation_item(
                 number,
                 number as u32,
-                ItemRole::Sampled {
+                AnnotationItemRole::Sampled {
                     inclusion_probability: 0.5,
                 },
             )
         };
         let mut items: Vec<AnnotationItem> = (0..6).map(drawn).collect();
-        items.push(item(6, 6, ItemRole::Gold { answer: First }));
+        items.push(tfc1_annotation_item(
+            6,
+            6,
+            AnnotationItemRole::Gold { answer: First },
+        ));
         items[5].instance.probe = Probe::Axiom(Axiom::Lnc1);
         items
     }
@@ -253,7 +264,10 @@ mod tests {
 
     #[test]
     fn agreement_is_that_of_the_votes_on_drawn_items() {
-        let found = measure_agreement(&items(), &AnnotationLog::from_entries(entries(&votes())));
+        let found = measure_annotator_agreement(
+            &items(),
+            &AnnotationLog::from_entries(log_entries_of_answers(&votes())),
+        );
         // Shares of equal pairs: 1, 1/3, 1, 1, and 1 for the item of the other probe.
         let raw = found.overall.observed.unwrap();
         assert!((raw.estimate.value - (4.0 + 1.0 / 3.0) / 5.0).abs() < 1e-12);
@@ -293,20 +307,20 @@ mod tests {
 
     #[test]
     fn who_is_excluded_is_left_out() {
-        let mut all = entries(&votes());
+        let mut all = log_entries_of_answers(&votes());
         let person = PersonId(3);
         let reason = String::new();
-        all.push(entry(
+        all.push(log_entry_at_second(
             99,
             9,
-            AnnotationAction::Excluded(ExclusionChange { person, reason }),
+            AnnotationAction::Excluded(AnnotatorExclusionChange { person, reason }),
         ));
         let log = AnnotationLog::from_entries(all.clone());
-        assert_eq!(log.status(&all[10]), EventStatus::Excluded);
-        let found = measure_agreement(&items(), &log);
+        assert_eq!(log.event_status(&all[10]), AnnotationEventStatus::Excluded);
+        let found = measure_annotator_agreement(&items(), &log);
         assert_eq!(found.by_annotator.len(), 2);
         assert_eq!(found.overall.observed.unwrap().estimate.value, 0.8);
-        let none = measure_agreement(&items(), &AnnotationLog::default());
+        let none = measure_annotator_agreement(&items(), &AnnotationLog::default());
         assert_eq!((none.overall.observed, none.by_pair.len()), (None, 0));
     }
 }

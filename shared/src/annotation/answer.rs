@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Claim, ClaimKind};
+use crate::probe::{ScoreClaim, ScoreClaimKind};
 
 /// An answer about the documents of an instance in the order of its claim, independent of their
 /// order on the screen.
@@ -35,11 +35,11 @@ impl AnnotatorAnswer {
     ];
 
     /// Returns the preference that the answer states; `None` if the annotator cannot tell.
-    pub fn preference(self) -> Option<Preference> {
+    pub fn preference(self) -> Option<DocumentPreference> {
         match self {
-            AnnotatorAnswer::First => Some(Preference::First),
-            AnnotatorAnswer::Second => Some(Preference::Second),
-            AnnotatorAnswer::Equal => Some(Preference::Equal),
+            AnnotatorAnswer::First => Some(DocumentPreference::First),
+            AnnotatorAnswer::Second => Some(DocumentPreference::Second),
+            AnnotatorAnswer::Equal => Some(DocumentPreference::Equal),
             AnnotatorAnswer::CannotTell => None,
         }
     }
@@ -60,7 +60,7 @@ impl AnnotatorAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Preference {
+pub enum DocumentPreference {
     /// The first document; for three documents, the first step.
     First,
     /// No preference. For ordinal agreement it lies between the other two.
@@ -69,50 +69,58 @@ pub enum Preference {
     Second,
 }
 
-impl Preference {
+impl DocumentPreference {
     /// All preferences, in the order first, equal, second.
-    pub const ALL: &[Preference] = &[Preference::First, Preference::Equal, Preference::Second];
+    pub const ALL: &[DocumentPreference] = &[
+        DocumentPreference::First,
+        DocumentPreference::Equal,
+        DocumentPreference::Second,
+    ];
 
-    /// Returns whether the preference satisfies a claim of this kind. [`ClaimKind::Different`] is
-    /// satisfied by either document.
-    pub fn satisfies(self, claim: ClaimKind) -> bool {
+    /// Returns whether the preference satisfies a claim of this kind. [`ScoreClaimKind::Different`]
+    /// is satisfied by either document.
+    pub fn satisfies(self, claim: ScoreClaimKind) -> bool {
         match (claim, self) {
-            (ClaimKind::Higher | ClaimKind::DiminishingGain, it) => it == Preference::First,
-            (ClaimKind::NotLower, it) => it != Preference::Second,
-            (ClaimKind::Different, it) => it != Preference::Equal,
+            (ScoreClaimKind::Higher | ScoreClaimKind::DiminishingGain, it) => {
+                it == DocumentPreference::First
+            }
+            (ScoreClaimKind::NotLower, it) => it != DocumentPreference::Second,
+            (ScoreClaimKind::Different, it) => it != DocumentPreference::Equal,
         }
     }
 
     /// Returns the preference by scores; two sides that differ by at most `tie_width` are equal.
-    /// Unlike the margin of a verdict, this tells which document of [`Claim::Different`] is
+    /// Unlike the margin of a verdict, this tells which document of [`ScoreClaim::Different`] is
     /// preferred.
-    pub fn from_scores(claim: Claim<f64>, tie_width: f64) -> Preference {
+    pub fn from_scores(claim: ScoreClaim<f64>, tie_width: f64) -> DocumentPreference {
         let lead = match claim {
-            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => winner - loser,
-            Claim::Different { a, b } => a - b,
-            Claim::DiminishingGain { few, more, most } => (more - few) - (most - more),
+            ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
+                winner - loser
+            }
+            ScoreClaim::Different { a, b } => a - b,
+            ScoreClaim::DiminishingGain { few, more, most } => (more - few) - (most - more),
         };
         match lead {
-            it if it.abs() <= tie_width => Preference::Equal,
-            it if it > 0.0 => Preference::First,
-            _ => Preference::Second,
+            it if it.abs() <= tie_width => DocumentPreference::Equal,
+            it if it > 0.0 => DocumentPreference::First,
+            _ => DocumentPreference::Second,
         }
     }
 
     /// Returns the preference by relevance grades. `None` for three documents: grades are ordered,
     /// but their differences have no meaning.
-    pub fn from_grades(claim: Claim<i32>) -> Option<Preference> {
+    pub fn from_grades(claim: ScoreClaim<i32>) -> Option<DocumentPreference> {
         let of = |a: i32, b: i32| match a.cmp(&b) {
-            std::cmp::Ordering::Greater => Preference::First,
-            std::cmp::Ordering::Equal => Preference::Equal,
-            std::cmp::Ordering::Less => Preference::Second,
+            std::cmp::Ordering::Greater => DocumentPreference::First,
+            std::cmp::Ordering::Equal => DocumentPreference::Equal,
+            std::cmp::Ordering::Less => DocumentPreference::Second,
         };
         match claim {
-            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
+            ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
                 Some(of(winner, loser))
             }
-            Claim::Different { a, b } => Some(of(a, b)),
-            Claim::DiminishingGain { .. } => None,
+            ScoreClaim::Different { a, b } => Some(of(a, b)),
+            ScoreClaim::DiminishingGain { .. } => None,
         }
     }
 }
@@ -121,7 +129,7 @@ impl Preference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ReasonRating {
+pub enum AxiomReasonRating {
     /// The property that the axiom considers makes the difference, or would.
     #[serde(alias = "yes")]
     Matters,
@@ -136,12 +144,16 @@ mod tests {
 
     #[test]
     fn a_tie_is_with_a_claim_that_allows_it() {
-        let with = |claim: ClaimKind| Preference::ALL.iter().map(move |it| it.satisfies(claim));
+        let with = |claim: ScoreClaimKind| {
+            DocumentPreference::ALL
+                .iter()
+                .map(move |it| it.satisfies(claim))
+        };
         let [above, not_below, apart, gain] = [
-            ClaimKind::Higher,
-            ClaimKind::NotLower,
-            ClaimKind::Different,
-            ClaimKind::DiminishingGain,
+            ScoreClaimKind::Higher,
+            ScoreClaimKind::NotLower,
+            ScoreClaimKind::Different,
+            ScoreClaimKind::DiminishingGain,
         ]
         .map(|it| with(it).collect::<Vec<_>>());
         assert_eq!(above, [true, false, false]);
@@ -153,24 +165,39 @@ mod tests {
     #[test]
     fn scores_and_grades_prefer_as_people_do() {
         let (winner, loser) = (2.0, 1.5);
-        let above = Claim::Higher { winner, loser };
-        assert_eq!(Preference::from_scores(above, 0.1), Preference::First);
-        assert_eq!(Preference::from_scores(above, 0.5), Preference::Equal);
-        let apart = Claim::Different { a: 1.0, b: 2.0 };
-        assert_eq!(Preference::from_scores(apart, 0.0), Preference::Second);
+        let above = ScoreClaim::Higher { winner, loser };
+        assert_eq!(
+            DocumentPreference::from_scores(above, 0.1),
+            DocumentPreference::First
+        );
+        assert_eq!(
+            DocumentPreference::from_scores(above, 0.5),
+            DocumentPreference::Equal
+        );
+        let apart = ScoreClaim::Different { a: 1.0, b: 2.0 };
+        assert_eq!(
+            DocumentPreference::from_scores(apart, 0.0),
+            DocumentPreference::Second
+        );
         let (few, more, most) = (0.0, 1.0, 3.0);
-        let steps = Claim::DiminishingGain { few, more, most };
-        assert_eq!(Preference::from_scores(steps, 0.0), Preference::Second);
-        let grades = Claim::NotLower {
+        let steps = ScoreClaim::DiminishingGain { few, more, most };
+        assert_eq!(
+            DocumentPreference::from_scores(steps, 0.0),
+            DocumentPreference::Second
+        );
+        let grades = ScoreClaim::NotLower {
             winner: 0,
             loser: 2,
         };
-        assert_eq!(Preference::from_grades(grades), Some(Preference::Second));
-        let steps = Claim::DiminishingGain {
+        assert_eq!(
+            DocumentPreference::from_grades(grades),
+            Some(DocumentPreference::Second)
+        );
+        let steps = ScoreClaim::DiminishingGain {
             few: 0,
             more: 1,
             most: 1,
         };
-        assert_eq!(Preference::from_grades(steps), None);
+        assert_eq!(DocumentPreference::from_grades(steps), None);
     }
 }

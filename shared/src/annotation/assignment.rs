@@ -12,8 +12,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::task::{AnnotationItem, AnnotationTask, ItemRole};
-use super::{AnnotationLog, DisplayOrder, ItemNo, PersonId, seeded_random};
+use super::task::{AnnotationItem, AnnotationItemRole, AnnotationTask};
+use super::{AnnotationLog, DocumentDisplayOrder, ItemNo, PersonId, seeded_random};
 
 /// The duration of a lease, in milliseconds: enough for a long document and a break.
 pub const LEASE_MS: u64 = 30 * 60 * 1_000;
@@ -24,7 +24,7 @@ pub const N_PREFETCHED: usize = 8;
 /// An item that is reserved for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Lease {
+pub struct ItemLease {
     /// Number of the leased item within its task, from 0.
     pub item: ItemNo,
     /// The person who holds the lease.
@@ -37,11 +37,11 @@ pub struct Lease {
 /// An item that is assigned to an annotator. It does not tell whether the item is gold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Assignment {
+pub struct ItemAssignment {
     /// Number of the assigned item within its task, from 0.
     pub item: ItemNo,
     /// How its documents are arranged on the annotator's screen.
-    pub display_order: DisplayOrder,
+    pub display_order: DocumentDisplayOrder,
     /// Whether it is a training item.
     pub phase: AssignmentPhase,
 }
@@ -60,16 +60,16 @@ pub enum AssignmentPhase {
 /// The next items of an annotator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct NextAssignments {
+pub struct NextItemAssignments {
     /// The items, in the order in which they are shown.
-    pub assignments: Vec<Assignment>,
+    pub assignments: Vec<ItemAssignment>,
     /// The number of further sampled items that are unavailable only because others hold leases.
     pub n_leased_to_others: u32,
 }
 
 /// The state from which assignments are computed.
 #[derive(Debug, Clone, Copy)]
-pub struct AssignmentQueue<'a> {
+pub struct ItemAssigner<'a> {
     /// The task, with its annotators per item, seed and gold interval.
     pub task: &'a AnnotationTask,
     /// The items of the task, by number.
@@ -77,28 +77,32 @@ pub struct AssignmentQueue<'a> {
     /// The events so far.
     pub log: &'a AnnotationLog,
     /// The leases; expired ones may be included.
-    pub leases: &'a [Lease],
+    pub leases: &'a [ItemLease],
     /// The current time, in milliseconds since 1970.
     pub now_ms: u64,
 }
 
-impl AssignmentQueue<'_> {
+impl ItemAssigner<'_> {
     /// Returns at most `n` next items of a person. Their own leases are ignored, so a page that is
     /// loaded again gets the same items. An excluded person gets nothing.
-    pub fn next_assignments(&self, person: PersonId, n: usize) -> NextAssignments {
-        let mut next = NextAssignments::default();
-        if self.log.is_excluded(person) {
+    pub fn next_assignments(&self, person: PersonId, n: usize) -> NextItemAssignments {
+        let mut next = NextItemAssignments::default();
+        if self.log.is_person_excluded(person) {
             return next;
         }
         let (mut n_finished, mut left) = (0_u64, Left::default());
         for (item, number) in self.items.iter().zip((0..).map(ItemNo)) {
-            let is_finished = self.log.is_finished(person, number);
+            let is_finished = self.log.has_finished_item(person, number);
             match item.role {
-                ItemRole::Training { .. } if is_finished => {}
-                ItemRole::Training { .. } => left.training.push(number),
-                ItemRole::Gold { .. } | ItemRole::Sampled { .. } if is_finished => n_finished += 1,
-                ItemRole::Gold { .. } => left.gold.push(number),
-                ItemRole::Sampled { .. } => left.drawn.push(number),
+                AnnotationItemRole::Training { .. } if is_finished => {}
+                AnnotationItemRole::Training { .. } => left.training.push(number),
+                AnnotationItemRole::Gold { .. } | AnnotationItemRole::Sampled { .. }
+                    if is_finished =>
+                {
+                    n_finished += 1
+                }
+                AnnotationItemRole::Gold { .. } => left.gold.push(number),
+                AnnotationItemRole::Sampled { .. } => left.drawn.push(number),
             }
         }
         let leased = self.leased(person);
@@ -130,8 +134,8 @@ impl AssignmentQueue<'_> {
 
     /// Returns a lease for each offered assignment, which reserves its item for the person for 30
     /// minutes.
-    pub fn lease(&self, person: PersonId, offers: &[Assignment]) -> Vec<Lease> {
-        let leases = offers.iter().map(|it| Lease {
+    pub fn create_leases(&self, person: PersonId, offers: &[ItemAssignment]) -> Vec<ItemLease> {
+        let leases = offers.iter().map(|it| ItemLease {
             item: it.item,
             person,
             expires_ms: self.now_ms.saturating_add(LEASE_MS),
@@ -139,18 +143,18 @@ impl AssignmentQueue<'_> {
         leases.collect()
     }
 
-    fn offer(&self, person: PersonId, item: ItemNo, part: AssignmentPhase) -> Assignment {
-        let claim = self.items[item.0 as usize].instance.claim();
-        Assignment {
+    fn offer(&self, person: PersonId, item: ItemNo, part: AssignmentPhase) -> ItemAssignment {
+        let claim = self.items[item.0 as usize].instance.claim_kind();
+        ItemAssignment {
             item,
-            display_order: DisplayOrder::for_person(self.task.seed, person, item, claim),
+            display_order: DocumentDisplayOrder::for_person(self.task.seed, person, item, claim),
             phase: part,
         }
     }
 
     /// Returns the items that other people hold leases on, with these people, ascending.
     fn leased(&self, person: PersonId) -> Vec<(ItemNo, PersonId)> {
-        let live = |it: &&Lease| it.expires_ms > self.now_ms && it.person != person;
+        let live = |it: &&ItemLease| it.expires_ms > self.now_ms && it.person != person;
         let live = self.leases.iter().filter(live);
         let mut leased: Vec<(ItemNo, PersonId)> = live.map(|it| (it.item, it.person)).collect();
         leased.sort_unstable();
@@ -159,13 +163,13 @@ impl AssignmentQueue<'_> {
     }
 
     fn slot(&self, person: PersonId, item: ItemNo, leased: &[(ItemNo, PersonId)]) -> Slot {
-        let decided = self.log.decisions(item);
-        let counts = |it: &&PersonId| **it != person && !self.log.is_excluded(**it);
+        let decided = self.log.decisions_on_item(item);
+        let counts = |it: &&PersonId| **it != person && !self.log.is_person_excluded(**it);
         let n_decided = decided.keys().filter(counts).count();
         let from = leased.partition_point(|it| it.0 < item);
         let of_item = leased[from..].iter().take_while(|it| it.0 == item);
         // A person who decided takes one slot, not two; a person who skipped takes none.
-        let holds = |it: &&(ItemNo, PersonId)| !self.log.is_finished(it.1, item);
+        let holds = |it: &&(ItemNo, PersonId)| !self.log.has_finished_item(it.1, item);
         let n_leased = of_item.filter(holds).count();
         let overlap = self.task.annotators_per_item as usize;
         match (n_decided, n_decided + n_leased) {
@@ -179,7 +183,7 @@ impl AssignmentQueue<'_> {
         let mut order: Vec<u32> = (0..self.items.len() as u32).collect();
         let what = format!("order\n{what}\n{}", person.0);
         seeded_random::shuffle(
-            &mut seeded_random::generator(self.task.seed, &what),
+            &mut seeded_random::seeded_generator(self.task.seed, &what),
             &mut order,
         );
         // The order covers all items, so that it does not depend on which items are left.
@@ -201,7 +205,10 @@ impl AssignmentQueue<'_> {
         let block = place / every;
         let what = format!("gold\n{}\n{block}", person.0);
         place % every
-            == seeded_random::below(&mut seeded_random::generator(self.task.seed, &what), every)
+            == seeded_random::random_number_below(
+                &mut seeded_random::seeded_generator(self.task.seed, &what),
+                every,
+            )
     }
 }
 

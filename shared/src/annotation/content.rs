@@ -3,25 +3,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Preference;
-use super::sampling_frame::claim_scores;
-use super::task::{AnnotationTask, InstanceRef};
+use super::DocumentPreference;
+use super::sampling_frame::claim_with_ranker_scores;
+use super::task::{AnnotationTask, StudyInstanceRef};
 use crate::error::Error;
-use crate::probe::{AxiomVariant, ClaimKind, Probe};
+use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
 use crate::study::Study;
-use crate::study::controls::StudyControls;
+use crate::study::controls::StudyPageControls;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo};
 
 /// The query and the documents of an item, as shown to an annotator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ItemContent {
+pub struct AnnotationItemContent {
     /// The probe, which selects the worked example that helps.
     pub probe: Probe,
     /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// The kind of claim: instances of two and of three documents have different questions.
-    pub claim: ClaimKind,
+    pub claim: ScoreClaimKind,
     /// The query as written, with the spans of its terms.
     pub query: HighlightedText,
     /// The distinct query terms; empty if they are not to be highlighted.
@@ -43,12 +43,12 @@ pub struct RankerPreference {
     /// The name of the ranker.
     pub name: String,
     /// `None` unless all documents have a score.
-    pub preference: Option<Preference>,
+    pub preference: Option<DocumentPreference>,
 }
 
 /// Which parts of an item are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ContentOptions {
+pub struct ItemDisplayOptions {
     /// Whether query terms are highlighted.
     pub highlights_terms: bool,
     /// Whether the preferences of rankers are shown.
@@ -57,22 +57,22 @@ pub struct ContentOptions {
 
 impl AnnotationTask {
     /// Returns which parts of an item annotators see before they decide.
-    pub fn shows(&self) -> ContentOptions {
-        ContentOptions {
+    pub fn item_display_options(&self) -> ItemDisplayOptions {
+        ItemDisplayOptions {
             highlights_terms: self.highlights_query_terms,
             shows_rankers: !self.is_blind,
         }
     }
 }
 
-impl ItemContent {
+impl AnnotationItemContent {
     /// Loads the content of an instance of a study.
     pub fn load(
         study: &Study,
-        place: InstanceRef,
-        shows: ContentOptions,
-        dials: &StudyControls,
-    ) -> Result<ItemContent, Error> {
+        place: StudyInstanceRef,
+        shows: ItemDisplayOptions,
+        dials: &StudyPageControls,
+    ) -> Result<AnnotationItemContent, Error> {
         let read = study.instance_texts(place.probe, place.variant, place.index)?;
         let bare = |it: HighlightedText| HighlightedText {
             marks: if shows.highlights_terms {
@@ -82,15 +82,16 @@ impl ItemContent {
             },
             text: it.text,
         };
-        let instances = study.instances_of(place.probe, place.variant)?;
+        let instances = study.instances_of_probe(place.probe, place.variant)?;
         let at = place.index as usize;
-        let (query, claim) = (instances.query(at), instances.claim(at));
+        let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let ranked = study.scores.iter().map(|scores| RankerPreference {
             name: scores.ranker.label.clone(),
-            preference: claim_scores(study, scores, query, claim)
-                .map(|it| Preference::from_scores(it, dials.tie_threshold(scores))),
+            preference: claim_with_ranker_scores(study, scores, query, claim).map(|it| {
+                DocumentPreference::from_scores(it, dials.tie_threshold_for_ranker(scores))
+            }),
         });
-        Ok(ItemContent {
+        Ok(AnnotationItemContent {
             probe: place.probe,
             variant: place.variant,
             claim: claim.kind(),
@@ -113,23 +114,30 @@ impl ItemContent {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{item, study, task};
-    use super::super::task::ItemRole;
+    use super::super::fixture::{
+        fixture_study_with_tfc1, tfc1_annotation_item, tfc1_annotation_task,
+    };
+    use super::super::task::AnnotationItemRole;
     use super::*;
 
     #[test]
     fn a_blind_task_tells_nothing_of_rankers() {
-        let (study, mut task) = (study(), task());
-        let place = item(
+        let (study, mut task) = (fixture_study_with_tfc1(), tfc1_annotation_task());
+        let place = tfc1_annotation_item(
             0,
             0,
-            ItemRole::Sampled {
+            AnnotationItemRole::Sampled {
                 inclusion_probability: 1.0,
             },
         )
         .instance;
         let of = |task: &AnnotationTask| {
-            ItemContent::load(&study, place, task.shows(), &task.filter.controls)
+            AnnotationItemContent::load(
+                &study,
+                place,
+                task.item_display_options(),
+                &task.filter.controls,
+            )
         };
         let blind = of(&task).unwrap();
         assert!(blind.rankers.is_empty());

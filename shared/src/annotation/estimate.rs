@@ -28,16 +28,16 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::judgments::Consensus;
-use super::sampling_frame::claim_scores;
+use super::judgments::ItemConsensus;
+use super::sampling_frame::claim_with_ranker_scores;
 use super::task::AnnotationItem;
-use super::{AnnotationLog, ItemAnswers, ItemNo, Preference, ReasonRating};
+use super::{AnnotationLog, AxiomReasonRating, DocumentPreference, ItemAnswers, ItemNo};
 use crate::error::Error;
-use crate::probe::{ClaimKind, Probe};
-use crate::stats::Estimate;
+use crate::probe::{Probe, ScoreClaimKind};
+use crate::stats::EstimateWithInterval;
 use crate::study::Study;
-use crate::study::controls::StudyControls;
-use vote_share::{ComparisonSide, VoteSample, indicator, share};
+use crate::study::controls::StudyPageControls;
+use vote_share::{AnnotatorComparisonSide, VoteSample, bool_to_number, share_of_votes};
 
 /// A sampled item with the preferences of annotators, rankers and relevance judgments.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub struct AnnotatedItem {
     /// The probe of the instance.
     pub probe: Probe,
     /// The kind of its claim.
-    pub claim: ClaimKind,
+    pub claim: ScoreClaimKind,
     /// The query; items of one query are not independent.
     pub query: u32,
     /// π, above 0 and at most 1.
@@ -53,10 +53,10 @@ pub struct AnnotatedItem {
     /// The answers of the annotators.
     pub answers: ItemAnswers,
     /// The preference of each ranker of the study; `None` unless all documents have a score.
-    pub ranker_preferences: Vec<Option<Preference>>,
+    pub ranker_preferences: Vec<Option<DocumentPreference>>,
     /// The preference by relevance judgments; `None` unless both documents have a grade, and for
     /// three documents.
-    pub qrels_preference: Option<Preference>,
+    pub qrels_preference: Option<DocumentPreference>,
 }
 
 /// The estimates over all probes and for each probe.
@@ -64,27 +64,27 @@ pub struct AnnotatedItem {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementEstimates {
     /// Over all items.
-    pub overall: EstimateRow,
+    pub overall: AgreementEstimateRow,
     /// For each probe, in the order of the probes.
-    pub by_probe: Vec<ProbeEstimate>,
+    pub by_probe: Vec<ProbeAgreementEstimates>,
 }
 
 /// The estimates for one probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ProbeEstimate {
+pub struct ProbeAgreementEstimates {
     /// The probe.
     pub probe: Probe,
     /// The estimates over its items.
-    pub estimate: EstimateRow,
+    pub estimate: AgreementEstimateRow,
 }
 
 /// The estimates over a set of items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EstimateRow {
+pub struct AgreementEstimateRow {
     /// The numbers of items by outcome of the annotation.
-    pub counts: AnswerCounts,
+    pub counts: AnnotationOutcomeCounts,
     /// Agreement of the axiom with annotators.
     pub axiom_vs_people: AgreementShare,
     /// Agreement of each ranker with annotators, in the order of the study.
@@ -93,13 +93,13 @@ pub struct EstimateRow {
     /// annotators have decided on them.
     pub axiom_vs_qrels: AgreementShare,
     /// The share of annotators who say that the axiom's reason matters, among those who rated it.
-    pub share_reason_matters: Option<WeightedEstimate>,
+    pub share_reason_matters: Option<WeightedShareEstimate>,
 }
 
 /// The numbers of items by outcome of the annotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnswerCounts {
+pub struct AnnotationOutcomeCounts {
     /// All items.
     pub n_items: u64,
     /// Items on which annotators prefer one of the documents.
@@ -119,19 +119,19 @@ pub struct AnswerCounts {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementShare {
     /// Over all such items.
-    pub agreement: Option<WeightedEstimate>,
+    pub agreement: Option<WeightedShareEstimate>,
     /// Over the items on which neither side is *equal*.
-    pub without_ties: Option<WeightedEstimate>,
+    pub without_ties: Option<WeightedShareEstimate>,
     /// By single votes instead of the majority; `None` if annotators are not one of the sides.
-    pub by_vote: Option<WeightedEstimate>,
+    pub by_vote: Option<WeightedShareEstimate>,
 }
 
 /// An estimated share of the sampling frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WeightedEstimate {
+pub struct WeightedShareEstimate {
     /// The share, from 0 to 1, with its interval over other samples.
-    pub estimate: Estimate,
+    pub estimate: EstimateWithInterval,
     /// The interval over other samples and other annotators; `None` with fewer than two annotators.
     pub interval_over_annotators: Option<[f64; 2]>,
     /// The number of items on which both sides have a preference.
@@ -146,17 +146,17 @@ pub struct WeightedEstimate {
 /// Returns the sampled items of a task with the preferences of all sides.
 pub fn load_annotated_items(
     study: &Study,
-    dials: &StudyControls,
+    dials: &StudyPageControls,
     items: &[AnnotationItem],
     log: &AnnotationLog,
 ) -> Result<Vec<AnnotatedItem>, Error> {
     let mut found = Vec::new();
     for (item, number) in items.iter().zip((0..).map(ItemNo)) {
-        let Some(probability) = item.role.probability() else {
+        let Some(probability) = item.role.inclusion_probability() else {
             continue;
         };
         let place = item.instance;
-        let instances = study.instances_of(place.probe, place.variant)?;
+        let instances = study.instances_of_probe(place.probe, place.variant)?;
         let at = place.index as usize;
         if at >= instances.len() {
             let n = instances.len();
@@ -166,12 +166,15 @@ pub fn load_annotated_items(
                 n,
             ));
         }
-        let (query, claim) = (instances.query(at), instances.claim(at));
+        let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let rankers = study.scores.iter().map(|scores| {
-            let scored = claim_scores(study, scores, query, claim)?;
-            Some(Preference::from_scores(scored, dials.tie_threshold(scores)))
+            let scored = claim_with_ranker_scores(study, scores, query, claim)?;
+            Some(DocumentPreference::from_scores(
+                scored,
+                dials.tie_threshold_for_ranker(scores),
+            ))
         });
-        let grades = claim.map_scores(|text| study.grade(query, text));
+        let grades = claim.map_docs_to_scores(|text| study.relevance_grade(query, text));
         found.push(AnnotatedItem {
             probe: place.probe,
             claim: claim.kind(),
@@ -179,14 +182,14 @@ pub fn load_annotated_items(
             inclusion_probability: probability,
             answers: ItemAnswers::from_log(log, number),
             ranker_preferences: rankers.collect(),
-            qrels_preference: grades.and_then(Preference::from_grades),
+            qrels_preference: grades.and_then(DocumentPreference::from_grades),
         });
     }
     Ok(found)
 }
 
 /// Computes all estimates from annotated items.
-pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
+pub fn estimate_axiom_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     let n_rankers = items
         .iter()
         .map(|it| it.ranker_preferences.len())
@@ -195,7 +198,7 @@ pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     let probes: BTreeSet<Probe> = items.iter().map(|it| it.probe).collect();
     let of_probe = |probe: Probe| {
         let items = items.iter().filter(|it| it.probe == probe);
-        ProbeEstimate {
+        ProbeAgreementEstimates {
             probe,
             estimate: line(&items.collect::<Vec<_>>(), n_rankers),
         }
@@ -206,30 +209,35 @@ pub fn estimate_agreement(items: &[AnnotatedItem]) -> AgreementEstimates {
     }
 }
 
-fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
-    let polls = VoteSample::new(items);
+fn line(items: &[&AnnotatedItem], n_rankers: usize) -> AgreementEstimateRow {
+    let polls = VoteSample::from_items(items);
     let ranker =
         |at: usize| move |it: &AnnotatedItem| it.ranker_preferences.get(at).copied().flatten();
-    EstimateRow {
+    AgreementEstimateRow {
         counts: counts(items),
-        axiom_vs_people: polls.estimate_agreement(|_| ComparisonSide::Claim),
+        axiom_vs_people: polls.estimate_agreement_with_side(|_| AnnotatorComparisonSide::Claim),
         rankers_vs_people: (0..n_rankers)
             .map(|at| {
-                polls.estimate_agreement(move |it| {
-                    ranker(at)(it).map_or(ComparisonSide::NoPreference, ComparisonSide::Preference)
+                polls.estimate_agreement_with_side(move |it| {
+                    ranker(at)(it).map_or(
+                        AnnotatorComparisonSide::NoPreference,
+                        AnnotatorComparisonSide::Preference,
+                    )
                 })
             })
             .collect(),
         axiom_vs_qrels: AgreementShare {
-            agreement: polls.estimate_share(|it, _| graded(it.item, |_| true)),
-            without_ties: polls
-                .estimate_share(|it, _| graded(it.item, |it| it != Preference::Equal)),
+            agreement: polls.estimate_hajek_share(|it, _| graded(it.item, |_| true)),
+            without_ties: polls.estimate_hajek_share(|it, _| {
+                graded(it.item, |it| it != DocumentPreference::Equal)
+            }),
             by_vote: None,
         }
         .without_people(),
-        share_reason_matters: polls.estimate_share(|it, times| {
-            share(it, times, |vote| {
-                vote.reason_rating.map(|it| it == ReasonRating::Matters)
+        share_reason_matters: polls.estimate_hajek_share(|it, times| {
+            share_of_votes(it, times, |vote| {
+                vote.reason_rating
+                    .map(|it| it == AxiomReasonRating::Matters)
             })
         }),
     }
@@ -237,21 +245,21 @@ fn line(items: &[&AnnotatedItem], n_rankers: usize) -> EstimateRow {
 
 /// Returns 1 if the preference by relevance judgments satisfies the claim and 0 if not; `None` if
 /// there is none or `wanted` rejects it.
-fn graded(item: &AnnotatedItem, wanted: impl Fn(Preference) -> bool) -> Option<f64> {
+fn graded(item: &AnnotatedItem, wanted: impl Fn(DocumentPreference) -> bool) -> Option<f64> {
     let preference = item.qrels_preference.filter(|it| wanted(*it))?;
-    Some(indicator(preference.satisfies(item.claim)))
+    Some(bool_to_number(preference.satisfies(item.claim)))
 }
 
-fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {
-    let mut counts = AnswerCounts::default();
+fn counts(items: &[&AnnotatedItem]) -> AnnotationOutcomeCounts {
+    let mut counts = AnnotationOutcomeCounts::default();
     for item in items {
         counts.n_items += 1;
         *match item.answers.consensus() {
-            Consensus::Prefers(Preference::Equal) => &mut counts.n_equal,
-            Consensus::Prefers(_) => &mut counts.n_preference,
-            Consensus::Split => &mut counts.n_split,
-            Consensus::CannotSay => &mut counts.n_cannot_say,
-            Consensus::Unanswered => &mut counts.n_unanswered,
+            ItemConsensus::Prefers(DocumentPreference::Equal) => &mut counts.n_equal,
+            ItemConsensus::Prefers(_) => &mut counts.n_preference,
+            ItemConsensus::Split => &mut counts.n_split,
+            ItemConsensus::CannotSay => &mut counts.n_cannot_say,
+            ItemConsensus::Unanswered => &mut counts.n_unanswered,
         } += 1;
     }
     counts
@@ -260,8 +268,8 @@ fn counts(items: &[&AnnotatedItem]) -> AnswerCounts {
 impl AgreementShare {
     /// Removes the intervals over annotators, for agreement that does not involve annotators.
     fn without_people(self) -> AgreementShare {
-        let bare = |it: Option<WeightedEstimate>| {
-            it.map(|it| WeightedEstimate {
+        let bare = |it: Option<WeightedShareEstimate>| {
+            it.map(|it| WeightedShareEstimate {
                 interval_over_annotators: None,
                 ..it
             })

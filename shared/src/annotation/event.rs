@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnnotatorAnswer, DisplayOrder, EventKey, ItemNo, PersonId, ReasonRating};
+use super::{
+    AnnotationEventKey, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
+};
 use crate::error::{Error, FieldError};
-use crate::user_text::{check_note, check_tags};
+use crate::user_text::{normalize_note, normalize_tags};
 
 /// The longest time that is counted for one item, in milliseconds; longer times are cut.
 pub const MAX_DECISION_MS: u64 = 3_600_000;
@@ -17,7 +19,7 @@ pub const MAX_REPLACED_EVENTS: usize = 16;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnnotationEvent {
     /// Created with the event; the same event sent twice has the same key.
-    pub key: EventKey,
+    pub key: AnnotationEventKey,
     /// The time of the browser's clock, in milliseconds since 1970.
     #[serde(alias = "made_ms")]
     pub created_ms: u64,
@@ -29,7 +31,7 @@ pub struct AnnotationEvent {
 /// An event in the log, with what only the server knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct LogEntry {
+pub struct AnnotationLogEntry {
     /// The author of the event.
     pub person: PersonId,
     /// The time at which the server received it, in milliseconds since 1970.
@@ -45,55 +47,55 @@ pub struct LogEntry {
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum AnnotationAction {
     /// An answer was given.
-    Decided(Decision),
+    Decided(AnnotationDecision),
     /// An item was skipped; another annotator can take it.
     Skipped(SkippedItem),
     /// A problem with an item was reported.
-    Reported(ProblemReport),
+    Reported(ItemProblemReport),
     /// One of the person's own events was undone. It stays in the log.
     Undone {
         /// The key of that event.
-        of: EventKey,
+        of: AnnotationEventKey,
     },
     /// A curator settled the answer of an item. The annotators' decisions are not changed.
-    Adjudicated(Adjudication),
+    Adjudicated(ItemAdjudication),
     /// A curator excluded a person's work from all estimates. It stays in the log.
-    Excluded(ExclusionChange),
+    Excluded(AnnotatorExclusionChange),
     /// A curator included a person's work again.
-    Included(ExclusionChange),
+    Included(AnnotatorExclusionChange),
 }
 
 /// An answer to an item, with comment, display order and duration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Decision {
+pub struct AnnotationDecision {
     /// Number of the judged item within its task, from 0.
     pub item: ItemNo,
     /// The answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
     /// The person's comment on the answer.
     #[serde(flatten)]
-    pub comment: AnswerComment,
+    pub comment: AnswerRemarks,
     /// The order in which the documents were shown.
     #[serde(alias = "sides")]
-    pub display_order: DisplayOrder,
+    pub display_order: DocumentDisplayOrder,
     /// The time that the person looked at the item, in milliseconds, without pauses.
     #[serde(alias = "took_ms")]
     pub duration_ms: u64,
     /// Decisions of the same person on the same item that the person saw and replaces. A decision
     /// that is not listed was not known to the person: both are kept, as a conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<EventKey>,
+    pub replaces: Vec<AnnotationEventKey>,
 }
 
 /// A rating of the axiom's reason, tags and a note that accompany an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AnswerComment {
+pub struct AnswerRemarks {
     /// Whether the axiom's reason matters here, if the person rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "matters")]
-    pub reason_rating: Option<ReasonRating>,
+    pub reason_rating: Option<AxiomReasonRating>,
     /// The tags; at most [`crate::user_text::MAX_TAGS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -161,7 +163,7 @@ impl SkipReason {
 /// A report of a problem with an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ProblemReport {
+pub struct ItemProblemReport {
     /// Number of the reported item within its task, from 0.
     pub item: ItemNo,
     /// What is wrong, in the person's words.
@@ -171,7 +173,7 @@ pub struct ProblemReport {
 /// A curator's decision on an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Adjudication {
+pub struct ItemAdjudication {
     /// Number of the adjudicated item within its task, from 0.
     pub item: ItemNo,
     /// The answer, about the documents in the order of the claim.
@@ -181,13 +183,13 @@ pub struct Adjudication {
     pub note: String,
     /// Adjudications of the same item, by any curator, that this one replaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<EventKey>,
+    pub replaces: Vec<AnnotationEventKey>,
 }
 
 /// An exclusion of a person, or its reversal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ExclusionChange {
+pub struct AnnotatorExclusionChange {
     /// The person.
     pub person: PersonId,
     /// The curator's reason.
@@ -197,7 +199,7 @@ pub struct ExclusionChange {
 
 /// The role that an action requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActorRole {
+pub enum RequiredRole {
     /// Anyone who takes part in the task.
     Annotator,
     /// Only a curator of the task.
@@ -206,20 +208,20 @@ pub enum ActorRole {
 
 impl AnnotationAction {
     /// Returns the role that may do it. The log ensures that people undo only their own events.
-    pub fn required_role(&self) -> ActorRole {
+    pub fn required_role(&self) -> RequiredRole {
         match self {
             AnnotationAction::Decided(_)
             | AnnotationAction::Skipped(_)
             | AnnotationAction::Reported(_)
-            | AnnotationAction::Undone { .. } => ActorRole::Annotator,
+            | AnnotationAction::Undone { .. } => RequiredRole::Annotator,
             AnnotationAction::Adjudicated(_)
             | AnnotationAction::Excluded(_)
-            | AnnotationAction::Included(_) => ActorRole::Curator,
+            | AnnotationAction::Included(_) => RequiredRole::Curator,
         }
     }
 
     /// Returns the item of the action; `None` if it is about another event or a person.
-    pub fn item(&self) -> Option<ItemNo> {
+    pub fn item_no(&self) -> Option<ItemNo> {
         match self {
             AnnotationAction::Decided(it) => Some(it.item),
             AnnotationAction::Skipped(it) => Some(it.item),
@@ -245,7 +247,7 @@ impl AnnotationAction {
     }
 
     /// Returns the keys of the events that the action replaces.
-    pub fn replaces(&self) -> &[EventKey] {
+    pub fn replaced_event_keys(&self) -> &[AnnotationEventKey] {
         match self {
             AnnotationAction::Decided(it) => &it.replaces,
             AnnotationAction::Adjudicated(it) => &it.replaces,
@@ -276,42 +278,45 @@ impl AnnotationEvent {
     /// cut at [`MAX_DECISION_MS`]. It is an error if the task does not have the item, or if a text
     /// is too long or a required text is missing. The browser calls this before it stores an event,
     /// so that it never stores one that the server would reject.
-    pub fn validated(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
-        if let Some(item) = self.action.item().filter(|it| it.0 >= n_items) {
+    pub fn normalize_and_validate(mut self, n_items: u32) -> Result<AnnotationEvent, Error> {
+        if let Some(item) = self.action.item_no().filter(|it| it.0 >= n_items) {
             let n = n_items as usize;
             return Err(Error::index_not_found("item of this task", item.0, n));
         }
-        let n_replaced = self.action.replaces().len();
+        let n_replaced = self.action.replaced_event_keys().len();
         if n_replaced > MAX_REPLACED_EVENTS {
             let found = format!("lists {n_replaced} events");
             let most = MAX_REPLACED_EVENTS;
-            return Err(FieldError::TooMany { found, max: most }.for_field("replaces"));
+            return Err(FieldError::TooMany { found, max: most }.into_error_for_field("replaces"));
         }
         match &mut self.action {
             AnnotationAction::Decided(it) => {
-                it.comment.tags = check_tags(&it.comment.tags)?;
-                it.comment.note = check_note(&it.comment.note)?;
+                it.comment.tags = normalize_tags(&it.comment.tags)?;
+                it.comment.note = normalize_note(&it.comment.note)?;
                 it.duration_ms = it.duration_ms.min(MAX_DECISION_MS);
             }
             AnnotationAction::Skipped(it) => {
-                it.note = check_note(&it.note)?;
+                it.note = normalize_note(&it.note)?;
                 if it.reason == SkipReason::Other && it.note.is_empty() {
-                    return Err(Error::missing(
+                    return Err(Error::missing_field(
                         "note",
                         "enter why you are skipping the item",
                     ));
                 }
             }
             AnnotationAction::Reported(it) => {
-                it.note = check_note(&it.note)?;
+                it.note = normalize_note(&it.note)?;
                 if it.note.is_empty() {
-                    return Err(Error::missing("note", "enter what is wrong with the item"));
+                    return Err(Error::missing_field(
+                        "note",
+                        "enter what is wrong with the item",
+                    ));
                 }
             }
             AnnotationAction::Undone { .. } => {}
-            AnnotationAction::Adjudicated(it) => it.note = check_note(&it.note)?,
+            AnnotationAction::Adjudicated(it) => it.note = normalize_note(&it.note)?,
             AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
-                it.reason = check_note(&it.reason)?
+                it.reason = normalize_note(&it.reason)?
             }
         }
         Ok(self)
@@ -320,12 +325,13 @@ impl AnnotationEvent {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{decided, key};
+    use super::super::fixture::{decision_action, event_key_of_number};
     use super::*;
 
     #[test]
     fn an_event_is_kept_as_its_words_are_kept() {
-        let AnnotationAction::Decided(mut decision) = decided(0, AnnotatorAnswer::First, &[])
+        let AnnotationAction::Decided(mut decision) =
+            decision_action(0, AnnotatorAnswer::First, &[])
         else {
             unreachable!()
         };
@@ -333,12 +339,12 @@ mod tests {
         decision.comment.note = " a\u{202E}b ".to_owned();
         decision.duration_ms = u64::MAX;
         let event = |what| AnnotationEvent {
-            key: key(1),
+            key: event_key_of_number(1),
             created_ms: 5,
             action: what,
         };
         let kept = event(AnnotationAction::Decided(decision))
-            .validated(1)
+            .normalize_and_validate(1)
             .unwrap();
         let AnnotationAction::Decided(decision) = &kept.action else {
             unreachable!()
@@ -346,25 +352,31 @@ mod tests {
         assert_eq!(decision.comment.tags, ["off topic"]);
         assert_eq!(decision.comment.note, "ab");
         assert_eq!(decision.duration_ms, MAX_DECISION_MS);
-        assert_eq!(kept.clone().validated(1).unwrap(), kept);
+        assert_eq!(kept.clone().normalize_and_validate(1).unwrap(), kept);
     }
 
     #[test]
     fn what_the_log_must_not_hold_is_refused() {
         let event = |what| AnnotationEvent {
-            key: key(1),
+            key: event_key_of_number(1),
             created_ms: 5,
             action: what,
         };
         let refused = |what, reason: &str| {
-            let error = event(what).validated(3).unwrap_err().to_string();
+            let error = event(what)
+                .normalize_and_validate(3)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(reason), "{error}");
         };
         refused(
-            decided(3, AnnotatorAnswer::Equal, &[]),
+            decision_action(3, AnnotatorAnswer::Equal, &[]),
             "no item of this task with index 3; there are 3, counted from 0",
         );
-        refused(decided(0, AnnotatorAnswer::Equal, &[7; 17]), "at most 16");
+        refused(
+            decision_action(0, AnnotatorAnswer::Equal, &[7; 17]),
+            "at most 16",
+        );
         let item = ItemNo(0);
         let note = String::new();
         let (other, blank) = (SkipReason::Other, note.clone());
@@ -377,7 +389,7 @@ mod tests {
             "why you are skipping",
         );
         refused(
-            AnnotationAction::Reported(ProblemReport { item, note: blank }),
+            AnnotationAction::Reported(ItemProblemReport { item, note: blank }),
             "what is wrong",
         );
     }
@@ -385,9 +397,9 @@ mod tests {
     #[test]
     fn an_event_reads_as_what_was_done() {
         let event = AnnotationEvent {
-            key: key(1),
+            key: event_key_of_number(1),
             created_ms: 5,
-            action: decided(2, AnnotatorAnswer::CannotTell, &[3]),
+            action: decision_action(2, AnnotatorAnswer::CannotTell, &[3]),
         };
         let json = serde_json::to_string(&event).unwrap();
         assert_eq!(

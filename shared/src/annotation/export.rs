@@ -1,8 +1,8 @@
 //! Exports of a task: all events as JSON lines or CSV, and preferences in the format of trec_eval.
 //!
 //! The rows contain the whole history, including what was replaced, undone, in conflict or
-//! excluded, each with its [`EventStatus`]. Each row has π and the weight 1/π of its item, so that
-//! every estimate can be recomputed from the file.
+//! excluded, each with its [`AnnotationEventStatus`]. Each row has π and the weight 1/π of its
+//! item, so that every estimate can be recomputed from the file.
 //!
 //! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`): two lines for each
 //! decision, with fields separated by a space:
@@ -24,16 +24,16 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, AnnotationEvent, LogEntry};
-use super::judgments::Consensus;
-use super::log::EventStatus;
+use super::event::{AnnotationAction, AnnotationEvent, AnnotationLogEntry};
+use super::judgments::ItemConsensus;
+use super::log::AnnotationEventStatus;
 use super::task::AnnotationItem;
-use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId, Preference, ReasonRating};
+use super::{AnnotationLog, AxiomReasonRating, DocumentPreference, ItemAnswers, ItemNo, PersonId};
 use crate::report::{ReportTable, TableValue};
 
 /// The ids of the query and the documents of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ItemIds {
+pub struct ItemQueryAndDocIds {
     /// The id of the query.
     pub query: String,
     /// The ids of the documents, in the order of the claim.
@@ -43,13 +43,13 @@ pub struct ItemIds {
 
 /// The data that an export is made from.
 #[derive(Debug, Clone, Copy)]
-pub struct ExportSource<'a> {
+pub struct AnnotationExportInput<'a> {
     /// The title of the task, used as the title of the table.
     pub title: &'a str,
     /// The items, by number.
     pub items: &'a [AnnotationItem],
     /// The ids of the query and documents of each item.
-    pub ids: &'a [ItemIds],
+    pub ids: &'a [ItemQueryAndDocIds],
     /// The names that may be disclosed; other people are identified by number.
     pub people: &'a BTreeMap<PersonId, String>,
     /// All events.
@@ -58,7 +58,7 @@ pub struct ExportSource<'a> {
 
 /// One event of the log, as exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExportRow {
+pub struct AnnotationExportRow {
     /// The author of the event.
     pub person: PersonId,
     /// The name of the author, if it may be disclosed.
@@ -71,21 +71,21 @@ pub struct ExportRow {
     pub event: AnnotationEvent,
     /// The status of the event.
     #[serde(alias = "fate")]
-    pub status: EventStatus,
+    pub status: AnnotationEventStatus,
     /// The item of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "about")]
-    pub item: Option<ExportItem>,
+    pub item: Option<AnnotationExportItem>,
 }
 
 /// An item of a task, as exported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExportItem {
+pub struct AnnotationExportItem {
     /// The item: its instance and role.
     pub item: AnnotationItem,
     /// The ids of its query and documents.
     #[serde(alias = "named")]
-    pub ids: ItemIds,
+    pub ids: ItemQueryAndDocIds,
     /// The weight 1/π; `None` for an item that was not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
@@ -95,7 +95,7 @@ pub struct ExportItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum PreferenceSource {
+pub enum ExportedPreferenceSource {
     /// Each annotator's own preferences; excluded annotators and conflicts are left out.
     EachAnnotator,
     /// The consensus of the annotators, or the adjudication.
@@ -103,13 +103,13 @@ pub enum PreferenceSource {
 }
 
 /// Returns all events in the order in which the server received them.
-pub fn export_rows(source: &ExportSource<'_>) -> Vec<ExportRow> {
+pub fn export_annotation_events(source: &AnnotationExportInput<'_>) -> Vec<AnnotationExportRow> {
     let entries = source.log.entries().into_iter();
     entries.map(|it| row(source, it)).collect()
 }
 
 /// Returns the rows as JSON, one per line.
-pub fn to_jsonl(rows: &[ExportRow]) -> String {
+pub fn export_rows_to_jsonl(rows: &[AnnotationExportRow]) -> String {
     rows.iter().fold(String::new(), |mut out, row| {
         let line = serde_json::to_string(row).expect("a row has no map");
         out.push_str(&line);
@@ -120,7 +120,10 @@ pub fn to_jsonl(rows: &[ExportRow]) -> String {
 
 /// Returns the rows as a table, for example for CSV. For an event about another event or a person,
 /// column `about` names it.
-pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
+pub fn export_rows_to_table(
+    source: &AnnotationExportInput<'_>,
+    rows: &[AnnotationExportRow],
+) -> ReportTable {
     let table = ReportTable::new("review", source.title)
         .with_text_columns("key")
         .with_number_columns("received_ms | created_ms | person")
@@ -145,19 +148,23 @@ pub fn to_table(source: &ExportSource<'_>, rows: &[ExportRow]) -> ReportTable {
 }
 
 /// Returns the preferences on sampled items for trec_eval, in the format that the module describes.
-pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> String {
+pub fn annotation_preferences_to_trec(
+    source: &AnnotationExportInput<'_>,
+    whose: ExportedPreferenceSource,
+) -> String {
     let mut out = String::new();
     let items = source.items.iter().zip(source.ids);
     for ((item, named), number) in items.zip((0..).map(ItemNo)) {
-        let (Some(_), [first, second]) = (item.role.probability(), &named.documents[..]) else {
+        let (Some(_), [first, second]) = (item.role.inclusion_probability(), &named.documents[..])
+        else {
             continue;
         };
         let said = ItemAnswers::from_log(source.log, number);
-        let mut prefer = |group: String, preference: Preference| {
+        let mut prefer = |group: String, preference: DocumentPreference| {
             let levels = match preference {
-                Preference::First => [2, 1],
-                Preference::Equal => [1, 1],
-                Preference::Second => [1, 2],
+                DocumentPreference::First => [2, 1],
+                DocumentPreference::Equal => [1, 1],
+                DocumentPreference::Second => [1, 2],
             };
             for (text, level) in [first, second].into_iter().zip(levels) {
                 let query = &named.query;
@@ -166,45 +173,45 @@ pub fn to_trec_prefs(source: &ExportSource<'_>, whose: PreferenceSource) -> Stri
             }
         };
         match (whose, said.consensus()) {
-            (PreferenceSource::EachAnnotator, _) => {
+            (ExportedPreferenceSource::EachAnnotator, _) => {
                 for vote in &said.votes {
                     if let Some(preference) = vote.answer.preference() {
                         prefer(format!("{}.p{}", number.0, vote.person.0), preference);
                     }
                 }
             }
-            (PreferenceSource::Consensus, Consensus::Prefers(preference)) => {
+            (ExportedPreferenceSource::Consensus, ItemConsensus::Prefers(preference)) => {
                 prefer(format!("{}.people", number.0), preference);
             }
             (
-                PreferenceSource::Consensus,
-                Consensus::CannotSay | Consensus::Split | Consensus::Unanswered,
+                ExportedPreferenceSource::Consensus,
+                ItemConsensus::CannotSay | ItemConsensus::Split | ItemConsensus::Unanswered,
             ) => {}
         }
     }
     out
 }
 
-fn row(source: &ExportSource<'_>, entry: &LogEntry) -> ExportRow {
-    let about = entry.event.action.item().and_then(|number| {
+fn row(source: &AnnotationExportInput<'_>, entry: &AnnotationLogEntry) -> AnnotationExportRow {
+    let about = entry.event.action.item_no().and_then(|number| {
         let item = source.items.get(number.0 as usize)?;
-        Some(ExportItem {
+        Some(AnnotationExportItem {
             ids: source.ids.get(number.0 as usize)?.clone(),
-            weight: item.role.probability().map(|it| 1.0 / it),
+            weight: item.role.inclusion_probability().map(|it| 1.0 / it),
             item: item.clone(),
         })
     });
-    ExportRow {
+    AnnotationExportRow {
         person: entry.person,
         name: source.people.get(&entry.person).cloned(),
         received_ms: entry.received_ms,
         event: entry.event.clone(),
-        status: source.log.status(entry),
+        status: source.log.event_status(entry),
         item: about,
     }
 }
 
-fn cells(row: &ExportRow) -> Vec<TableValue> {
+fn cells(row: &AnnotationExportRow) -> Vec<TableValue> {
     let text = |it: &str| match it {
         "" => TableValue::Missing,
         it => TableValue::Text(it.to_owned()),
@@ -212,12 +219,13 @@ fn cells(row: &ExportRow) -> Vec<TableValue> {
     let count = |it: Option<u64>| it.map_or(TableValue::Missing, TableValue::Count);
     let what = &row.event.action;
     let about = row.item.as_ref();
-    let of_item = |word: &dyn Fn(&ExportItem) -> String| text(&about.map(word).unwrap_or_default());
+    let of_item =
+        |word: &dyn Fn(&AnnotationExportItem) -> String| text(&about.map(word).unwrap_or_default());
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
     if let AnnotationAction::Decided(it) = what {
         matters = match it.comment.reason_rating {
-            Some(ReasonRating::Matters) => "yes",
-            Some(ReasonRating::DoesNotMatter) => "no",
+            Some(AxiomReasonRating::Matters) => "yes",
+            Some(AxiomReasonRating::DoesNotMatter) => "no",
             None => "",
         };
         sides = it.display_order.name();
@@ -232,10 +240,10 @@ fn cells(row: &ExportRow) -> Vec<TableValue> {
         text(row.name.as_deref().unwrap_or_default()),
         text(what.name()),
         text(row.status.name()),
-        count(what.item().map(|it| u64::from(it.0))),
+        count(what.item_no().map(|it| u64::from(it.0))),
         of_item(&|it| it.item.role.name().to_owned()),
         about
-            .and_then(|it| it.item.role.probability())
+            .and_then(|it| it.item.role.inclusion_probability())
             .map_or(TableValue::Missing, TableValue::Fraction),
         about
             .and_then(|it| it.weight)
@@ -281,7 +289,11 @@ fn of(what: &AnnotationAction) -> String {
         | AnnotationAction::Skipped(_)
         | AnnotationAction::Reported(_)
         | AnnotationAction::Adjudicated(_) => {
-            let keys: Vec<String> = what.replaces().iter().map(|it| it.to_string()).collect();
+            let keys: Vec<String> = what
+                .replaced_event_keys()
+                .iter()
+                .map(|it| it.to_string())
+                .collect();
             keys.join(" ")
         }
     }

@@ -1,16 +1,19 @@
 //! Events, items and tasks for tests.
 
-use super::event::{AnnotationAction, AnnotationEvent, AnswerComment, Decision, LogEntry};
-use super::task::{
-    AnnotationItem, AnnotationTask, InstanceRef, ItemRole, SamplingDesign, TaskFilter,
+use super::event::{
+    AnnotationAction, AnnotationDecision, AnnotationEvent, AnnotationLogEntry, AnswerRemarks,
 };
-use super::{AnnotatorAnswer, DisplayOrder, EventKey, ItemNo, PersonId};
+use super::task::{
+    AnnotationItem, AnnotationItemRole, AnnotationTask, SamplingDesign, StudyInstanceRef,
+    TaskInstanceFilter,
+};
+use super::{AnnotationEventKey, AnnotatorAnswer, DocumentDisplayOrder, ItemNo, PersonId};
 use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::study::Study;
 
 /// Five documents and two queries, with instances of TFC1 among them.
-pub(crate) fn study() -> Study {
-    crate::study::fixture::study_of(&["river", "sea bank"], &TEXTS, 10)
+pub(crate) fn fixture_study_with_tfc1() -> Study {
+    crate::study::fixture::study_with_queries(&["river", "sea bank"], &TEXTS, 10)
 }
 
 const TEXTS: [&str; 5] = [
@@ -21,29 +24,37 @@ const TEXTS: [&str; 5] = [
     "river sea mud",
 ];
 
-pub(crate) fn key(number: u64) -> EventKey {
-    EventKey::from_bytes(u128::from(number).to_be_bytes())
+pub(crate) fn event_key_of_number(number: u64) -> AnnotationEventKey {
+    AnnotationEventKey::from_bytes(u128::from(number).to_be_bytes())
 }
 
 /// A decision on an item that took four seconds and replaces the decisions with these keys.
-pub(crate) fn decided(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationAction {
-    AnnotationAction::Decided(Decision {
+pub(crate) fn decision_action(
+    item: u32,
+    answer: AnnotatorAnswer,
+    replaces: &[u64],
+) -> AnnotationAction {
+    AnnotationAction::Decided(AnnotationDecision {
         item: ItemNo(item),
         answer,
-        comment: AnswerComment::default(),
-        display_order: DisplayOrder::ClaimOrder,
+        comment: AnswerRemarks::default(),
+        display_order: DocumentDisplayOrder::ClaimOrder,
         duration_ms: 4_000,
-        replaces: replaces.iter().map(|&it| key(it)).collect(),
+        replaces: replaces.iter().map(|&it| event_key_of_number(it)).collect(),
     })
 }
 
 /// An event whose key is `number`, created and received at second `number`.
-pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntry {
-    LogEntry {
+pub(crate) fn log_entry_at_second(
+    number: u64,
+    person: u32,
+    what: AnnotationAction,
+) -> AnnotationLogEntry {
+    AnnotationLogEntry {
         person: PersonId(person),
         received_ms: number * 1_000,
         event: AnnotationEvent {
-            key: key(number),
+            key: event_key_of_number(number),
             created_ms: number * 1_000,
             action: what,
         },
@@ -51,17 +62,25 @@ pub(crate) fn entry(number: u64, person: u32, what: AnnotationAction) -> LogEntr
 }
 
 /// The entries for rows of person, item and answer; the keys count from 1.
-pub(crate) fn entries(answers: &[(u32, u32, AnnotatorAnswer)]) -> Vec<LogEntry> {
+pub(crate) fn log_entries_of_answers(
+    answers: &[(u32, u32, AnnotatorAnswer)],
+) -> Vec<AnnotationLogEntry> {
     let answers = answers.iter().zip(1..);
     answers
-        .map(|(&(person, item, answer), number)| entry(number, person, decided(item, answer, &[])))
+        .map(|(&(person, item, answer), number)| {
+            log_entry_at_second(number, person, decision_action(item, answer, &[]))
+        })
         .collect()
 }
 
 /// An item of TFC1 with this number and query.
-pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
+pub(crate) fn tfc1_annotation_item(
+    number: u64,
+    query: u32,
+    role: AnnotationItemRole,
+) -> AnnotationItem {
     AnnotationItem {
-        instance: InstanceRef {
+        instance: StudyInstanceRef {
             probe: Probe::Axiom(Axiom::Tfc1),
             variant: AxiomVariant::Fixed,
             index: number,
@@ -72,12 +91,12 @@ pub(crate) fn item(number: u64, query: u32, role: ItemRole) -> AnnotationItem {
 }
 
 /// A task on TFC1 with ten items, two annotators per item and one gold item in five.
-pub(crate) fn task() -> AnnotationTask {
+pub(crate) fn tfc1_annotation_task() -> AnnotationTask {
     AnnotationTask {
         title: "Rivers".to_owned(),
         study: "local".to_owned(),
         probes: vec![Probe::Axiom(Axiom::Tfc1)],
-        filter: TaskFilter::default(),
+        filter: TaskInstanceFilter::default(),
         n_items: 10,
         sampling: SamplingDesign::Uniform,
         annotators_per_item: 2,

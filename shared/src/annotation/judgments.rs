@@ -9,15 +9,17 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, Decision};
-use super::{AnnotationLog, AnnotatorAnswer, ItemNo, PersonId, Preference, ReasonRating};
+use super::event::{AnnotationAction, AnnotationDecision};
+use super::{
+    AnnotationLog, AnnotatorAnswer, AxiomReasonRating, DocumentPreference, ItemNo, PersonId,
+};
 
 /// The answers to an item, without those of excluded annotators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ItemAnswers {
     /// One vote per annotator, in the order of their numbers.
-    pub votes: Vec<Vote>,
+    pub votes: Vec<AnnotatorVote>,
     /// The annotators whose answers contradict each other.
     pub conflicting_people: Vec<PersonId>,
     /// The distinct answers of adjudications. With more than one, the item is not adjudicated yet.
@@ -27,23 +29,23 @@ pub struct ItemAnswers {
 /// The answer of one annotator to one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Vote {
+pub struct AnnotatorVote {
     /// The annotator.
     pub person: PersonId,
     /// The answer.
     pub answer: AnnotatorAnswer,
     /// Whether the axiom's reason matters here, if the annotator rated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason_rating: Option<ReasonRating>,
+    pub reason_rating: Option<AxiomReasonRating>,
 }
 
 /// The majority preference of the annotators, or the curator's adjudication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Consensus {
+pub enum ItemConsensus {
     /// Annotators, or a curator, prefer this.
-    Prefers(Preference),
+    Prefers(DocumentPreference),
     /// Everybody who answered, or a curator, cannot tell.
     CannotSay,
     /// Two preferences have the most votes.
@@ -56,26 +58,26 @@ impl ItemAnswers {
     /// Returns the answers to an item, from the log.
     pub fn from_log(log: &AnnotationLog, item: ItemNo) -> ItemAnswers {
         let mut said = ItemAnswers::default();
-        for (person, entries) in log.decisions(item) {
+        for (person, entries) in log.decisions_on_item(item) {
             let made = entries.iter().filter_map(|it| match &it.event.action {
                 AnnotationAction::Decided(it) => Some(it),
                 _ => None,
             });
-            let made: Vec<&Decision> = made.collect();
-            let Some(last) = made.last().filter(|_| !log.is_excluded(person)) else {
+            let made: Vec<&AnnotationDecision> = made.collect();
+            let Some(last) = made.last().filter(|_| !log.is_person_excluded(person)) else {
                 continue;
             };
             if made.iter().any(|it| it.answer != last.answer) {
                 said.conflicting_people.push(person);
                 continue;
             }
-            said.votes.push(Vote {
+            said.votes.push(AnnotatorVote {
                 person,
                 answer: last.answer,
                 reason_rating: last.comment.reason_rating,
             });
         }
-        let adjudications = log.adjudications(item);
+        let adjudications = log.adjudications_of_item(item);
         said.adjudications = adjudications
             .iter()
             .filter_map(|it| it.event.action.answer())
@@ -86,18 +88,18 @@ impl ItemAnswers {
     }
 
     /// Returns the adjudication if there is exactly one answer, else the majority of the votes.
-    pub fn consensus(&self) -> Consensus {
+    pub fn consensus(&self) -> ItemConsensus {
         match self.adjudications[..] {
             [answer] => answer
                 .preference()
-                .map_or(Consensus::CannotSay, Consensus::Prefers),
-            _ => majority(self.votes.iter().map(|it| (it.answer, 1))),
+                .map_or(ItemConsensus::CannotSay, ItemConsensus::Prefers),
+            _ => majority_of_weighted_answers(self.votes.iter().map(|it| (it.answer, 1))),
         }
     }
 
     /// Returns the share of votes that are not for the most frequent preference, from 0 to 1; 0
     /// without votes.
-    pub fn disagreement(&self) -> f64 {
+    pub fn disagreement_share(&self) -> f64 {
         let votes = tally(self.votes.iter().map(|it| (it.answer, 1)));
         let all: u32 = votes.iter().sum();
         let most = votes.iter().max().copied().unwrap_or_default();
@@ -109,19 +111,24 @@ impl ItemAnswers {
 }
 
 /// Returns the majority of answers, each with the number of times that it counts.
-pub(super) fn majority(answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone) -> Consensus {
+pub(super) fn majority_of_weighted_answers(
+    answers: impl Iterator<Item = (AnnotatorAnswer, u32)> + Clone,
+) -> ItemConsensus {
     let votes = tally(answers.clone());
     let most = votes.iter().max().copied().unwrap_or_default();
-    let mut first = Preference::ALL.iter().zip(votes).filter(|it| it.1 == most);
+    let mut first = DocumentPreference::ALL
+        .iter()
+        .zip(votes)
+        .filter(|it| it.1 == most);
     match (most, first.next(), first.next()) {
-        (1.., Some((&preference, _)), None) => Consensus::Prefers(preference),
-        (1.., ..) => Consensus::Split,
-        _ if answers.map(|it| it.1).sum::<u32>() > 0 => Consensus::CannotSay,
-        _ => Consensus::Unanswered,
+        (1.., Some((&preference, _)), None) => ItemConsensus::Prefers(preference),
+        (1.., ..) => ItemConsensus::Split,
+        _ if answers.map(|it| it.1).sum::<u32>() > 0 => ItemConsensus::CannotSay,
+        _ => ItemConsensus::Unanswered,
     }
 }
 
-/// Returns the number of votes for each of [`Preference::ALL`].
+/// Returns the number of votes for each of [`DocumentPreference::ALL`].
 fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
     let mut votes = [0; 3];
     for (answer, times) in answers {
@@ -135,12 +142,12 @@ fn tally(answers: impl Iterator<Item = (AnnotatorAnswer, u32)>) -> [u32; 3] {
 /// An item that a curator should look at.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Dispute {
+pub struct DisputedItem {
     /// Number of the disputed item within its task, from 0.
     pub item: ItemNo,
     /// The first reason in the order of [`DisputeReason`].
     pub reason: DisputeReason,
-    /// The value of [`ItemAnswers::disagreement`].
+    /// The value of [`ItemAnswers::disagreement_share`].
     pub disagreement: f64,
     /// The number of votes on the item.
     pub n_votes: u32,
@@ -170,17 +177,17 @@ pub enum DisputeReason {
 pub fn adjudication_queue(
     log: &AnnotationLog,
     items: impl IntoIterator<Item = ItemNo>,
-) -> Vec<Dispute> {
+) -> Vec<DisputedItem> {
     let found = items.into_iter().filter_map(|item| {
         let said = ItemAnswers::from_log(log, item);
-        Some(Dispute {
+        Some(DisputedItem {
             item,
             reason: reason(log, item, &said)?,
-            disagreement: said.disagreement(),
+            disagreement: said.disagreement_share(),
             n_votes: said.votes.len() as u32,
         })
     });
-    let mut found: Vec<Dispute> = found.collect();
+    let mut found: Vec<DisputedItem> = found.collect();
     // Shares are never negative, so their bits have the same order.
     found.sort_by_key(|it| (it.reason, Reverse(it.disagreement.to_bits()), it.item));
     found
@@ -196,72 +203,86 @@ fn reason(log: &AnnotationLog, item: ItemNo, said: &ItemAnswers) -> Option<Dispu
         return Some(DisputeReason::SelfConflict);
     }
     match said.consensus() {
-        Consensus::Split => Some(DisputeReason::Split),
-        Consensus::Prefers(_) if said.disagreement() > 0.0 => Some(DisputeReason::Outvoted),
-        Consensus::CannotSay if said.votes.len() > 1 => Some(DisputeReason::CannotSay),
-        Consensus::Prefers(_) | Consensus::CannotSay | Consensus::Unanswered => {
-            (!log.reports(item).is_empty()).then_some(DisputeReason::Reported)
+        ItemConsensus::Split => Some(DisputeReason::Split),
+        ItemConsensus::Prefers(_) if said.disagreement_share() > 0.0 => {
+            Some(DisputeReason::Outvoted)
+        }
+        ItemConsensus::CannotSay if said.votes.len() > 1 => Some(DisputeReason::CannotSay),
+        ItemConsensus::Prefers(_) | ItemConsensus::CannotSay | ItemConsensus::Unanswered => {
+            (!log.problem_reports_on_item(item).is_empty()).then_some(DisputeReason::Reported)
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{Adjudication, ExclusionChange};
-    use super::super::fixture::{decided, entries, entry};
+    use super::super::event::{AnnotatorExclusionChange, ItemAdjudication};
+    use super::super::fixture::{decision_action, log_entries_of_answers, log_entry_at_second};
     use super::*;
 
     use AnnotatorAnswer::{CannotTell, Equal, First, Second};
 
-    fn settled(answers: &[AnnotatorAnswer]) -> Consensus {
-        majority(answers.iter().map(|&it| (it, 1)))
+    fn settled(answers: &[AnnotatorAnswer]) -> ItemConsensus {
+        majority_of_weighted_answers(answers.iter().map(|&it| (it, 1)))
     }
 
     #[test]
     fn most_votes_decide_and_a_tie_does_not() {
-        assert_eq!(settled(&[]), Consensus::Unanswered);
-        assert_eq!(settled(&[First]), Consensus::Prefers(Preference::First));
+        assert_eq!(settled(&[]), ItemConsensus::Unanswered);
+        assert_eq!(
+            settled(&[First]),
+            ItemConsensus::Prefers(DocumentPreference::First)
+        );
         assert_eq!(
             settled(&[First, Second, Second]),
-            Consensus::Prefers(Preference::Second)
+            ItemConsensus::Prefers(DocumentPreference::Second)
         );
-        assert_eq!(settled(&[First, Second]), Consensus::Split);
-        assert_eq!(settled(&[First, Equal, Second]), Consensus::Split);
+        assert_eq!(settled(&[First, Second]), ItemConsensus::Split);
+        assert_eq!(settled(&[First, Equal, Second]), ItemConsensus::Split);
         assert_eq!(
             settled(&[Equal, Equal, First]),
-            Consensus::Prefers(Preference::Equal)
+            ItemConsensus::Prefers(DocumentPreference::Equal)
         );
-        assert_eq!(settled(&[CannotTell, CannotTell]), Consensus::CannotSay);
+        assert_eq!(settled(&[CannotTell, CannotTell]), ItemConsensus::CannotSay);
         assert_eq!(
             settled(&[CannotTell, CannotTell, First]),
-            Consensus::Prefers(Preference::First)
+            ItemConsensus::Prefers(DocumentPreference::First)
         );
     }
 
     #[test]
     fn an_adjudication_stands_above_the_votes() {
-        let mut all = entries(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
+        let mut all = log_entries_of_answers(&[(1, 0, First), (2, 0, First), (3, 0, Second)]);
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
-        assert_eq!(said.consensus(), Consensus::Prefers(Preference::First));
+        assert_eq!(
+            said.consensus(),
+            ItemConsensus::Prefers(DocumentPreference::First)
+        );
         let adjudicated = |number, answer| {
-            let what = AnnotationAction::Adjudicated(Adjudication {
+            let what = AnnotationAction::Adjudicated(ItemAdjudication {
                 item: ItemNo(0),
                 answer,
                 note: String::new(),
                 replaces: Vec::new(),
             });
-            entry(number, 9, what)
+            log_entry_at_second(number, 9, what)
         };
         all.push(adjudicated(10, Equal));
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
-        assert_eq!(said.consensus(), Consensus::Prefers(Preference::Equal));
+        assert_eq!(
+            said.consensus(),
+            ItemConsensus::Prefers(DocumentPreference::Equal)
+        );
         assert_eq!(said.votes.len(), 3);
         // Two contradicting adjudications settle nothing.
         all.push(adjudicated(11, First));
         let log = AnnotationLog::from_entries(all);
         let said = ItemAnswers::from_log(&log, ItemNo(0));
         assert_eq!(said.adjudications, [First, Equal]);
-        assert_eq!(said.consensus(), Consensus::Prefers(Preference::First));
+        assert_eq!(
+            said.consensus(),
+            ItemConsensus::Prefers(DocumentPreference::First)
+        );
         assert_eq!(
             adjudication_queue(&log, [ItemNo(0)])[0].reason,
             DisputeReason::ConflictingAdjudications
@@ -270,16 +291,17 @@ mod tests {
 
     #[test]
     fn who_is_excluded_or_in_conflict_has_no_vote() {
-        let mut all = entries(&[(1, 0, First), (2, 0, Second), (1, 0, Equal), (3, 0, Second)]);
+        let mut all =
+            log_entries_of_answers(&[(1, 0, First), (2, 0, Second), (1, 0, Equal), (3, 0, Second)]);
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all.clone()), ItemNo(0));
         assert_eq!(said.conflicting_people, [PersonId(1)]);
         assert_eq!(said.votes.len(), 2);
         let person = PersonId(2);
         let reason = String::new();
-        all.push(entry(
+        all.push(log_entry_at_second(
             9,
             9,
-            AnnotationAction::Excluded(ExclusionChange { person, reason }),
+            AnnotationAction::Excluded(AnnotatorExclusionChange { person, reason }),
         ));
         let said = ItemAnswers::from_log(&AnnotationLog::from_entries(all), ItemNo(0));
         assert_eq!(
@@ -288,8 +310,8 @@ mod tests {
         );
         // The same answer given twice is one vote.
         let twice = [
-            entry(1, 1, decided(0, First, &[])),
-            entry(2, 1, decided(0, First, &[])),
+            log_entry_at_second(1, 1, decision_action(0, First, &[])),
+            log_entry_at_second(2, 1, decision_action(0, First, &[])),
         ];
         assert_eq!(
             ItemAnswers::from_log(&AnnotationLog::from_entries(twice), ItemNo(0))
@@ -301,7 +323,7 @@ mod tests {
 
     #[test]
     fn disagreements_come_first() {
-        let all = entries(&[
+        let all = log_entries_of_answers(&[
             (1, 0, First),
             (2, 0, First),
             (1, 1, First),

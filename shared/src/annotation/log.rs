@@ -19,23 +19,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, LogEntry};
-use super::{EventKey, ItemNo, PersonId};
+use super::event::{AnnotationAction, AnnotationLogEntry};
+use super::{AnnotationEventKey, ItemNo, PersonId};
 
 /// All events of a task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnnotationLog {
-    entries: BTreeMap<EventKey, LogEntry>,
-    of_item: BTreeMap<ItemNo, BTreeSet<EventKey>>,
+    entries: BTreeMap<AnnotationEventKey, AnnotationLogEntry>,
+    of_item: BTreeMap<ItemNo, BTreeSet<AnnotationEventKey>>,
     /// The keys of undone events, with the person who undid them.
-    undone: BTreeSet<(PersonId, EventKey)>,
+    undone: BTreeSet<(PersonId, AnnotationEventKey)>,
     /// The event by which a person was last excluded or included.
-    standing: BTreeMap<PersonId, EventKey>,
+    standing: BTreeMap<PersonId, AnnotationEventKey>,
 }
 
 /// The result of appending an event to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AppendOutcome {
+pub enum LogAppendOutcome {
     /// The event was added.
     Appended,
     /// The log already has the event: it was sent twice.
@@ -48,7 +48,7 @@ pub enum AppendOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum EventStatus {
+pub enum AnnotationEventStatus {
     /// The event is active.
     #[serde(alias = "stands")]
     Active,
@@ -63,22 +63,22 @@ pub enum EventStatus {
     Excluded,
 }
 
-impl EventStatus {
+impl AnnotationEventStatus {
     /// Returns the name of the event status in exported files.
     pub fn name(self) -> &'static str {
         match self {
-            EventStatus::Active => "active",
-            EventStatus::Conflict => "conflict",
-            EventStatus::Replaced => "replaced",
-            EventStatus::Undone => "undone",
-            EventStatus::Excluded => "excluded",
+            AnnotationEventStatus::Active => "active",
+            AnnotationEventStatus::Conflict => "conflict",
+            AnnotationEventStatus::Replaced => "replaced",
+            AnnotationEventStatus::Undone => "undone",
+            AnnotationEventStatus::Excluded => "excluded",
         }
     }
 }
 
 impl AnnotationLog {
     /// Creates a log from entries in the order in which they were received.
-    pub fn from_entries(entries: impl IntoIterator<Item = LogEntry>) -> AnnotationLog {
+    pub fn from_entries(entries: impl IntoIterator<Item = AnnotationLogEntry>) -> AnnotationLog {
         let mut log = AnnotationLog::default();
         for entry in entries {
             log.append(entry);
@@ -87,18 +87,18 @@ impl AnnotationLog {
     }
 
     /// Adds an entry, unless the log already has its key.
-    pub fn append(&mut self, entry: LogEntry) -> AppendOutcome {
+    pub fn append(&mut self, entry: AnnotationLogEntry) -> LogAppendOutcome {
         let key = entry.event.key;
         if let Some(known) = self.entries.get(&key) {
             // The time of receipt does not distinguish events.
             let same = (known.person, &known.event) == (entry.person, &entry.event);
             return if same {
-                AppendOutcome::Duplicate
+                LogAppendOutcome::Duplicate
             } else {
-                AppendOutcome::KeyConflict
+                LogAppendOutcome::KeyConflict
             };
         }
-        if let Some(item) = entry.event.action.item() {
+        if let Some(item) = entry.event.action.item_no() {
             self.of_item.entry(item).or_default().insert(key);
         }
         match &entry.event.action {
@@ -114,7 +114,7 @@ impl AnnotationLog {
             | AnnotationAction::Adjudicated(_) => {}
         }
         self.entries.insert(key, entry);
-        AppendOutcome::Appended
+        LogAppendOutcome::Appended
     }
 
     /// Returns the number of events.
@@ -128,35 +128,35 @@ impl AnnotationLog {
     }
 
     /// Returns the event with a key.
-    pub fn entry(&self, key: EventKey) -> Option<&LogEntry> {
+    pub fn entry_by_key(&self, key: AnnotationEventKey) -> Option<&AnnotationLogEntry> {
         self.entries.get(&key)
     }
 
     /// Returns all events by time of receipt, those of the same time by key.
-    pub fn entries(&self) -> Vec<&LogEntry> {
+    pub fn entries(&self) -> Vec<&AnnotationLogEntry> {
         in_order(self.entries.values())
     }
 
     /// Returns all events about an item, in the same order; undo events are not among them.
-    pub fn item_history(&self, item: ItemNo) -> Vec<&LogEntry> {
+    pub fn item_history(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
         in_order(self.about(item))
     }
 
     /// Returns whether a person is excluded from all estimates.
-    pub fn is_excluded(&self, person: PersonId) -> bool {
+    pub fn is_person_excluded(&self, person: PersonId) -> bool {
         let last = self.standing.get(&person).map(|it| &self.entries[it]);
         last.is_some_and(|it| matches!(it.event.action, AnnotationAction::Excluded(_)))
     }
 
     /// Returns whether the author of the event undid it.
-    pub fn is_undone(&self, entry: &LogEntry) -> bool {
+    pub fn is_event_undone(&self, entry: &AnnotationLogEntry) -> bool {
         self.undone.contains(&(entry.person, entry.event.key))
     }
 
     /// Returns the active decisions on an item by person, including excluded people. Several
     /// decisions of one person were made independently.
-    pub fn decisions(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
-        let mut made: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
+    pub fn decisions_on_item(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&AnnotationLogEntry>> {
+        let mut made: BTreeMap<PersonId, Vec<&AnnotationLogEntry>> = BTreeMap::new();
         for entry in self.about(item) {
             if matches!(entry.event.action, AnnotationAction::Decided(_)) {
                 made.entry(entry.person).or_default().push(entry);
@@ -167,19 +167,19 @@ impl AnnotationLog {
     }
 
     /// Returns the active adjudications of an item, except those of excluded people.
-    pub fn adjudications(&self, item: ItemNo) -> Vec<&LogEntry> {
+    pub fn adjudications_of_item(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
         let mut standing = self.adjudged(item);
-        standing.retain(|it| !self.is_excluded(it.person));
+        standing.retain(|it| !self.is_person_excluded(it.person));
         standing
     }
 
     /// Returns the active skips of an item by person.
-    pub fn skips(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&LogEntry>> {
-        let decided = self.decisions(item);
-        let mut skips: BTreeMap<PersonId, Vec<&LogEntry>> = BTreeMap::new();
+    pub fn skips_of_item(&self, item: ItemNo) -> BTreeMap<PersonId, Vec<&AnnotationLogEntry>> {
+        let decided = self.decisions_on_item(item);
+        let mut skips: BTreeMap<PersonId, Vec<&AnnotationLogEntry>> = BTreeMap::new();
         for entry in in_order(self.about(item)) {
             let stands = matches!(entry.event.action, AnnotationAction::Skipped(_))
-                && !self.is_undone(entry)
+                && !self.is_event_undone(entry)
                 && !decided.contains_key(&entry.person);
             if stands {
                 skips.entry(entry.person).or_default().push(entry);
@@ -189,16 +189,16 @@ impl AnnotationLog {
     }
 
     /// Returns the reports on an item that were not undone.
-    pub fn reports(&self, item: ItemNo) -> Vec<&LogEntry> {
+    pub fn problem_reports_on_item(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
         let mut reports = in_order(self.about(item));
         reports.retain(|it| {
-            matches!(it.event.action, AnnotationAction::Reported(_)) && !self.is_undone(it)
+            matches!(it.event.action, AnnotationAction::Reported(_)) && !self.is_event_undone(it)
         });
         reports
     }
 
     /// Returns whether a person decided or skipped an item.
-    pub fn is_finished(&self, person: PersonId, item: ItemNo) -> bool {
+    pub fn has_finished_item(&self, person: PersonId, item: ItemNo) -> bool {
         let of_person = self.about(item).filter(|it| it.person == person);
         of_person
             .filter(|it| {
@@ -207,16 +207,16 @@ impl AnnotationLog {
                     AnnotationAction::Decided(_) | AnnotationAction::Skipped(_)
                 )
             })
-            .any(|it| !self.is_undone(it))
+            .any(|it| !self.is_event_undone(it))
     }
 
     /// Returns the current status of an event.
-    pub fn status(&self, entry: &LogEntry) -> EventStatus {
+    pub fn event_status(&self, entry: &AnnotationLogEntry) -> AnnotationEventStatus {
         let standing = match &entry.event.action {
-            _ if self.is_undone(entry) => return EventStatus::Undone,
-            AnnotationAction::Decided(it) => self.decisions(it.item).remove(&entry.person),
+            _ if self.is_event_undone(entry) => return AnnotationEventStatus::Undone,
+            AnnotationAction::Decided(it) => self.decisions_on_item(it.item).remove(&entry.person),
             AnnotationAction::Adjudicated(it) => Some(self.adjudged(it.item)),
-            AnnotationAction::Skipped(it) => self.skips(it.item).remove(&entry.person),
+            AnnotationAction::Skipped(it) => self.skips_of_item(it.item).remove(&entry.person),
             AnnotationAction::Reported(_) | AnnotationAction::Undone { .. } => Some(vec![entry]),
             AnnotationAction::Excluded(it) | AnnotationAction::Included(it) => {
                 let last = self.standing.get(&it.person);
@@ -226,37 +226,38 @@ impl AnnotationLog {
         let standing = standing.unwrap_or_default();
         let answer = entry.event.action.answer();
         if standing.iter().all(|it| it.event.key != entry.event.key) {
-            EventStatus::Replaced
-        } else if entry.event.action.item().is_some() && self.is_excluded(entry.person) {
-            EventStatus::Excluded
+            AnnotationEventStatus::Replaced
+        } else if entry.event.action.item_no().is_some() && self.is_person_excluded(entry.person) {
+            AnnotationEventStatus::Excluded
         } else if standing.iter().any(|it| it.event.action.answer() != answer) {
-            EventStatus::Conflict
+            AnnotationEventStatus::Conflict
         } else {
-            EventStatus::Active
+            AnnotationEventStatus::Active
         }
     }
 
-    fn adjudged(&self, item: ItemNo) -> Vec<&LogEntry> {
-        let is_one = |it: &&LogEntry| matches!(it.event.action, AnnotationAction::Adjudicated(_));
-        let made: Vec<&LogEntry> = self.about(item).filter(is_one).collect();
+    fn adjudged(&self, item: ItemNo) -> Vec<&AnnotationLogEntry> {
+        let is_one =
+            |it: &&AnnotationLogEntry| matches!(it.event.action, AnnotationAction::Adjudicated(_));
+        let made: Vec<&AnnotationLogEntry> = self.about(item).filter(is_one).collect();
         self.standing_of(&made)
     }
 
-    fn about(&self, item: ItemNo) -> impl Iterator<Item = &LogEntry> {
+    fn about(&self, item: ItemNo) -> impl Iterator<Item = &AnnotationLogEntry> {
         let keys = self.of_item.get(&item).into_iter().flatten();
         keys.map(|it| &self.entries[it])
     }
 
     /// Returns the active events among `made`, by time of receipt.
-    fn standing_of<'a>(&self, made: &[&'a LogEntry]) -> Vec<&'a LogEntry> {
-        let kept: Vec<&LogEntry> = made
+    fn standing_of<'a>(&self, made: &[&'a AnnotationLogEntry]) -> Vec<&'a AnnotationLogEntry> {
+        let kept: Vec<&AnnotationLogEntry> = made
             .iter()
             .copied()
-            .filter(|it| !self.is_undone(it))
+            .filter(|it| !self.is_event_undone(it))
             .collect();
-        let replaced: BTreeSet<EventKey> =
+        let replaced: BTreeSet<AnnotationEventKey> =
             kept.iter().flat_map(|it| replaced_by(it, made)).collect();
-        let stands = |it: &&&LogEntry| !replaced.contains(&it.event.key);
+        let stands = |it: &&&AnnotationLogEntry| !replaced.contains(&it.event.key);
         let standing = in_order(kept.iter().filter(stands).copied());
         // Only events that replace each other in a cycle leave none; then all of them are returned.
         if standing.is_empty() {
@@ -267,20 +268,29 @@ impl AnnotationLog {
 }
 
 /// Returns the keys that an event replaces, directly or through other events of `made`.
-fn replaced_by(entry: &LogEntry, made: &[&LogEntry]) -> BTreeSet<EventKey> {
+fn replaced_by(
+    entry: &AnnotationLogEntry,
+    made: &[&AnnotationLogEntry],
+) -> BTreeSet<AnnotationEventKey> {
     let mut replaced = BTreeSet::new();
-    let mut named: Vec<EventKey> = entry.event.action.replaces().to_vec();
+    let mut named: Vec<AnnotationEventKey> = entry.event.action.replaced_event_keys().to_vec();
     while let Some(key) = named.pop() {
         if key != entry.event.key && replaced.insert(key) {
             let known = made.iter().find(|it| it.event.key == key);
-            named.extend(known.into_iter().flat_map(|it| it.event.action.replaces()));
+            named.extend(
+                known
+                    .into_iter()
+                    .flat_map(|it| it.event.action.replaced_event_keys()),
+            );
         }
     }
     replaced
 }
 
-fn in_order<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> Vec<&'a LogEntry> {
-    let mut entries: Vec<&LogEntry> = entries.collect();
+fn in_order<'a>(
+    entries: impl Iterator<Item = &'a AnnotationLogEntry>,
+) -> Vec<&'a AnnotationLogEntry> {
+    let mut entries: Vec<&AnnotationLogEntry> = entries.collect();
     entries.sort_by_key(|it| (it.received_ms, it.event.key));
     entries
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AnnotationAction, Decision, LogEntry};
-use super::judgments::{Consensus, Vote, majority};
-use super::task::{AnnotationItem, ItemRole};
+use super::event::{AnnotationAction, AnnotationDecision, AnnotationLogEntry};
+use super::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
+use super::task::{AnnotationItem, AnnotationItemRole};
 use super::{AnnotationLog, ItemAnswers, ItemNo, PersonId};
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 use crate::stats::proportion::{Proportion, newcombe_interval, wilson_interval};
 use crate::stats::quantile::median;
 
@@ -18,7 +18,7 @@ const MS_A_DAY: u64 = 86_400_000;
 /// The progress of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TaskProgress {
+pub struct AnnotationTaskProgress {
     /// The number of sampled items.
     pub n_items: u64,
     /// Items with at least one decision that counts.
@@ -64,38 +64,38 @@ pub struct AnnotatorProgress {
     /// The time at which their last event was received, in milliseconds since 1970.
     pub last_event_ms: u64,
     /// The share of gold items that they answer correctly; `None` without any.
-    pub gold_accuracy: Option<Estimate>,
+    pub gold_accuracy: Option<EstimateWithInterval>,
     /// The number of decisions on gold items.
     pub n_gold: u64,
     /// The change in their accuracy on gold items over time.
-    pub gold_accuracy_drift: Option<Drift>,
+    pub gold_accuracy_drift: Option<AnswerShareDrift>,
     /// The change in their agreement with the other annotators over time.
-    pub agreement_drift: Option<Drift>,
+    pub agreement_drift: Option<AnswerShareDrift>,
 }
 
 /// The change of a share from the first third of an annotator's decisions to the last third,
 /// ordered by the browser's clock. Undefined for fewer than three decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Drift {
+pub struct AnswerShareDrift {
     /// The share in the first third, rounded down.
     pub first: Proportion,
     /// The share in as many decisions at the end.
     pub last: Proportion,
     /// The last share minus the first, from −1 to 1, with Newcombe's interval.
-    pub difference: Estimate,
+    pub difference: EstimateWithInterval,
 }
 
 /// Computes the progress of a task from its items, the number of annotators per item and its log.
-pub fn measure_progress(
+pub fn measure_annotation_progress(
     items: &[AnnotationItem],
     overlap: u32,
     log: &AnnotationLog,
-) -> TaskProgress {
+) -> AnnotationTaskProgress {
     let numbers = || (0..).map(ItemNo).take(items.len());
     let said: Vec<ItemAnswers> = numbers().map(|it| ItemAnswers::from_log(log, it)).collect();
     let drawn = items.iter().zip(&said);
-    let drawn = drawn.filter(|it| matches!(it.0.role, ItemRole::Sampled { .. }));
+    let drawn = drawn.filter(|it| matches!(it.0.role, AnnotationItemRole::Sampled { .. }));
     let drawn: Vec<&ItemAnswers> = drawn.map(|it| it.1).collect();
     // An annotator with conflicting answers counts as having decided.
     let decided = |it: &ItemAnswers| (it.votes.len() + it.conflicting_people.len()) as u64;
@@ -104,14 +104,16 @@ pub fn measure_progress(
         |holds: &dyn Fn(&ItemAnswers) -> bool| drawn.iter().filter(|it| holds(it)).count() as u64;
     let mut of_people = Works::new(items, &said, log);
     let people: BTreeSet<PersonId> = log.entries().iter().map(|it| it.person).collect();
-    TaskProgress {
+    AnnotationTaskProgress {
         n_items: drawn.len() as u64,
         n_started: count(&|it| decided(it) > 0),
         n_complete: count(&|it| decided(it) >= overlap),
         n_decisions_required: drawn.len() as u64 * overlap,
         n_decisions: drawn.iter().map(|it| decided(it).min(overlap)).sum(),
         n_adjudicated: count(&|it| it.adjudications.len() == 1),
-        n_reported: numbers().filter(|it| !log.reports(*it).is_empty()).count() as u64,
+        n_reported: numbers()
+            .filter(|it| !log.problem_reports_on_item(*it).is_empty())
+            .count() as u64,
         decisions_by_day: of_people.days(),
         by_annotator: people.into_iter().map(|it| of_people.of(it)).collect(),
     }
@@ -122,7 +124,7 @@ struct Works<'a> {
     items: &'a [AnnotationItem],
     said: &'a [ItemAnswers],
     log: &'a AnnotationLog,
-    decided: BTreeMap<PersonId, Vec<(&'a LogEntry, &'a Decision)>>,
+    decided: BTreeMap<PersonId, Vec<(&'a AnnotationLogEntry, &'a AnnotationDecision)>>,
 }
 
 impl<'a> Works<'a> {
@@ -131,12 +133,13 @@ impl<'a> Works<'a> {
         said: &'a [ItemAnswers],
         log: &'a AnnotationLog,
     ) -> Works<'a> {
-        let mut decided: BTreeMap<PersonId, Vec<(&LogEntry, &Decision)>> = BTreeMap::new();
+        let mut decided: BTreeMap<PersonId, Vec<(&AnnotationLogEntry, &AnnotationDecision)>> =
+            BTreeMap::new();
         for (item, number) in items.iter().zip((0..).map(ItemNo)) {
-            if matches!(item.role, ItemRole::Training { .. }) {
+            if matches!(item.role, AnnotationItemRole::Training { .. }) {
                 continue;
             }
-            for (person, entries) in log.decisions(number) {
+            for (person, entries) in log.decisions_on_item(number) {
                 let made = entries.into_iter().filter_map(|it| match &it.event.action {
                     AnnotationAction::Decided(decision) => Some((it, decision)),
                     _ => None,
@@ -170,9 +173,10 @@ impl<'a> Works<'a> {
         let times: Vec<f64> = made.iter().map(|it| it.1.duration_ms as f64).collect();
         let active_ms = made.iter().map(|it| it.1.duration_ms).sum::<u64>();
         let own = self.log.entries();
-        let own: Vec<&LogEntry> = own.into_iter().filter(|it| it.person == person).collect();
+        let own: Vec<&AnnotationLogEntry> =
+            own.into_iter().filter(|it| it.person == person).collect();
         let numbers = (0..).map(ItemNo).take(self.items.len());
-        let skipped = numbers.filter(|it| self.log.skips(*it).contains_key(&person));
+        let skipped = numbers.filter(|it| self.log.skips_of_item(*it).contains_key(&person));
         let gold: Vec<bool> = made.iter().filter_map(|it| self.is_right(it.1)).collect();
         let others: Vec<bool> = made
             .iter()
@@ -180,10 +184,10 @@ impl<'a> Works<'a> {
             .collect();
         AnnotatorProgress {
             person,
-            is_excluded: self.log.is_excluded(person),
+            is_excluded: self.log.is_person_excluded(person),
             n_decided: decided.len() as u64,
             n_skipped: skipped.count() as u64,
-            n_undone: own.iter().filter(|it| self.log.is_undone(it)).count() as u64,
+            n_undone: own.iter().filter(|it| self.log.is_event_undone(it)).count() as u64,
             n_conflicts: decided
                 .iter()
                 .filter(|it| self.is_conflict(person, **it))
@@ -206,50 +210,58 @@ impl<'a> Works<'a> {
 
     /// Returns whether a person has two different active answers, also for excluded people.
     fn is_conflict(&self, person: PersonId, item: ItemNo) -> bool {
-        let standing = self.log.decisions(item).remove(&person).unwrap_or_default();
+        let standing = self
+            .log
+            .decisions_on_item(item)
+            .remove(&person)
+            .unwrap_or_default();
         let mut answers = standing.iter().map(|it| it.event.action.answer());
         let first = answers.next();
         answers.any(|it| Some(it) != first)
     }
 
     /// For gold items, returns whether the answer is right.
-    fn is_right(&self, decision: &Decision) -> Option<bool> {
+    fn is_right(&self, decision: &AnnotationDecision) -> Option<bool> {
         match self.items[decision.item.0 as usize].role {
-            ItemRole::Gold { answer } => Some(decision.answer == answer),
-            ItemRole::Training { .. } | ItemRole::Sampled { .. } => None,
+            AnnotationItemRole::Gold { answer } => Some(decision.answer == answer),
+            AnnotationItemRole::Training { .. } | AnnotationItemRole::Sampled { .. } => None,
         }
     }
 
     /// For sampled items, returns whether the answer agrees with the majority of the others; `None`
     /// if either has no preference.
-    fn is_with_others(&self, entry: &LogEntry, decision: &Decision) -> Option<bool> {
+    fn is_with_others(
+        &self,
+        entry: &AnnotationLogEntry,
+        decision: &AnnotationDecision,
+    ) -> Option<bool> {
         let at = decision.item.0 as usize;
         let own = decision.answer.preference()?;
-        if !matches!(self.items[at].role, ItemRole::Sampled { .. }) {
+        if !matches!(self.items[at].role, AnnotationItemRole::Sampled { .. }) {
             return None;
         }
         let others = self.said[at]
             .votes
             .iter()
             .filter(|it| it.person != entry.person);
-        match majority(others.map(|it: &Vote| (it.answer, 1))) {
-            Consensus::Prefers(preference) => Some(preference == own),
-            Consensus::CannotSay | Consensus::Split | Consensus::Unanswered => None,
+        match majority_of_weighted_answers(others.map(|it: &AnnotatorVote| (it.answer, 1))) {
+            ItemConsensus::Prefers(preference) => Some(preference == own),
+            ItemConsensus::CannotSay | ItemConsensus::Split | ItemConsensus::Unanswered => None,
         }
     }
 }
 
 fn share(holds: &[bool]) -> Proportion {
     let mut share = Proportion::default();
-    holds.iter().for_each(|it| share.add(*it));
+    holds.iter().for_each(|it| share.add_item(*it));
     share
 }
 
-fn drift(in_order: &[bool]) -> Option<Drift> {
+fn drift(in_order: &[bool]) -> Option<AnswerShareDrift> {
     let third = in_order.len() / 3;
     let first = share(&in_order[..third]);
     let last = share(&in_order[in_order.len() - third..]);
-    Some(Drift {
+    Some(AnswerShareDrift {
         first,
         last,
         difference: newcombe_interval(first, last)?,
@@ -259,28 +271,33 @@ fn drift(in_order: &[bool]) -> Option<Drift> {
 #[cfg(test)]
 mod tests {
     use super::super::AnnotatorAnswer::{CannotTell, Equal, First, Second};
-    use super::super::event::{ProblemReport, SkipReason, SkippedItem};
-    use super::super::fixture::{decided, entries, entry, item, key};
+    use super::super::event::{ItemProblemReport, SkipReason, SkippedItem};
+    use super::super::fixture::{
+        decision_action, event_key_of_number, log_entries_of_answers, log_entry_at_second,
+        tfc1_annotation_item,
+    };
     use super::*;
 
     /// Three sampled items, six gold items whose right answer is the first, and a training item.
     fn items() -> Vec<AnnotationItem> {
         let role = |number| match number {
-            0..3 => ItemRole::Sampled {
+            0..3 => AnnotationItemRole::Sampled {
                 inclusion_probability: 0.5,
             },
-            3..9 => ItemRole::Gold { answer: First },
-            _ => ItemRole::Training {
+            3..9 => AnnotationItemRole::Gold { answer: First },
+            _ => AnnotationItemRole::Training {
                 answer: First,
                 explanation: "more terms".to_owned(),
             },
         };
-        (0..10).map(|it| item(it, 0, role(it))).collect()
+        (0..10)
+            .map(|it| tfc1_annotation_item(it, 0, role(it)))
+            .collect()
     }
 
     #[test]
     fn what_is_done_is_counted() {
-        let mut all = entries(&[
+        let mut all = log_entries_of_answers(&[
             (1, 0, First),
             (2, 0, First),
             (3, 0, Second),
@@ -293,17 +310,35 @@ mod tests {
             reason: SkipReason::NotUnderstandable,
             note: String::new(),
         };
-        all.push(entry(7, 2, AnnotationAction::Skipped(skip)));
-        let report = ProblemReport {
+        all.push(log_entry_at_second(7, 2, AnnotationAction::Skipped(skip)));
+        let report = ItemProblemReport {
             item: ItemNo(4),
             note: "cut".to_owned(),
         };
-        all.push(entry(8, 2, AnnotationAction::Reported(report)));
-        all.push(entry(9, 1, decided(2, Equal, &[])));
-        all.push(entry(86_400, 1, AnnotationAction::Undone { of: key(9) }));
-        all.push(entry(86_401, 1, decided(2, Second, &[])));
-        all.push(entry(86_402, 1, decided(2, Equal, &[])));
-        let found = measure_progress(&items(), 2, &AnnotationLog::from_entries(all));
+        all.push(log_entry_at_second(
+            8,
+            2,
+            AnnotationAction::Reported(report),
+        ));
+        all.push(log_entry_at_second(9, 1, decision_action(2, Equal, &[])));
+        all.push(log_entry_at_second(
+            86_400,
+            1,
+            AnnotationAction::Undone {
+                of: event_key_of_number(9),
+            },
+        ));
+        all.push(log_entry_at_second(
+            86_401,
+            1,
+            decision_action(2, Second, &[]),
+        ));
+        all.push(log_entry_at_second(
+            86_402,
+            1,
+            decision_action(2, Equal, &[]),
+        ));
+        let found = measure_annotation_progress(&items(), 2, &AnnotationLog::from_entries(all));
         assert_eq!(
             (found.n_items, found.n_started, found.n_complete),
             (3, 3, 2)
@@ -335,10 +370,10 @@ mod tests {
             .iter()
             .zip(3..)
             .map(|(&answer, item)| (1, item, answer));
-        let found = measure_progress(
+        let found = measure_annotation_progress(
             &items(),
             2,
-            &AnnotationLog::from_entries(entries(&made.collect::<Vec<_>>())),
+            &AnnotationLog::from_entries(log_entries_of_answers(&made.collect::<Vec<_>>())),
         );
         let person = &found.by_annotator[0];
         let share = |n, of| Proportion { n, total: of };
@@ -354,10 +389,10 @@ mod tests {
     /// does not.
     #[test]
     fn drift_is_against_what_the_others_say() {
-        let found = measure_progress(
+        let found = measure_annotation_progress(
             &items(),
             3,
-            &AnnotationLog::from_entries(entries(&[
+            &AnnotationLog::from_entries(log_entries_of_answers(&[
                 (1, 0, First),
                 (1, 1, Equal),
                 (1, 2, Second),

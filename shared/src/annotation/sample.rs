@@ -21,11 +21,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand_pcg::Pcg64;
 
-use super::sampling_frame::{SamplingCandidate, build_sampling_frame};
-use super::seeded_random::{below, generator, shuffle};
+use super::sampling_frame::{SamplingFrameInstance, build_sampling_frame};
+use super::seeded_random::{random_number_below, seeded_generator, shuffle};
 use super::task::{
-    Allocation, AnnotationItem, AnnotationTask, InstanceRef, ItemRole, MarginWeighting,
-    SamplingDesign,
+    AnnotationItem, AnnotationItemRole, AnnotationTask, MarginOversampling, ProbeItemAllocation,
+    SamplingDesign, StudyInstanceRef,
 };
 use crate::error::{Error, InvalidField};
 use crate::probe::Probe;
@@ -34,7 +34,7 @@ use crate::study::Study;
 
 /// The items of a task, with the size of the sampling frame.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskSample {
+pub struct SampledTaskItems {
     /// Training items, then gold items, then sampled items, each group in its order.
     pub items: Vec<AnnotationItem>,
     /// The number of instances that could have been drawn, which estimates describe.
@@ -43,14 +43,14 @@ pub struct TaskSample {
 
 /// Creates the items of a task. Instances of training and gold items are not sampled, so that
 /// nobody gets them twice; estimates describe the other instances.
-pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, Error> {
-    let mut known: BTreeSet<InstanceRef> = BTreeSet::new();
+pub fn sample_task_items(study: &Study, task: &AnnotationTask) -> Result<SampledTaskItems, Error> {
+    let mut known: BTreeSet<StudyInstanceRef> = BTreeSet::new();
     let mut items = Vec::new();
     let training = task.training.iter().map(|it| {
         let (answer, why) = (it.answer, it.explanation.clone());
         (
             it.instance,
-            ItemRole::Training {
+            AnnotationItemRole::Training {
                 answer,
                 explanation: why,
             },
@@ -58,10 +58,10 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
     });
     let gold = task.gold.iter().map(|it| {
         let answer = it.answer;
-        (it.instance, ItemRole::Gold { answer })
+        (it.instance, AnnotationItemRole::Gold { answer })
     });
     for (place, role) in training.chain(gold) {
-        let instances = study.instances_of(place.probe, place.variant)?;
+        let instances = study.instances_of_probe(place.probe, place.variant)?;
         if place.index >= instances.len() as u64 {
             let n = instances.len();
             return Err(Error::index_not_found(
@@ -76,28 +76,28 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
                 place.index,
                 place.probe.slug()
             );
-            return Err(Error::conflict(
-                InvalidField::with_display("training", "training and gold"),
+            return Err(Error::conflicting_value(
+                InvalidField::with_display_name("training", "training and gold"),
                 reason,
             ));
         }
         items.push(AnnotationItem {
             instance: place,
-            query: instances.query(place.index as usize) as u32,
+            query: instances.query_of_instance(place.index as usize) as u32,
             role,
         });
     }
     let mut frame = build_sampling_frame(study, task)?;
     frame.retain(|it| !known.contains(&it.instance));
-    let drawn = draw_sample(&frame, &task.sampling, task.n_items as usize, task.seed)?;
+    let drawn = draw_sampling_candidates(&frame, &task.sampling, task.n_items as usize, task.seed)?;
     items.extend(drawn.into_iter().map(|it| AnnotationItem {
         instance: frame[it.index].instance,
         query: frame[it.index].query,
-        role: ItemRole::Sampled {
+        role: AnnotationItemRole::Sampled {
             inclusion_probability: it.inclusion_probability,
         },
     }));
-    Ok(TaskSample {
+    Ok(SampledTaskItems {
         items,
         n_candidates: frame.len() as u64,
     })
@@ -105,7 +105,7 @@ pub fn sample_items(study: &Study, task: &AnnotationTask) -> Result<TaskSample, 
 
 /// A candidate that was drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SampledCandidate {
+pub struct SampledFrameInstance {
     /// The index of the candidate in the sampling frame.
     pub index: usize,
     /// π, above 0 and at most 1.
@@ -118,15 +118,15 @@ const UNIT: f64 = 65_536.0;
 /// Draws `n` candidates from a sampling frame, or all if there are fewer, in the order of the
 /// frame. It is an error if the frame is empty, or if there are fewer items than strata, since one
 /// stratum would then have no chance.
-pub fn draw_sample(
-    frame: &[SamplingCandidate],
+pub fn draw_sampling_candidates(
+    frame: &[SamplingFrameInstance],
     design: &SamplingDesign,
     n: usize,
     seed: u64,
-) -> Result<Vec<SampledCandidate>, Error> {
+) -> Result<Vec<SampledFrameInstance>, Error> {
     if frame.is_empty() {
         let reason = "the study has no instances that match the task";
-        return Err(Error::missing("probes", reason));
+        return Err(Error::missing_field("probes", reason));
     }
     let strata = strata(frame, design);
     if n < strata.len() {
@@ -138,7 +138,7 @@ pub fn draw_sample(
     }
     let seats = seats(&strata, n);
     let sizes = sizes(frame, design);
-    let mut random = generator(seed, "sample");
+    let mut random = seeded_generator(seed, "sample");
     let mut drawn = Vec::new();
     for (stratum, n) in strata.into_iter().zip(seats) {
         systematic(stratum.members, &sizes, n, &mut random, &mut drawn);
@@ -154,7 +154,7 @@ struct Stratum {
 }
 
 /// Returns the strata of the frame; none of them is empty.
-fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> {
+fn strata(frame: &[SamplingFrameInstance], design: &SamplingDesign) -> Vec<Stratum> {
     let all = frame.iter().enumerate();
     match *design {
         SamplingDesign::Uniform | SamplingDesign::WeightedByMargin { .. } => vec![Stratum {
@@ -171,8 +171,8 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
             }
             let strata = of_probe.into_values().map(|members| Stratum {
                 share: match share {
-                    Allocation::Proportional => members.len() as f64,
-                    Allocation::Equal => 1.0,
+                    ProbeItemAllocation::Proportional => members.len() as f64,
+                    ProbeItemAllocation::Equal => 1.0,
                 },
                 members,
             });
@@ -182,9 +182,10 @@ fn strata(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<Stratum> 
             disagreement_share: share,
             ..
         } => {
-            let disagrees = |it: &(usize, &SamplingCandidate)| it.1.is_disagreement == Some(true);
+            let disagrees =
+                |it: &(usize, &SamplingFrameInstance)| it.1.is_disagreement == Some(true);
             let (apart, rest): (Vec<_>, Vec<_>) = all.partition(disagrees);
-            let stratum = |of: Vec<(usize, &SamplingCandidate)>, share| Stratum {
+            let stratum = |of: Vec<(usize, &SamplingFrameInstance)>, share| Stratum {
                 members: of.into_iter().map(|it| it.0).collect(),
                 share,
             };
@@ -213,7 +214,7 @@ fn seats(strata: &[Stratum], n: usize) -> Vec<usize> {
 }
 
 /// Returns the size of every candidate, at least 1.
-fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
+fn sizes(frame: &[SamplingFrameInstance], design: &SamplingDesign) -> Vec<u64> {
     let SamplingDesign::WeightedByMargin {
         weighting: favour, ..
     } = *design
@@ -226,8 +227,8 @@ fn sizes(frame: &[SamplingCandidate], design: &SamplingDesign) -> Vec<u64> {
     let size = |margin: Option<f64>| {
         let r = margin.map_or(1.0, |it| it / middle);
         let part = match favour {
-            MarginWeighting::SmallMargins => 1.0 / (1.0 + r),
-            MarginWeighting::LargeMargins => 1.0 - 1.0 / (1.0 + r),
+            MarginOversampling::SmallMargins => 1.0 / (1.0 + r),
+            MarginOversampling::LargeMargins => 1.0 - 1.0 / (1.0 + r),
         };
         (UNIT * (0.125 + part)) as u64
     };
@@ -240,11 +241,11 @@ fn systematic(
     sizes: &[u64],
     mut n: usize,
     random: &mut Pcg64,
-    drawn: &mut Vec<SampledCandidate>,
+    drawn: &mut Vec<SampledFrameInstance>,
 ) {
     shuffle(random, &mut members);
     if members.len() <= n {
-        drawn.extend(members.into_iter().map(|at| SampledCandidate {
+        drawn.extend(members.into_iter().map(|at| SampledFrameInstance {
             index: at,
             inclusion_probability: 1.0,
         }));
@@ -263,20 +264,20 @@ fn systematic(
         whole -= sizes[at];
         n -= 1;
     }
-    drawn.extend(certain.iter().map(|&at| SampledCandidate {
+    drawn.extend(certain.iter().map(|&at| SampledFrameInstance {
         index: at,
         inclusion_probability: 1.0,
     }));
     certain.sort_unstable();
     members.retain(|at| certain.binary_search(at).is_err());
     let step = u128::from(whole);
-    let mut point = u128::from(below(random, whole));
+    let mut point = u128::from(random_number_below(random, whole));
     let mut end = 0;
     for at in members {
         let size = u128::from(sizes[at]) * n as u128;
         end += size;
         if point < end {
-            drawn.push(SampledCandidate {
+            drawn.push(SampledFrameInstance {
                 index: at,
                 inclusion_probability: size as f64 / step as f64,
             });

@@ -1,19 +1,19 @@
 //! The sampling frame: the instances of a study that a task selects.
 
-use super::Preference;
-use super::task::{AnnotationTask, DisagreementPair, InstanceRef, SamplingDesign};
+use super::DocumentPreference;
+use super::task::{AnnotationTask, OversampledDisagreement, SamplingDesign, StudyInstanceRef};
 use crate::error::Error;
-use crate::probe::{Claim, StudyDocNo};
-use crate::score::Scores;
+use crate::probe::{ScoreClaim, StudyDocNo};
+use crate::score::RankerPairScores;
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
 use crate::verdict::Verdict;
 
 /// An instance that could be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SamplingCandidate {
+pub struct SamplingFrameInstance {
     /// The instance.
-    pub instance: InstanceRef,
+    pub instance: StudyInstanceRef,
     /// The index of its query in the study.
     pub query: u32,
     /// The margin for the ranker that [`SamplingDesign::WeightedByMargin`] names; `None` for other
@@ -29,9 +29,9 @@ pub struct SamplingCandidate {
 pub fn build_sampling_frame(
     study: &Study,
     task: &AnnotationTask,
-) -> Result<Vec<SamplingCandidate>, Error> {
+) -> Result<Vec<SamplingFrameInstance>, Error> {
     let wanted = &task.filter;
-    wanted.controls.check(study)?;
+    wanted.controls.validate_for_study(study)?;
     let ranker = |at: usize| {
         let scores = study.scores.get(at);
         scores.ok_or_else(|| Error::index_not_found("ranker of this study", at, study.scores.len()))
@@ -45,30 +45,33 @@ pub fn build_sampling_frame(
             CandidateMeasure::Margin(ranker(at)?)
         }
         SamplingDesign::DisagreementFirst { pair: between, .. } => match between {
-            DisagreementPair::AxiomAndRanker { ranker: at } => {
+            OversampledDisagreement::AxiomAndRanker { ranker: at } => {
                 CandidateMeasure::WithClaim(ranker(at)?)
             }
-            DisagreementPair::TwoRankers { first, second } => {
+            OversampledDisagreement::TwoRankers { first, second } => {
                 CandidateMeasure::Both(ranker(first)?, ranker(second)?)
             }
         },
     };
-    let judged = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
-        let scored = claim_scores(study, scores, query, claim)?;
-        Some((scored, wanted.controls.tie_threshold(scores)))
+    let judged = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
+        let scored = claim_with_ranker_scores(study, scores, query, claim)?;
+        Some((scored, wanted.controls.tie_threshold_for_ranker(scores)))
     };
-    let prefers = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
+    let prefers = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
         let (scored, width) = judged(scores, query, claim)?;
-        Some(Preference::from_scores(scored, width))
+        Some(DocumentPreference::from_scores(scored, width))
     };
     let filter = InstanceFilter::new(study, &wanted.controls);
-    let mode = wanted.controls.variant_of(study)?;
+    let mode = wanted.controls.variant_shown_in_study(study)?;
     let mut found = Vec::new();
     for &probe in &task.probes {
-        let instances = study.instances_of(probe, mode)?;
+        let instances = study.instances_of_probe(probe, mode)?;
         let mode = instances.variant;
         for query in 0..instances.n_queries() {
-            for (claim, at) in instances.claims_of(query).zip(instances.first_of(query)..) {
+            for (claim, at) in instances
+                .claims_of_query(query)
+                .zip(instances.first_instance_of_query(query)..)
+            {
                 let verdict = || {
                     let (scored, width) = judged(chooser?, query, claim)?;
                     Some(scored.verdict(width))
@@ -94,8 +97,8 @@ pub fn build_sampling_frame(
                         disagrees = both.map(|(first, second)| first != second);
                     }
                 }
-                found.push(SamplingCandidate {
-                    instance: InstanceRef {
+                found.push(SamplingFrameInstance {
+                    instance: StudyInstanceRef {
                         probe,
                         variant: mode,
                         index: at as u64,
@@ -113,22 +116,22 @@ pub fn build_sampling_frame(
 /// The property of a candidate that its inclusion probability depends on.
 enum CandidateMeasure<'a> {
     Nothing,
-    Margin(&'a Scores),
-    WithClaim(&'a Scores),
-    Both(&'a Scores, &'a Scores),
+    Margin(&'a RankerPairScores),
+    WithClaim(&'a RankerPairScores),
+    Both(&'a RankerPairScores, &'a RankerPairScores),
 }
 
 /// Returns the claim with the scores of a ranker; `None` if a score is missing.
-pub(super) fn claim_scores(
+pub(super) fn claim_with_ranker_scores(
     study: &Study,
-    scores: &Scores,
+    scores: &RankerPairScores,
     query: usize,
-    claim: Claim<StudyDocNo>,
-) -> Option<Claim<f64>> {
-    claim.map_scores(|text| {
+    claim: ScoreClaim<StudyDocNo>,
+) -> Option<ScoreClaim<f64>> {
+    claim.map_docs_to_scores(|text| {
         study
             .pairs
-            .position(query, text)
+            .position_of_pair(query, text)
             .and_then(|at| scores.get(at))
     })
 }
@@ -155,9 +158,13 @@ mod tests {
     use crate::probe::Axiom;
     use crate::probe::Probe;
     use crate::study::instance_list::{InstanceListOptions, InstanceSort};
-    use crate::verdict::Outcome;
+    use crate::verdict::ClaimOutcome;
 
-    fn listed(study: &Study, probe: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
+    fn listed(
+        study: &Study,
+        probe: Probe,
+        outcome: Option<ClaimOutcome>,
+    ) -> Vec<(u64, Option<f64>)> {
         let listing = InstanceListOptions {
             controls: Default::default(),
             probe,
@@ -176,15 +183,19 @@ mod tests {
 
     #[test]
     fn the_frame_is_what_the_instances_page_lists() {
-        let study = fixture::study();
-        let mut task = fixture::task();
+        let study = fixture::fixture_study_with_tfc1();
+        let mut task = fixture::tfc1_annotation_task();
         task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
         task.sampling = SamplingDesign::WeightedByMargin {
             ranker: 1,
-            weighting: super::super::task::MarginWeighting::SmallMargins,
+            weighting: super::super::task::MarginOversampling::SmallMargins,
         };
         task.filter.ranker = Some(1);
-        for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
+        for outcome in [
+            None,
+            Some(ClaimOutcome::Satisfied),
+            Some(ClaimOutcome::Violated),
+        ] {
             task.filter.outcome = outcome;
             let found = build_sampling_frame(&study, &task).unwrap();
             let found = found.iter().map(|it| (it.instance.index, it.margin));
@@ -200,18 +211,22 @@ mod tests {
 
     #[test]
     fn who_disagrees_is_known() {
-        let study = fixture::study();
-        let mut task = fixture::task();
-        let between = DisagreementPair::AxiomAndRanker { ranker: 1 };
+        let study = fixture::fixture_study_with_tfc1();
+        let mut task = fixture::tfc1_annotation_task();
+        let between = OversampledDisagreement::AxiomAndRanker { ranker: 1 };
         task.sampling = SamplingDesign::DisagreementFirst {
             pair: between,
             disagreement_share: 0.5,
         };
         let found = build_sampling_frame(&study, &task).unwrap();
         let against = found.iter().filter(|it| it.is_disagreement == Some(true));
-        let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
+        let satisfied = listed(
+            &study,
+            Probe::Axiom(Axiom::Tfc1),
+            Some(ClaimOutcome::Satisfied),
+        );
         assert_eq!(against.count(), found.len() - satisfied.len());
-        let between = DisagreementPair::TwoRankers {
+        let between = OversampledDisagreement::TwoRankers {
             first: 0,
             second: 0,
         };

@@ -1,13 +1,16 @@
 //! Tables of progress, agreement and estimates, for curators and for the study page.
 
 use super::PersonId;
-use super::agreement::{AgreementCoefficients, AgreementReport, PairAgreement};
-use super::estimate::{
-    AgreementEstimates, AgreementShare, AnswerCounts, EstimateRow, WeightedEstimate,
+use super::agreement::{
+    AgreementCoefficients, AnnotatorPairAgreement, InterAnnotatorAgreementReport,
 };
-use super::progress::{AnnotatorProgress, Drift, TaskProgress};
-use crate::report::{ColumnKind, ReportTable, TableValue, format};
-use crate::stats::Estimate;
+use super::estimate::{
+    AgreementEstimateRow, AgreementEstimates, AgreementShare, AnnotationOutcomeCounts,
+    WeightedShareEstimate,
+};
+use super::progress::{AnnotationTaskProgress, AnnotatorProgress, AnswerShareDrift};
+use crate::report::{ReportTable, TableColumnKind, TableValue, format};
+use crate::stats::EstimateWithInterval;
 use crate::stats::agreement::AgreementCoefficient;
 
 /// The first row of tables by probe.
@@ -25,7 +28,10 @@ pub type PersonNameFn<'a> = &'a dyn Fn(PersonId) -> String;
 /// - `agreement`: the coefficients over all items and over those of each probe,
 /// - `pairs`: Cohen's κ of each pair of annotators,
 /// - `people`: the agreement of each annotator with all others.
-pub fn agreement_tables(found: &AgreementReport, called: PersonNameFn<'_>) -> Vec<ReportTable> {
+pub fn annotator_agreement_tables(
+    found: &InterAnnotatorAgreementReport,
+    called: PersonNameFn<'_>,
+) -> Vec<ReportTable> {
     vec![by_probe(found), pairs(found, called), people(found, called)]
 }
 
@@ -33,7 +39,10 @@ pub fn agreement_tables(found: &AgreementReport, called: PersonNameFn<'_>) -> Ve
 ///
 /// - `progress`: the work of each annotator,
 /// - `days`: the decisions on each day.
-pub fn progress_tables(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<ReportTable> {
+pub fn annotation_progress_tables(
+    found: &AnnotationTaskProgress,
+    called: PersonNameFn<'_>,
+) -> Vec<ReportTable> {
     vec![work(found, called), days(found)]
 }
 
@@ -43,7 +52,10 @@ pub fn progress_tables(found: &TaskProgress, called: PersonNameFn<'_>) -> Vec<Re
 /// - `results`: the agreement of each two sides, over all items and for each probe,
 /// - `said`: the numbers of items by outcome of the annotation,
 /// - `details`: each of these values with and without ties and by vote.
-pub fn estimate_tables(found: &AgreementEstimates, rankers: &[String]) -> Vec<ReportTable> {
+pub fn annotation_estimate_tables(
+    found: &AgreementEstimates,
+    rankers: &[String],
+) -> Vec<ReportTable> {
     vec![
         results(found, rankers),
         said(found),
@@ -52,7 +64,9 @@ pub fn estimate_tables(found: &AgreementEstimates, rankers: &[String]) -> Vec<Re
 }
 
 /// Returns each row of estimates with the name of its probe, all items first.
-pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> {
+pub fn estimate_rows_with_probe_names(
+    found: &AgreementEstimates,
+) -> Vec<(String, &AgreementEstimateRow)> {
     let all = (ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.estimate));
@@ -60,10 +74,13 @@ pub fn estimate_rows(found: &AgreementEstimates) -> Vec<(String, &EstimateRow)> 
 }
 
 /// Returns the compared sides of a row with their names, in the order of the page.
-pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, AgreementShare)> {
+pub fn labeled_agreement_shares(
+    line: &AgreementEstimateRow,
+    rankers: &[String],
+) -> Vec<(String, AgreementShare)> {
     let mut found = vec![("axiom–annotators".to_owned(), line.axiom_vs_people)];
     for (at, it) in line.rankers_vs_people.iter().enumerate() {
-        let name = ranker_name(rankers, at);
+        let name = ranker_name_or_number(rankers, at);
         found.push((format!("{name}–annotators"), *it));
     }
     found.push(("axiom–relevance judgments".to_owned(), line.axiom_vs_qrels));
@@ -72,13 +89,13 @@ pub fn agreement_rows(line: &EstimateRow, rankers: &[String]) -> Vec<(String, Ag
 
 /// Returns the name of the ranker in a row of a study, or `ranker N`, counted from 1, if it is
 /// unknown.
-pub fn ranker_name(rankers: &[String], row: usize) -> String {
+pub fn ranker_name_or_number(rankers: &[String], row: usize) -> String {
     let name = rankers.get(row).cloned();
     name.unwrap_or_else(|| format!("ranker {}", row + 1))
 }
 
 /// Returns the coefficients of agreement with their names, in the order of the page.
-pub fn coefficient_rows(
+pub fn labeled_agreement_coefficients(
     of: &AgreementCoefficients,
 ) -> [(&'static str, Option<AgreementCoefficient>); 4] {
     [
@@ -91,7 +108,7 @@ pub fn coefficient_rows(
 
 /// Formats a day since 1970 in the Gregorian calendar, as in `2026-11-20`, after Richards (in
 /// Explanatory Supplement to the Astronomical Almanac, 2013, section 15.11).
-pub fn format_iso_date(days: u64) -> String {
+pub fn format_epoch_day(days: u64) -> String {
     let julian = days as i64 + 2_440_588;
     let f = julian + 1401 + (4 * julian + 274_277) / 146_097 * 3 / 4 - 38;
     let e = 4 * f + 3;
@@ -103,27 +120,27 @@ pub fn format_iso_date(days: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-fn by_probe(found: &AgreementReport) -> ReportTable {
-    let names = coefficient_rows(&found.overall).map(|it| it.0);
+fn by_probe(found: &InterAnnotatorAgreementReport) -> ReportTable {
+    let names = labeled_agreement_coefficients(&found.overall).map(|it| it.0);
     let table = ReportTable::new("agreement", "Inter-annotator agreement")
         .with_text_columns("probe")
         .with_number_columns("items")
-        .with_columns(ColumnKind::Estimate, names);
+        .with_columns(TableColumnKind::Estimate, names);
     let row = |name: String, of: &AgreementCoefficients| {
         let n_items = of.observed.map_or(0, |it| it.n_items);
         let mut cells = vec![TableValue::Text(name), TableValue::Count(n_items)];
-        cells.extend(coefficient_rows(of).map(|it| agreement(it.1)));
+        cells.extend(labeled_agreement_coefficients(of).map(|it| agreement(it.1)));
         cells
     };
     let all = row(ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
     let probes = probes.map(|it| row(it.probe.name().into_owned(), &it.coefficients));
-    let undefined = coefficient_rows(&found.overall);
+    let undefined = labeled_agreement_coefficients(&found.overall);
     let undefined = undefined.iter().filter_map(|(name, it)| {
         let n = it.filter(|it| it.n_undefined > 0)?.n_undefined;
         Some(format!(
             "{name} was undefined in {} of the bootstrap draws.",
-            format::count(n)
+            format::format_count(n)
         ))
     });
     let mut notes = vec![
@@ -140,8 +157,8 @@ fn by_probe(found: &AgreementReport) -> ReportTable {
     }
 }
 
-fn pairs(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
-    let row = |it: &PairAgreement| {
+fn pairs(found: &InterAnnotatorAgreementReport, called: PersonNameFn<'_>) -> ReportTable {
+    let row = |it: &AnnotatorPairAgreement| {
         vec![
             TableValue::Text(called(it.people[0])),
             TableValue::Text(called(it.people[1])),
@@ -161,7 +178,7 @@ fn pairs(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
     }
 }
 
-fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
+fn people(found: &InterAnnotatorAgreementReport, called: PersonNameFn<'_>) -> ReportTable {
     let rows = found.by_annotator.iter().map(|it| {
         vec![
             TableValue::Text(called(it.person)),
@@ -171,7 +188,9 @@ fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
         ]
     });
     let all = found.overall.krippendorff_alpha.map(|it| it.estimate);
-    let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
+    let all = all.map_or(format::MISSING.to_owned(), |it| {
+        format::format_estimate(&it)
+    });
     let table = ReportTable::new("people", "Each annotator against the others")
         .with_text_columns("annotator")
         .with_number_columns("votes")
@@ -189,7 +208,7 @@ fn people(found: &AgreementReport, called: PersonNameFn<'_>) -> ReportTable {
     }
 }
 
-fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
+fn work(found: &AnnotationTaskProgress, called: PersonNameFn<'_>) -> ReportTable {
     let row = |it: &AnnotatorProgress| {
         let number = |value: Option<f64>, digits| {
             value.map_or(TableValue::Missing, |value| TableValue::Score {
@@ -236,10 +255,10 @@ fn work(found: &TaskProgress, called: PersonNameFn<'_>) -> ReportTable {
 }
 
 /// Returns the difference and its bounds, which can be below 0.
-fn drift(it: Option<Drift>) -> [TableValue; 2] {
+fn drift(it: Option<AnswerShareDrift>) -> [TableValue; 2] {
     match it {
-        Some(Drift { difference, .. }) => {
-            let [low, high] = difference.interval.map(format::signed);
+        Some(AnswerShareDrift { difference, .. }) => {
+            let [low, high] = difference.interval.map(format::format_signed);
             let bounds = TableValue::Text(format!("[{low}, {high}]"));
             [TableValue::Difference(difference.value), bounds]
         }
@@ -247,10 +266,14 @@ fn drift(it: Option<Drift>) -> [TableValue; 2] {
     }
 }
 
-fn days(found: &TaskProgress) -> ReportTable {
+fn days(found: &AnnotationTaskProgress) -> ReportTable {
     let days = found.decisions_by_day.iter();
-    let rows =
-        days.map(|&(day, n)| vec![TableValue::Text(format_iso_date(day)), TableValue::Count(n)]);
+    let rows = days.map(|&(day, n)| {
+        vec![
+            TableValue::Text(format_epoch_day(day)),
+            TableValue::Count(n),
+        ]
+    });
     let table = ReportTable::new("days", "Decisions per day")
         .with_text_columns("day")
         .with_number_columns("decisions");
@@ -262,22 +285,25 @@ fn days(found: &TaskProgress) -> ReportTable {
 }
 
 fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
-    let names = agreement_rows(&found.overall, rankers).into_iter();
+    let names = labeled_agreement_shares(&found.overall, rankers).into_iter();
     let table = ReportTable::new("results", "Agreement with annotators")
         .with_text_columns("probe")
         .with_number_columns("items")
-        .with_columns(ColumnKind::Estimate, names.map(|(name, _)| name));
-    let row = |(name, line): (String, &EstimateRow)| {
+        .with_columns(TableColumnKind::Estimate, names.map(|(name, _)| name));
+    let row = |(name, line): (String, &AgreementEstimateRow)| {
         let mut cells = vec![
             TableValue::Text(name),
             TableValue::Count(line.counts.n_items),
         ];
-        let each = agreement_rows(line, rankers).into_iter();
+        let each = labeled_agreement_shares(line, rankers).into_iter();
         cells.extend(each.map(|(_, it)| weighted(it.agreement)));
         cells
     };
     ReportTable {
-        rows: estimate_rows(found).into_iter().map(row).collect(),
+        rows: estimate_rows_with_probe_names(found)
+            .into_iter()
+            .map(row)
+            .collect(),
         notes: vec![
             "Hájek’s estimate over all instances that could be drawn: each item has weight 1/π. \
              The consensus on an item is its adjudication, or the preference with the most \
@@ -290,8 +316,8 @@ fn results(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
 }
 
 fn said(found: &AgreementEstimates) -> ReportTable {
-    let row = |(name, line): (String, &EstimateRow)| {
-        let AnswerCounts {
+    let row = |(name, line): (String, &AgreementEstimateRow)| {
+        let AnnotationOutcomeCounts {
             n_items,
             n_preference: n_preferring,
             n_equal,
@@ -310,7 +336,10 @@ fn said(found: &AgreementEstimates) -> ReportTable {
         .with_number_columns("items | prefer one | equal | split | cannot say | open")
         .with_estimate_columns("reason matters");
     ReportTable {
-        rows: estimate_rows(found).into_iter().map(row).collect(),
+        rows: estimate_rows_with_probe_names(found)
+            .into_iter()
+            .map(row)
+            .collect(),
         notes: vec![
             "Counts are numbers of items; the share for “reason matters” is weighted by 1/π."
                 .to_owned(),
@@ -320,18 +349,20 @@ fn said(found: &AgreementEstimates) -> ReportTable {
 }
 
 fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
-    let rows = estimate_rows(found).into_iter().flat_map(|(name, line)| {
-        let each = agreement_rows(line, rankers).into_iter();
-        each.flat_map(move |(pair, it)| {
-            let ways = [
-                ("all", it.agreement),
-                ("without “equal”", it.without_ties),
-                ("by vote", it.by_vote),
-            ];
-            let (name, pair) = (name.clone(), pair.clone());
-            ways.map(move |(way, it)| detail([&name, &pair, way], it))
-        })
-    });
+    let rows = estimate_rows_with_probe_names(found)
+        .into_iter()
+        .flat_map(|(name, line)| {
+            let each = labeled_agreement_shares(line, rankers).into_iter();
+            each.flat_map(move |(pair, it)| {
+                let ways = [
+                    ("all", it.agreement),
+                    ("without “equal”", it.without_ties),
+                    ("by vote", it.by_vote),
+                ];
+                let (name, pair) = (name.clone(), pair.clone());
+                ways.map(move |(way, it)| detail([&name, &pair, way], it))
+            })
+        });
     let table = ReportTable::new("details", "All estimates")
         .with_text_columns("probe | compared | unit")
         .with_estimate_columns("agreement")
@@ -348,10 +379,10 @@ fn details(found: &AgreementEstimates, rankers: &[String]) -> ReportTable {
     }
 }
 
-fn detail(words: [&str; 3], it: Option<WeightedEstimate>) -> Vec<TableValue> {
+fn detail(words: [&str; 3], it: Option<WeightedShareEstimate>) -> Vec<TableValue> {
     let mut cells: Vec<TableValue> = words.map(|it| TableValue::Text(it.to_owned())).into();
     let people = it.and_then(|it| it.interval_over_annotators);
-    let count = |of: fn(&WeightedEstimate) -> u64| {
+    let count = |of: fn(&WeightedShareEstimate) -> u64| {
         it.as_ref()
             .map_or(TableValue::Missing, |it| TableValue::Count(of(it)))
     };
@@ -370,11 +401,11 @@ fn agreement(it: Option<AgreementCoefficient>) -> TableValue {
     estimate(it.map(|it| it.estimate))
 }
 
-fn weighted(it: Option<WeightedEstimate>) -> TableValue {
+fn weighted(it: Option<WeightedShareEstimate>) -> TableValue {
     estimate(it.map(|it| it.estimate))
 }
 
-fn estimate(it: Option<Estimate>) -> TableValue {
+fn estimate(it: Option<EstimateWithInterval>) -> TableValue {
     it.map_or(TableValue::Missing, TableValue::Estimate)
 }
 

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::AnnotatorAnswer;
 use crate::error::{Error, FieldError};
-use crate::probe::{AxiomVariant, ClaimKind, Probe};
-use crate::study::controls::StudyControls;
-use crate::user_text::{check_guidelines, check_note, check_tags, check_title};
-use crate::verdict::Outcome;
+use crate::probe::{AxiomVariant, Probe, ScoreClaimKind};
+use crate::study::controls::StudyPageControls;
+use crate::user_text::{
+    normalize_guidelines, normalize_note, normalize_tags, normalize_task_title,
+};
+use crate::verdict::ClaimOutcome;
 
 /// The most items of a task: as many as one page can list, and more than people annotate.
 pub const MAX_ITEMS: u32 = 20_000;
@@ -32,7 +34,7 @@ pub struct AnnotationTask {
     /// Which of their instances are sampled.
     #[serde(default)]
     #[serde(alias = "wanted")]
-    pub filter: TaskFilter,
+    pub filter: TaskInstanceFilter,
     /// The number of items to sample; all instances if there are fewer.
     pub n_items: u32,
     /// The sampling design.
@@ -62,10 +64,10 @@ pub struct AnnotationTask {
     pub guidelines: String,
     /// The training items that every annotator does first, in this order.
     #[serde(default)]
-    pub training: Vec<ReferenceAnswer>,
+    pub training: Vec<InstanceWithReferenceAnswer>,
     /// The gold items, mixed into the queue.
     #[serde(default)]
-    pub gold: Vec<ReferenceAnswer>,
+    pub gold: Vec<InstanceWithReferenceAnswer>,
 }
 
 fn yes() -> bool {
@@ -76,17 +78,17 @@ fn yes() -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TaskFilter {
+pub struct TaskInstanceFilter {
     /// The controls of the study page: variant, δ, tie threshold, subset of instances.
     #[serde(default)]
     #[serde(alias = "dials")]
-    pub controls: StudyControls,
+    pub controls: StudyPageControls,
     /// The ranker that outcome, margin and truncation refer to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranker: Option<usize>,
     /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ClaimOutcome>,
     /// Only instances with at least this margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "margin_from")]
@@ -110,7 +112,7 @@ pub enum SamplingDesign {
     StratifiedByProbe {
         /// How many items each probe gets.
         #[serde(alias = "share")]
-        allocation: Allocation,
+        allocation: ProbeItemAllocation,
     },
     /// Probabilities that depend on the margin of a ranker.
     #[serde(alias = "by-margin")]
@@ -119,13 +121,13 @@ pub enum SamplingDesign {
         ranker: usize,
         /// Which margins are sampled more often.
         #[serde(alias = "favour")]
-        weighting: MarginWeighting,
+        weighting: MarginOversampling,
     },
     /// Higher probabilities for instances on which two sides disagree.
     DisagreementFirst {
         /// The two sides.
         #[serde(alias = "between")]
-        pair: DisagreementPair,
+        pair: OversampledDisagreement,
         /// The share of the items that are disagreements, above 0 and below 1.
         #[serde(alias = "share")]
         disagreement_share: f64,
@@ -136,7 +138,7 @@ pub enum SamplingDesign {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Allocation {
+pub enum ProbeItemAllocation {
     /// In proportion to the number of its instances.
     Proportional,
     /// The same number for each probe, as long as it has instances.
@@ -149,7 +151,7 @@ pub enum Allocation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum MarginWeighting {
+pub enum MarginOversampling {
     /// Small margins: `f(r) = 1 / (1 + r)`.
     #[serde(alias = "close")]
     SmallMargins,
@@ -162,7 +164,7 @@ pub enum MarginWeighting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum DisagreementPair {
+pub enum OversampledDisagreement {
     /// The claim and the scores of a ranker.
     AxiomAndRanker {
         /// The index of the ranker in the study.
@@ -181,7 +183,7 @@ pub enum DisagreementPair {
 /// A reference to an instance of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct InstanceRef {
+pub struct StudyInstanceRef {
     /// The probe of the instance.
     pub probe: Probe,
     /// The variant of the axiom.
@@ -192,20 +194,20 @@ pub struct InstanceRef {
     pub index: u64,
 }
 
-impl InstanceRef {
+impl StudyInstanceRef {
     /// Returns the kind of claim that the instance's probe makes in the instance's variant.
-    pub fn claim(&self) -> ClaimKind {
-        self.probe.claim(self.variant)
+    pub fn claim_kind(&self) -> ScoreClaimKind {
+        self.probe.claim_kind(self.variant)
     }
 }
 
 /// An instance with a known right answer, for training or gold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReferenceAnswer {
+pub struct InstanceWithReferenceAnswer {
     /// The instance.
     #[serde(alias = "place")]
-    pub instance: InstanceRef,
+    pub instance: StudyInstanceRef,
     /// The right answer, about the documents in the order of the claim.
     pub answer: AnnotatorAnswer,
     /// The reason; in training it is shown after the decision.
@@ -220,18 +222,18 @@ pub struct ReferenceAnswer {
 pub struct AnnotationItem {
     /// The instance.
     #[serde(alias = "place")]
-    pub instance: InstanceRef,
+    pub instance: StudyInstanceRef,
     /// The index of its query in the study.
     pub query: u32,
     /// The role of the item.
-    pub role: ItemRole,
+    pub role: AnnotationItemRole,
 }
 
 /// The role of an item in its task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum ItemRole {
+pub enum AnnotationItemRole {
     /// A training item. It is not counted.
     Training {
         /// The right answer.
@@ -254,23 +256,23 @@ pub enum ItemRole {
     },
 }
 
-impl ItemRole {
+impl AnnotationItemRole {
     /// Returns the name of the item role in exported files.
     pub fn name(&self) -> &'static str {
         match self {
-            ItemRole::Training { .. } => "training",
-            ItemRole::Gold { .. } => "gold",
-            ItemRole::Sampled { .. } => "sampled",
+            AnnotationItemRole::Training { .. } => "training",
+            AnnotationItemRole::Gold { .. } => "gold",
+            AnnotationItemRole::Sampled { .. } => "sampled",
         }
     }
 
     /// Returns π; `None` for an item that was not sampled.
-    pub fn probability(&self) -> Option<f64> {
+    pub fn inclusion_probability(&self) -> Option<f64> {
         match self {
-            ItemRole::Sampled {
+            AnnotationItemRole::Sampled {
                 inclusion_probability: probability,
             } => Some(*probability),
-            ItemRole::Training { .. } | ItemRole::Gold { .. } => None,
+            AnnotationItemRole::Training { .. } | AnnotationItemRole::Gold { .. } => None,
         }
     }
 }
@@ -287,16 +289,16 @@ pub struct TrainingFeedback {
 
 impl AnnotationItem {
     /// Returns the feedback of a training item; `None` for other items.
-    pub fn feedback(&self) -> Option<TrainingFeedback> {
+    pub fn training_feedback(&self) -> Option<TrainingFeedback> {
         match &self.role {
-            ItemRole::Training {
+            AnnotationItemRole::Training {
                 answer,
                 explanation: why,
             } => Some(TrainingFeedback {
                 answer: *answer,
                 explanation: why.clone(),
             }),
-            ItemRole::Gold { .. } | ItemRole::Sampled { .. } => None,
+            AnnotationItemRole::Gold { .. } | AnnotationItemRole::Sampled { .. } => None,
         }
     }
 }
@@ -304,16 +306,16 @@ impl AnnotationItem {
 impl AnnotationTask {
     /// Returns the task as it is stored, with texts normalized as in [`crate::user_text`]. It is an
     /// error if the task is invalid for every study.
-    pub fn validated(mut self) -> Result<AnnotationTask, Error> {
+    pub fn normalize_and_validate(mut self) -> Result<AnnotationTask, Error> {
         let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
             if range.contains(&value) {
                 return Ok(());
             }
-            Err(FieldError::IntegerOutOfRange { value, range }.for_field(field))
+            Err(FieldError::IntegerOutOfRange { value, range }.into_error_for_field(field))
         };
-        self.title = check_title(&self.title)?;
+        self.title = normalize_task_title(&self.title)?;
         if self.probes.is_empty() {
-            return Err(Error::missing("probes", "select at least one"));
+            return Err(Error::missing_field("probes", "select at least one"));
         }
         within("n_items", self.n_items, 1..=MAX_ITEMS)?;
         within(
@@ -335,15 +337,15 @@ impl AnnotationTask {
             || self.filter.min_margin.is_some()
             || self.filter.max_margin.is_some();
         if by_ranker && self.filter.ranker.is_none() {
-            return Err(Error::missing(
+            return Err(Error::missing_field(
                 "ranker",
                 "select the ranker whose outcome or margin is used",
             ));
         }
-        self.tags = check_tags(&self.tags)?;
-        self.guidelines = check_guidelines(&self.guidelines)?;
+        self.tags = normalize_tags(&self.tags)?;
+        self.guidelines = normalize_guidelines(&self.guidelines)?;
         for known in self.training.iter_mut().chain(&mut self.gold) {
-            known.explanation = check_note(&known.explanation)?;
+            known.explanation = normalize_note(&known.explanation)?;
         }
         Ok(self)
     }
@@ -351,42 +353,49 @@ impl AnnotationTask {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{self, task};
+    use super::super::fixture::{self, tfc1_annotation_task};
     use super::*;
 
     #[test]
     fn only_training_says_what_is_right() {
         let (answer, why) = (AnnotatorAnswer::First, "more terms".to_owned());
-        let training = fixture::item(
+        let training = fixture::tfc1_annotation_item(
             0,
             0,
-            ItemRole::Training {
+            AnnotationItemRole::Training {
                 answer,
                 explanation: why,
             },
         );
-        assert_eq!(training.feedback().unwrap().explanation, "more terms");
         assert_eq!(
-            fixture::item(0, 0, ItemRole::Gold { answer }).feedback(),
+            training.training_feedback().unwrap().explanation,
+            "more terms"
+        );
+        assert_eq!(
+            fixture::tfc1_annotation_item(0, 0, AnnotationItemRole::Gold { answer })
+                .training_feedback(),
             None
         );
     }
 
     #[track_caller]
     fn refused(change: impl Fn(&mut AnnotationTask), setting: &str) {
-        let mut task = task();
+        let mut task = tfc1_annotation_task();
         change(&mut task);
-        let error = task.validated().unwrap_err().to_string();
+        let error = task.normalize_and_validate().unwrap_err().to_string();
         assert!(error.starts_with(setting), "{error}");
     }
 
     #[test]
     fn a_sound_task_comes_back_as_it_is() {
-        assert_eq!(task().validated().unwrap(), task());
-        let json = serde_json::to_string(&task()).unwrap();
+        assert_eq!(
+            tfc1_annotation_task().normalize_and_validate().unwrap(),
+            tfc1_annotation_task()
+        );
+        let json = serde_json::to_string(&tfc1_annotation_task()).unwrap();
         assert_eq!(
             serde_json::from_str::<AnnotationTask>(&json).unwrap(),
-            task()
+            tfc1_annotation_task()
         );
     }
 
@@ -401,7 +410,7 @@ mod tests {
         refused(|it| it.filter.max_margin = Some(1.0), "ranker");
         refused(|it| it.guidelines = "a".repeat(50_001), "guidelines");
         for share in [0.0, 1.0, f64::NAN] {
-            let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+            let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
             let design = SamplingDesign::DisagreementFirst {
                 pair: between,
                 disagreement_share: share,

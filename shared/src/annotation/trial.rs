@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::assignment::{Assignment, AssignmentPhase};
-use super::content::{ContentOptions, ItemContent};
-use super::seeded_random::{below, generator, shuffle};
-use super::task::InstanceRef;
-use super::{DisplayOrder, ItemNo, PersonId};
+use super::assignment::{AssignmentPhase, ItemAssignment};
+use super::content::{AnnotationItemContent, ItemDisplayOptions};
+use super::seeded_random::{random_number_below, seeded_generator, shuffle};
+use super::task::StudyInstanceRef;
+use super::{DocumentDisplayOrder, ItemNo, PersonId};
 use crate::error::Error;
 use crate::study::Study;
-use crate::study::controls::StudyControls;
+use crate::study::controls::StudyPageControls;
 
 /// The maximum number of instances that a trial draws from a study.
 pub const N_TRIAL_ITEMS: usize = 5;
@@ -19,32 +19,32 @@ pub const N_TRIAL_ITEMS: usize = 5;
 /// An item of a trial, with what is shown after the decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TrialItem {
+pub struct AnnotationTrialItem {
     /// The instance, so that it can be opened afterwards.
-    pub instance: InstanceRef,
+    pub instance: StudyInstanceRef,
     /// The assignment, as in a task.
-    pub assignment: Assignment,
+    pub assignment: ItemAssignment,
     /// The content with the preferences of rankers, which are shown after the decision.
-    pub content: ItemContent,
+    pub content: AnnotationItemContent,
 }
 
 /// Draws [`N_TRIAL_ITEMS`] instances with a seed, or all if there are fewer. The probes take turns
 /// in random order, and each gives a random instance.
-pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Error> {
-    let dials = StudyControls::default();
-    let mode = dials.variant_of(study)?;
-    let mut random = generator(seed, "trial");
+pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<AnnotationTrialItem>, Error> {
+    let dials = StudyPageControls::default();
+    let mode = dials.variant_shown_in_study(study)?;
+    let mut random = seeded_generator(seed, "trial");
     let mut left = Vec::new();
     for &probe in &study.definition.probes {
-        let instances = study.instances_of(probe, mode)?;
+        let instances = study.instances_of_probe(probe, mode)?;
         let n = instances.len() as u64;
         let mut numbers = BTreeSet::new();
         while numbers.len() < N_TRIAL_ITEMS.min(n as usize) {
-            numbers.insert(below(&mut random, n));
+            numbers.insert(random_number_below(&mut random, n));
         }
-        let mut places: Vec<InstanceRef> = numbers
+        let mut places: Vec<StudyInstanceRef> = numbers
             .into_iter()
-            .map(|number| InstanceRef {
+            .map(|number| StudyInstanceRef {
                 probe,
                 variant: instances.variant,
                 index: number,
@@ -55,7 +55,7 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
     }
     shuffle(&mut random, &mut left);
     let turns = (0..N_TRIAL_ITEMS).flat_map(|turn| left.iter().filter_map(move |it| it.get(turn)));
-    let shows = ContentOptions {
+    let shows = ItemDisplayOptions {
         highlights_terms: true,
         shows_rankers: true,
     };
@@ -63,14 +63,19 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
         .take(N_TRIAL_ITEMS)
         .zip((0..).map(ItemNo))
         .map(|(&place, item)| {
-            Ok(TrialItem {
+            Ok(AnnotationTrialItem {
                 instance: place,
-                assignment: Assignment {
+                assignment: ItemAssignment {
                     item,
-                    display_order: DisplayOrder::for_person(seed, PersonId(0), item, place.claim()),
+                    display_order: DocumentDisplayOrder::for_person(
+                        seed,
+                        PersonId(0),
+                        item,
+                        place.claim_kind(),
+                    ),
                     phase: AssignmentPhase::Training,
                 },
-                content: ItemContent::load(study, place, shows, &dials)?,
+                content: AnnotationItemContent::load(study, place, shows, &dials)?,
             })
         });
     tried.collect()
@@ -78,12 +83,12 @@ pub fn draw_trial_items(study: &Study, seed: u64) -> Result<Vec<TrialItem>, Erro
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::study;
+    use super::super::fixture::fixture_study_with_tfc1;
     use super::*;
 
     #[test]
     fn five_are_drawn_none_twice_the_same_for_a_seed() {
-        let study = study();
+        let study = fixture_study_with_tfc1();
         let places = |seed| {
             let tried = draw_trial_items(&study, seed).unwrap();
             tried.iter().map(|it| it.instance).collect::<Vec<_>>()

@@ -3,17 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::endpoints;
-use crate::annotation::agreement::{AgreementCoefficients, AgreementReport};
-use crate::annotation::assignment::Assignment;
-use crate::annotation::content::ItemContent;
+use crate::annotation::agreement::{AgreementCoefficients, InterAnnotatorAgreementReport};
+use crate::annotation::assignment::ItemAssignment;
+use crate::annotation::content::AnnotationItemContent;
 use crate::annotation::estimate::AgreementEstimates;
-use crate::annotation::export::PreferenceSource;
-use crate::annotation::judgments::{Dispute, ItemAnswers};
-use crate::annotation::log::EventStatus;
-use crate::annotation::progress::TaskProgress;
+use crate::annotation::export::ExportedPreferenceSource;
+use crate::annotation::judgments::{DisputedItem, ItemAnswers};
+use crate::annotation::log::AnnotationEventStatus;
+use crate::annotation::progress::AnnotationTaskProgress;
 use crate::annotation::task::{AnnotationItem, AnnotationTask, TrainingFeedback};
-use crate::annotation::trial::TrialItem;
-use crate::annotation::{AnnotationEvent, EventKey, ItemNo, LogEntry, PersonId};
+use crate::annotation::trial::AnnotationTrialItem;
+use crate::annotation::{
+    AnnotationEvent, AnnotationEventKey, AnnotationLogEntry, ItemNo, PersonId,
+};
 use crate::probe::Probe;
 
 endpoints! {
@@ -32,12 +34,12 @@ endpoints! {
     Get "/api/annotation/tasks/{task}/progress" GetTaskProgressRequest => TaskProgressResponse;
     Get "/api/annotation/tasks/{task}/agreement" GetAgreementRequest => AgreementResponse;
     // Items with disagreement come first.
-    Get "/api/annotation/tasks/{task}/disputes" ListDisputesRequest => Vec<Dispute>;
+    Get "/api/annotation/tasks/{task}/disputes" ListDisputesRequest => Vec<DisputedItem>;
     Get "/api/annotation/tasks/{task}/items/{item}/history" GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
     Get "/api/annotation/tasks/{task}/export" ExportTaskRequest => String;
     Get "/api/studies/{study}/human-judgments" ListHumanJudgmentsRequest => Vec<TaskResults>;
-    Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<TrialItem>;
+    Get "/api/studies/{study}/trial-items" GetTrialItemsRequest => Vec<AnnotationTrialItem>;
 }
 
 /// The maximum number of events in one request.
@@ -165,9 +167,9 @@ pub struct LeaseItemsResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignedItem {
     /// The item, and the order in which its documents are displayed.
-    pub assignment: Assignment,
+    pub assignment: ItemAssignment,
     /// The query and the documents of the item.
-    pub content: ItemContent,
+    pub content: AnnotationItemContent,
     /// When the lease expires, in milliseconds since 1970; `None` if the item has been answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_ms: Option<u64>,
@@ -199,9 +201,9 @@ pub struct ListOwnEventsRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRecord {
     /// The event.
-    pub entry: LogEntry,
+    pub entry: AnnotationLogEntry,
     /// The status of the event.
-    pub status: EventStatus,
+    pub status: AnnotationEventStatus,
 }
 
 /// Submits events. An event whose outcome is stored or duplicate has been written to disk.
@@ -230,7 +232,7 @@ pub struct SubmitEventsResponse {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventReceipt {
     /// The key of the event.
-    pub key: EventKey,
+    pub key: AnnotationEventKey,
     /// The outcome.
     pub outcome: EventOutcome,
 }
@@ -348,7 +350,7 @@ pub struct GetTaskProgressRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskProgressResponse {
     /// The progress of the task.
-    pub progress: TaskProgress,
+    pub progress: AnnotationTaskProgress,
     /// The names of its annotators.
     #[serde(alias = "names")]
     pub annotators: Vec<PersonName>,
@@ -367,7 +369,7 @@ pub struct GetAgreementRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementResponse {
     /// The agreement.
-    pub agreement: AgreementReport,
+    pub agreement: InterAnnotatorAgreementReport,
     /// The names of all annotators.
     pub names: Vec<PersonName>,
 }
@@ -397,7 +399,7 @@ pub struct ItemHistoryResponse {
     /// The item: its instance and its purpose.
     pub item: AnnotationItem,
     /// Its texts and the preferences of the rankers.
-    pub content: ItemContent,
+    pub content: AnnotationItemContent,
     /// The answers of the annotators.
     pub answers: ItemAnswers,
     /// All events, in the order in which they arrived.
@@ -431,7 +433,7 @@ pub enum TaskExportFormat {
     /// Preferences in the format of trec_eval.
     Prefs {
         /// The source of the preferences.
-        preferences: PreferenceSource,
+        preferences: ExportedPreferenceSource,
     },
 }
 

@@ -148,7 +148,7 @@ impl RerankDocument {
                     "document {place} (counted from 0) has no text in the field `{name}`; add \
                      it, or list in `rank_fields` only fields that every document has"
                 );
-                Err(Error::missing("documents", reason))
+                Err(Error::missing_field("documents", reason))
             }
         };
         if rank_fields.is_empty() {

@@ -39,14 +39,14 @@ macro_rules! study_requests {
 
 study_requests! {
     GetStudyRequest => |request, study| study.overview(&request.controls);
-    GetFiguresRequest => |request, study| study.figures(&request.options);
+    GetFiguresRequest => |request, study| study.compute_figures(&request.options);
     GetBehavioralTestsRequest => |request, study| study.behavioral_tests(&request.options);
     CompareRankersRequest => |request, study| study.compare_rankers(&request.options);
     ListComparedQueriesRequest => |request, study| {
         study.list_compared_queries(&request.options, &request.page)
     };
     GetComparedQueryRequest => |request, study| {
-        study.compare_query(&request.options, &request.query_id)
+        study.compare_rankers_on_query(&request.options, &request.query_id)
     };
     GetReproductionRequest => |request, study| reproduce_table(request.table, Some(study));
     ListInstancesRequest => |request, study| study.list_instances(&request.filter);

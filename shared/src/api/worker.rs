@@ -9,13 +9,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::{ErrorResponse, endpoints};
-use crate::error::ReadReport;
+use crate::error::FileReadReport;
 use crate::probe::transfer::TransferQuerySource;
 use crate::report::ReportTable;
 use crate::reproduce::PaperTable;
 use crate::score::RankerInfo;
 use crate::study::StudyDefinition;
-use crate::study::playground::PlaygroundManipulation;
+use crate::study::playground::PlaygroundManipulationInput;
 use crate::text::Analyzer;
 use crate::word_vectors::glove;
 
@@ -42,7 +42,7 @@ pub fn study_of_request(request: &str) -> Option<String> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManipulateTextRequest {
     /// The document and its manipulations.
-    pub manipulation: PlaygroundManipulation,
+    pub manipulation: PlaygroundManipulationInput,
 }
 
 /// Returns a paper's table without a study, with examples of its errors. Only the worker answers
@@ -326,7 +326,7 @@ pub struct FileSummary {
     /// The time that reading took, in milliseconds.
     pub duration_ms: f64,
     /// The rows that were accepted and rejected.
-    pub report: ReadReport,
+    pub report: FileReadReport,
     /// For document pairs, the source of their queries: given if every pair has one, else
     /// inferred.
     pub query_source: Option<TransferQuerySource>,

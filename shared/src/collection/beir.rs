@@ -15,19 +15,24 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lines::rows::{
-    FirstOccurrences, RowWarnings, check_doc, check_id, check_query, quote_text, read_rows,
+    IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_query_text,
+    validate_record_id, warn_about_document,
 };
 use super::{Document, Query};
-use crate::collection::{ByteProgress, ReadRows};
+use crate::collection::{ByteProgressCallback, RowsReadResult};
 
 /// Reads documents. Empty documents are kept with a warning; of two with the same id the first is
 /// kept. `progress` receives the number of bytes of the file that have been read.
-pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Document> {
+pub fn read_beir_documents(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Document> {
     read(name, bytes, progress, |id, row, warnings| {
         let title = row.title.text_or_none("title")?.unwrap_or_default();
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
-        check_doc(&title, &text, warnings);
+        warn_about_document(&title, &text, warnings);
         Ok(Document {
             id,
             title: title.into_owned(),
@@ -39,13 +44,17 @@ pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
 
 /// Reads queries. An empty query is rejected, since no document can match it; of two with the same
 /// id the first is kept. `progress` receives the number of bytes of the file that have been read.
-pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
+pub fn read_beir_queries(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Query> {
     read(name, bytes, progress, |id, row, warnings| {
         let text = row.text.text("text")?;
         let group = row.doc_group.group("doc_group", warnings)?;
         let split = row.split.group("split", warnings)?;
-        split.as_deref().map_or(Ok(()), check_id)?;
-        check_query(&text, warnings)?;
+        split.as_deref().map_or(Ok(()), validate_record_id)?;
+        validate_query_text(&text, warnings)?;
         Ok(Query {
             id,
             text: text.into_owned(),
@@ -60,16 +69,16 @@ pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) ->
 fn read<T>(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
+    progress: ByteProgressCallback<'_>,
     make: impl Fn(String, Row<'_>, &mut RowWarnings) -> Result<T, String>,
-) -> ReadRows<T> {
-    let (mut found, mut seen) = (Vec::new(), FirstOccurrences::default());
-    let reading = read_rows(name, bytes, progress, |line, text| {
+) -> RowsReadResult<T> {
+    let (mut found, mut seen) = (Vec::new(), IdFirstOccurrences::default());
+    let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         let mut row = Row::parse(text)?;
         let mut warnings = RowWarnings::new();
         let id = std::mem::take(&mut row.id).id(&mut warnings)?;
         let made = make(id.clone().into_owned(), row, &mut warnings)?;
-        seen.insert_checked(&id, line)?;
+        seen.validate_and_insert_id(&id, line)?;
         found.push(made);
         Ok(warnings)
     })?;

@@ -20,8 +20,10 @@ use std::io::Read;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::lines::rows::{FirstOccurrences, RowWarnings, check_id, quote_text, read_rows};
-use crate::collection::{ByteProgress, ReadRows};
+use super::lines::rows::{
+    IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_record_id,
+};
+use crate::collection::{ByteProgressCallback, RowsReadResult};
 use crate::error::Error;
 
 /// A pair of texts of a dataset-transfer test, the preferred one first. It is also a row of
@@ -62,17 +64,17 @@ struct Row {
 
 /// Reads pairs. Of two rows with the same id the first is kept; `progress` receives the number of
 /// bytes of the file that have been read.
-pub fn read_pairs(
+pub fn read_document_pairs(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadRows<DocumentPair> {
-    let (mut pairs, mut seen) = (Vec::new(), FirstOccurrences::default());
-    let reading = read_rows(name, bytes, progress, |line, text| {
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<DocumentPair> {
+    let (mut pairs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
+    let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
         let mut row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {expected}"))?;
-        check_id(&row.id)?;
-        seen.insert_checked(&row.id, line)?;
+        validate_record_id(&row.id)?;
+        seen.validate_and_insert_id(&row.id, line)?;
         let filled = |field: &str, text: String| match text.trim().is_empty() {
             true => Err(format!("{} is empty", quote_text(field))),
             false => Ok(text),
@@ -129,7 +131,7 @@ pub fn read_pairs(
 }
 
 /// Reads generated queries, with the id of the document that they were generated for.
-pub fn read_expansions(name: &str, text: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
+pub fn read_generated_queries(name: &str, text: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
     #[derive(Deserialize)]
     struct Row {
         #[serde(rename = "_id")]
@@ -173,7 +175,8 @@ mod tests {
             r#"{"_id": "6", "a": " ", "b": "y"}"#,
             "\n",
         );
-        let (pairs, reading) = read_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let (pairs, reading) =
+            read_document_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let ids: Vec<&str> = pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["1", "3", "4:0", "4:1"]);
         assert_eq!(
@@ -198,9 +201,10 @@ mod tests {
             include_str!("../../../demo/transfer/simplicity.jsonl"),
             include_str!("../../../demo/transfer/summary.jsonl"),
         ] {
-            let (pairs, reading) = read_pairs("demo", file.as_bytes(), &mut |_| {}).unwrap();
+            let (pairs, reading) =
+                read_document_pairs("demo", file.as_bytes(), &mut |_| {}).unwrap();
             assert_eq!(pairs.len(), 64);
-            assert_eq!(reading.to_lines(), "");
+            assert_eq!(reading.issues_as_lines(), "");
         }
     }
 
@@ -214,7 +218,7 @@ mod tests {
             r#"{"_id": "3", "a": "one", "b": "two", "group": " "}"#,
             "\n",
         );
-        let (pairs, _) = read_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let (pairs, _) = read_document_pairs("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
         let groups: Vec<_> = pairs.iter().map(|it| it.group.as_deref()).collect();
         assert_eq!(groups, [Some("s"), Some("t"), None]);
         let written = serde_json::to_string(&pairs[0]).unwrap();
@@ -224,12 +228,13 @@ mod tests {
     #[test]
     fn expansions_are_by_document() {
         let found =
-            read_expansions("e", "{\"_id\": \"d\", \"queries\": [\"a b\", \"c\"]}\n").unwrap();
+            read_generated_queries("e", "{\"_id\": \"d\", \"queries\": [\"a b\", \"c\"]}\n")
+                .unwrap();
         assert_eq!(
             found,
             [("d".to_owned(), vec!["a b".to_owned(), "c".to_owned()])]
         );
-        let error = read_expansions("e", "\n{\"_id\": 3}\n")
+        let error = read_generated_queries("e", "\n{\"_id\": 3}\n")
             .unwrap_err()
             .to_string();
         assert!(error.contains('2'), "{error}");

@@ -57,32 +57,32 @@ pub struct LineReader<'a> {
 }
 
 /// The decompressed bytes of a file, within limits.
-pub(crate) struct DecompressedReader<'a>(BufReader<DecompressedStream<'a>>);
+pub(crate) struct LimitedDecompressedReader<'a>(BufReader<DecompressedStream<'a>>);
 
-impl<'a> DecompressedReader<'a> {
+impl<'a> LimitedDecompressedReader<'a> {
     /// Opens a file that does not consist of lines, as [`LineReader::open`].
     pub(crate) fn open(
         name: &str,
         bytes: impl Read + 'a,
         bounds: FileSizeLimits,
         progress: &'a mut dyn FnMut(u64),
-    ) -> Result<DecompressedReader<'a>, Error> {
+    ) -> Result<LimitedDecompressedReader<'a>, Error> {
         let bytes = DecompressedStream::open(Box::new(bytes), bounds, progress)
-            .map_err(|error| Error::file(name, error))?;
-        Ok(DecompressedReader(BufReader::with_capacity(
+            .map_err(|error| Error::unreadable_file(name, error))?;
+        Ok(LimitedDecompressedReader(BufReader::with_capacity(
             decompression::CHUNK_BYTES,
             bytes,
         )))
     }
 }
 
-impl Read for DecompressedReader<'_> {
+impl Read for LimitedDecompressedReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(into)
     }
 }
 
-impl BufRead for DecompressedReader<'_> {
+impl BufRead for LimitedDecompressedReader<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         self.0.fill_buf()
     }
@@ -94,7 +94,7 @@ impl BufRead for DecompressedReader<'_> {
 
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextLine<'a> {
+pub struct FileLine<'a> {
     /// The line number, counted from 1.
     pub number: u64,
     /// The text without its line break (LF or CRLF) and without a byte order mark, or the reason
@@ -112,7 +112,8 @@ impl<'a> LineReader<'a> {
         bounds: FileSizeLimits,
         progress: &'a mut dyn FnMut(u64),
     ) -> Result<LineReader<'a>, Error> {
-        let DecompressedReader(bytes) = DecompressedReader::open(name, bytes, bounds, progress)?;
+        let LimitedDecompressedReader(bytes) =
+            LimitedDecompressedReader::open(name, bytes, bounds, progress)?;
         Ok(LineReader {
             name,
             bytes,
@@ -123,7 +124,7 @@ impl<'a> LineReader<'a> {
     }
 
     /// Returns the next line; `None` at the end of the file.
-    pub fn next_line(&mut self) -> Result<Option<TextLine<'_>>, Error> {
+    pub fn next_line(&mut self) -> Result<Option<FileLine<'_>>, Error> {
         self.buffer.clear();
         self.line += 1;
         let at_most = self.bounds.line_bytes + 1; // one for the line break
@@ -144,20 +145,20 @@ impl<'a> LineReader<'a> {
                 size(n_bytes as u64 + rest as u64),
                 size(self.bounds.line_bytes),
             );
-            return Ok(Some(TextLine {
+            return Ok(Some(FileLine {
                 number: self.line,
                 text: Err(reason),
             }));
         }
         let text = text(content(&self.buffer, self.line));
-        Ok(Some(TextLine {
+        Ok(Some(FileLine {
             number: self.line,
             text,
         }))
     }
 
     fn stopped(&self, reason: std::io::Error) -> Error {
-        Error::file(
+        Error::unreadable_file(
             self.name,
             format!("reading stopped at line {}: {reason}", self.line),
         )
@@ -166,14 +167,14 @@ impl<'a> LineReader<'a> {
 
 /// Returns the decompressed text of a file, with a line feed after every line. A line that cannot
 /// be used is an error.
-pub fn read_text(
+pub fn read_decompressed_text(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
 ) -> Result<String, Error> {
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
     let mut all = String::new();
-    while let Some(TextLine { number: line, text }) = lines.next_line()? {
+    while let Some(FileLine { number: line, text }) = lines.next_line()? {
         all += text.map_err(|reason| Error::Line {
             file: name.to_owned(),
             line,

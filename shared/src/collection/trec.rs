@@ -14,19 +14,24 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{
-    FirstOccurrences, RowWarnings, check_id, column_count_error, quote_text, read_rows,
+    IdFirstOccurrences, RowWarnings, column_count_error, quote_text, read_rows_of_lines,
+    validate_record_id,
 };
-use super::lines::{FileSizeLimits, LineReader, TextLine};
+use super::lines::{FileLine, FileSizeLimits, LineReader};
 use super::{Collection, Qrels, QuerySplits, Run, RunEntry};
-use crate::collection::{ByteProgress, ReadResult};
-use crate::error::{Error, ReadReport};
+use crate::collection::{ByteProgressCallback, FileReadResult};
+use crate::error::{Error, FileReadReport};
 
 /// Reads qrels: `qid 0 docid grade`, or the three columns of BEIR below their header `query-id
 /// corpus-id score`. Of two grades for the same pair the first is kept. `progress` receives the
 /// number of bytes of the file that have been read.
-pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Qrels> {
+pub fn read_qrels(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgressCallback<'_>,
+) -> FileReadResult<Qrels> {
     let (mut qrels, mut layout) = (Qrels::default(), None);
-    let mut reading = read_rows(name, bytes, progress, |_, row| {
+    let mut reading = read_rows_of_lines(name, bytes, progress, |_, row| {
         let columns: Vec<&str> = row.split_ascii_whitespace().collect();
         let (query, doc, grade) = match (&layout, &columns[..]) {
             (None, ["query-id", "corpus-id", "score"]) => {
@@ -89,10 +94,14 @@ impl Metadata {
 /// Reads a run: `qid Q0 docid rank score tag`; everything after the score is part of the tag. The
 /// file may start with `ir_metadata`. Of two lines for the same pair the first is kept. `progress`
 /// receives the number of bytes of the file that have been read.
-pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Run> {
+pub fn read_run(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgressCallback<'_>,
+) -> FileReadResult<Run> {
     let (mut run, mut seen) = (Run::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
-    let mut reading = read_rows(name, bytes, progress, |line, row| {
+    let mut reading = read_rows_of_lines(name, bytes, progress, |line, row| {
         if metadata.holds(line, row) {
             return Ok(RowWarnings::new());
         }
@@ -106,14 +115,14 @@ pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Rea
 /// Reads a run whose seventh column is the document's grade, as MatchZoo writes them, and returns
 /// the run and its relevance judgments. `progress` receives the number of bytes of the file that
 /// have been read.
-pub fn read_labelled_run(
+pub fn read_graded_run(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<(Run, Qrels, ReadReport), Error> {
+) -> Result<(Run, Qrels, FileReadReport), Error> {
     let (mut run, mut qrels, mut seen) = (Run::default(), Qrels::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
-    let mut reading = read_rows(name, bytes, progress, |line, text| {
+    let mut reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         if metadata.holds(line, text) {
             return Ok(RowWarnings::new());
         }
@@ -136,7 +145,7 @@ pub type ImportedScores = BTreeMap<String, BTreeMap<String, f64>>;
 /// Reads scores: `qid docid score`, with or without a header, or a run of six columns. The first
 /// invalid row is an error, since a pair whose row is left out would look unscored. `progress`
 /// receives the number of bytes of the file that have been read.
-pub fn read_scores(
+pub fn read_imported_scores(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
@@ -144,7 +153,7 @@ pub fn read_scores(
     let mut scores = ImportedScores::new();
     let mut metadata = Metadata::default();
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
-    while let Some(TextLine { number: line, text }) = lines.next_line()? {
+    while let Some(FileLine { number: line, text }) = lines.next_line()? {
         let take = |row: &str| match metadata.holds(line, row) {
             true => Ok(()),
             false => take_score(line, row, &mut scores),
@@ -161,7 +170,7 @@ pub fn read_scores(
 /// Ids that a file uses and the collection does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct UnknownIds {
+pub struct UnknownCollectionIds {
     /// The number of different unknown queries.
     pub n_queries: u64,
     /// The number of different unknown documents.
@@ -172,32 +181,32 @@ pub struct UnknownIds {
     pub docs: Vec<String>,
 }
 
-impl UnknownIds {
+impl UnknownCollectionIds {
     /// The number of ids of each kind that are kept as examples.
     pub const MAX_EXAMPLES: usize = 5;
 
     /// Returns the ids in relevance judgments that the collection does not have.
-    pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> UnknownIds {
+    pub fn find_in_qrels(qrels: &Qrels, collection: &Collection) -> UnknownCollectionIds {
         let queries = qrels.0.keys().map(String::as_str);
         let docs = qrels
             .0
             .values()
             .flat_map(|it| it.keys())
             .map(String::as_str);
-        UnknownIds::among(queries, docs, collection)
+        UnknownCollectionIds::among(queries, docs, collection)
     }
 
     /// Returns the ids in a run that the collection does not have.
-    pub fn in_run(run: &Run, collection: &Collection) -> UnknownIds {
+    pub fn find_in_run(run: &Run, collection: &Collection) -> UnknownCollectionIds {
         let queries = run.0.keys().map(String::as_str);
         let docs = run.0.values().flatten().map(|it| it.doc.as_str());
-        UnknownIds::among(queries, docs, collection)
+        UnknownCollectionIds::among(queries, docs, collection)
     }
 
     /// Returns the ids in splits that the collection does not have.
-    pub fn in_splits(splits: &QuerySplits, collection: &Collection) -> UnknownIds {
+    pub fn find_in_splits(splits: &QuerySplits, collection: &Collection) -> UnknownCollectionIds {
         let queries = splits.keys().map(String::as_str);
-        UnknownIds::among(queries, std::iter::empty(), collection)
+        UnknownCollectionIds::among(queries, std::iter::empty(), collection)
     }
 
     /// Returns whether no id is unknown.
@@ -209,7 +218,7 @@ impl UnknownIds {
         queries: impl Iterator<Item = &'a str>,
         docs: impl Iterator<Item = &'a str>,
         collection: &'a Collection,
-    ) -> UnknownIds {
+    ) -> UnknownCollectionIds {
         let missing_queries = missing(queries, collection.queries.iter().map(|it| it.id.as_str()));
         let missing_docs = missing(docs, collection.docs.iter().map(|it| it.id.as_str()));
         let first = |ids: &[&str]| {
@@ -218,7 +227,7 @@ impl UnknownIds {
                 .map(|it| it.to_string())
                 .collect()
         };
-        UnknownIds {
+        UnknownCollectionIds {
             n_queries: missing_queries.len() as u64,
             n_docs: missing_docs.len() as u64,
             queries: first(&missing_queries),
@@ -227,7 +236,7 @@ impl UnknownIds {
     }
 }
 
-impl fmt::Display for UnknownIds {
+impl fmt::Display for UnknownCollectionIds {
     /// Writes, for example, `not in the collection: 2 queries (q7, q9), 140 documents (d1, d2, d3,
     /// d4, d5, …)`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -294,10 +303,10 @@ impl<'a> RunRow<'a> {
         &self,
         line: u64,
         run: &mut Run,
-        seen: &mut BTreeMap<String, FirstOccurrences>,
+        seen: &mut BTreeMap<String, IdFirstOccurrences>,
     ) -> Result<(), String> {
-        check_id(self.query)?;
-        check_id(self.doc)?;
+        validate_record_id(self.query)?;
+        validate_record_id(self.doc)?;
         seen.entry(self.query.to_owned())
             .or_default()
             .insert(self.doc, line)
@@ -334,8 +343,8 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
         }
     };
     let score = finite(score)?;
-    check_id(query)?;
-    check_id(doc)?;
+    validate_record_id(query)?;
+    validate_record_id(doc)?;
     match scores
         .entry(query.to_owned())
         .or_default()
@@ -351,8 +360,8 @@ fn take_score(line: u64, row: &str, scores: &mut ImportedScores) -> Result<(), S
 }
 
 fn judge(qrels: &mut Qrels, query: &str, doc: &str, grade: i32) -> Result<(), String> {
-    check_id(query)?;
-    check_id(doc)?;
+    validate_record_id(query)?;
+    validate_record_id(doc)?;
     if let Some(before) = qrels.grade(query, doc) {
         return Err(format!(
             "document {} is already judged for query {}; the first grade ({before}) is kept",

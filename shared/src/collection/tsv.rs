@@ -6,19 +6,20 @@ mod tests;
 use std::io::Read;
 
 use super::lines::rows::{
-    FirstOccurrences, RowWarnings, check_doc, check_id, column_count_error, read_rows,
+    IdFirstOccurrences, RowWarnings, column_count_error, read_rows_of_lines, validate_record_id,
+    warn_about_document,
 };
 use super::{Document, QuerySplits};
-use crate::collection::{ByteProgress, ReadResult, ReadRows};
-use crate::error::{Error, ReadReport};
+use crate::collection::{ByteProgressCallback, FileReadResult, RowsReadResult};
+use crate::error::{Error, FileReadReport};
 
 /// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept with a
 /// warning. `progress` receives the number of bytes of the file that have been read.
-pub fn read_passages(
+pub fn read_msmarco_passages(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadRows<Document> {
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Document> {
     read_docs(name, bytes, progress, |_, row| {
         let (id, text) = row
             .split_once('\t')
@@ -30,11 +31,11 @@ pub fn read_passages(
 /// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the URL is
 /// ignored. Empty documents are kept with a warning. `progress` receives the number of bytes of the
 /// file that have been read.
-pub fn read_documents(
+pub fn read_msmarco_documents(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadRows<Document> {
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Document> {
     read_docs(name, bytes, progress, |_, row| {
         let columns: Vec<&str> = row.splitn(4, '\t').collect();
         match columns[..] {
@@ -49,11 +50,11 @@ pub fn read_documents(
 
 /// Reads plain text: every line that is not blank is a passage, with the line number as its id.
 /// `progress` receives the number of bytes of the file that have been read.
-pub fn read_plain_text(
+pub fn read_plain_text_passages(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadRows<Document> {
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Document> {
     read_docs(name, bytes, progress, |line, row| {
         Ok(doc(&line.to_string(), "", row))
     })
@@ -61,19 +62,19 @@ pub fn read_plain_text(
 
 /// Reads `qid<TAB>split`: `train`, `dev`, `test` or any other word. Of two rows for the same query
 /// the first is kept. `progress` receives the number of bytes of the file that have been read.
-pub fn read_splits(
+pub fn read_query_splits(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadResult<QuerySplits> {
-    let (mut splits, mut seen) = (QuerySplits::new(), FirstOccurrences::default());
-    let reading = read_rows(name, bytes, progress, |line, row| {
+    progress: ByteProgressCallback<'_>,
+) -> FileReadResult<QuerySplits> {
+    let (mut splits, mut seen) = (QuerySplits::new(), IdFirstOccurrences::default());
+    let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
         let mut words = row.split_ascii_whitespace();
         let (Some(query), Some(split), None) = (words.next(), words.next(), words.next()) else {
             return Err("a row is a query's id, a tab and the name of its split".to_owned());
         };
-        check_id(split)?;
-        seen.insert_checked(query, line)?;
+        validate_record_id(split)?;
+        seen.validate_and_insert_id(query, line)?;
         splits.insert(query.to_owned(), split.to_owned());
         Ok(RowWarnings::new())
     })?;
@@ -94,13 +95,13 @@ fn read_docs(
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
     mut columns: impl FnMut(u64, &str) -> Result<Document, String>,
-) -> Result<(Vec<Document>, ReadReport), Error> {
-    let (mut docs, mut seen) = (Vec::new(), FirstOccurrences::default());
-    let reading = read_rows(name, bytes, progress, |line, row| {
+) -> Result<(Vec<Document>, FileReadReport), Error> {
+    let (mut docs, mut seen) = (Vec::new(), IdFirstOccurrences::default());
+    let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
         let doc = columns(line, row)?;
         let mut warnings = RowWarnings::new();
-        check_doc(&doc.title, &doc.text, &mut warnings);
-        seen.insert_checked(&doc.id, line)?;
+        warn_about_document(&doc.title, &doc.text, &mut warnings);
+        seen.validate_and_insert_id(&doc.id, line)?;
         docs.push(doc);
         Ok(warnings)
     })?;

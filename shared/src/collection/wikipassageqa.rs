@@ -13,28 +13,29 @@ use std::io::Read;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::lines::rows::{
-    FirstOccurrences, RowWarnings, check_doc, check_id, check_query, read_rows,
+    IdFirstOccurrences, RowWarnings, read_rows_of_lines, validate_query_text, validate_record_id,
+    warn_about_document,
 };
-use super::lines::{DecompressedReader, FileSizeLimits};
+use super::lines::{FileSizeLimits, LimitedDecompressedReader};
 use super::{Document, Qrels, Query};
-use crate::collection::{ByteProgress, ReadRows};
-use crate::error::{Error, ReadReport};
+use crate::collection::{ByteProgressCallback, RowsReadResult};
+use crate::error::{Error, FileReadReport};
 
 /// Reads `document_passages.json`, with passages in the order of the file. An invalid id is an
 /// error for the whole file. `progress` receives the number of bytes of the file that have been
 /// read.
-pub fn read_passages(
+pub fn read_wikipassageqa_passages(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadRows<Document> {
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Document> {
     let mut articles = Articles {
         docs: Vec::new(),
-        seen: FirstOccurrences::default(),
-        reading: ReadReport::default(),
+        seen: IdFirstOccurrences::default(),
+        reading: FileReadReport::default(),
         name,
     };
-    let mut json = serde_json::Deserializer::from_reader(DecompressedReader::open(
+    let mut json = serde_json::Deserializer::from_reader(LimitedDecompressedReader::open(
         name,
         bytes,
         FileSizeLimits::FILES,
@@ -43,24 +44,24 @@ pub fn read_passages(
     let read = articles.deserialize(&mut json).and_then(|()| json.end());
     read.map_err(|error| {
         let expected = r#"expected {"article": {"passage": "text"}}"#;
-        Error::file(name, format!("{error}: {expected}"))
+        Error::unreadable_file(name, format!("{error}: {expected}"))
     })?;
     Ok((articles.docs, articles.reading))
 }
 
 /// Reads the questions of one split. `progress` receives the number of bytes of the file that have
 /// been read.
-pub fn read_questions(
+pub fn read_wikipassageqa_questions(
     name: &str,
     split: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Query>, Qrels, ReadReport), Error> {
+) -> Result<(Vec<Query>, Qrels, FileReadReport), Error> {
     const COLUMNS: [&str; 4] = ["QID", "Question", "DocumentID", "RelevantPassages"];
     let (mut queries, mut qrels, mut seen) =
-        (Vec::new(), Qrels::default(), FirstOccurrences::default());
+        (Vec::new(), Qrels::default(), IdFirstOccurrences::default());
     let mut places: Option<[usize; 4]> = None;
-    let mut reading = read_rows(name, bytes, progress, |line, row| {
+    let mut reading = read_rows_of_lines(name, bytes, progress, |line, row| {
         let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
         let Some(places) = places else {
             let place = |column: &str| cells.iter().position(|it| *it == column);
@@ -77,18 +78,18 @@ pub fn read_questions(
         };
         let (id, text, article) = (cell(0)?, cell(1)?, cell(2)?);
         let mut warnings = RowWarnings::new();
-        check_query(text, &mut warnings)?;
-        check_id(article)?;
+        validate_query_text(text, &mut warnings)?;
+        validate_record_id(article)?;
         let mut relevant = BTreeMap::new();
         for passage in cell(3)?
             .split(',')
             .map(str::trim)
             .filter(|it| !it.is_empty())
         {
-            check_id(passage)?;
+            validate_record_id(passage)?;
             relevant.insert(format!("{article}-{passage}"), 1);
         }
-        seen.insert_checked(id, line)?;
+        seen.validate_and_insert_id(id, line)?;
         queries.push(Query {
             id: id.to_owned(),
             text: text.to_owned(),
@@ -105,8 +106,8 @@ pub fn read_questions(
 
 struct Articles<'a> {
     docs: Vec<Document>,
-    seen: FirstOccurrences,
-    reading: ReadReport,
+    seen: IdFirstOccurrences,
+    reading: FileReadReport,
     name: &'a str,
 }
 
@@ -168,9 +169,10 @@ impl<'de> Visitor<'de> for Passages<'_, '_> {
             let id = format!("{}-{passage}", self.article);
             // The file has no lines to report, so the index of the passage is used instead.
             let place = docs.len() as u64 + 1;
-            seen.insert_checked(&id, place).map_err(A::Error::custom)?;
+            seen.validate_and_insert_id(&id, place)
+                .map_err(A::Error::custom)?;
             let mut warnings = RowWarnings::new();
-            check_doc("", &text, &mut warnings);
+            warn_about_document("", &text, &mut warnings);
             if !warnings.is_empty() {
                 reading.warn_row(name, place, warnings.join("; "));
             }
@@ -193,7 +195,8 @@ mod tests {
     #[test]
     fn passages_are_named_by_article_and_number() {
         let file = r#"{"10": {"0": "The \u00e9tude.", "1": ""}, "2": {"0": "A fugue."}}"#;
-        let (docs, reading) = read_passages("p.json", file.as_bytes(), &mut |_| ()).unwrap();
+        let (docs, reading) =
+            read_wikipassageqa_passages("p.json", file.as_bytes(), &mut |_| ()).unwrap();
         let named: Vec<_> = docs
             .iter()
             .map(|it| (it.id.as_str(), it.text.as_str()))
@@ -210,7 +213,7 @@ mod tests {
             (r#"{"1": {"0": "a"}"#, "EOF"),
             (r#"{"1 2": {"0": "a"}}"#, "whitespace"),
         ] {
-            let error = read_passages("p.json", file.as_bytes(), &mut |_| ())
+            let error = read_wikipassageqa_passages("p.json", file.as_bytes(), &mut |_| ())
                 .unwrap_err()
                 .to_string();
             assert!(error.contains(said) && error.contains("p.json"), "{error}");
@@ -225,13 +228,14 @@ mod tests {
                     8\tshort\n\
                     3086\tagain?\t1\tx\t2\n";
         let (queries, qrels, reading) =
-            read_questions("dev.tsv", "dev", file.as_bytes(), &mut |_| ()).unwrap();
+            read_wikipassageqa_questions("dev.tsv", "dev", file.as_bytes(), &mut |_| ()).unwrap();
         assert_eq!(queries.len(), 1);
         assert_eq!(queries[0].group.as_deref(), Some("672"));
         assert_eq!(queries[0].split.as_deref(), Some("dev"));
         assert_eq!(qrels.grade("3086", "672-11"), Some(1));
         assert_eq!((reading.n_rows, reading.n_refused), (1, 3));
-        let other = read_questions("x.tsv", "x", "a\tb\n".as_bytes(), &mut |_| ()).unwrap();
+        let other =
+            read_wikipassageqa_questions("x.tsv", "x", "a\tb\n".as_bytes(), &mut |_| ()).unwrap();
         assert!(other.2.refused[0].to_string().contains("QID"));
     }
 }

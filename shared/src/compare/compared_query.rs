@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::input::ComparisonInput;
-use super::query_list::{QueryRow, query_row};
-use super::query_metrics::{QueryMetrics, ResolvedComparisonOptions};
-use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, top_fractions};
+use super::input::RankerComparisonInput;
+use super::query_list::{QueryWithMetrics, query_with_metrics};
+use super::query_metrics::{PairedQueryMetrics, ResolvedRankerComparisonOptions};
+use super::{ComparedQueryCounts, ComparedQuerySubset, RankerComparisonOptions, top_fractions};
 use crate::collection::Query;
 use crate::error::Error;
 use crate::study::instance_details::{HighlightedText, QueryTermInfo, TermHighlight};
-use crate::study::top_documents::truncate_text;
+use crate::study::top_documents::truncate_text_for_list;
 use crate::text::Analyzer;
 
 /// The maximum number of examples where the second ranker wins, and where the first does.
@@ -23,7 +23,7 @@ pub const MAX_EXAMPLES: usize = 3;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ComparedQuery {
     /// The query with its metrics.
-    pub metrics: QueryRow,
+    pub metrics: QueryWithMetrics,
     /// The query as written, with its query terms highlighted.
     pub query: HighlightedText,
     /// The highlighted tokens: those of the query that are not stop words.
@@ -51,14 +51,15 @@ pub struct ComparedDocument {
 }
 
 /// Returns queries where one ranker wins and the other loses, the largest differences first.
-pub(super) fn example_queries(
-    source: &ComparisonInput<'_>,
-    asked: &ResolvedComparisonOptions,
-    rows: &[QueryMetrics],
+pub(super) fn queries_with_largest_differences(
+    source: &RankerComparisonInput<'_>,
+    asked: &ResolvedRankerComparisonOptions,
+    rows: &[PairedQueryMetrics],
 ) -> Vec<ComparedQuery> {
     let apart = |sign: f64| {
-        let lead = |it: &&QueryMetrics| it.rr_difference().map_or(0.0, |it| it * sign);
-        let mut found: Vec<&QueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
+        let lead =
+            |it: &&PairedQueryMetrics| it.reciprocal_rank_difference().map_or(0.0, |it| it * sign);
+        let mut found: Vec<&PairedQueryMetrics> = rows.iter().filter(|it| lead(it) > 0.0).collect();
         // The sort is stable, so that equal differences keep the order of the queries.
         found.sort_by(|a, b| lead(b).total_cmp(&lead(a)));
         found.truncate(MAX_EXAMPLES);
@@ -69,36 +70,38 @@ pub(super) fn example_queries(
 }
 
 /// Returns the query with an id.
-pub fn compare_query(
-    source: &ComparisonInput<'_>,
-    asking: &ComparisonOptions,
+pub fn compare_rankers_on_query(
+    source: &RankerComparisonInput<'_>,
+    asking: &RankerComparisonOptions,
     query: &str,
 ) -> Result<ComparedQuery, Error> {
-    let unknown = || Error::not_found("query ranked by both rankers", query);
+    let unknown = || Error::name_not_found("query ranked by both rankers", query);
     let wanted = source.queries.iter().position(|it| it.id == query);
     let wanted = wanted.ok_or_else(unknown)?;
-    let asked = ResolvedComparisonOptions {
-        counted: ComparisonSubset::All,
+    let asked = ResolvedRankerComparisonOptions {
+        counted: ComparedQuerySubset::All,
         ..source.resolve_options(asking)?
     };
-    let values = source.metrics_of_query(&asked, wanted, &mut ComparedQueryCounts::default());
+    let values =
+        source.metrics_of_query_if_included(&asked, wanted, &mut ComparedQueryCounts::default());
     Ok(sample(source, &asked, &values.ok_or_else(unknown)?))
 }
 
 fn sample(
-    source: &ComparisonInput<'_>,
-    asked: &ResolvedComparisonOptions,
-    values: &QueryMetrics,
+    source: &RankerComparisonInput<'_>,
+    asked: &ResolvedRankerComparisonOptions,
+    values: &PairedQueryMetrics,
 ) -> ComparedQuery {
     let query = source.queries[values.query_no as usize];
     let terms = terms(&asked.analyzer, query);
-    let wanted: BTreeSet<String> = top_fractions::query_tokens(&asked.analyzer, &query.text);
+    let wanted: BTreeSet<String> =
+        top_fractions::distinct_query_tokens(&asked.analyzer, &query.text);
     let grades = source.qrels.0.get(&query.id);
     let top = |doc: &str| {
         let grade = grades.and_then(|it| it.get(doc).copied());
         let body = source.docs.get(doc).filter(|_| !source.has_withheld_texts);
-        let body = body.map(|it| it.body());
-        let shown = body.as_deref().map(truncate_text);
+        let body = body.map(|it| it.text_with_title());
+        let shown = body.as_deref().map(truncate_text_for_list);
         ComparedDocument {
             doc_id: doc.to_owned(),
             grade,
@@ -107,7 +110,7 @@ fn sample(
             text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
         }
     };
-    let lists = source.ranked_lists(query).unwrap_or_default();
+    let lists = source.ranked_doc_ids(query).unwrap_or_default();
     let firsts = lists.map(|it| top(it.first().copied().unwrap_or_default()));
     let others = grades.into_iter().flatten().filter(|(doc, grade)| {
         let shown = firsts.iter().any(|it| it.doc_id == **doc);
@@ -115,8 +118,13 @@ fn sample(
     });
     let relevant = others.min_by_key(|it| Reverse(*it.1)).map(|it| top(it.0));
     ComparedQuery {
-        metrics: query_row(query, values),
-        query: marked(&asked.analyzer, &terms, &wanted, truncate_text(&query.text)),
+        metrics: query_with_metrics(query, values),
+        query: marked(
+            &asked.analyzer,
+            &terms,
+            &wanted,
+            truncate_text_for_list(&query.text),
+        ),
         top_docs: firsts,
         relevant,
         terms,
@@ -127,7 +135,7 @@ fn sample(
 /// replaces their rank by document frequency, which is not known here.
 fn terms(analyzer: &Analyzer, query: &Query) -> Vec<QueryTermInfo> {
     let mut terms: Vec<QueryTermInfo> = Vec::new();
-    for (term, span) in analyzer.terms(truncate_text(&query.text)) {
+    for (term, span) in analyzer.terms_with_positions(truncate_text_for_list(&query.text)) {
         match terms.iter_mut().find(|it| it.term == term) {
             Some(it) => it.count += 1,
             None => terms.push(QueryTermInfo {
@@ -149,7 +157,7 @@ fn marked(
     wanted: &BTreeSet<String>,
     text: &str,
 ) -> HighlightedText {
-    let found = analyzer.terms(text).into_iter();
+    let found = analyzer.terms_with_positions(text).into_iter();
     let marks = found.filter_map(|(term, span)| {
         wanted.get(&term)?;
         let place = terms.iter().position(|it| it.term == term)?;

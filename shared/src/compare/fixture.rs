@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::{
-    ComparisonInput, ComparisonOptions, RankerComparison, compare_rankers, describe_run, run_option,
+    RankerComparison, RankerComparisonInput, RankerComparisonOptions, compare_rankers,
+    ranker_info_of_run, selectable_ranker_from_run,
 };
 use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry};
 use crate::text::Tokenizer;
@@ -59,7 +60,7 @@ const SECOND: [List; 4] = [
     ("q5", &["d10"]),
 ];
 
-pub(crate) fn collection() -> Collection {
+pub(crate) fn comparison_fixture_collection() -> Collection {
     let queries = QUERIES.map(|[id, text, split]| Query {
         id: id.to_owned(),
         text: text.to_owned(),
@@ -85,7 +86,7 @@ pub(crate) fn collection() -> Collection {
 }
 
 /// Creates a run with scores that decrease from 100.
-pub(crate) fn run(lists: &[(&str, &[&str])]) -> Run {
+pub(crate) fn run_from_ranked_lists(lists: &[(&str, &[&str])]) -> Run {
     let rows = |docs: &[&str]| {
         let docs = docs.iter().zip(1_i32..);
         let ranked = docs.map(|(doc, rank)| RunEntry {
@@ -102,17 +103,26 @@ pub(crate) fn run(lists: &[(&str, &[&str])]) -> Run {
 }
 
 /// Creates an input from the two runs over a collection, with user-defined names.
-pub(crate) fn source(collection: &Collection) -> ComparisonInput<'_> {
-    source_of(collection, [run(&FIRST), run(&SECOND)])
+pub(crate) fn fixture_comparison_input(collection: &Collection) -> RankerComparisonInput<'_> {
+    comparison_input_from_runs(
+        collection,
+        [
+            run_from_ranked_lists(&FIRST),
+            run_from_ranked_lists(&SECOND),
+        ],
+    )
 }
 
-pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonInput<'_> {
+pub(crate) fn comparison_input_from_runs(
+    collection: &Collection,
+    runs: [Run; 2],
+) -> RankerComparisonInput<'_> {
     let names = ["runs/BM25.run.gz", "<i>|second.run"];
-    let about = [0, 1].map(|it| describe_run(names[it], &runs[it]));
-    ComparisonInput {
+    let about = [0, 1].map(|it| ranker_info_of_run(names[it], &runs[it]));
+    RankerComparisonInput {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),
-        content_hash: collection.hash(),
+        content_hash: collection.content_hash(),
         queries: collection.queries.iter().collect(),
         docs: collection
             .docs
@@ -122,8 +132,8 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
         qrels: Cow::Borrowed(&collection.qrels),
         rankers: about,
         choices: vec![
-            run_option(names[0], &runs[0]),
-            run_option(names[1], &runs[1]),
+            selectable_ranker_from_run(names[0], &runs[0]),
+            selectable_ranker_from_run(names[1], &runs[1]),
         ],
         runs: runs.map(Cow::Owned),
         tokenizer: Tokenizer::default(),
@@ -133,7 +143,11 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> ComparisonIn
 }
 
 /// Compares the runs with default options.
-pub(crate) fn found() -> RankerComparison {
-    let collection = collection();
-    compare_rankers(&source(&collection), &ComparisonOptions::default()).unwrap()
+pub(crate) fn compare_fixture_runs() -> RankerComparison {
+    let collection = comparison_fixture_collection();
+    compare_rankers(
+        &fixture_comparison_input(&collection),
+        &RankerComparisonOptions::default(),
+    )
+    .unwrap()
 }

@@ -14,17 +14,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::paired_means::PairedMeans;
-use super::query_groups::FqtBucket;
-use super::query_metrics::QueryMetrics;
-use crate::stats::correlation::pearson;
-use crate::stats::{Estimate, MIN_BOOTSTRAP_UNITS};
+use super::paired_means::PairedMetricMeans;
+use super::query_groups::QueryTokenFractionBucket;
+use super::query_metrics::PairedQueryMetrics;
+use crate::stats::correlation::pearson_correlation;
+use crate::stats::{EstimateWithInterval, MIN_BOOTSTRAP_UNITS};
 
 /// One of the four hypotheses of Padigela, Zamani and Croft (2019).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Hypothesis {
+pub enum PadigelaHypothesis {
     /// H1: the first ranker is more biased towards query terms.
     QueryTermBias,
     /// H2: the bias towards query terms hurts the first ranker.
@@ -35,24 +35,24 @@ pub enum Hypothesis {
     LongerQueries,
 }
 
-impl Hypothesis {
+impl PadigelaHypothesis {
     /// Returns the name in the paper, `H1` to `H4`.
-    pub fn name(self) -> &'static str {
+    pub fn name_in_paper(self) -> &'static str {
         match self {
-            Hypothesis::QueryTermBias => "H1",
-            Hypothesis::QueryTermBiasHurts => "H2",
-            Hypothesis::MoreNovelTerms => "H3",
-            Hypothesis::LongerQueries => "H4",
+            PadigelaHypothesis::QueryTermBias => "H1",
+            PadigelaHypothesis::QueryTermBiasHurts => "H2",
+            PadigelaHypothesis::MoreNovelTerms => "H3",
+            PadigelaHypothesis::LongerQueries => "H4",
         }
     }
 
     /// Returns the sign of the number that supports it.
-    pub fn sign(self) -> f64 {
+    pub fn supporting_sign(self) -> f64 {
         match self {
-            Hypothesis::QueryTermBias | Hypothesis::MoreNovelTerms | Hypothesis::LongerQueries => {
-                1.0
-            }
-            Hypothesis::QueryTermBiasHurts => -1.0,
+            PadigelaHypothesis::QueryTermBias
+            | PadigelaHypothesis::MoreNovelTerms
+            | PadigelaHypothesis::LongerQueries => 1.0,
+            PadigelaHypothesis::QueryTermBiasHurts => -1.0,
         }
     }
 }
@@ -75,9 +75,9 @@ pub enum HypothesisOutcome {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HypothesisResult {
     /// The hypothesis.
-    pub hypothesis: Hypothesis,
+    pub hypothesis: PadigelaHypothesis,
     /// The number that decides, from −1 to 1; `None` if it is not defined.
-    pub measured: Option<Estimate>,
+    pub measured: Option<EstimateWithInterval>,
     /// The number of queries behind it.
     pub n_queries: u64,
     /// The outcome.
@@ -85,10 +85,14 @@ pub struct HypothesisResult {
 }
 
 impl HypothesisResult {
-    fn new(hypothesis: Hypothesis, measured: Option<Estimate>, n_queries: u64) -> HypothesisResult {
+    fn new(
+        hypothesis: PadigelaHypothesis,
+        measured: Option<EstimateWithInterval>,
+        n_queries: u64,
+    ) -> HypothesisResult {
         let standing = match measured {
             Some(it) if n_queries >= MIN_BOOTSTRAP_UNITS => {
-                let bounds = it.interval.map(|it| it * hypothesis.sign());
+                let bounds = it.interval.map(|it| it * hypothesis.supporting_sign());
                 match bounds[0].min(bounds[1]) > 0.0 {
                     true => HypothesisOutcome::Supported,
                     false => HypothesisOutcome::NotSupported,
@@ -108,34 +112,41 @@ impl HypothesisResult {
 }
 
 /// Tests all four hypotheses, from the values of queries and the comparisons of FQT and FNT.
-pub(super) fn test_hypotheses(
-    rows: &[QueryMetrics],
-    [fqt, fnt]: [&PairedMeans; 2],
+pub(super) fn evaluate_hypotheses(
+    rows: &[PairedQueryMetrics],
+    [fqt, fnt]: [&PairedMetricMeans; 2],
 ) -> Vec<HypothesisResult> {
     let correlated = |hypothesis, points: Vec<[f64; 2]>| {
         let n = points.len() as u64;
-        HypothesisResult::new(hypothesis, pearson(&points).map(|it| it.r), n)
+        HypothesisResult::new(hypothesis, pearson_correlation(&points).map(|it| it.r), n)
     };
     let own = rows.iter().filter_map(|it| Some([it.fqt[0]?, it.rr?[0]]));
     let longer = rows
         .iter()
-        .filter_map(|it| Some([f64::from(it.n_tokens), it.rr_difference()?]));
-    let negated = fnt.difference.map(|it| Estimate {
+        .filter_map(|it| Some([f64::from(it.n_tokens), it.reciprocal_rank_difference()?]));
+    let negated = fnt.difference.map(|it| EstimateWithInterval {
         value: -it.value,
         interval: [-it.interval[1], -it.interval[0]],
     });
     vec![
-        HypothesisResult::new(Hypothesis::QueryTermBias, fqt.difference, fqt.n_queries),
-        correlated(Hypothesis::QueryTermBiasHurts, own.collect()),
-        HypothesisResult::new(Hypothesis::MoreNovelTerms, negated, fnt.n_queries),
-        correlated(Hypothesis::LongerQueries, longer.collect()),
+        HypothesisResult::new(
+            PadigelaHypothesis::QueryTermBias,
+            fqt.difference,
+            fqt.n_queries,
+        ),
+        correlated(PadigelaHypothesis::QueryTermBiasHurts, own.collect()),
+        HypothesisResult::new(PadigelaHypothesis::MoreNovelTerms, negated, fnt.n_queries),
+        correlated(PadigelaHypothesis::LongerQueries, longer.collect()),
     ]
 }
 
 /// Returns the relative decrease of a ranker's (0 or 1) mean RR from the lowest nonempty bucket to
 /// the highest; negative if it rises. `None` with fewer than two buckets or if the first mean is
 /// 0.
-pub fn relative_mrr_drop(buckets: &[FqtBucket], side: usize) -> Option<f64> {
+pub fn relative_mrr_drop_across_buckets(
+    buckets: &[QueryTokenFractionBucket],
+    side: usize,
+) -> Option<f64> {
     let mut means = buckets.iter().filter_map(|it| it.rankers[side].mrr);
     let first = means.next()?.value;
     let last = means.next_back()?.value;

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{ComparisonOptions, RankerOption, RankerRef};
+use super::{RankerComparisonOptions, RankerRef, SelectableRanker};
 use crate::collection::{Collection, Document, Qrels, Query, Run, RunEntry, encode_hex};
 use crate::error::{Error, InvalidField};
 use crate::probe::StudyDocNo;
-use crate::score::{RankerInfo, RankerKind, Scores};
+use crate::score::{RankerInfo, RankerKind, RankerPairScores};
 use crate::study::Study;
 use crate::text::Tokenizer;
 
 /// Two rankers over one collection.
-pub struct ComparisonInput<'a> {
+pub struct RankerComparisonInput<'a> {
     /// The name of the study or of the collection.
     pub name: String,
     /// The title, as shown to readers.
@@ -32,7 +32,7 @@ pub struct ComparisonInput<'a> {
     /// The first and the second ranker.
     pub rankers: [RankerInfo; 2],
     /// The rankers that can be compared.
-    pub choices: Vec<RankerOption>,
+    pub choices: Vec<SelectableRanker>,
     /// The tokenizer.
     pub tokenizer: Tokenizer,
     /// Whether the texts of the documents are withheld.
@@ -42,19 +42,19 @@ pub struct ComparisonInput<'a> {
     pub n_unscored: [u64; 2],
 }
 
-impl<'a> ComparisonInput<'a> {
+impl<'a> RankerComparisonInput<'a> {
     /// Creates the input from two runs over a collection, each with its description.
     pub fn from_runs(
         name: &str,
         collection: &'a Collection,
         lists: [(RankerInfo, &'a Run); 2],
-    ) -> ComparisonInput<'a> {
+    ) -> RankerComparisonInput<'a> {
         let docs = collection.docs.iter();
         let [first, second] = lists;
-        ComparisonInput {
+        RankerComparisonInput {
             name: name.to_owned(),
             title: name.to_owned(),
-            content_hash: collection.hash(),
+            content_hash: collection.content_hash(),
             queries: collection.queries.iter().collect(),
             docs: docs.map(|it| (it.id.as_str(), it)).collect(),
             qrels: Cow::Borrowed(&collection.qrels),
@@ -69,7 +69,7 @@ impl<'a> ComparisonInput<'a> {
 }
 
 /// Describes a run: its file, its size, and a hash of its lines.
-pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
+pub fn ranker_info_of_run(file: &str, run: &Run) -> RankerInfo {
     let mut hasher = Sha256::new();
     for (query, rows) in &run.0 {
         hasher.update(format!("{query}\n"));
@@ -77,7 +77,7 @@ pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
             hasher.update(format!("\t{}\t{:e}\n", row.doc, row.score));
         }
     }
-    let RankerOption { label, detail, .. } = run_option(file, run);
+    let SelectableRanker { label, detail, .. } = selectable_ranker_from_run(file, run);
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     RankerInfo {
         spec: format!("run:{name}"),
@@ -90,12 +90,12 @@ pub fn describe_run(file: &str, run: &Run) -> RankerInfo {
 }
 
 /// Returns a run as an option, by the name of its file.
-pub fn run_option(file: &str, run: &Run) -> RankerOption {
+pub fn selectable_ranker_from_run(file: &str, run: &Run) -> SelectableRanker {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let packed = [".gz", ".zst"].iter().find_map(|it| name.strip_suffix(it));
     let label = packed.unwrap_or(name);
     let label = label.strip_suffix(".run").unwrap_or(label);
-    RankerOption {
+    SelectableRanker {
         ranker: RankerRef::Run(file.to_owned()),
         label: label.to_owned(),
         detail: format!("run of {} queries", run.0.len()),
@@ -104,9 +104,9 @@ pub fn run_option(file: &str, run: &Run) -> RankerOption {
 
 impl Study {
     /// Returns the rankers of the study as options.
-    pub fn ranker_options(&self) -> Vec<RankerOption> {
+    pub fn selectable_rankers(&self) -> Vec<SelectableRanker> {
         let rankers = self.scores.iter().zip(self.ranker_slugs());
-        let choice = rankers.map(|(it, slug)| RankerOption {
+        let choice = rankers.map(|(it, slug)| SelectableRanker {
             ranker: RankerRef::Ranker(slug),
             label: it.ranker.label.clone(),
             detail: it.ranker.detail.clone(),
@@ -114,15 +114,15 @@ impl Study {
         choice.collect()
     }
 
-    pub(super) fn comparison_input(
+    pub(super) fn ranker_comparison_input(
         &self,
-        asking: &ComparisonOptions,
-    ) -> Result<ComparisonInput<'_>, Error> {
+        asking: &RankerComparisonOptions,
+    ) -> Result<RankerComparisonInput<'_>, Error> {
         let n = self.scores.len();
         if n < 2 {
             let reason = format!("comparing needs two rankers, but this study has {n}");
-            return Err(Error::unsupported(
-                InvalidField::with_display("study", &self.definition.name),
+            return Err(Error::unsupported_value(
+                InvalidField::with_display_name("study", &self.definition.name),
                 reason,
             ));
         }
@@ -131,7 +131,7 @@ impl Study {
             RankerRef::Run(_) => {
                 let reason = "a run can only be compared with another run, in the Workbench or \
                      with `axioscope compare --collection`; choose two rankers of the study";
-                Err(Error::unsupported("pair", reason))
+                Err(Error::unsupported_value("pair", reason))
             }
         };
         let [first, second] = &asking.rankers;
@@ -139,16 +139,16 @@ impl Study {
         // Queries and documents added for transfer sets are in no pool.
         let n_queries = self.queries.len() - self.addition_counts.n_queries as usize;
         let plain = Tokenizer::WITHOUT_VOCABULARY.contains(&self.definition.analyzer.tokenizer);
-        Ok(ComparisonInput {
+        Ok(RankerComparisonInput {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             content_hash: self.instances_hash.clone(),
             queries: self.queries.iter().take(n_queries).collect(),
             docs: self.docs.iter().map(|it| (it.id.as_str(), it)).collect(),
             qrels: Cow::Borrowed(&self.qrels),
-            runs: both.map(|it| Cow::Owned(self.pools_as_run(it))),
+            runs: both.map(|it| Cow::Owned(self.scored_pools_as_run(it))),
             rankers: both.map(|it| it.ranker.clone()),
-            choices: self.ranker_options(),
+            choices: self.selectable_rankers(),
             tokenizer: match plain {
                 true => self.definition.analyzer.tokenizer.clone(),
                 false => Tokenizer::default(),
@@ -159,11 +159,11 @@ impl Study {
     }
 
     /// Returns the number of pooled documents without a score.
-    fn n_unscored(&self, scores: &Scores) -> u64 {
+    fn n_unscored(&self, scores: &RankerPairScores) -> u64 {
         let pairs = self.pools.iter().enumerate();
         let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
         let scored = |(query, text): &(usize, StudyDocNo)| {
-            let place = self.pairs.position(*query, *text);
+            let place = self.pairs.position_of_pair(*query, *text);
             place.is_some_and(|it| scores.get(it).is_some())
         };
         pairs.filter(|it| !scored(it)).count() as u64
@@ -171,14 +171,14 @@ impl Study {
 
     /// Returns the pool of each query with the scores of a ranker; documents without a score are
     /// left out.
-    pub fn pools_as_run(&self, scores: &Scores) -> Run {
+    pub fn scored_pools_as_run(&self, scores: &RankerPairScores) -> Run {
         let mut run = Run::default();
         for (query, pool) in self.pools.iter().enumerate() {
             let ranked = pool.iter().filter_map(|&text| {
                 Some(RunEntry {
                     doc: self.study_doc_id(text),
                     rank: 0,
-                    score: scores.get(self.pairs.position(query, text)?)?,
+                    score: scores.get(self.pairs.position_of_pair(query, text)?)?,
                 })
             });
             run.0

@@ -2,61 +2,63 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::query_metrics::QueryMetrics;
-use crate::stats::{Estimate, bootstrap, permutation, t_test};
+use super::query_metrics::PairedQueryMetrics;
+use crate::stats::{EstimateWithInterval, bootstrap, permutation, t_test};
 
 /// The means of a metric of two rankers over the same queries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PairedMeans {
+pub struct PairedMetricMeans {
     /// The number of queries for which both rankers have a value.
     pub n_queries: u64,
     /// The mean of each ranker; `None` without a query.
-    pub means: [Option<Estimate>; 2],
+    pub means: [Option<EstimateWithInterval>; 2],
     /// The mean of the first minus that of the second, −1 to 1.
-    pub difference: Option<Estimate>,
+    pub difference: Option<EstimateWithInterval>,
     /// The numbers of queries in which the first is higher and in which the second is; the others
     /// are equal.
     pub n_higher: [u64; 2],
     /// The two-sided p-value of Student's paired t test, which the paper calls a signed t test;
     /// `None` if nothing differs.
     pub p_student: Option<f64>,
-    /// The two-sided p-value of the paired permutation test: [`permutation::p_value_of_mean`].
+    /// The two-sided p-value of the paired permutation test:
+    /// [`permutation::permutation_p_value_of_mean`].
     pub p_permutation: Option<f64>,
 }
 
-impl PairedMeans {
+impl PairedMetricMeans {
     /// Returns the share of queries in which a ranker, 0 or 1, is higher; `None` without a query.
-    pub fn share_higher(&self, side: usize) -> Option<f64> {
+    pub fn win_rate(&self, side: usize) -> Option<f64> {
         (self.n_queries > 0).then(|| self.n_higher[side] as f64 / self.n_queries as f64)
     }
 }
 
 /// Computes the means over the queries that have a pair of values from 0 to 1.
-pub(super) fn paired_means(
-    rows: &[QueryMetrics],
-    pair: impl Fn(&QueryMetrics) -> Option<[f64; 2]>,
-) -> PairedMeans {
+pub(super) fn compute_paired_means(
+    rows: &[PairedQueryMetrics],
+    pair: impl Fn(&PairedQueryMetrics) -> Option<[f64; 2]>,
+) -> PairedMetricMeans {
     let pairs: Vec<[f64; 2]> = rows.iter().filter_map(pair).collect();
     let side = |of: usize| pairs.iter().map(|it| it[of]).collect::<Vec<f64>>();
     let differences: Vec<f64> = pairs.iter().map(|it| it[0] - it[1]).collect();
     let higher = |sign: f64| differences.iter().filter(|it| **it * sign > 0.0).count() as u64;
-    PairedMeans {
+    PairedMetricMeans {
         n_queries: pairs.len() as u64,
         means: [0, 1].map(|it| bootstrap::bootstrap_mean(&side(it))),
-        difference: mean_difference(&differences),
+        difference: mean_difference_with_interval(&differences),
         n_higher: [higher(1.0), higher(-1.0)],
         p_student: t_test::one_sample_t_test(&differences).map(|it| it.p),
-        p_permutation: (!pairs.is_empty()).then(|| permutation::p_value_of_mean(&differences)),
+        p_permutation: (!pairs.is_empty())
+            .then(|| permutation::permutation_p_value_of_mean(&differences)),
     }
 }
 
 /// Returns the mean of differences from −1 to 1 with its interval, which is the whole range for a
 /// single query.
-pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
+pub(super) fn mean_difference_with_interval(differences: &[f64]) -> Option<EstimateWithInterval> {
     let mean = bootstrap::bootstrap_mean(differences)?;
     Some(match differences.len() {
-        1 => Estimate {
+        1 => EstimateWithInterval {
             interval: [-1.0, 1.0],
             ..mean
         },
@@ -67,7 +69,7 @@ pub(super) fn mean_difference(differences: &[f64]) -> Option<Estimate> {
 /// ΔRR, the RR@10 of the second ranker minus that of the first, query by query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RrChanges {
+pub struct ReciprocalRankChanges {
     /// The number of queries on which the second ranker is better.
     pub n_better: u64,
     /// The number of queries on which the first is better.
@@ -83,14 +85,16 @@ pub struct RrChanges {
 }
 
 /// Computes the changes over the queries with a relevant document.
-pub(super) fn rr_changes(rows: &[QueryMetrics]) -> RrChanges {
+pub(super) fn compute_reciprocal_rank_changes(
+    rows: &[PairedQueryMetrics],
+) -> ReciprocalRankChanges {
     let mut series: Vec<f64> = rows
         .iter()
-        .filter_map(QueryMetrics::rr_difference)
+        .filter_map(PairedQueryMetrics::reciprocal_rank_difference)
         .collect();
     series.sort_unstable_by(|a, b| b.total_cmp(a));
     let count = |is: &dyn Fn(f64) -> bool| series.iter().filter(|it| is(**it)).count() as u64;
-    RrChanges {
+    ReciprocalRankChanges {
         n_better: count(&|it| it > 0.0),
         n_worse: count(&|it| it < 0.0),
         n_equal: count(&|it| it == 0.0),

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_DEPTH;
-use super::paired_means::mean_difference;
-use super::query_metrics::QueryMetrics;
+use super::paired_means::mean_difference_with_interval;
+use super::query_metrics::PairedQueryMetrics;
 use super::question_class::QuestionClass;
-use crate::stats::correlation::{RegressionLine, least_squares};
-use crate::stats::{Estimate, bootstrap};
+use crate::stats::correlation::{RegressionLine, fit_least_squares_line};
+use crate::stats::{EstimateWithInterval, bootstrap};
 
 /// The lower edges of the FQT buckets and the upper edge of the last one (Padigela, Zamani and
 /// Croft 2019, table 2).
@@ -29,13 +29,13 @@ pub struct RankerMrr {
     /// Queries.
     pub n_queries: u64,
     /// Mean RR@10; `None` without a query.
-    pub mrr: Option<Estimate>,
+    pub mrr: Option<EstimateWithInterval>,
 }
 
 /// Queries by FQT. A bucket includes its lower edge but not its upper one; the last includes both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct FqtBucket {
+pub struct QueryTokenFractionBucket {
     /// The lower and the upper edge.
     pub edges: [f64; 2],
     /// Mean RR@10 of each ranker, with queries grouped by its own FQT.
@@ -49,9 +49,9 @@ pub struct MrrComparison {
     /// Queries with a relevant document.
     pub n_queries: u64,
     /// Mean RR@10 of each ranker.
-    pub mrr: [Option<Estimate>; 2],
+    pub mrr: [Option<EstimateWithInterval>; 2],
     /// The mean of the second ranker minus that of the first.
-    pub mrr_difference: Option<Estimate>,
+    pub mrr_difference: Option<EstimateWithInterval>,
 }
 
 /// Queries with the same number of tokens.
@@ -78,7 +78,7 @@ pub struct QuestionClassGroup {
 /// Queries that begin with the same two tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct BigramGroup {
+pub struct OpeningBigramGroup {
     /// The tokens in lowercase, separated by a space.
     pub bigram: String,
     /// The results on these queries.
@@ -88,11 +88,11 @@ pub struct BigramGroup {
 /// MUR, the matches up to a result: `MUR(i, q) = |top-i(first) ∩ top-i(second)|`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TopOverlap {
+pub struct TopDocumentOverlap {
     /// The number of queries.
     pub n_queries: u64,
     /// For i from 1 to [`MAX_DEPTH`] the mean overlap over queries, from 0 to i.
-    pub means: Vec<Estimate>,
+    pub means: Vec<EstimateWithInterval>,
     /// For each i the number of queries without a common document.
     pub n_disjoint: Vec<u64>,
     /// The least-squares line through the means; the paper's rises by .33 from −.21.
@@ -100,7 +100,7 @@ pub struct TopOverlap {
 }
 
 /// Returns the bucket of an FQT value.
-pub fn bucket_of(fqt: f64) -> usize {
+pub fn query_token_fraction_bucket_index(fqt: f64) -> usize {
     FQT_EDGES[1..FQT_EDGES.len() - 1]
         .iter()
         .filter(|edge| fqt >= **edge)
@@ -108,7 +108,7 @@ pub fn bucket_of(fqt: f64) -> usize {
 }
 
 /// Returns the length group of a query: its number of tokens, or [`MAX_QUERY_LENGTH`] + 1.
-pub fn length_group(n_tokens: u32) -> u32 {
+pub fn capped_query_length(n_tokens: u32) -> u32 {
     n_tokens.min(MAX_QUERY_LENGTH + 1)
 }
 
@@ -120,16 +120,18 @@ fn side(rr: &[f64]) -> RankerMrr {
 }
 
 /// Returns all buckets, including empty ones.
-pub(crate) fn group_by_fqt(rows: &[QueryMetrics]) -> Vec<FqtBucket> {
+pub(crate) fn mrr_by_query_token_fraction(
+    rows: &[PairedQueryMetrics],
+) -> Vec<QueryTokenFractionBucket> {
     let of = |bucket: usize, ranker: usize| {
         let here = rows.iter().filter_map(|it| {
             let rr = it.rr?[ranker];
-            (bucket_of(it.fqt[ranker]?) == bucket).then_some(rr)
+            (query_token_fraction_bucket_index(it.fqt[ranker]?) == bucket).then_some(rr)
         });
         side(&here.collect::<Vec<f64>>())
     };
     let edges = FQT_EDGES.windows(2).enumerate();
-    let bucket = edges.map(|(at, edges)| FqtBucket {
+    let bucket = edges.map(|(at, edges)| QueryTokenFractionBucket {
         edges: [edges[0], edges[1]],
         rankers: [of(at, 0), of(at, 1)],
     });
@@ -145,14 +147,14 @@ fn both(rr: &[[f64; 2]]) -> MrrComparison {
             bootstrap::bootstrap_mean(&of(0)),
             bootstrap::bootstrap_mean(&of(1)),
         ],
-        mrr_difference: mean_difference(&gains),
+        mrr_difference: mean_difference_with_interval(&gains),
     }
 }
 
 /// Groups the RR of queries by a key; queries without a key or a relevant document are left out.
 fn by<K: Ord>(
-    rows: &[QueryMetrics],
-    key: impl Fn(&QueryMetrics) -> Option<K>,
+    rows: &[PairedQueryMetrics],
+    key: impl Fn(&PairedQueryMetrics) -> Option<K>,
 ) -> BTreeMap<K, Vec<[f64; 2]>> {
     let mut groups: BTreeMap<K, Vec<[f64; 2]>> = BTreeMap::new();
     for row in rows {
@@ -165,8 +167,8 @@ fn by<K: Ord>(
 
 /// Returns the MRR of both rankers for each query length, in tokens, that occurs; all queries
 /// above the maximum length form one group.
-pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
-    let groups = by(rows, |it| Some(length_group(it.n_tokens)));
+pub(super) fn mrr_by_query_length(rows: &[PairedQueryMetrics]) -> Vec<QueryLengthGroup> {
+    let groups = by(rows, |it| Some(capped_query_length(it.n_tokens)));
     let length = |(n_tokens, rr): (u32, Vec<[f64; 2]>)| QueryLengthGroup {
         n_tokens,
         mrr: both(&rr),
@@ -175,7 +177,7 @@ pub(super) fn group_by_length(rows: &[QueryMetrics]) -> Vec<QueryLengthGroup> {
 }
 
 /// Returns all question classes, and the queries without one last.
-pub(super) fn group_by_question_class(rows: &[QueryMetrics]) -> Vec<QuestionClassGroup> {
+pub(super) fn mrr_by_question_class(rows: &[PairedQueryMetrics]) -> Vec<QuestionClassGroup> {
     let mut groups = by(rows, |it| Some(it.question_class));
     let types = QuestionClass::ALL.iter().map(|it| Some(*it)).chain([None]);
     let group = types.map(|answer| QuestionClassGroup {
@@ -186,13 +188,13 @@ pub(super) fn group_by_question_class(rows: &[QueryMetrics]) -> Vec<QuestionClas
 }
 
 /// Returns the most frequent bigrams first, then in alphabetical order.
-pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
+pub(super) fn mrr_by_opening_bigram(rows: &[PairedQueryMetrics]) -> Vec<OpeningBigramGroup> {
     let groups = by(rows, |it| it.bigram.clone());
     let mut groups: Vec<(String, Vec<[f64; 2]>)> = groups.into_iter().collect();
     // The sort is stable, so that bigrams with equal counts are in alphabetical order.
     groups.sort_by_key(|it| Reverse(it.1.len()));
     groups.truncate(MAX_BIGRAMS);
-    let bigram = |(words, rr): (String, Vec<[f64; 2]>)| BigramGroup {
+    let bigram = |(words, rr): (String, Vec<[f64; 2]>)| OpeningBigramGroup {
         bigram: words,
         mrr: both(&rr),
     };
@@ -200,7 +202,7 @@ pub(super) fn group_by_bigram(rows: &[QueryMetrics]) -> Vec<BigramGroup> {
 }
 
 /// Computes the overlap over all queries that count, judged or not.
-pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
+pub(super) fn compute_top_document_overlap(rows: &[PairedQueryMetrics]) -> TopDocumentOverlap {
     let at = |depth: usize| {
         rows.iter()
             .map(move |it| f64::from(it.n_shared_docs[depth]))
@@ -212,12 +214,12 @@ pub(super) fn top_overlap(rows: &[QueryMetrics]) -> TopOverlap {
         }
         Some(mean)
     });
-    let means: Vec<Estimate> = means.collect();
+    let means: Vec<EstimateWithInterval> = means.collect();
     let points = means.iter().zip(1_u32..);
     let points: Vec<[f64; 2]> = points.map(|(it, i)| [f64::from(i), it.value]).collect();
-    TopOverlap {
+    TopDocumentOverlap {
         n_queries: rows.len() as u64,
-        regression: least_squares(&points),
+        regression: fit_least_squares_line(&points),
         n_disjoint: (0..MAX_DEPTH)
             .map(|depth| at(depth).filter(|it| *it == 0.0).count() as u64)
             .collect(),

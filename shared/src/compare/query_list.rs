@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::input::ComparisonInput;
-use super::query_groups::{bucket_of, length_group};
-use super::query_metrics::QueryMetrics;
+use super::input::RankerComparisonInput;
+use super::query_groups::{capped_query_length, query_token_fraction_bucket_index};
+use super::query_metrics::PairedQueryMetrics;
 use super::question_class::QuestionClass;
-use super::{ComparisonOptions, MAX_DEPTH};
+use super::{MAX_DEPTH, RankerComparisonOptions};
 use crate::collection::Query;
 use crate::error::Error;
 
@@ -21,7 +21,7 @@ pub const MAX_QUERY_CHARACTERS: usize = 300;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "group")]
-pub enum QuerySelection {
+pub enum ComparedQueryFilter {
     /// All queries that count.
     #[default]
     All,
@@ -40,7 +40,7 @@ pub enum QuerySelection {
     /// A change in RR.
     RrChange {
         /// The kind of change.
-        change: RrChangeKind,
+        change: ReciprocalRankChangeKind,
     },
     /// A question class; `None` for queries without one.
     #[serde(alias = "answer-type")]
@@ -50,7 +50,7 @@ pub enum QuerySelection {
     },
     /// Queries that begin with two tokens.
     Bigram {
-        /// The two tokens: [`super::query_groups::BigramGroup::bigram`].
+        /// The two tokens: [`super::query_groups::OpeningBigramGroup::bigram`].
         words: String,
     },
     /// No common document in the top of both rankings.
@@ -61,7 +61,7 @@ pub enum QuerySelection {
     /// Queries where one ranker has the higher fraction.
     HigherFraction {
         /// The kind of fraction.
-        fraction: TopFraction,
+        fraction: TopDocumentFraction,
         /// 0 for the first ranker, 1 for the second.
         side: u8,
     },
@@ -71,7 +71,7 @@ pub enum QuerySelection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum RrChangeKind {
+pub enum ReciprocalRankChangeKind {
     /// From 0 to 1.
     ZeroToOne,
     /// It increases.
@@ -84,23 +84,23 @@ pub enum RrChangeKind {
     OneToZero,
 }
 
-impl RrChangeKind {
+impl ReciprocalRankChangeKind {
     /// All kinds, from the best for the second ranker.
-    pub const ALL: &[RrChangeKind] = &[
-        RrChangeKind::ZeroToOne,
-        RrChangeKind::Better,
-        RrChangeKind::Equal,
-        RrChangeKind::Worse,
-        RrChangeKind::OneToZero,
+    pub const ALL: &[ReciprocalRankChangeKind] = &[
+        ReciprocalRankChangeKind::ZeroToOne,
+        ReciprocalRankChangeKind::Better,
+        ReciprocalRankChangeKind::Equal,
+        ReciprocalRankChangeKind::Worse,
+        ReciprocalRankChangeKind::OneToZero,
     ];
 
     fn holds(self, gain: f64) -> bool {
         match self {
-            RrChangeKind::ZeroToOne => gain >= 1.0,
-            RrChangeKind::Better => gain > 0.0,
-            RrChangeKind::Equal => gain == 0.0,
-            RrChangeKind::Worse => gain < 0.0,
-            RrChangeKind::OneToZero => gain <= -1.0,
+            ReciprocalRankChangeKind::ZeroToOne => gain >= 1.0,
+            ReciprocalRankChangeKind::Better => gain > 0.0,
+            ReciprocalRankChangeKind::Equal => gain == 0.0,
+            ReciprocalRankChangeKind::Worse => gain < 0.0,
+            ReciprocalRankChangeKind::OneToZero => gain <= -1.0,
         }
     }
 }
@@ -109,7 +109,7 @@ impl RrChangeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TopFraction {
+pub enum TopDocumentFraction {
     /// The fraction of query tokens.
     QueryTokens,
     /// The fraction of novel terms.
@@ -119,13 +119,13 @@ pub enum TopFraction {
 /// The options of a list of queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryListOptions {
+pub struct ComparedQueryListOptions {
     /// The group of queries.
     #[serde(default)]
-    pub selection: QuerySelection,
+    pub selection: ComparedQueryFilter,
     /// The order of the list.
     #[serde(default)]
-    pub sort: QuerySort,
+    pub sort: ComparedQuerySort,
     /// The number of rows to skip.
     #[serde(default)]
     pub offset: u64,
@@ -138,7 +138,7 @@ pub struct QueryListOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum QuerySort {
+pub enum ComparedQuerySort {
     /// In the order of the collection.
     #[default]
     Query,
@@ -151,27 +151,27 @@ pub enum QuerySort {
 /// One page of a list of queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryPage {
+pub struct ComparedQueryPage {
     /// The number of queries in the group.
     pub n_queries: u64,
-    /// The queries from [`QueryListOptions::offset`] on.
-    pub rows: Vec<QueryRow>,
+    /// The queries from [`ComparedQueryListOptions::offset`] on.
+    pub rows: Vec<QueryWithMetrics>,
 }
 
 /// A query with its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryRow {
+pub struct QueryWithMetrics {
     /// Its id.
     pub query_id: String,
     /// The query as written, or its beginning. It is user data: show it as text, never as HTML.
     pub query: String,
     /// The metrics of the query.
-    pub metrics: QueryMetrics,
+    pub metrics: PairedQueryMetrics,
 }
 
-pub(super) fn query_row(query: &Query, values: &QueryMetrics) -> QueryRow {
-    QueryRow {
+pub(super) fn query_with_metrics(query: &Query, values: &PairedQueryMetrics) -> QueryWithMetrics {
+    QueryWithMetrics {
         query_id: query.id.clone(),
         query: query.text.chars().take(MAX_QUERY_CHARACTERS).collect(),
         metrics: values.clone(),
@@ -179,24 +179,26 @@ pub(super) fn query_row(query: &Query, values: &QueryMetrics) -> QueryRow {
 }
 
 /// Returns one page of a list of queries.
-pub fn list_queries(
-    source: &ComparisonInput<'_>,
-    asking: &ComparisonOptions,
-    listing: &QueryListOptions,
-) -> Result<QueryPage, Error> {
-    let (_, found) = source.query_metrics(asking)?;
-    let mut rows: Vec<&QueryMetrics> = found
+pub fn list_compared_queries(
+    source: &RankerComparisonInput<'_>,
+    asking: &RankerComparisonOptions,
+    listing: &ComparedQueryListOptions,
+) -> Result<ComparedQueryPage, Error> {
+    let (_, found) = source.metrics_of_included_queries(asking)?;
+    let mut rows: Vec<&PairedQueryMetrics> = found
         .rows
         .iter()
         .filter(|it| holds(&listing.selection, it))
         .collect();
     // Queries without judgments come last in either order.
-    let gain =
-        |it: &QueryMetrics, sign: f64| it.rr_difference().map_or(f64::NEG_INFINITY, |it| it * sign);
+    let gain = |it: &PairedQueryMetrics, sign: f64| {
+        it.reciprocal_rank_difference()
+            .map_or(f64::NEG_INFINITY, |it| it * sign)
+    };
     let sign = match listing.sort {
-        QuerySort::Query => None,
-        QuerySort::Gain => Some(1.0),
-        QuerySort::Loss => Some(-1.0),
+        ComparedQuerySort::Query => None,
+        ComparedQuerySort::Gain => Some(1.0),
+        ComparedQuerySort::Loss => Some(-1.0),
     };
     if let Some(sign) = sign {
         rows.sort_by(|a, b| gain(b, sign).total_cmp(&gain(a, sign)));
@@ -205,52 +207,54 @@ pub fn list_queries(
         .iter()
         .skip(usize::try_from(listing.offset).unwrap_or(usize::MAX))
         .take(listing.limit.min(MAX_ROWS) as usize);
-    Ok(QueryPage {
+    Ok(ComparedQueryPage {
         n_queries: rows.len() as u64,
         rows: wanted
-            .map(|it| query_row(source.queries[it.query_no as usize], it))
+            .map(|it| query_with_metrics(source.queries[it.query_no as usize], it))
             .collect(),
     })
 }
 
 /// Returns all queries that count, for a table of all of them.
-pub fn list_all_queries(
-    source: &ComparisonInput<'_>,
-    asking: &ComparisonOptions,
-) -> Result<Vec<QueryRow>, Error> {
-    let (_, found) = source.query_metrics(asking)?;
+pub fn list_all_compared_queries(
+    source: &RankerComparisonInput<'_>,
+    asking: &RankerComparisonOptions,
+) -> Result<Vec<QueryWithMetrics>, Error> {
+    let (_, found) = source.metrics_of_included_queries(asking)?;
     let rows = found.rows.iter();
     Ok(rows
-        .map(|it| query_row(source.queries[it.query_no as usize], it))
+        .map(|it| query_with_metrics(source.queries[it.query_no as usize], it))
         .collect())
 }
 
 /// Returns whether a query belongs to the group.
-fn holds(selection: &QuerySelection, values: &QueryMetrics) -> bool {
+fn holds(selection: &ComparedQueryFilter, values: &PairedQueryMetrics) -> bool {
     let judged = values.rr.is_some();
     let side = |it: u8| usize::from(it.min(1));
     match selection {
-        QuerySelection::All => true,
-        QuerySelection::FqtBucket { side: of, bucket } => {
+        ComparedQueryFilter::All => true,
+        ComparedQueryFilter::FqtBucket { side: of, bucket } => {
             let fqt = values.fqt[side(*of)];
-            judged && fqt.is_some_and(|it| bucket_of(it) == usize::from(*bucket))
+            judged
+                && fqt
+                    .is_some_and(|it| query_token_fraction_bucket_index(it) == usize::from(*bucket))
         }
-        QuerySelection::QueryLength { n_tokens } => {
-            judged && length_group(values.n_tokens) == *n_tokens
+        ComparedQueryFilter::QueryLength { n_tokens } => {
+            judged && capped_query_length(values.n_tokens) == *n_tokens
         }
-        QuerySelection::RrChange { change } => {
-            values.rr_difference().is_some_and(|it| change.holds(it))
-        }
-        QuerySelection::QuestionClass { answer } => judged && values.question_class == *answer,
-        QuerySelection::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
-        QuerySelection::Disjoint { depth } => {
+        ComparedQueryFilter::RrChange { change } => values
+            .reciprocal_rank_difference()
+            .is_some_and(|it| change.holds(it)),
+        ComparedQueryFilter::QuestionClass { answer } => judged && values.question_class == *answer,
+        ComparedQueryFilter::Bigram { words } => judged && values.bigram.as_ref() == Some(words),
+        ComparedQueryFilter::Disjoint { depth } => {
             let depth = usize::from(*depth).clamp(1, MAX_DEPTH);
             values.n_shared_docs[depth - 1] == 0
         }
-        QuerySelection::HigherFraction { fraction, side: of } => {
+        ComparedQueryFilter::HigherFraction { fraction, side: of } => {
             let pair = match fraction {
-                TopFraction::QueryTokens => values.fqt_pair(),
-                TopFraction::NovelTerms => values.fnt_pair(),
+                TopDocumentFraction::QueryTokens => values.query_token_fraction_pair(),
+                TopDocumentFraction::NovelTerms => values.novel_term_fraction_pair(),
             };
             pair.is_some_and(|it| it[side(*of)] > it[1 - side(*of)])
         }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::input::ComparisonInput;
-use super::question_class::{QuestionClass, question_class};
-use super::{ComparedQueryCounts, ComparisonOptions, ComparisonSubset, MAX_DEPTH, top_fractions};
+use super::input::RankerComparisonInput;
+use super::question_class::{QuestionClass, classify_question};
+use super::{
+    ComparedQueryCounts, ComparedQuerySubset, MAX_DEPTH, RankerComparisonOptions, top_fractions,
+};
 use crate::collection::Query;
 use crate::effectiveness::sort_like_trec_eval;
 use crate::error::Error;
@@ -15,7 +17,7 @@ use crate::text::{Analyzer, Stemmer, Stopwords};
 /// The metrics of one query for two rankers; values of the first ranker come first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryMetrics {
+pub struct PairedQueryMetrics {
     /// The position of the query in the collection.
     pub query_no: u32,
     /// The number of tokens of the query, separated by white space.
@@ -36,54 +38,55 @@ pub struct QueryMetrics {
     pub bigram: Option<String>,
 }
 
-impl QueryMetrics {
+impl PairedQueryMetrics {
     /// Returns RR@10 of the second ranker minus that of the first.
-    pub fn rr_difference(&self) -> Option<f64> {
+    pub fn reciprocal_rank_difference(&self) -> Option<f64> {
         self.rr.map(|it| it[1] - it[0])
     }
 
     /// Returns FQT if both rankers have one.
-    pub fn fqt_pair(&self) -> Option<[f64; 2]> {
+    pub fn query_token_fraction_pair(&self) -> Option<[f64; 2]> {
         Some([self.fqt[0]?, self.fqt[1]?])
     }
 
     /// Returns FNT if both rankers have one.
-    pub fn fnt_pair(&self) -> Option<[f64; 2]> {
+    pub fn novel_term_fraction_pair(&self) -> Option<[f64; 2]> {
         Some([self.fnt[0]?, self.fnt[1]?])
     }
 }
 
 /// The metrics of the queries that count.
-pub(crate) struct ComparisonMetrics {
+pub(crate) struct ComparedQueryMetrics {
     pub(crate) query_counts: ComparedQueryCounts,
-    pub(crate) rows: Vec<QueryMetrics>,
+    pub(crate) rows: Vec<PairedQueryMetrics>,
 }
 
 /// The options of a comparison, with defaults resolved from the collection.
-pub(crate) struct ResolvedComparisonOptions {
-    pub(crate) counted: ComparisonSubset,
+pub(crate) struct ResolvedRankerComparisonOptions {
+    pub(crate) counted: ComparedQuerySubset,
     pub(crate) min_relevant_grade: i32,
     pub(crate) analyzer: Analyzer,
 }
 
-impl ComparisonInput<'_> {
+impl RankerComparisonInput<'_> {
     /// Computes the metrics of every query that counts.
-    pub(crate) fn query_metrics(
+    pub(crate) fn metrics_of_included_queries(
         &self,
-        asking: &ComparisonOptions,
-    ) -> Result<(ResolvedComparisonOptions, ComparisonMetrics), Error> {
+        asking: &RankerComparisonOptions,
+    ) -> Result<(ResolvedRankerComparisonOptions, ComparedQueryMetrics), Error> {
         let asked = self.resolve_options(asking)?;
         let mut queries = ComparedQueryCounts::default();
         let places = self.queries.iter().enumerate().filter(|(_, query)| {
             let split = asking.split.as_ref();
             split.is_none_or(|it| query.split.as_ref() == Some(it))
         });
-        let rows =
-            places.filter_map(|(place, _)| self.metrics_of_query(&asked, place, &mut queries));
+        let rows = places.filter_map(|(place, _)| {
+            self.metrics_of_query_if_included(&asked, place, &mut queries)
+        });
         let rows = rows.collect();
         Ok((
             asked,
-            ComparisonMetrics {
+            ComparedQueryMetrics {
                 query_counts: queries,
                 rows,
             },
@@ -92,15 +95,15 @@ impl ComparisonInput<'_> {
 
     /// Computes the metrics of one query, if it counts; adds it to the counts of `queries` in any
     /// case.
-    pub(crate) fn metrics_of_query(
+    pub(crate) fn metrics_of_query_if_included(
         &self,
-        asked: &ResolvedComparisonOptions,
+        asked: &ResolvedRankerComparisonOptions,
         place: usize,
         queries: &mut ComparedQueryCounts,
-    ) -> Option<QueryMetrics> {
+    ) -> Option<PairedQueryMetrics> {
         let query = self.queries[place];
         queries.n_queries += 1;
-        let Some(lists) = self.ranked_lists(query) else {
+        let Some(lists) = self.ranked_doc_ids(query) else {
             queries.n_unranked += 1;
             return None;
         };
@@ -113,11 +116,11 @@ impl ComparisonInput<'_> {
         };
         let judged = grades.is_some_and(|it| it.values().any(|it| *it >= from));
         let counts = match asked.counted {
-            ComparisonSubset::WithRelevant => judged,
-            ComparisonSubset::WithRetrievedRelevant => {
+            ComparedQuerySubset::WithRelevant => judged,
+            ComparedQuerySubset::WithRetrievedRelevant => {
                 lists.iter().flatten().any(|it| is_relevant(it))
             }
-            ComparisonSubset::All => true,
+            ComparedQuerySubset::All => true,
         };
         if !counts {
             queries.n_without_relevant += 1;
@@ -132,7 +135,7 @@ impl ComparisonInput<'_> {
         queries.n_docs_without_text += self.n_without_text(&tops);
         let fractions = self.fractions(&asked.analyzer, query, &tops);
         let rr = |side: usize| reciprocal_rank(&tops[side], is_relevant);
-        Some(QueryMetrics {
+        Some(PairedQueryMetrics {
             query_no: place as u32,
             rr: judged.then(|| [rr(0), rr(1)]),
             fqt: fractions.map(|it| it.map(|it| it[0])),
@@ -145,12 +148,12 @@ impl ComparisonInput<'_> {
     /// Resolves options that were left open; returns an error for a split without queries.
     pub(crate) fn resolve_options(
         &self,
-        asking: &ComparisonOptions,
-    ) -> Result<ResolvedComparisonOptions, Error> {
+        asking: &RankerComparisonOptions,
+    ) -> Result<ResolvedRankerComparisonOptions, Error> {
         if let Some(split) = &asking.split {
             let mut known = self.queries.iter().filter_map(|it| it.split.as_ref());
             if !known.any(|it| it == split) {
-                return Err(Error::not_found("split of these queries", split));
+                return Err(Error::name_not_found("split of these queries", split));
             }
         }
         let grades = self.qrels.0.values().flat_map(BTreeMap::values);
@@ -163,7 +166,7 @@ impl ComparisonInput<'_> {
             }
             other => other.clone(),
         };
-        Ok(ResolvedComparisonOptions {
+        Ok(ResolvedRankerComparisonOptions {
             counted: asking.subset,
             min_relevant_grade: asking.min_relevant_grade.unwrap_or(usual),
             analyzer: Analyzer {
@@ -176,7 +179,7 @@ impl ComparisonInput<'_> {
     }
 
     /// Returns the documents of both rankings, best first; `None` if one is missing.
-    pub(crate) fn ranked_lists(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
+    pub(crate) fn ranked_doc_ids(&self, query: &Query) -> Option<[Vec<&str>; 2]> {
         let list = |of: usize| {
             let rows = self.runs[of].0.get(&query.id)?;
             (!rows.is_empty()).then(|| sort_like_trec_eval(rows))
@@ -196,11 +199,15 @@ impl ComparisonInput<'_> {
         query: &Query,
         tops: &[Vec<&str>; 2],
     ) -> [Option<[f64; 2]>; 2] {
-        let asked = top_fractions::query_tokens(analyzer, &query.text);
+        let asked = top_fractions::distinct_query_tokens(analyzer, &query.text);
         [&tops[0], &tops[1]].map(|top| {
             let docs = top.iter().filter_map(|it| self.docs.get(it));
-            let bodies: Vec<String> = docs.map(|it| it.body()).collect();
-            top_fractions::top_fractions(analyzer, &asked, bodies.iter().map(String::as_str))
+            let bodies: Vec<String> = docs.map(|it| it.text_with_title()).collect();
+            top_fractions::mean_top_document_fractions(
+                analyzer,
+                &asked,
+                bodies.iter().map(String::as_str),
+            )
         })
     }
 }
@@ -222,7 +229,7 @@ fn matches(tops: &[Vec<&str>; 2]) -> [u8; MAX_DEPTH] {
 }
 
 /// Returns the metrics that depend only on the words of the query.
-fn of_words(text: &str) -> QueryMetrics {
+fn of_words(text: &str) -> PairedQueryMetrics {
     let trimmed = |it: &str| {
         it.trim_matches(|it: char| !it.is_alphanumeric())
             .to_lowercase()
@@ -233,10 +240,10 @@ fn of_words(text: &str) -> QueryMetrics {
         [Some(a), Some(b)] => Some(format!("{} {}", trimmed(a), trimmed(b))),
         _ => None,
     };
-    QueryMetrics {
+    PairedQueryMetrics {
         n_tokens: text.split_whitespace().count() as u32,
-        question_class: question_class(text),
+        question_class: classify_question(text),
         bigram,
-        ..QueryMetrics::default()
+        ..PairedQueryMetrics::default()
     }
 }

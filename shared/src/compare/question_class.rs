@@ -11,7 +11,7 @@ mod head_nouns;
 
 use serde::{Deserialize, Serialize};
 
-use head_nouns::{class_of, contains_word, is_superlative};
+use head_nouns::{is_superlative, question_class_of_noun, word_list_contains};
 
 /// The question class: the kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl QuestionClass {
     ];
 
     /// Returns the abbreviation of Li and Roth.
-    pub fn name(self) -> &'static str {
+    pub fn abbreviation(self) -> &'static str {
         match self {
             QuestionClass::Abbreviation => "ABBR",
             QuestionClass::Location => "LOC",
@@ -60,16 +60,16 @@ impl QuestionClass {
 const MOST_WORDS: usize = 64;
 
 /// Returns the class of a query, if a rule finds one.
-pub fn question_class(query: &str) -> Option<QuestionClass> {
+pub fn classify_question(query: &str) -> Option<QuestionClass> {
     let words = words(query);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if is_abbreviation(&words) {
         return Some(QuestionClass::Abbreviation);
     }
-    let asks = |it: &&str| contains_word(QUESTION_WORDS, it);
+    let asks = |it: &&str| word_list_contains(QUESTION_WORDS, it);
     let at = words.iter().position(asks);
     // Elsewhere such a word may only be a conjunction: `what to do when`, `the man who`.
-    let at = at.filter(|&at| at == 0 || contains_word(PREPOSITIONS, words[at - 1]));
+    let at = at.filter(|&at| at == 0 || word_list_contains(PREPOSITIONS, words[at - 1]));
     let Some(at) = at else {
         return of_phrase(&words);
     };
@@ -79,7 +79,11 @@ pub fn question_class(query: &str) -> Option<QuestionClass> {
         "where" => Some(QuestionClass::Location),
         "when" => Some(QuestionClass::Numeric),
         "why" => Some(QuestionClass::Description),
-        "how" if rest.first().is_some_and(|it| contains_word(MEASURES, it)) => {
+        "how"
+            if rest
+                .first()
+                .is_some_and(|it| word_list_contains(MEASURES, it)) =>
+        {
             Some(QuestionClass::Numeric)
         }
         "how" => (!rest.is_empty()).then_some(QuestionClass::Description),
@@ -94,7 +98,7 @@ fn words(query: &str) -> Vec<String> {
         let word = word.trim_matches(|it: char| !it.is_alphanumeric());
         let word = word.to_lowercase().replace('’', "'");
         match word.split_once("'s") {
-            Some((asks, "")) if contains_word(QUESTION_WORDS, asks) => {
+            Some((asks, "")) if word_list_contains(QUESTION_WORDS, asks) => {
                 words.extend([asks.to_owned(), "is".to_owned()]);
             }
             _ if word.is_empty() => (),
@@ -137,23 +141,23 @@ fn has_any_pair(words: &[&str], pairs: &str) -> bool {
 fn is_abbreviation(words: &[&str]) -> bool {
     let named = "abbreviation abbreviations abbreviated acronym acronyms initials";
     let pairs = "stand for, stands for, stood for, short for, full form, short form, in full";
-    words.iter().any(|it| contains_word(named, it)) || has_any_pair(words, pairs)
+    words.iter().any(|it| word_list_contains(named, it)) || has_any_pair(words, pairs)
 }
 
 /// Classifies the words after `what` or `which`.
 fn of_what(rest: &[&str]) -> Option<QuestionClass> {
     let first = *rest.first()?;
-    if contains_word(BE, first) {
+    if word_list_contains(BE, first) {
         return of_being(&rest[1..]);
     }
-    if contains_word(AUXILIARIES, first) {
+    if word_list_contains(AUXILIARIES, first) {
         return Some(of_doing(&rest[1..]));
     }
     let tells = "to if makes make made keeps about else";
     let is_event = ["caus", "happen", "occur", "trigger", "prevent"]
         .iter()
         .any(|it| first.starts_with(it));
-    if is_event || contains_word(tells, first) {
+    if is_event || word_list_contains(tells, first) {
         return Some(QuestionClass::Description);
     }
     if let [part, "of", whole @ ..] = rest {
@@ -181,8 +185,12 @@ fn of_what(rest: &[&str]) -> Option<QuestionClass> {
 /// actor`, that of `actor`. Words after a verb or a preposition are not considered.
 fn first_class(words: &[&str]) -> Option<QuestionClass> {
     let phrase = phrase(words);
-    let from = phrase.iter().position(|it| class_of(it).is_some())?;
-    let known = phrase[from..].iter().map_while(|it| class_of(it));
+    let from = phrase
+        .iter()
+        .position(|it| question_class_of_noun(it).is_some())?;
+    let known = phrase[from..]
+        .iter()
+        .map_while(|it| question_class_of_noun(it));
     known.last()
 }
 
@@ -190,10 +198,10 @@ fn first_class(words: &[&str]) -> Option<QuestionClass> {
 fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let ends = |it: &&str| {
         let verbs = "called used located found known made named";
-        contains_word(PREPOSITIONS, it)
-            || contains_word(BE, it)
-            || contains_word(AUXILIARIES, it)
-            || contains_word(verbs, it)
+        word_list_contains(PREPOSITIONS, it)
+            || word_list_contains(BE, it)
+            || word_list_contains(AUXILIARIES, it)
+            || word_list_contains(verbs, it)
             || ["that", "who", "which", "where", "when", "and", "or"].contains(it)
     };
     &words[..words.iter().position(ends).unwrap_or(words.len())]
@@ -204,7 +212,8 @@ fn phrase<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 fn of_doing(rest: &[&str]) -> QuestionClass {
     let says = "mean do happen look feel smell taste sound";
     let ends = rest.last().is_some_and(|it| *it == "for");
-    match ends || rest.iter().any(|it| contains_word(says, it)) && !has_pair(rest, ["you", "call"])
+    match ends
+        || rest.iter().any(|it| word_list_contains(says, it)) && !has_pair(rest, ["you", "call"])
     {
         true => QuestionClass::Description,
         false => QuestionClass::Entity,
@@ -216,8 +225,8 @@ fn of_being(rest: &[&str]) -> Option<QuestionClass> {
     let first = *rest.first()?;
     let last = rest.last().copied().unwrap_or_default();
     let tells = "considered meant included needed required wrong happening";
-    let told = contains_word(tells, first)
-        || contains_word(PRONOUNS, first)
+    let told = word_list_contains(tells, first)
+        || word_list_contains(PRONOUNS, first)
         || last == "like"
         || last == "mean"
         || has_any_pair(rest, "used for, meant by, like to, good for");
@@ -229,7 +238,7 @@ fn of_being(rest: &[&str]) -> Option<QuestionClass> {
     }
     let usual = "average common good healthy ideal normal safe typical";
     match first {
-        "a" | "an" => match rest.get(1).filter(|it| contains_word(usual, it)) {
+        "a" | "an" => match rest.get(1).filter(|it| word_list_contains(usual, it)) {
             Some(_) => Some(of_definite(&rest[1..])),
             None => Some(QuestionClass::Description),
         },
@@ -265,13 +274,16 @@ fn head_class(words: &[&str]) -> Option<QuestionClass> {
     }
     if head == "point" {
         let measured = "boiling melting freezing dew flash smoke";
-        let measured = phrase.iter().any(|it| contains_word(measured, it));
+        let measured = phrase.iter().any(|it| word_list_contains(measured, it));
         return Some(match measured {
             true => QuestionClass::Numeric,
             false => QuestionClass::Description,
         });
     }
-    phrase.iter().rev().find_map(|it| class_of(it))
+    phrase
+        .iter()
+        .rev()
+        .find_map(|it| question_class_of_noun(it))
 }
 
 /// Classifies the words after `what is the`.
@@ -286,13 +298,13 @@ fn of_definite(rest: &[&str]) -> QuestionClass {
 /// Classifies a query without a question word.
 fn of_phrase(words: &[&str]) -> Option<QuestionClass> {
     let (first, last) = (*words.first()?, *words.last()?);
-    if contains_word(BE, first) || contains_word(AUXILIARIES, first) {
+    if word_list_contains(BE, first) || word_list_contains(AUXILIARIES, first) {
         return None;
     }
     let tells = "define explain describe describing explaining";
     let told = "definition definitions meaning explained define symptoms";
-    let says = contains_word(tells, first)
-        || contains_word(told, last)
+    let says = word_list_contains(tells, first)
+        || word_list_contains(told, last)
         || words.starts_with(&["tell", "me"]);
     if says {
         return Some(QuestionClass::Description);

@@ -1,13 +1,16 @@
-use super::hypotheses::{Hypothesis, HypothesisOutcome, relative_mrr_drop, test_hypotheses};
-use super::query_groups::{MAX_QUERY_LENGTH, bucket_of};
-use super::query_list::{
-    QueryListOptions, QuerySelection, QuerySort, RrChangeKind, TopFraction, list_queries,
+use super::hypotheses::{
+    HypothesisOutcome, PadigelaHypothesis, evaluate_hypotheses, relative_mrr_drop_across_buckets,
 };
-use super::query_metrics::QueryMetrics;
+use super::query_groups::{MAX_QUERY_LENGTH, query_token_fraction_bucket_index};
+use super::query_list::{
+    ComparedQueryFilter, ComparedQueryListOptions, ComparedQuerySort, ReciprocalRankChangeKind,
+    TopDocumentFraction, list_compared_queries,
+};
+use super::query_metrics::PairedQueryMetrics;
 use super::question_class::QuestionClass;
 use super::*;
 use crate::collection::{Document, Query};
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 use crate::study::fixture as studies;
 use crate::study::top_documents::MAX_TEXT_CHARACTERS;
 
@@ -15,11 +18,11 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-12, "{a} for {b}");
 }
 
-fn means(paired: &PairedMeans) -> [f64; 2] {
+fn means(paired: &PairedMetricMeans) -> [f64; 2] {
     paired.means.map(|it| it.unwrap().value)
 }
 
-fn value(it: Option<Estimate>) -> f64 {
+fn value(it: Option<EstimateWithInterval>) -> f64 {
     it.unwrap().value
 }
 
@@ -29,7 +32,7 @@ fn value(it: Option<Estimate>) -> f64 {
 /// query token.
 #[test]
 fn fractions_are_those_counted_by_hand() {
-    let found = fixture::found();
+    let found = fixture::compare_fixture_runs();
     let [first, second] = means(&found.fraction_query_tokens);
     near(first, (0.75 + 0.375 + 1.0) / 3.0);
     near(second, (0.5 + 0.85 / 3.0 + 0.0) / 3.0);
@@ -44,7 +47,7 @@ fn fractions_are_those_counted_by_hand() {
         ),
         (3, [3, 0])
     );
-    assert_eq!(found.fraction_query_tokens.share_higher(0), Some(1.0));
+    assert_eq!(found.fraction_query_tokens.win_rate(0), Some(1.0));
     // d1 has no novel term, d2 has `money`; d4 `melts water warm` of five, d5 three of four, d6
     // nine of ten; d8 none, d9 only novel terms.
     let [first, second] = means(&found.fraction_novel_terms);
@@ -57,7 +60,7 @@ fn fractions_are_those_counted_by_hand() {
 
 #[test]
 fn queries_are_counted_and_the_others_told() {
-    let queries = fixture::found().query_counts;
+    let queries = fixture::compare_fixture_runs().query_counts;
     let told = (
         queries.n_queries,
         queries.n_unranked,
@@ -65,17 +68,17 @@ fn queries_are_counted_and_the_others_told() {
     );
     assert_eq!(told, (5, 1, 1));
     assert_eq!((queries.n_included, queries.n_with_relevant), (3, 3));
-    let collection = fixture::collection();
-    let source = fixture::source(&collection);
+    let collection = fixture::comparison_fixture_collection();
+    let source = fixture::fixture_comparison_input(&collection);
     let counted = |counted| {
-        let asking = ComparisonOptions {
+        let asking = RankerComparisonOptions {
             subset: counted,
-            ..ComparisonOptions::default()
+            ..RankerComparisonOptions::default()
         };
         compare_rankers(&source, &asking).unwrap()
     };
     // The relevant document of q3 is in neither ranking.
-    let found = counted(ComparisonSubset::WithRetrievedRelevant);
+    let found = counted(ComparedQuerySubset::WithRetrievedRelevant);
     assert_eq!(
         (
             found.query_counts.n_included,
@@ -84,7 +87,7 @@ fn queries_are_counted_and_the_others_told() {
         (2, 2)
     );
     // q5 has no reciprocal rank, but its rankings have their document in common.
-    let all = counted(ComparisonSubset::All);
+    let all = counted(ComparedQuerySubset::All);
     assert_eq!(
         (
             all.query_counts.n_included,
@@ -101,7 +104,7 @@ fn queries_are_counted_and_the_others_told() {
 /// Reciprocal ranks: q1 1 and 0, q2 1/2 and 1, q3 0 and 0.
 #[test]
 fn changes_and_groups_are_those_counted_by_hand() {
-    let found = fixture::found();
+    let found = fixture::compare_fixture_runs();
     let change = &found.rr_changes;
     assert_eq!(change.differences, [0.5, 0.0, -1.0]);
     assert_eq!((change.n_better, change.n_equal, change.n_worse), (1, 1, 1));
@@ -118,8 +121,14 @@ fn changes_and_groups_are_those_counted_by_hand() {
     near(value(found.fqt_buckets[4].rankers[0].mrr), 0.5);
     near(value(found.fqt_buckets[4].rankers[1].mrr), 0.5);
     near(value(found.fqt_buckets[0].rankers[1].mrr), 0.0);
-    assert_eq!(relative_mrr_drop(&found.fqt_buckets, 0), None);
-    assert_eq!(relative_mrr_drop(&found.fqt_buckets, 1), None);
+    assert_eq!(
+        relative_mrr_drop_across_buckets(&found.fqt_buckets, 0),
+        None
+    );
+    assert_eq!(
+        relative_mrr_drop_across_buckets(&found.fqt_buckets, 1),
+        None
+    );
     let lengths: Vec<u32> = found.query_lengths.iter().map(|it| it.n_tokens).collect();
     assert_eq!(lengths, [2, 4, 5]);
     near(value(found.query_lengths[1].mrr.mrr_difference), 0.5);
@@ -142,7 +151,7 @@ fn changes_and_groups_are_those_counted_by_hand() {
 /// through (1, 0), (2, 1), …, (10, 1) rises by 4.5 / 82.5 from .6.
 #[test]
 fn what_is_in_common_is_counted_by_hand() {
-    let overlap = fixture::found().top_overlap;
+    let overlap = fixture::compare_fixture_runs().top_overlap;
     let means: Vec<f64> = overlap.means.iter().map(|it| it.value).collect();
     assert_eq!(means[..3], [0.0, 1.0, 1.0]);
     assert_eq!(overlap.n_disjoint, [3, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
@@ -153,7 +162,7 @@ fn what_is_in_common_is_counted_by_hand() {
 
 #[test]
 fn three_queries_say_nothing_of_hypotheses() {
-    let found = fixture::found();
+    let found = fixture::compare_fixture_runs();
     let standings = found.hypotheses.iter().map(|it| it.outcome);
     assert!(
         standings
@@ -163,7 +172,7 @@ fn three_queries_say_nothing_of_hypotheses() {
     let names: Vec<&str> = found
         .hypotheses
         .iter()
-        .map(|it| it.hypothesis.name())
+        .map(|it| it.hypothesis.name_in_paper())
         .collect();
     assert_eq!(names, ["H1", "H2", "H3", "H4"]);
 }
@@ -172,93 +181,96 @@ fn three_queries_say_nothing_of_hypotheses() {
 /// its ranking; the second has more novel terms, and gains the same at every query length.
 #[test]
 fn hypotheses_follow_the_side_of_their_interval() {
-    let rows: Vec<QueryMetrics> = (0..40_u32)
+    let rows: Vec<PairedQueryMetrics> = (0..40_u32)
         .map(|it| {
             let x = f64::from(it) / 100.0;
-            QueryMetrics {
+            PairedQueryMetrics {
                 n_tokens: 2 + it % 5,
                 rr: Some([0.5 - x, 0.5 - x + 0.1 * f64::from(it % 2)]),
                 fqt: [Some(0.2 + x), Some(0.1 + x * 0.5)],
                 fnt: [Some(0.8 - x), Some(0.9 - x)],
-                ..QueryMetrics::default()
+                ..PairedQueryMetrics::default()
             }
         })
         .collect();
-    let fqt = paired_means::paired_means(&rows, QueryMetrics::fqt_pair);
-    let fnt = paired_means::paired_means(&rows, QueryMetrics::fnt_pair);
-    let found = test_hypotheses(&rows, [&fqt, &fnt]);
-    let standing = |wanted: Hypothesis| {
+    let fqt =
+        paired_means::compute_paired_means(&rows, PairedQueryMetrics::query_token_fraction_pair);
+    let fnt =
+        paired_means::compute_paired_means(&rows, PairedQueryMetrics::novel_term_fraction_pair);
+    let found = evaluate_hypotheses(&rows, [&fqt, &fnt]);
+    let standing = |wanted: PadigelaHypothesis| {
         let mut found = found.iter();
         found.find(|it| it.hypothesis == wanted).unwrap().outcome
     };
     assert_eq!(
-        standing(Hypothesis::QueryTermBias),
+        standing(PadigelaHypothesis::QueryTermBias),
         HypothesisOutcome::Supported
     );
     assert_eq!(
-        standing(Hypothesis::QueryTermBiasHurts),
+        standing(PadigelaHypothesis::QueryTermBiasHurts),
         HypothesisOutcome::Supported
     );
     assert_eq!(
-        standing(Hypothesis::MoreNovelTerms),
+        standing(PadigelaHypothesis::MoreNovelTerms),
         HypothesisOutcome::Supported
     );
     assert_eq!(
-        standing(Hypothesis::LongerQueries),
+        standing(PadigelaHypothesis::LongerQueries),
         HypothesisOutcome::NotSupported
     );
 }
 
 #[test]
 fn buckets_begin_at_their_lower_edge() {
-    let found = [0.0, 0.099, 0.1, 0.149, 0.15, 0.2, 0.249, 0.25, 1.0].map(bucket_of);
+    let found = [0.0, 0.099, 0.1, 0.149, 0.15, 0.2, 0.249, 0.25, 1.0]
+        .map(query_token_fraction_bucket_index);
     assert_eq!(found, [0, 0, 1, 1, 2, 3, 3, 4, 4]);
 }
 
 /// The number of queries behind every value equals the one it reports.
 #[test]
 fn a_selection_has_the_queries_of_its_number() {
-    let collection = fixture::collection();
-    let source = fixture::source(&collection);
-    let asking = ComparisonOptions::default();
-    let n = |selection: QuerySelection| {
-        let listing = QueryListOptions {
+    let collection = fixture::comparison_fixture_collection();
+    let source = fixture::fixture_comparison_input(&collection);
+    let asking = RankerComparisonOptions::default();
+    let n = |selection: ComparedQueryFilter| {
+        let listing = ComparedQueryListOptions {
             selection,
             limit: 10,
-            ..QueryListOptions::default()
+            ..ComparedQueryListOptions::default()
         };
-        let found = list_queries(&source, &asking, &listing).unwrap();
+        let found = list_compared_queries(&source, &asking, &listing).unwrap();
         assert_eq!(found.n_queries, found.rows.len() as u64);
         found.n_queries
     };
     let found = compare_rankers(&source, &asking).unwrap();
-    assert_eq!(n(QuerySelection::All), 3);
+    assert_eq!(n(ComparedQueryFilter::All), 3);
     for (at, bucket) in found.fqt_buckets.iter().enumerate() {
         for side in [0, 1] {
-            let bucket_of = QuerySelection::FqtBucket {
+            let fqt_bucket = ComparedQueryFilter::FqtBucket {
                 side,
                 bucket: at as u8,
             };
-            assert_eq!(n(bucket_of), bucket.rankers[usize::from(side)].n_queries);
+            assert_eq!(n(fqt_bucket), bucket.rankers[usize::from(side)].n_queries);
         }
     }
     for it in &found.query_lengths {
         let n_tokens = it.n_tokens;
         assert_eq!(
-            n(QuerySelection::QueryLength { n_tokens }),
+            n(ComparedQueryFilter::QueryLength { n_tokens }),
             it.mrr.n_queries
         );
     }
     for it in &found.question_classes {
         let answer = it.question_class;
         assert_eq!(
-            n(QuerySelection::QuestionClass { answer }),
+            n(ComparedQueryFilter::QuestionClass { answer }),
             it.mrr.n_queries
         );
     }
     for it in &found.bigrams {
         let words = it.bigram.clone();
-        assert_eq!(n(QuerySelection::Bigram { words }), it.mrr.n_queries);
+        assert_eq!(n(ComparedQueryFilter::Bigram { words }), it.mrr.n_queries);
     }
     let change = &found.rr_changes;
     let counts = [
@@ -268,18 +280,21 @@ fn a_selection_has_the_queries_of_its_number() {
         change.n_worse,
         change.n_one_to_zero,
     ];
-    for (change, count) in RrChangeKind::ALL.iter().zip(counts) {
-        assert_eq!(n(QuerySelection::RrChange { change: *change }), count);
+    for (change, count) in ReciprocalRankChangeKind::ALL.iter().zip(counts) {
+        assert_eq!(n(ComparedQueryFilter::RrChange { change: *change }), count);
     }
     for (depth, n_apart) in (1..).zip(&found.top_overlap.n_disjoint) {
-        assert_eq!(n(QuerySelection::Disjoint { depth }), *n_apart);
+        assert_eq!(n(ComparedQueryFilter::Disjoint { depth }), *n_apart);
     }
     for (fraction, paired) in [
-        (TopFraction::QueryTokens, &found.fraction_query_tokens),
-        (TopFraction::NovelTerms, &found.fraction_novel_terms),
+        (
+            TopDocumentFraction::QueryTokens,
+            &found.fraction_query_tokens,
+        ),
+        (TopDocumentFraction::NovelTerms, &found.fraction_novel_terms),
     ] {
         for side in [0, 1] {
-            let higher = QuerySelection::HigherFraction { fraction, side };
+            let higher = ComparedQueryFilter::HigherFraction { fraction, side };
             assert_eq!(n(higher), paired.n_higher[usize::from(side)]);
         }
     }
@@ -287,16 +302,17 @@ fn a_selection_has_the_queries_of_its_number() {
 
 #[test]
 fn a_list_is_sorted_and_cut() {
-    let collection = fixture::collection();
-    let source = fixture::source(&collection);
+    let collection = fixture::comparison_fixture_collection();
+    let source = fixture::fixture_comparison_input(&collection);
     let ids = |sort, offset, limit| {
-        let listing = QueryListOptions {
+        let listing = ComparedQueryListOptions {
             sort,
             offset,
             limit,
-            ..QueryListOptions::default()
+            ..ComparedQueryListOptions::default()
         };
-        let found = list_queries(&source, &ComparisonOptions::default(), &listing).unwrap();
+        let found =
+            list_compared_queries(&source, &RankerComparisonOptions::default(), &listing).unwrap();
         assert_eq!(found.n_queries, 3);
         found
             .rows
@@ -304,16 +320,16 @@ fn a_list_is_sorted_and_cut() {
             .map(|it| it.query_id)
             .collect::<Vec<String>>()
     };
-    assert_eq!(ids(QuerySort::Query, 0, 10), ["q1", "q2", "q3"]);
-    assert_eq!(ids(QuerySort::Gain, 0, 10), ["q2", "q3", "q1"]);
-    assert_eq!(ids(QuerySort::Loss, 0, 2), ["q1", "q3"]);
-    assert_eq!(ids(QuerySort::Query, 2, u64::MAX), ["q3"]);
-    assert!(ids(QuerySort::Query, u64::MAX, 5).is_empty());
+    assert_eq!(ids(ComparedQuerySort::Query, 0, 10), ["q1", "q2", "q3"]);
+    assert_eq!(ids(ComparedQuerySort::Gain, 0, 10), ["q2", "q3", "q1"]);
+    assert_eq!(ids(ComparedQuerySort::Loss, 0, 2), ["q1", "q3"]);
+    assert_eq!(ids(ComparedQuerySort::Query, 2, u64::MAX), ["q3"]);
+    assert!(ids(ComparedQuerySort::Query, u64::MAX, 5).is_empty());
 }
 
 #[test]
 fn a_sample_has_what_stands_first_with_marks() {
-    let found = fixture::found();
+    let found = fixture::compare_fixture_runs();
     // The second wins on q2, the first on q1.
     let ids: Vec<&str> = found
         .examples
@@ -338,48 +354,60 @@ fn a_sample_has_what_stands_first_with_marks() {
     assert_eq!(marks.collect::<Vec<_>>(), ["river", "bank", "river"]);
     assert_eq!(lost.relevant, None);
     // Neither ranker has found d7; its text is as written.
-    let collection = fixture::collection();
-    let source = fixture::source(&collection);
-    let shown =
-        compared_query::compare_query(&source, &ComparisonOptions::default(), "q3").unwrap();
+    let collection = fixture::comparison_fixture_collection();
+    let source = fixture::fixture_comparison_input(&collection);
+    let shown = compared_query::compare_rankers_on_query(
+        &source,
+        &RankerComparisonOptions::default(),
+        "q3",
+    )
+    .unwrap();
     let relevant = shown.relevant.unwrap();
     assert_eq!(relevant.doc_id, "d7");
     assert!(relevant.text.unwrap().text.contains("<b>tall</b>"));
-    let error =
-        compared_query::compare_query(&source, &ComparisonOptions::default(), "q9").unwrap_err();
+    let error = compared_query::compare_rankers_on_query(
+        &source,
+        &RankerComparisonOptions::default(),
+        "q9",
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("q9"), "{error}");
 }
 
 #[test]
 fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
-    let mut collection = fixture::collection();
+    let mut collection = fixture::comparison_fixture_collection();
     collection.docs[0].text = "é ".repeat(MAX_TEXT_CHARACTERS);
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
-    let source = fixture::source(&collection);
-    let shown =
-        compared_query::compare_query(&source, &ComparisonOptions::default(), "q1").unwrap();
+    let source = fixture::fixture_comparison_input(&collection);
+    let shown = compared_query::compare_rankers_on_query(
+        &source,
+        &RankerComparisonOptions::default(),
+        "q1",
+    )
+    .unwrap();
     assert!(shown.top_docs[0].is_truncated && !shown.top_docs[1].is_truncated);
     assert_eq!(shown.top_docs[1].text, None);
     let n = |text: &str| text.chars().count();
     assert_eq!(n(&shown.metrics.query), query_list::MAX_QUERY_CHARACTERS);
     assert_eq!(n(&shown.query.text), MAX_TEXT_CHARACTERS);
-    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &RankerComparisonOptions::default()).unwrap();
     assert_eq!(found.query_counts.n_docs_without_text, 2);
 }
 
 #[test]
 fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() {
-    let collection = fixture::collection();
-    let mut source = fixture::source(&collection);
+    let collection = fixture::comparison_fixture_collection();
+    let mut source = fixture::fixture_comparison_input(&collection);
     source.n_unscored = [0, 7];
-    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &RankerComparisonOptions::default()).unwrap();
     assert_eq!(found.rankers, source.rankers);
     assert_eq!(found.n_unscored, [0, 7]);
 
     source.rankers[1].label = source.rankers[0].label.clone();
     source.rankers[1].detail = "from a score file".to_owned();
-    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(&source, &RankerComparisonOptions::default()).unwrap();
     let label = |it: usize| found.rankers[it].label.as_str();
     assert_ne!(label(0), label(1));
     assert!(label(1).ends_with(" (from a score file)"));
@@ -387,10 +415,10 @@ fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() 
 
 #[test]
 fn grades_splits_and_stop_lists_are_asked_for() {
-    let collection = fixture::collection();
-    let source = fixture::source(&collection);
-    let asked = |change: &dyn Fn(&mut ComparisonOptions)| {
-        let mut asking = ComparisonOptions::default();
+    let collection = fixture::comparison_fixture_collection();
+    let source = fixture::fixture_comparison_input(&collection);
+    let asked = |change: &dyn Fn(&mut RankerComparisonOptions)| {
+        let mut asking = RankerComparisonOptions::default();
         change(&mut asking);
         compare_rankers(&source, &asking)
     };
@@ -411,7 +439,8 @@ fn grades_splits_and_stop_lists_are_asked_for() {
     // With `the` and `of` in place, d1 has five tokens and d3 three.
     let whole = asked(&|it| it.stopwords = Stopwords::None).unwrap();
     assert!(
-        means(&whole.fraction_query_tokens)[0] < means(&fixture::found().fraction_query_tokens)[0]
+        means(&whole.fraction_query_tokens)[0]
+            < means(&fixture::compare_fixture_runs().fraction_query_tokens)[0]
     );
     // The order of a stop list does not matter.
     let own = Stopwords::List(["the", "river"].map(str::to_owned).to_vec());
@@ -420,10 +449,13 @@ fn grades_splits_and_stop_lists_are_asked_for() {
 
 #[test]
 fn a_query_of_stop_words_has_no_fraction() {
-    let mut collection = fixture::collection();
+    let mut collection = fixture::comparison_fixture_collection();
     collection.queries[0].text = "what is it".to_owned();
-    let found =
-        compare_rankers(&fixture::source(&collection), &ComparisonOptions::default()).unwrap();
+    let found = compare_rankers(
+        &fixture::fixture_comparison_input(&collection),
+        &RankerComparisonOptions::default(),
+    )
+    .unwrap();
     assert_eq!(
         (
             found.fraction_query_tokens.n_queries,
@@ -435,44 +467,48 @@ fn a_query_of_stop_words_has_no_fraction() {
 
 #[test]
 fn equal_scores_are_ordered_as_for_the_measures() {
-    let collection = fixture::collection();
+    let collection = fixture::comparison_fixture_collection();
     let mut runs = [
-        fixture::run(&[("q1", &["d1", "d2"])]),
-        fixture::run(&[("q1", &["d1"])]),
+        fixture::run_from_ranked_lists(&[("q1", &["d1", "d2"])]),
+        fixture::run_from_ranked_lists(&[("q1", &["d1"])]),
     ];
     for row in runs[0].0.get_mut("q1").unwrap() {
         row.score = 1.0;
     }
     // By document id, last first.
-    let source = fixture::source_of(&collection, runs);
-    let found = compare_rankers(&source, &ComparisonOptions::default()).unwrap();
+    let source = fixture::comparison_input_from_runs(&collection, runs);
+    let found = compare_rankers(&source, &RankerComparisonOptions::default()).unwrap();
     assert_eq!(means(&found.reciprocal_rank), [0.5, 1.0]);
 }
 
 #[test]
 fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     let texts = ["river river", "river bank bank", "the sea", "bank bank sea"];
-    let study = studies::study_of(&["river", "sea bank"], &texts, 10);
+    let study = studies::study_with_queries(&["river", "sea bank"], &texts, 10);
     let found = study
-        .compare_rankers(&ComparisonOptions::default())
+        .compare_rankers(&RankerComparisonOptions::default())
         .unwrap();
     assert_eq!(found.ranker_options.len(), 2);
     assert_eq!(found.query_counts.n_included, 1);
     assert_eq!(found.top_overlap.n_queries, 1);
-    let all = ComparisonOptions {
-        subset: ComparisonSubset::All,
-        ..ComparisonOptions::default()
+    let all = RankerComparisonOptions {
+        subset: ComparedQuerySubset::All,
+        ..RankerComparisonOptions::default()
     };
     assert_eq!(
         study.compare_rankers(&all).unwrap().query_counts.n_included,
         2
     );
     let listed = study
-        .list_compared_queries(&all, &QueryListOptions::default())
+        .list_compared_queries(&all, &ComparedQueryListOptions::default())
         .unwrap();
     assert_eq!((listed.n_queries, listed.rows.len()), (2, 0));
     assert_eq!(
-        study.compare_query(&all, "q1").unwrap().metrics.query,
+        study
+            .compare_rankers_on_query(&all, "q1")
+            .unwrap()
+            .metrics
+            .query,
         "sea bank"
     );
     let slug = |name: &str| RankerRef::Ranker(name.to_owned());
@@ -485,9 +521,9 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     assert_eq!(swapped.options.rankers, ["ql", "bm25"].map(slug));
     assert_eq!(swapped.rankers[0].label, "QL");
     let refused = |pair: [RankerRef; 2]| {
-        let asking = ComparisonOptions {
+        let asking = RankerComparisonOptions {
             rankers: pair,
-            ..ComparisonOptions::default()
+            ..RankerComparisonOptions::default()
         };
         study.compare_rankers(&asking).unwrap_err().to_string()
     };
@@ -510,26 +546,26 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
 
 #[test]
 fn what_stands_in_an_address_is_read_again() {
-    let asking = ComparisonOptions {
+    let asking = RankerComparisonOptions {
         rankers: [
             RankerRef::Ranker("ql".to_owned()),
             RankerRef::Run("a b.run".to_owned()),
         ],
-        subset: ComparisonSubset::WithRetrievedRelevant,
+        subset: ComparedQuerySubset::WithRetrievedRelevant,
         min_relevant_grade: Some(2),
         stopwords: Stopwords::None,
         split: Some("test".to_owned()),
     };
     let text = serde_json::to_string(&asking).unwrap();
     assert_eq!(
-        serde_json::from_str::<ComparisonOptions>(&text).unwrap(),
+        serde_json::from_str::<RankerComparisonOptions>(&text).unwrap(),
         asking
     );
     assert_eq!(
-        serde_json::from_str::<ComparisonOptions>("{}").unwrap(),
-        ComparisonOptions::default()
+        serde_json::from_str::<RankerComparisonOptions>("{}").unwrap(),
+        RankerComparisonOptions::default()
     );
-    let found = fixture::found();
+    let found = fixture::compare_fixture_runs();
     let text = serde_json::to_string(&found).unwrap();
     assert_eq!(
         serde_json::from_str::<RankerComparison>(&text).unwrap(),
@@ -539,7 +575,7 @@ fn what_stands_in_an_address_is_read_again() {
 
 #[test]
 fn hostile_queries_are_only_long() {
-    let mut collection = fixture::collection();
+    let mut collection = fixture::comparison_fixture_collection();
     collection.queries.push(Query {
         id: "q6".to_owned(),
         text: "\u{202e}<script> ".repeat(10_000),
@@ -553,14 +589,14 @@ fn hostile_queries_are_only_long() {
         group: None,
     });
     let runs = [
-        fixture::run(&[("q6", &["d11", "nowhere"])]),
-        fixture::run(&[("q6", &["nowhere"])]),
+        fixture::run_from_ranked_lists(&[("q6", &["d11", "nowhere"])]),
+        fixture::run_from_ranked_lists(&[("q6", &["nowhere"])]),
     ];
-    let asking = ComparisonOptions {
-        subset: ComparisonSubset::All,
-        ..ComparisonOptions::default()
+    let asking = RankerComparisonOptions {
+        subset: ComparedQuerySubset::All,
+        ..RankerComparisonOptions::default()
     };
-    let source = fixture::source_of(&collection, runs);
+    let source = fixture::comparison_input_from_runs(&collection, runs);
     let found = compare_rankers(&source, &asking).unwrap();
     assert_eq!(
         (
@@ -569,16 +605,18 @@ fn hostile_queries_are_only_long() {
         ),
         (1, 0)
     );
-    let listing = QueryListOptions {
-        selection: QuerySelection::QueryLength {
+    let listing = ComparedQueryListOptions {
+        selection: ComparedQueryFilter::QueryLength {
             n_tokens: MAX_QUERY_LENGTH + 1,
         },
         limit: 1,
-        ..QueryListOptions::default()
+        ..ComparedQueryListOptions::default()
     };
     // The document is not judged.
     assert_eq!(
-        list_queries(&source, &asking, &listing).unwrap().n_queries,
+        list_compared_queries(&source, &asking, &listing)
+            .unwrap()
+            .n_queries,
         0
     );
 }

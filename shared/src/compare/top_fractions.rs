@@ -17,18 +17,18 @@ use std::collections::BTreeSet;
 use crate::text::Analyzer;
 
 /// Returns the distinct tokens of a query that are not stop words.
-pub fn query_tokens(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
-    let terms = analyzer.terms(query);
+pub fn distinct_query_tokens(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
+    let terms = analyzer.terms_with_positions(query);
     terms.into_iter().map(|it| it.0).collect()
 }
 
 /// Returns `N(d, q) / |d|` and `N'(d, q) / U(d)` of one document; `None` if no token is left.
-pub fn document_fractions(
+pub fn query_and_novel_token_fractions(
     analyzer: &Analyzer,
     query: &BTreeSet<String>,
     text: &str,
 ) -> Option<[f64; 2]> {
-    let terms = analyzer.terms(text);
+    let terms = analyzer.terms_with_positions(text);
     let n_asked = terms.iter().filter(|it| query.contains(&it.0)).count();
     let distinct: BTreeSet<&str> = terms.iter().map(|it| it.0.as_str()).collect();
     let n_novel = distinct.iter().filter(|it| !query.contains(**it)).count();
@@ -42,7 +42,7 @@ pub fn document_fractions(
 
 /// Returns FQT and FNT of the top documents of a ranking; `None` without a document or a remaining
 /// query token.
-pub fn top_fractions<'a>(
+pub fn mean_top_document_fractions<'a>(
     analyzer: &Analyzer,
     query: &BTreeSet<String>,
     texts: impl Iterator<Item = &'a str>,
@@ -51,7 +51,7 @@ pub fn top_fractions<'a>(
         return None;
     }
     let shares: Vec<[f64; 2]> = texts
-        .filter_map(|it| document_fractions(analyzer, query, it))
+        .filter_map(|it| query_and_novel_token_fractions(analyzer, query, it))
         .collect();
     let n = shares.len() as f64;
     let mean = |of: usize| shares.iter().map(|it| it[of]).sum::<f64>() / n;

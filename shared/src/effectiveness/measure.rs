@@ -12,7 +12,7 @@ use crate::error::{Error, InvalidField, serialize_as_text};
 /// A measure of one ranked list, as in `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5` or `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Measure {
+pub enum EffectivenessMeasure {
     /// Normalized discounted cumulative gain; grades are gains.
     Ndcg {
         /// The number of ranks that count; `None` means all.
@@ -48,14 +48,14 @@ pub enum Measure {
     },
 }
 
-impl FromStr for Measure {
+impl FromStr for EffectivenessMeasure {
     type Err = Error;
 
     /// Parses a name of `ir_measures` or of `trec_eval`, in any case.
-    fn from_str(text: &str) -> Result<Measure, Error> {
+    fn from_str(text: &str) -> Result<EffectivenessMeasure, Error> {
         let refuse = |reason: &str| {
-            Error::malformed(
-                InvalidField::with_display("measure", format!("measure `{text}`")),
+            Error::malformed_value(
+                InvalidField::with_display_name("measure", format!("measure `{text}`")),
                 reason,
             )
         };
@@ -101,14 +101,14 @@ impl FromStr for Measure {
             "ndcg" if level.is_some() => Err(refuse(
                 "nDCG uses grades as gains and takes no minimum grade: nDCG@10",
             )),
-            "ndcg" => Ok(Measure::Ndcg { cutoff: cut }),
-            "ap" | "map" => Ok(Measure::Ap { rel, cutoff: cut }),
-            "rr" | "mrr" => Ok(Measure::Rr { rel, cutoff: cut }),
-            "p" => Ok(Measure::Precision {
+            "ndcg" => Ok(EffectivenessMeasure::Ndcg { cutoff: cut }),
+            "ap" | "map" => Ok(EffectivenessMeasure::Ap { rel, cutoff: cut }),
+            "rr" | "mrr" => Ok(EffectivenessMeasure::Rr { rel, cutoff: cut }),
+            "p" => Ok(EffectivenessMeasure::Precision {
                 rel,
                 cutoff: needs_cut()?,
             }),
-            "r" | "recall" => Ok(Measure::Recall {
+            "r" | "recall" => Ok(EffectivenessMeasure::Recall {
                 rel,
                 cutoff: needs_cut()?,
             }),
@@ -145,14 +145,14 @@ fn whole(text: &str) -> Option<u32> {
     text.parse().ok().filter(|&it| digits && it >= 1)
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for EffectivenessMeasure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, rel, cut) = match *self {
-            Measure::Ndcg { cutoff: cut } => ("nDCG", 1, cut),
-            Measure::Ap { rel, cutoff: cut } => ("AP", rel, cut),
-            Measure::Rr { rel, cutoff: cut } => ("RR", rel, cut),
-            Measure::Precision { rel, cutoff: cut } => ("P", rel, Some(cut)),
-            Measure::Recall { rel, cutoff: cut } => ("R", rel, Some(cut)),
+            EffectivenessMeasure::Ndcg { cutoff: cut } => ("nDCG", 1, cut),
+            EffectivenessMeasure::Ap { rel, cutoff: cut } => ("AP", rel, cut),
+            EffectivenessMeasure::Rr { rel, cutoff: cut } => ("RR", rel, cut),
+            EffectivenessMeasure::Precision { rel, cutoff: cut } => ("P", rel, Some(cut)),
+            EffectivenessMeasure::Recall { rel, cutoff: cut } => ("R", rel, Some(cut)),
         };
         write!(out, "{name}")?;
         if rel != 1 {
@@ -165,7 +165,7 @@ impl fmt::Display for Measure {
     }
 }
 
-serialize_as_text!(Measure);
+serialize_as_text!(EffectivenessMeasure);
 
 #[cfg(test)]
 mod tests {
@@ -189,9 +189,18 @@ mod tests {
             "R@100",
             "R(rel=3)@1",
         ] {
-            assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
+            assert_eq!(
+                text.parse::<EffectivenessMeasure>().unwrap().to_string(),
+                text
+            );
         }
-        assert_eq!("AP(rel=1)".parse::<Measure>().unwrap().to_string(), "AP");
+        assert_eq!(
+            "AP(rel=1)"
+                .parse::<EffectivenessMeasure>()
+                .unwrap()
+                .to_string(),
+            "AP"
+        );
     }
 
     #[test]
@@ -215,7 +224,7 @@ mod tests {
             ("Recall@1000", "R@1000"),
         ] {
             assert_eq!(
-                text.parse::<Measure>().unwrap().to_string(),
+                text.parse::<EffectivenessMeasure>().unwrap().to_string(),
                 known,
                 "{text}"
             );
@@ -240,7 +249,7 @@ mod tests {
             "nDCG@99999999999",
         ]
         .iter()
-        .map(|it| format!("{}\n", it.parse::<Measure>().unwrap_err()))
+        .map(|it| format!("{}\n", it.parse::<EffectivenessMeasure>().unwrap_err()))
         .collect();
         expect![[r#"
             measure `bpref`: is not one of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a minimum grade as in AP(rel=2)@100, or the trec_eval names ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100

@@ -4,9 +4,9 @@ use expect_test::{Expect, expect};
 use test_dependencies::{TestDependency, or_skip};
 
 use super::*;
-use crate::collection::trec::{read_labelled_run, read_qrels, read_run};
+use crate::collection::trec::{read_graded_run, read_qrels, read_run};
 
-fn measures(list: &str) -> Vec<Measure> {
+fn measures(list: &str) -> Vec<EffectivenessMeasure> {
     list.split(' ').map(|it| it.parse().unwrap()).collect()
 }
 
@@ -34,7 +34,7 @@ fn check(rows: &str, list: &str, expect: Expect) {
                 .insert(doc.to_owned(), grade);
         }
     }
-    let Some(found) = evaluate(&qrels, &run, &measures(list)) else {
+    let Some(found) = evaluate_run(&qrels, &run, &measures(list)) else {
         return expect.assert_eq("nothing to evaluate");
     };
     let row = |name: &str, values: &[f64]| {
@@ -146,7 +146,7 @@ fn numbers_are_those_of_trec_eval() {
             let Some(measure) = measure_of(name, rel) else {
                 continue;
             };
-            let found = evaluate(&qrels, &run, &[measure]).unwrap();
+            let found = evaluate_run(&qrels, &run, &[measure]).unwrap();
             let n_queries = found.per_query.len() as f64;
             let ours = match (query, found.per_query.get(query)) {
                 // The option -c of out.test.aqc divides by all three queries with judgments; two
@@ -167,17 +167,17 @@ fn numbers_are_those_of_trec_eval() {
 }
 
 /// Returns the measure for a name of `trec_eval`.
-fn measure_of(name: &str, rel: i32) -> Option<Measure> {
+fn measure_of(name: &str, rel: i32) -> Option<EffectivenessMeasure> {
     let cut = name.rsplit_once('_').and_then(|(_, cut)| cut.parse().ok());
     match (name, cut) {
-        ("ndcg", _) => Some(Measure::Ndcg { cutoff: None }),
-        ("map", _) => Some(Measure::Ap { rel, cutoff: None }),
-        ("recip_rank", _) => Some(Measure::Rr { rel, cutoff: None }),
+        ("ndcg", _) => Some(EffectivenessMeasure::Ndcg { cutoff: None }),
+        ("map", _) => Some(EffectivenessMeasure::Ap { rel, cutoff: None }),
+        ("recip_rank", _) => Some(EffectivenessMeasure::Rr { rel, cutoff: None }),
         (_, Some(at)) => match name.trim_end_matches(|it: char| it.is_ascii_digit()) {
-            "ndcg_cut_" => Some(Measure::Ndcg { cutoff: cut }),
-            "map_cut_" => Some(Measure::Ap { rel, cutoff: cut }),
-            "P_" => Some(Measure::Precision { rel, cutoff: at }),
-            "recall_" => Some(Measure::Recall { rel, cutoff: at }),
+            "ndcg_cut_" => Some(EffectivenessMeasure::Ndcg { cutoff: cut }),
+            "map_cut_" => Some(EffectivenessMeasure::Ap { rel, cutoff: cut }),
+            "P_" => Some(EffectivenessMeasure::Precision { rel, cutoff: at }),
+            "recall_" => Some(EffectivenessMeasure::Recall { rel, cutoff: at }),
             _ => None,
         },
         _ => None,
@@ -201,7 +201,7 @@ fn trec_dl_2019_runs_have_their_published_figures() {
     ] {
         let bytes = data(&format!("runs/{name}.run.gz"));
         let (run, _) = read_run(name, &bytes[..], &mut |_| ()).unwrap();
-        let value = evaluate(&qrels, &run, &measures("nDCG@10")).unwrap();
+        let value = evaluate_run(&qrels, &run, &measures("nDCG@10")).unwrap();
         found += &format!("{name} {:.4} of {}\n", value.mean[0], value.per_query.len());
     }
     expect![[r#"
@@ -224,8 +224,8 @@ fn wikipassageqa_runs_have_their_published_figures() {
     let mut found = String::new();
     for name in ["anmm", "drmm", "duet", "matchpyramid"] {
         let path = format!("rennings_runs/predict.test.{name}.wikipassageqa_long.txt.gz");
-        let (run, qrels, _) = read_labelled_run(name, &data(&path)[..], &mut |_| ()).unwrap();
-        let value = evaluate(&qrels, &run, &measures("AP RR P@5")).unwrap();
+        let (run, qrels, _) = read_graded_run(name, &data(&path)[..], &mut |_| ()).unwrap();
+        let value = evaluate_run(&qrels, &run, &measures("AP RR P@5")).unwrap();
         let means: String = value.mean.iter().map(|it| format!(" {it:.4}")).collect();
         found += &format!("{name}{means} of {}\n", value.per_query.len());
     }

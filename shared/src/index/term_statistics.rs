@@ -18,7 +18,7 @@ pub struct CollectionTotals {
 
 impl CollectionTotals {
     /// Returns the average document length, in terms; 0 without documents.
-    pub fn average_length(&self) -> f64 {
+    pub fn average_document_length(&self) -> f64 {
         if self.n_docs == 0 {
             0.0
         } else {
@@ -49,13 +49,13 @@ pub type QueryTerms = Vec<QueryTerm>;
 
 /// Returns the distinct terms of a query with their counts; `look_up` returns the statistics of a
 /// term.
-pub fn query_terms(
+pub fn count_distinct_query_terms(
     analyzer: &Analyzer,
     query: &str,
     mut look_up: impl FnMut(&str) -> (Option<TermNo>, u32, u64),
 ) -> QueryTerms {
     let mut distinct: QueryTerms = Vec::new();
-    for (place, (term, _)) in analyzer.terms(query).into_iter().enumerate() {
+    for (place, (term, _)) in analyzer.terms_with_positions(query).into_iter().enumerate() {
         if let Some(known) = distinct.iter_mut().find(|it| it.term == term) {
             known.count += 1;
             known.positions.push(place as u32);
@@ -76,9 +76,9 @@ pub fn query_terms(
 
 impl Index {
     /// Returns the distinct terms of a query with their statistics in this collection.
-    pub fn query_terms(&self, query: &str) -> QueryTerms {
+    pub fn query_term_statistics(&self, query: &str) -> QueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
-        query_terms(vocabulary.analyzer(), query, |term| {
+        count_distinct_query_terms(vocabulary.analyzer(), query, |term| {
             match vocabulary.term_no(term) {
                 Some(number) => (Some(number), self.df(number), self.cf(number)),
                 None => (None, 0, 0),

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::query_matches::{QueryMatchStatistics, TokenMatchSums};
 use super::{
-    LateInteractionAnalysis, LateInteractionHeader, MAX_SOFT_MATCHES, QueryMatches, SoftMatch,
-    TokenStatistics, WordStatistics,
+    LateInteractionAnalysis, LateInteractionMetadata, MAX_SOFT_MATCHES, QueryTokenMatches,
+    QueryTokenStatistics, QueryWordStatistics, SoftMatchedToken,
 };
-use crate::stats::correlation::{Correlation, pearson};
+use crate::stats::correlation::{PearsonCorrelation, pearson_correlation};
 
 /// The statistics of the collection and of the vectors.
-pub struct LateInteractionContext<'a> {
+pub struct LateInteractionCorpusStatistics<'a> {
     /// The number of documents.
     pub n_docs: u64,
     /// Returns the number of documents that contain a word, given in lower case.
@@ -45,10 +45,10 @@ struct TokenAccumulator {
 }
 
 /// Aggregates the statistics of all queries, in their order, into the analysis.
-pub fn aggregate_queries(
-    head: LateInteractionHeader,
-    each: &[(QueryMatches, QueryMatchStatistics)],
-    known: &LateInteractionContext<'_>,
+pub fn aggregate_query_match_statistics(
+    head: LateInteractionMetadata,
+    each: &[(QueryTokenMatches, QueryMatchStatistics)],
+    known: &LateInteractionCorpusStatistics<'_>,
 ) -> LateInteractionAnalysis {
     let mut words: BTreeMap<&str, WordAccumulator> = BTreeMap::new();
     let mut pieces: BTreeMap<u32, TokenAccumulator> = BTreeMap::new();
@@ -71,7 +71,7 @@ pub fn aggregate_queries(
         }
         for (piece, place) in matched.tokens.iter().zip(&of.tokens) {
             let own = pieces.entry(piece.id).or_default();
-            if let Some(delta) = place.delta_es() {
+            if let Some(delta) = place.exact_minus_soft_cosine() {
                 own.sum += delta;
                 own.n += 1;
             }
@@ -82,7 +82,7 @@ pub fn aggregate_queries(
         (of.n > 0).then(|| of.sum / of.n as f64)
     };
     let idf = |df: u64| (df > 0).then(|| libm::log(known.n_docs as f64 / df as f64));
-    let words: Vec<WordStatistics> = words
+    let words: Vec<QueryWordStatistics> = words
         .into_iter()
         .map(|(word, of)| {
             let df = (known.df)(word);
@@ -91,7 +91,7 @@ pub fn aggregate_queries(
                 let n = of.importance.len();
                 (n > 0).then(|| of.importance.iter().map(of_one).sum::<f64>() / n as f64)
             };
-            WordStatistics {
+            QueryWordStatistics {
                 word: word.to_owned(),
                 tokens: of.pieces.iter().map(|&it| (known.token)(it)).collect(),
                 idf: idf(df),
@@ -107,11 +107,11 @@ pub fn aggregate_queries(
             }
         })
         .collect();
-    let pieces: Vec<TokenStatistics> = pieces
+    let pieces: Vec<QueryTokenStatistics> = pieces
         .into_iter()
         .map(|(id, of)| {
             let (n_occurrences, ratio) = (known.spectrum)(id);
-            TokenStatistics {
+            QueryTokenStatistics {
                 token: (known.token)(id),
                 idf: idf((known.token_df)(id)),
                 delta_es: (of.n > 0).then(|| of.sum / of.n as f64),
@@ -138,9 +138,11 @@ pub fn aggregate_queries(
 }
 
 /// Computes the correlation over the points that have both values.
-fn correlation(points: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Option<Correlation> {
+fn correlation(
+    points: impl Iterator<Item = (Option<f64>, Option<f64>)>,
+) -> Option<PearsonCorrelation> {
     let both = points.filter_map(|(a, b)| Some([a?, b?]));
-    pearson(&both.collect::<Vec<_>>())
+    pearson_correlation(&both.collect::<Vec<_>>())
 }
 
 impl WordAccumulator {
@@ -162,13 +164,13 @@ impl WordAccumulator {
     }
 
     /// Returns the most frequent soft matches; ties are in the order of the vocabulary.
-    fn soft(&self, known: &LateInteractionContext<'_>) -> Vec<SoftMatch> {
+    fn soft(&self, known: &LateInteractionCorpusStatistics<'_>) -> Vec<SoftMatchedToken> {
         let mut found: Vec<(u32, u64)> = self.found.iter().map(|(&id, &n)| (id, n)).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(MAX_SOFT_MATCHES);
         let named = found.into_iter();
         named
-            .map(|(id, n)| SoftMatch {
+            .map(|(id, n)| SoftMatchedToken {
                 token: (known.token)(id),
                 share: self.share(n),
             })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::QueryMatches;
+use super::QueryTokenMatches;
 use crate::stats::tau_ap::tau_ap;
 
 /// The match statistics of a query over the documents of its pool.
@@ -31,7 +31,7 @@ pub(super) struct TokenMatchSums {
 impl TokenMatchSums {
     /// Returns the mean cosine of exact matches minus that of soft matches; `None` without one of
     /// them.
-    pub(super) fn delta_es(&self) -> Option<f64> {
+    pub(super) fn exact_minus_soft_cosine(&self) -> Option<f64> {
         let [exact, soft] = self.counts;
         let mean = |at: usize| self.sums[at] / self.counts[at] as f64;
         (exact > 0 && soft > 0).then(|| mean(0) - mean(1))
@@ -40,8 +40,8 @@ impl TokenMatchSums {
 
 /// Computes the match statistics of one query over its pool: the τ_AP importance of each word, and
 /// the exact and soft matches of each token.
-pub fn analyze_query(matched: &QueryMatches) -> QueryMatchStatistics {
-    let QueryMatches {
+pub fn compute_query_match_statistics(matched: &QueryTokenMatches) -> QueryMatchStatistics {
+    let QueryTokenMatches {
         words,
         tokens: pieces,
         best_matches: best,

@@ -3,8 +3,8 @@
 use super::*;
 use crate::score::{RankerInfo, RankerKind};
 
-fn best(cosine: f32, piece: u32) -> BestMatch {
-    BestMatch {
+fn best(cosine: f32, piece: u32) -> BestTokenMatch {
+    BestTokenMatch {
         cosine,
         token_id: piece,
     }
@@ -22,9 +22,9 @@ fn matched(
     query: u32,
     words: &[&str],
     pieces: Vec<QueryToken>,
-    best: Vec<BestMatch>,
-) -> QueryMatches {
-    QueryMatches {
+    best: Vec<BestTokenMatch>,
+) -> QueryTokenMatches {
+    QueryTokenMatches {
         query_no: query,
         words: words.iter().map(|&it| it.to_owned()).collect(),
         tokens: pieces,
@@ -34,7 +34,7 @@ fn matched(
 
 /// "river ferries" over three documents, with `ferries` in two tokens; "river" over two; "mud
 /// river" over two documents in which "mud" always matches itself.
-fn queries() -> Vec<QueryMatches> {
+fn queries() -> Vec<QueryTokenMatches> {
     vec![
         matched(
             0,
@@ -71,7 +71,7 @@ fn queries() -> Vec<QueryMatches> {
 }
 
 fn found() -> LateInteractionAnalysis {
-    let head = LateInteractionHeader {
+    let head = LateInteractionMetadata {
         name: "w".to_owned(),
         title: "W".to_owned(),
         collection: "c".to_owned(),
@@ -93,7 +93,7 @@ fn found() -> LateInteractionAnalysis {
     let each: Vec<_> = queries()
         .into_iter()
         .map(|it| {
-            let of = analyze_query(&it);
+            let of = compute_query_match_statistics(&it);
             (it, of)
         })
         .collect();
@@ -102,7 +102,7 @@ fn found() -> LateInteractionAnalysis {
         "ferries" => 1,
         _ => 0,
     };
-    let known = LateInteractionContext {
+    let known = LateInteractionCorpusStatistics {
         n_docs: 8,
         df: &df,
         token_df: &|id| u64::from(id),
@@ -110,7 +110,7 @@ fn found() -> LateInteractionAnalysis {
         spectrum: &|id| (u64::from(10 * id), (id > 1).then(|| 1.0 / f64::from(id))),
         pretrained_spectral_ratio: &|_| None,
     };
-    aggregate_queries(head, &each, &known)
+    aggregate_query_match_statistics(head, &each, &known)
 }
 
 fn near(found: Option<f64>, expected: f64) {
@@ -193,5 +193,8 @@ fn idf_is_of_the_collection_and_points_with_both_numbers_correlate() {
 #[test]
 fn a_query_without_pieces_says_nothing() {
     let none = matched(0, &[], Vec::new(), Vec::new());
-    assert_eq!(analyze_query(&none), QueryMatchStatistics::default());
+    assert_eq!(
+        compute_query_match_statistics(&none),
+        QueryMatchStatistics::default()
+    );
 }

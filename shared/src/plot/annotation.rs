@@ -2,15 +2,15 @@
 
 use super::scale::LinearScale;
 use super::{
-    COLUMN, FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, line,
-    rect, text,
+    COLUMN, FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
+    line, rect, text,
 };
-use crate::annotation::agreement::AgreementReport;
+use crate::annotation::agreement::InterAnnotatorAgreementReport;
 use crate::annotation::estimate::AgreementEstimates;
-use crate::annotation::progress::TaskProgress;
+use crate::annotation::progress::AnnotationTaskProgress;
 use crate::annotation::tables;
 use crate::report::format;
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 
 /// The left and right end of the scale.
 const SCALE: [f64; 2] = [172.0, 428.0];
@@ -27,20 +27,20 @@ struct Group {
 
 struct Dot {
     name: String,
-    estimate: Option<Estimate>,
+    estimate: Option<EstimateWithInterval>,
     /// The wider interval, drawn thinner.
     wider: Option<[f64; 2]>,
     n_items: u64,
 }
 
 /// Draws the coefficients of agreement, over all items and for each probe.
-pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
+pub fn draw_agreement_coefficients(found: &InterAnnotatorAgreementReport) -> PlotFigure {
     let all = (tables::ALL_PROBES.to_owned(), &found.overall);
     let probes = found.by_probe.iter();
     let probes = probes.map(|it| (it.probe.name().into_owned(), &it.coefficients));
     let groups = std::iter::once(all).chain(probes).map(|(name, of)| Group {
         name,
-        dots: tables::coefficient_rows(of)
+        dots: tables::labeled_agreement_coefficients(of)
             .map(|(name, it)| Dot {
                 name: name.to_owned(),
                 estimate: it.map(|it| it.estimate),
@@ -58,11 +58,11 @@ pub fn draw_agreement(found: &AgreementReport) -> PlotFigure {
 /// Draws the agreement of axiom, rankers, relevance judgments and annotators, over all items and
 /// for each probe.
 pub fn draw_annotation_results(found: &AgreementEstimates, rankers: &[String]) -> PlotFigure {
-    let groups = tables::estimate_rows(found)
+    let groups = tables::estimate_rows_with_probe_names(found)
         .into_iter()
         .map(|(name, of)| Group {
             name,
-            dots: tables::agreement_rows(of, rankers)
+            dots: tables::labeled_agreement_shares(of, rankers)
                 .into_iter()
                 .map(|(name, it)| Dot {
                     name,
@@ -85,14 +85,14 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> PlotFigure {
     let mut marks = Vec::new();
     let (ticks, digits) = scale.ticks(5);
     for tick in ticks {
-        let x = scale.position(tick);
+        let x = scale.pixel_position(tick);
         marks.push(line([x, TOP], [x, bottom], FigureColor::Separator));
-        let shown = format::score(tick, digits);
+        let shown = format::format_score(tick, digits);
         marks.push(text([x, TOP - 8.0], TextAnchor::Middle, NOTE, shown));
     }
     let mut y = TOP;
     for group in groups {
-        let head = TextStyle(FontStyle::Head, FigureColor::Foreground);
+        let head = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
         let name = fit(&group.name, 22);
         marks.push(text([0.0, y + 18.0], TextAnchor::Start, head, name));
         y += GAP;
@@ -124,7 +124,11 @@ fn found(label: &str, groups: &[Group]) -> String {
 /// Formats an estimate as `.71 [.65, .77] (120)`.
 fn said(dot: &Dot) -> String {
     match &dot.estimate {
-        Some(it) => format!("{} ({})", format::estimate(it), format::count(dot.n_items)),
+        Some(it) => format!(
+            "{} ({})",
+            format::format_estimate(it),
+            format::format_count(dot.n_items)
+        ),
         None => format::MISSING.to_owned(),
     }
 }
@@ -154,7 +158,7 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
         NOTE,
         fit(&dot.name, 26),
     )];
-    let x = |it: f64| scale.position(it.clamp(scale.domain[0], scale.domain[1]));
+    let x = |it: f64| scale.pixel_position(it.clamp(scale.domain[0], scale.domain[1]));
     let mut bounds = |of: [f64; 2], width: f64| {
         marks.push(FigureMark::Line {
             from: [x(of[0]), y],
@@ -175,7 +179,7 @@ fn one(dot: &Dot, y: f64, scale: LinearScale) -> Vec<FigureMark> {
             stroke: FigureColor::Background,
         });
     }
-    let font = TextStyle(FontStyle::Label, FigureColor::Foreground);
+    let font = TextStyle(FigureFontStyle::Label, FigureColor::Foreground);
     marks.push(text(
         [SCALE[1] + 12.0, y + 4.0],
         TextAnchor::Start,
@@ -190,7 +194,7 @@ const HIGHEST: f64 = 120.0;
 const FLOOR: f64 = 148.0;
 
 /// Draws the number of decisions of all annotators by day, from the first to the last day with any.
-pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
+pub fn draw_decisions_per_day(found: &AnnotationTaskProgress) -> PlotFigure {
     let first = found.decisions_by_day.first().map_or(0, |it| it.0);
     let last = found.decisions_by_day.last().map_or(first, |it| it.0);
     let most = found
@@ -206,7 +210,11 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         let left = 52.0 + (day - first) as f64 * wide;
         let width = (wide - 1.0).clamp(1.0, 48.0);
         marks.push(FigureMark::Group {
-            title: format!("{}: {}", tables::format_iso_date(day), format::count(n)),
+            title: format!(
+                "{}: {}",
+                tables::format_epoch_day(day),
+                format::format_count(n)
+            ),
             marks: vec![rect(
                 [left, FLOOR - height],
                 [width, height],
@@ -225,7 +233,7 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         [44.0, top + 4.0],
         TextAnchor::End,
         NOTE,
-        format::count(most),
+        format::format_count(most),
     ));
     marks.push(text(
         [44.0, FLOOR + 4.0],
@@ -238,10 +246,10 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         [52.0, below],
         TextAnchor::Start,
         NOTE,
-        tables::format_iso_date(first),
+        tables::format_epoch_day(first),
     ));
     if last > first {
-        let to = tables::format_iso_date(last);
+        let to = tables::format_epoch_day(last);
         marks.push(text([COLUMN - 8.0, below], TextAnchor::End, NOTE, to));
     }
     let n_all: u64 = found.decisions_by_day.iter().map(|it| it.1).sum();
@@ -251,10 +259,10 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
         margin: 8.0,
         alt_text: format!(
             "{} decisions from {} to {}, at most {} per day",
-            format::count(n_all),
-            tables::format_iso_date(first),
-            tables::format_iso_date(last),
-            format::count(most)
+            format::format_count(n_all),
+            tables::format_epoch_day(first),
+            tables::format_epoch_day(last),
+            format::format_count(most)
         ),
         description: "One bar per day (UTC).".to_owned(),
         marks,
@@ -265,11 +273,11 @@ pub fn draw_decisions_per_day(found: &TaskProgress) -> PlotFigure {
 mod tests {
     use super::*;
 
-    fn estimate(value: f64, interval: [f64; 2]) -> Option<Estimate> {
-        Some(Estimate { value, interval })
+    fn estimate(value: f64, interval: [f64; 2]) -> Option<EstimateWithInterval> {
+        Some(EstimateWithInterval { value, interval })
     }
 
-    fn dot(estimate: Option<Estimate>) -> Dot {
+    fn dot(estimate: Option<EstimateWithInterval>) -> Dot {
         Dot {
             name: "raw".to_owned(),
             estimate,
@@ -296,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_day_without_decisions_keeps_its_place() {
-        let found = TaskProgress {
+        let found = AnnotationTaskProgress {
             n_items: 0,
             n_started: 0,
             n_complete: 0,

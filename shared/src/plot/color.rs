@@ -20,7 +20,7 @@ pub enum FigureColor {
     Axis,
     /// Lines that only separate.
     Separator,
-    /// A step of the scale, from −5 to 5: [`crate::plot::color_step_of_fraction`].
+    /// A step of the scale, from −5 to 5: [`crate::plot::diverging_color_step_of_fraction`].
     Step(i8),
     /// Text and lines on that step, with a contrast of at least 4.5 : 1.
     OnStep(i8),

@@ -2,11 +2,12 @@
 //! and means by thirds of overlap, one panel for each ranker.
 
 use super::{
-    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect, text,
+    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit, rect,
+    text,
 };
 use crate::report::{format, funnel_step_label};
 use crate::study::figures::funnel::AxiomFunnel;
-use crate::study::figures::query_overlap::OverlapThirds;
+use crate::study::figures::query_overlap::QueryOverlapThirds;
 
 const WIDTH: f64 = 720.0;
 /// The left end of bars, and the right end of the longest one.
@@ -16,7 +17,7 @@ const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
 
 /// Draws one bar for each step of each axiom; its length is the logarithm of the count.
-pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
+pub fn draw_mining_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     let counts = funnels
         .iter()
         .flat_map(|it| &it.steps)
@@ -26,7 +27,7 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     let mut y = 8.0;
     for funnel in funnels {
         let name = funnel.probe.name().into_owned();
-        let head = TextStyle(FontStyle::Head, FigureColor::Foreground);
+        let head = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
         marks.push(text([4.0, y + 14.0], TextAnchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
         for (at, step) in funnel.steps.iter().enumerate() {
@@ -47,7 +48,7 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
                 place,
                 TextAnchor::Start,
                 NOTE,
-                format::count(step.n_candidates),
+                format::format_count(step.n_candidates),
             ));
             y += ROW;
         }
@@ -55,7 +56,7 @@ pub fn draw_funnel(funnels: &[AxiomFunnel]) -> PlotFigure {
     }
     let said = funnels.iter().map(|it| {
         let ends = [it.steps.first(), it.steps.last()];
-        let [first, last] = ends.map(|it| format::count(it.map_or(0, |it| it.n_candidates)));
+        let [first, last] = ends.map(|it| format::format_count(it.map_or(0, |it| it.n_candidates)));
         format!("{}: {last} of {first}", it.probe.name())
     });
     PlotFigure {
@@ -78,7 +79,11 @@ const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
 /// Draws three bars with their intervals for each ranker: little, medium and high overlap.
-pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThirds) -> PlotFigure {
+pub fn draw_bars_by_overlap_third(
+    names: &[String],
+    measure: &str,
+    thirds: &QueryOverlapThirds,
+) -> PlotFigure {
     let tops = thirds.rows.iter().flatten().flatten();
     let most = tops.map(|it| it.interval[1]).fold(0.1, f64::max);
     let y_of = |value: f64| HIGH - HIGH * value / most;
@@ -86,7 +91,7 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
     for (at, (name, row)) in names.iter().zip(&thirds.rows).enumerate() {
         let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
         let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
-        let head = TextStyle(FontStyle::Head, FigureColor::Foreground);
+        let head = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
         marks.push(text(
             [left, top - 14.0],
             TextAnchor::Start,
@@ -129,7 +134,7 @@ pub fn draw_overlap_thirds(names: &[String], measure: &str, thirds: &OverlapThir
                 stroke: FigureColor::Foreground,
                 opacity: 1.0,
             });
-            let shown = format::fraction(mean.value);
+            let shown = format::format_fraction(mean.value);
             marks.push(text(
                 [middle, top + HIGH + 32.0],
                 TextAnchor::Middle,

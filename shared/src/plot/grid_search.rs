@@ -2,7 +2,7 @@
 //! best.
 
 use super::{
-    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, rect, text,
+    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, rect, text,
 };
 use crate::report::format;
 use crate::tune::{GridSearchResult, ParameterGrid};
@@ -12,14 +12,14 @@ const TOP: f64 = 46.0;
 const CELL: [f64; 2] = [46.0, 22.0];
 
 /// Draws a cell for each point; the best one has a frame.
-pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
+pub fn draw_grid_search_heatmap(grid: &ParameterGrid, found: &GridSearchResult) -> PlotFigure {
     let least = found.values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = found.values[found.best_index];
     let step = |value: f64| match most > least {
         true => ((value - least) / (most - least) * 5.0).round() as i8,
         false => 5,
     };
-    let number = |value: f64| format::score(value, u8::from(value < 10.0));
+    let number = |value: f64| format::format_score(value, u8::from(value < 10.0));
     let mut marks = Vec::new();
     for (at, column) in grid.column_values.iter().enumerate() {
         let x = LEFT + (at as f64 + 0.5) * CELL[0];
@@ -61,7 +61,7 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
         }
         let name = number_of(value);
         let middle = [corner[0] + size[0] / 2.0, corner[1] + 14.0];
-        let words = TextStyle(FontStyle::Label, FigureColor::OnStep(step));
+        let words = TextStyle(FigureFontStyle::Label, FigureColor::OnStep(step));
         marks.push(FigureMark::Group {
             title: format!("{}: {name}", grid.rankers[at]),
             marks: vec![
@@ -87,5 +87,7 @@ pub fn draw_grid_search(grid: &ParameterGrid, found: &GridSearchResult) -> PlotF
 }
 
 fn number_of(value: &f64) -> String {
-    format::score(*value, 4).trim_start_matches('0').to_owned()
+    format::format_score(*value, 4)
+        .trim_start_matches('0')
+        .to_owned()
 }

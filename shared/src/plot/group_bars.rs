@@ -5,14 +5,14 @@
 //! figure identifies it.
 
 use super::{
-    COLUMN, FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
+    COLUMN, FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit,
     queries, rect, text,
 };
 use crate::compare::RankerComparison;
 use crate::compare::query_groups::{MrrComparison, RankerMrr};
-use crate::report::comparison::{bucket_label, length_label, question_class_label};
+use crate::report::comparison::{fqt_bucket_label, query_length_label, question_class_label};
 use crate::report::format;
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 
 /// The left end of bars, and the right end of a bar for the maximum of the scale.
 const LEFT: f64 = 128.0;
@@ -29,16 +29,16 @@ enum Row {
 
 /// Draws RR by FQT, with one tooltip group for each bar: the first ranker's bar of the first
 /// bucket, then the second ranker's, and so on.
-pub fn draw_rr_by_fqt(found: &RankerComparison) -> PlotFigure {
+pub fn draw_rr_by_query_token_fraction(found: &RankerComparison) -> PlotFigure {
     let rows = found.fqt_buckets.iter();
-    let rows = rows.map(|it| (bucket_label(it), Row::Apart(it.rankers.clone())));
+    let rows = rows.map(|it| (fqt_bucket_label(it), Row::Apart(it.rankers.clone())));
     draw(found, "by FQT", rows.collect())
 }
 
 /// Draws RR by query length, with one group for each length.
 pub fn draw_rr_by_query_length(found: &RankerComparison) -> PlotFigure {
     let rows = found.query_lengths.iter();
-    let rows = rows.map(|it| (length_label(it), Row::Together(it.mrr.clone())));
+    let rows = rows.map(|it| (query_length_label(it), Row::Together(it.mrr.clone())));
     draw(found, "by query length", rows.collect())
 }
 
@@ -79,7 +79,9 @@ fn draw(found: &RankerComparison, by: &str, rows: Vec<(String, Row)>) -> PlotFig
             [0, 1].map(|side| bar(side, y + side as f64 * BAR, sides[side].0, sides[side].1));
         let said = [0, 1].map(|side| {
             let (n, rr) = sides[side];
-            let rr = rr.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
+            let rr = rr.map_or(format::MISSING.to_owned(), |it| {
+                format::format_estimate(&it)
+            });
             format!("{} {rr}, {}", names[side], queries(n))
         });
         let label = fit(label, 60);
@@ -133,7 +135,7 @@ fn legend(names: [&str; 2]) -> Vec<FigureMark> {
     for (side, name) in names.iter().enumerate() {
         let left = LEFT + side as f64 * 200.0;
         marks.extend(filled(side, [left, 6.0], 18.0));
-        let words = TextStyle(FontStyle::Label, FigureColor::Foreground);
+        let words = TextStyle(FigureFontStyle::Label, FigureColor::Foreground);
         marks.push(text(
             [left + 26.0, 16.0],
             TextAnchor::Start,
@@ -160,10 +162,10 @@ fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<FigureMark> {
     marks
 }
 
-fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<FigureMark> {
+fn bar(side: usize, y: f64, n: u64, rr: Option<EstimateWithInterval>) -> Vec<FigureMark> {
     let baseline = y + BAR - 2.0;
     let Some(rr) = rr else {
-        let none = format!("{} ({})", format::MISSING, format::count(n));
+        let none = format!("{} ({})", format::MISSING, format::format_count(n));
         return vec![text([LEFT + 6.0, baseline], TextAnchor::Start, NOTE, none)];
     };
     let x = |it: f64| LEFT + (RIGHT - LEFT) * it.clamp(0.0, 1.0);
@@ -177,7 +179,11 @@ fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<FigureMark> {
         stroke: FigureColor::Foreground,
         opacity: 1.0,
     });
-    let said = format!("{} ({})", format::fraction(rr.value), format::count(n));
+    let said = format!(
+        "{} ({})",
+        format::format_fraction(rr.value),
+        format::format_count(n)
+    );
     marks.push(text(
         [RIGHT + 12.0, baseline],
         TextAnchor::Start,

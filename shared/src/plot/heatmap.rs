@@ -1,16 +1,16 @@
 //! The heat map of a study: rankers × axioms, with effectiveness to the right, and agreement with
 //! relevance and counts below.
 
-use super::heatmap_rows::{HeatmapCount, HeatmapRow, heatmap_rows};
+use super::heatmap_rows::{HeatmapCountRow, HeatmapRow, study_heatmap_rows};
 use super::{
-    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle,
-    color_step_of_fraction, fit, rect, text,
+    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle,
+    diverging_color_step_of_fraction, fit, rect, text,
 };
 use crate::report::format;
-use crate::report::markup::one_line;
-use crate::stats::Estimate;
+use crate::report::markup::collapse_to_one_line;
+use crate::stats::EstimateWithInterval;
 use crate::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
-use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
+use crate::study::overview::{RankerAxiomCell, RankerOverviewRow, StudyOverview};
 
 /// The margin around the figure.
 const MARGIN: f64 = 16.0;
@@ -31,11 +31,11 @@ const COUNT: f64 = 26.0;
 const LEGEND: f64 = 58.0;
 const LEAST: f64 = 640.0;
 /// The style of the names of rows and measures.
-const BASE: TextStyle = TextStyle(FontStyle::Base, FigureColor::Foreground);
+const BASE: TextStyle = TextStyle(FigureFontStyle::Base, FigureColor::Foreground);
 
 /// Draws every cell with its number and a line from 0 to 1 with a tick at .5, the interval and a
 /// dot, which is hollow if the corrected test cannot distinguish it from chance.
-pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
+pub fn draw_study_heatmap(overview: &StudyOverview) -> PlotFigure {
     let n_axioms = overview.columns.len() as f64;
     let right = measure_at(overview, overview.measures.len());
     let mut drawing = Drawing {
@@ -44,12 +44,12 @@ pub fn draw_heatmap(overview: &StudyOverview) -> PlotFigure {
         y: HEAD,
     };
     drawing.heads();
-    for row in heatmap_rows(overview) {
+    for row in study_heatmap_rows(overview) {
         match row {
             HeatmapRow::Group(name) => drawing.group(name),
             HeatmapRow::Ranker(at) => drawing.ranker(&overview.rows[at]),
             HeatmapRow::Relevance => drawing.relevance(),
-            HeatmapRow::Count(HeatmapCount::BothOrders | HeatmapCount::SampledShare) => {}
+            HeatmapRow::Count(HeatmapCountRow::BothOrders | HeatmapCountRow::SampledShare) => {}
             HeatmapRow::Count(count) => drawing.counts(count),
         }
     }
@@ -74,7 +74,7 @@ fn finding(overview: &StudyOverview) -> String {
     for row in &overview.rows {
         for (column, cell) in overview.columns.iter().zip(&row.cells) {
             if let Some(cell) = cell {
-                let ranker = one_line(&row.ranker.label);
+                let ranker = collapse_to_one_line(&row.ranker.label);
                 let name = format!("{ranker} on {}", column.probe.name());
                 cells.push((cell.micro_average.value, cell.p_holm, name));
             }
@@ -86,8 +86,8 @@ fn finding(overview: &StudyOverview) -> String {
         (Some((low, _, lowest)), Some((high, _, highest))) => format!(
             "{told}: from {} ({lowest}) to {} ({highest}); {} of {} cells not distinguishable \
              from chance",
-            format::fraction(*low),
-            format::fraction(*high),
+            format::format_fraction(*low),
+            format::format_fraction(*high),
             cells
                 .iter()
                 .filter(|it| it.1 >= FAMILY_WISE_ERROR_RATE)
@@ -123,7 +123,7 @@ impl Drawing<'_> {
             self.marks.push(text(
                 [x, 16.0],
                 TextAnchor::Start,
-                TextStyle(FontStyle::Head, FigureColor::Foreground),
+                TextStyle(FigureFontStyle::Head, FigureColor::Foreground),
                 name,
             ));
             let lines = two_lines(about.short_title).into_iter().zip([32.0, 47.0]);
@@ -155,8 +155,8 @@ impl Drawing<'_> {
         self.y += GROUP;
     }
 
-    fn ranker(&mut self, row: &OverviewRow) {
-        let label = one_line(&row.ranker.label);
+    fn ranker(&mut self, row: &RankerOverviewRow) {
+        let label = collapse_to_one_line(&row.ranker.label);
         self.names(&label, &row.ranker.detail);
         for (n, column) in self.overview.columns.iter().enumerate() {
             let name = format!("{label} on {}", column.probe.name());
@@ -183,7 +183,7 @@ impl Drawing<'_> {
         self.y += CELL[1] + GAP;
     }
 
-    fn counts(&mut self, count: HeatmapCount) {
+    fn counts(&mut self, count: HeatmapCountRow) {
         let y = self.y + 17.0;
         self.marks.push(text(
             [0.0, y],
@@ -193,8 +193,12 @@ impl Drawing<'_> {
         ));
         for (n, column) in self.overview.columns.iter().enumerate() {
             let at = [column_at(n) + CELL[0] / 2.0, y];
-            self.marks
-                .push(text(at, TextAnchor::Middle, NOTE, count.value_of(column)));
+            self.marks.push(text(
+                at,
+                TextAnchor::Middle,
+                NOTE,
+                count.format_column_count(column),
+            ));
         }
         self.y += COUNT;
     }
@@ -214,12 +218,12 @@ impl Drawing<'_> {
             self.marks
                 .push(text([x, y + 26.0], anchor, NOTE, words.to_owned()));
         }
-        let n_tests = format::count(self.overview.n_tests);
-        let interval = Estimate {
+        let n_tests = format::format_count(self.overview.n_tests);
+        let interval = EstimateWithInterval {
             value: 0.75,
             interval: [0.6, 0.9],
         };
-        let chance = Estimate {
+        let chance = EstimateWithInterval {
             value: 0.55,
             interval: [0.4, 0.7],
         };
@@ -262,25 +266,26 @@ impl Drawing<'_> {
 }
 
 /// Draws a cell, with its tooltip.
-fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMark {
+fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&RankerAxiomCell>) -> FigureMark {
     let number = [x + CELL[0] / 2.0, y + 21.0];
     let Some(cell) = cell else {
         return text(
             number,
             TextAnchor::Middle,
-            TextStyle(FontStyle::Cell, FigureColor::Missing),
+            TextStyle(FigureFontStyle::Cell, FigureColor::Missing),
             format::MISSING.to_owned(),
         );
     };
-    let step = color_step_of_fraction(cell.micro_average.value);
+    let step = diverging_color_step_of_fraction(cell.micro_average.value);
     let (ground, ink) = (FigureColor::Step(step), FigureColor::OnStep(step));
-    let shown = format::fraction_within(cell.micro_average.value, cell.micro_average.interval);
+    let shown =
+        format::format_fraction_for_interval(cell.micro_average.value, cell.micro_average.interval);
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
         text(
             number,
             TextAnchor::Middle,
-            TextStyle(FontStyle::Cell, ink),
+            TextStyle(FigureFontStyle::Cell, ink),
             shown,
         ),
     ];
@@ -299,7 +304,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&OverviewCell>) -> FigureMar
 fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
     let number = [x, y + 21.0];
     let Some(value) = value else {
-        let ink = TextStyle(FontStyle::Cell, FigureColor::Missing);
+        let ink = TextStyle(FigureFontStyle::Cell, FigureColor::Missing);
         return vec![text(
             number,
             TextAnchor::Start,
@@ -313,8 +318,8 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
         text(
             number,
             TextAnchor::Start,
-            TextStyle(FontStyle::Cell, FigureColor::Foreground),
-            format::fraction(value),
+            TextStyle(FigureFontStyle::Cell, FigureColor::Foreground),
+            format::format_fraction(value),
         ),
         rect([x, y + 34.0], [length, 1.0], 0.0, FigureColor::Separator),
         rect([x, y + 33.0], bar, 0.0, FigureColor::Secondary),
@@ -324,7 +329,7 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<FigureMark> {
 /// Draws a line from 0 to 1 with a tick at .5, the interval and a dot filled with `fill`.
 fn whisker(
     [x, y]: [f64; 2],
-    estimate: &Estimate,
+    estimate: &EstimateWithInterval,
     ink: FigureColor,
     fill: FigureColor,
 ) -> [FigureMark; 4] {
@@ -351,16 +356,16 @@ fn whisker(
 }
 
 /// Describes a cell in a sentence.
-fn said(name: &str, cell: &OverviewCell) -> String {
+fn said(name: &str, cell: &RankerAxiomCell) -> String {
     let mut said = format!(
         "{name}: {}, {} instances of {} queries, p {} after Holm",
-        format::estimate(&cell.micro_average),
-        format::count(cell.tally.n_with_verdict()),
-        format::count(cell.n_queries),
-        format::p_value(cell.p_holm)
+        format::format_estimate(&cell.micro_average),
+        format::format_count(cell.tally.n_with_verdict()),
+        format::format_count(cell.n_queries),
+        format::format_p_value(cell.p_holm)
     );
     if cell.tally.unscored > 0 {
-        said += &format!(", {} unscored", format::count(cell.tally.unscored));
+        said += &format!(", {} unscored", format::format_count(cell.tally.unscored));
     }
     said
 }

@@ -2,7 +2,7 @@
 
 use crate::report::format;
 use crate::score::RankerKind;
-use crate::study::overview::{OverviewColumn, StudyOverview};
+use crate::study::overview::{AxiomOverviewColumn, StudyOverview};
 
 /// A row of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub enum HeatmapRow {
     /// Agreement of the axioms with relevance judgments.
     Relevance,
     /// A count for each column.
-    Count(HeatmapCount),
+    Count(HeatmapCountRow),
 }
 
 /// The quantity in a row of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeatmapCount {
+pub enum HeatmapCountRow {
     /// Instances.
     Instances,
     /// Instances with a relevant document.
@@ -30,30 +30,30 @@ pub enum HeatmapCount {
     SampledShare,
 }
 
-impl HeatmapCount {
+impl HeatmapCountRow {
     /// Returns the name of the row.
     pub fn name(self) -> &'static str {
         match self {
-            HeatmapCount::Instances => "Instances",
-            HeatmapCount::WithRelevant => "with a relevant document",
-            HeatmapCount::BothOrders => "in both orders",
-            HeatmapCount::SampledShare => "share kept",
+            HeatmapCountRow::Instances => "Instances",
+            HeatmapCountRow::WithRelevant => "with a relevant document",
+            HeatmapCountRow::BothOrders => "in both orders",
+            HeatmapCountRow::SampledShare => "share kept",
         }
     }
 
     /// Returns the count of a column, as it is printed.
-    pub fn value_of(self, column: &OverviewColumn) -> String {
+    pub fn format_column_count(self, column: &AxiomOverviewColumn) -> String {
         match self {
-            HeatmapCount::Instances => format::count(column.n_instances),
-            HeatmapCount::WithRelevant => format::count(column.n_with_relevant),
-            HeatmapCount::BothOrders => format::count(column.n_both_orders),
-            HeatmapCount::SampledShare => format::fraction(column.sampled_fraction),
+            HeatmapCountRow::Instances => format::format_count(column.n_instances),
+            HeatmapCountRow::WithRelevant => format::format_count(column.n_with_relevant),
+            HeatmapCountRow::BothOrders => format::format_count(column.n_both_orders),
+            HeatmapCountRow::SampledShare => format::format_fraction(column.sampled_fraction),
         }
     }
 }
 
 /// Returns the rows of a study: rankers by kind, relevance where grades differ, counts.
-pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
+pub fn study_heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
     let mut rows = Vec::new();
     for kind in RankerKind::ALL {
         let rankers = overview.rows.iter().enumerate();
@@ -67,12 +67,12 @@ pub fn heatmap_rows(overview: &StudyOverview) -> Vec<HeatmapRow> {
         rows.extend([HeatmapRow::Group("Relevance grades"), HeatmapRow::Relevance]);
     }
     rows.push(HeatmapRow::Group(COUNTS));
-    rows.extend([HeatmapCount::Instances, HeatmapCount::WithRelevant].map(HeatmapRow::Count));
+    rows.extend([HeatmapCountRow::Instances, HeatmapCountRow::WithRelevant].map(HeatmapRow::Count));
     if overview.columns.iter().any(|it| it.n_both_orders > 0) {
-        rows.push(HeatmapRow::Count(HeatmapCount::BothOrders));
+        rows.push(HeatmapRow::Count(HeatmapCountRow::BothOrders));
     }
     if overview.columns.iter().any(|it| it.sampled_fraction < 1.0) {
-        rows.push(HeatmapRow::Count(HeatmapCount::SampledShare));
+        rows.push(HeatmapRow::Count(HeatmapCountRow::SampledShare));
     }
     rows
 }

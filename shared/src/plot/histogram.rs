@@ -48,7 +48,7 @@ pub fn draw_margin_histogram(histogram: &MarginHistogram) -> PlotFigure {
 
 /// Draws a histogram of the score differences of a behavioral test. Differences of at most `delta`
 /// are neutral; if it is 0, neutral samples have a separate bar.
-pub fn draw_difference_histogram(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
+pub fn draw_score_difference_histogram(histogram: &MarginHistogram, delta: f64) -> PlotFigure {
     let sides = Sides {
         below: "negative",
         above: "positive",
@@ -93,12 +93,12 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     // A bin belongs to the side of its center, since its edge at 0 can have a rounding error.
     let is_below = |n: usize| edge(n) + width / 2.0 < 0.0;
     let bar = |left: f64, right: f64, count: u64, fill: FigureColor| {
-        let height = y.position(count as f64);
+        let height = y.pixel_position(count as f64);
         let size = [(right - left - 0.8).max(0.5), height];
         rect([left, FLOOR - height], size, 0.0, fill)
     };
     let mut marks: Vec<FigureMark> = Vec::new();
-    let band = [-sides.band, sides.band].map(|it| x.position(it).clamp(LEFT, right));
+    let band = [-sides.band, sides.band].map(|it| x.pixel_position(it).clamp(LEFT, right));
     if sides.band > 0.0 {
         let size = [band[1] - band[0], FLOOR - BAND_TOP];
         marks.push(rect([band[0], BAND_TOP], size, 0.0, FigureColor::Step(0)));
@@ -112,8 +112,8 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
             false => FigureColor::Step(4),
         };
         marks.push(bar(
-            x.position(edge(n)),
-            x.position(edge(n + 1)),
+            x.pixel_position(edge(n)),
+            x.pixel_position(edge(n + 1)),
             count,
             fill,
         ));
@@ -127,7 +127,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         [right, FLOOR + 0.5],
         FigureColor::Axis,
     ));
-    let zero = x.position(0.0).clamp(LEFT, right);
+    let zero = x.pixel_position(0.0).clamp(LEFT, right);
     marks.push(line(
         [zero, 2.0],
         [zero, FLOOR + 6.0],
@@ -155,14 +155,14 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
     let inside = |it: &f64| (LEFT + 8.0..=right - 8.0).contains(it);
     for (tick, at) in ticks
         .iter()
-        .map(|it| (*it, x.position(*it)))
+        .map(|it| (*it, x.pixel_position(*it)))
         .filter(|it| inside(&it.1))
     {
         marks.push(text(
             [at, SIZE[1] - 5.0],
             TextAnchor::Middle,
             NOTE,
-            format::score(tick, digits),
+            format::format_score(tick, digits),
         ));
     }
     if *n_tied > 0 {
@@ -176,7 +176,7 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         marks.push(text(at, TextAnchor::Middle, NOTE, sides.on.to_owned()));
     }
     let (below, above): (Vec<_>, Vec<_>) = counts.iter().enumerate().partition(|it| is_below(it.0));
-    let total = |bins: Vec<(usize, &u64)>| format::count(bins.iter().map(|it| it.1).sum());
+    let total = |bins: Vec<(usize, &u64)>| format::format_count(bins.iter().map(|it| it.1).sum());
     PlotFigure {
         width: SIZE[0],
         height: SIZE[1],
@@ -184,11 +184,11 @@ fn draw(histogram: &MarginHistogram, sides: &Sides) -> PlotFigure {
         alt_text: format!(
             "{} from {} to {}: {} below zero, {} above, {} {}",
             sides.of,
-            format::score(*from, digits + 1),
-            format::score(to, digits + 1),
+            format::format_score(*from, digits + 1),
+            format::format_score(to, digits + 1),
             total(below),
             total(above),
-            format::count(*n_tied),
+            format::format_count(*n_tied),
             sides.on
         ),
         description: sides.detail.to_owned(),

@@ -3,11 +3,12 @@
 
 use super::scale::LinearScale;
 use super::{
-    FigureColor, FigureMark, FontStyle, NOTE, PlotFigure, TextAnchor, TextStyle, fit, line, text,
+    FigureColor, FigureFontStyle, FigureMark, NOTE, PlotFigure, TextAnchor, TextStyle, fit, line,
+    text,
 };
-use crate::late_interaction::{LateInteractionAnalysis, TokenStatistics, WordStatistics};
-use crate::report::{ColumnKind, ReportTable, TableValue, format};
-use crate::stats::correlation::Correlation;
+use crate::late_interaction::{LateInteractionAnalysis, QueryTokenStatistics, QueryWordStatistics};
+use crate::report::{ReportTable, TableColumnKind, TableValue, format};
+use crate::stats::correlation::PearsonCorrelation;
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
@@ -20,7 +21,7 @@ const NAME: [f64; 2] = [64.0, 15.0];
 
 /// The data of a scatter plot with labeled points.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PointPlot {
+pub struct LabeledScatterPlot {
     /// The unit that a point stands for: `term` or `token`.
     pub unit: String,
     /// The label of the horizontal axis.
@@ -30,32 +31,35 @@ pub struct PointPlot {
     /// The name and both coordinates of each point.
     pub points: Vec<(String, [f64; 2])>,
     /// The correlation of the coordinates.
-    pub correlation: Option<Correlation>,
+    pub correlation: Option<PearsonCorrelation>,
 }
 
-impl PointPlot {
+impl LabeledScatterPlot {
     /// Returns idf and importance of words.
-    pub fn importance_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
-        let value = |it: &WordStatistics| it.importance;
-        PointPlot::of_words(found, "importance (low = important)", value)
+    pub fn importance_by_idf(found: &LateInteractionAnalysis) -> LabeledScatterPlot {
+        let value = |it: &QueryWordStatistics| it.importance;
+        LabeledScatterPlot::of_words(found, "importance (low = important)", value)
             .with(found.idf_importance_correlation)
     }
 
     /// Returns idf and ΔES of words.
-    pub fn delta_es_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
-        PointPlot::of_words(found, "ΔES", |it| it.delta_es).with(found.idf_delta_es_correlation)
+    pub fn delta_es_by_idf(found: &LateInteractionAnalysis) -> LabeledScatterPlot {
+        LabeledScatterPlot::of_words(found, "ΔES", |it| it.delta_es)
+            .with(found.idf_delta_es_correlation)
     }
 
     /// Returns idf and spectral ratio of tokens.
-    pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> PointPlot {
-        PointPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
+    pub fn spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> LabeledScatterPlot {
+        LabeledScatterPlot::of_pieces(found, "spectral ratio", |it| it.spectral_ratio)
             .with(found.idf_spectral_correlation)
     }
 
     /// Returns the same for the encoder before fine-tuning; `None` without its values.
-    pub fn base_spectral_ratio_by_idf(found: &LateInteractionAnalysis) -> Option<PointPlot> {
+    pub fn base_spectral_ratio_by_idf(
+        found: &LateInteractionAnalysis,
+    ) -> Option<LabeledScatterPlot> {
         let up = "spectral ratio before fine-tuning";
-        let points = PointPlot::of_pieces(found, up, |it| it.pretrained_spectral_ratio);
+        let points = LabeledScatterPlot::of_pieces(found, up, |it| it.pretrained_spectral_ratio);
         let is_known = !points.points.is_empty();
         is_known.then(|| points.with(found.pretrained_idf_spectral_correlation))
     }
@@ -63,25 +67,25 @@ impl PointPlot {
     fn of_words(
         found: &LateInteractionAnalysis,
         up: &str,
-        value: fn(&WordStatistics) -> Option<f64>,
-    ) -> PointPlot {
+        value: fn(&QueryWordStatistics) -> Option<f64>,
+    ) -> LabeledScatterPlot {
         let each = found.words.iter();
         let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));
-        PointPlot::new("term", up, points.collect())
+        LabeledScatterPlot::new("term", up, points.collect())
     }
 
     fn of_pieces(
         found: &LateInteractionAnalysis,
         up: &str,
-        value: fn(&TokenStatistics) -> Option<f64>,
-    ) -> PointPlot {
+        value: fn(&QueryTokenStatistics) -> Option<f64>,
+    ) -> LabeledScatterPlot {
         let each = found.tokens.iter();
         let points = each.filter_map(|it| Some((it.token.clone(), [it.idf?, value(it)?])));
-        PointPlot::new("token", up, points.collect())
+        LabeledScatterPlot::new("token", up, points.collect())
     }
 
-    fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> PointPlot {
-        PointPlot {
+    fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> LabeledScatterPlot {
+        LabeledScatterPlot {
             unit: of.to_owned(),
             x_label: "idf".to_owned(),
             y_label: up.to_owned(),
@@ -90,8 +94,8 @@ impl PointPlot {
         }
     }
 
-    fn with(self, correlation: Option<Correlation>) -> PointPlot {
-        PointPlot {
+    fn with(self, correlation: Option<PearsonCorrelation>) -> LabeledScatterPlot {
+        LabeledScatterPlot {
             correlation,
             ..self
         }
@@ -115,16 +119,17 @@ impl PointPlot {
         [axis(0, [LEFT, WIDTH - 10.0]), axis(1, [FLOOR, TOP + 8.0])]
     }
 
-    /// Returns the position of each dot in [`draw_point_plot`].
+    /// Returns the position of each dot in [`draw_labeled_scatter_plot`].
     fn places(&self) -> Vec<[f64; 2]> {
         let [x, y] = self.axes();
-        let place = |it: &(String, [f64; 2])| [x.position(it.1[0]), y.position(it.1[1])];
+        let place =
+            |it: &(String, [f64; 2])| [x.pixel_position(it.1[0]), y.pixel_position(it.1[1])];
         self.points.iter().map(place).collect()
     }
 
-    /// Returns the name of the dot that is nearest to a position in [`draw_point_plot`], if one is
-    /// near.
-    pub fn nearest(&self, to: [f64; 2]) -> Option<&str> {
+    /// Returns the name of the dot that is nearest to a position in [`draw_labeled_scatter_plot`],
+    /// if one is near.
+    pub fn nearest_point_name(&self, to: [f64; 2]) -> Option<&str> {
         /// The largest distance from a dot at which it is selected, in pixels of the figure.
         const NEAR: f64 = 14.0;
         let far = |[x, y]: [f64; 2]| libm::hypot(x - to[0], y - to[1]);
@@ -134,7 +139,7 @@ impl PointPlot {
     }
 
     /// Returns the points as a table, by ascending vertical coordinate.
-    pub fn table(&self, name: &str) -> ReportTable {
+    pub fn points_to_table(&self, name: &str) -> ReportTable {
         let number = |value: f64| TableValue::Score { value, digits: 3 };
         let mut points: Vec<_> = self.points.iter().collect();
         points.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]).then(a.0.cmp(&b.0)));
@@ -143,25 +148,25 @@ impl PointPlot {
             rows.map(|(name, [x, y])| vec![TableValue::Text(name.clone()), number(*x), number(*y)]);
         let title = format!("{} and {}, by {}", self.x_label, self.y_label, self.unit);
         let table = ReportTable::new(name, title)
-            .with_columns(ColumnKind::Text, [&self.unit])
-            .with_columns(ColumnKind::Number, [&self.x_label, &self.y_label]);
+            .with_columns(TableColumnKind::Text, [&self.unit])
+            .with_columns(TableColumnKind::Number, [&self.x_label, &self.y_label]);
         ReportTable {
             rows: rows.collect(),
-            notes: vec![self.correlation_text()],
+            notes: vec![self.format_correlation()],
             ..table
         }
     }
 
     /// Formats the correlation, as in `r = −.40 [−.52, −.27], n = 214`.
-    pub fn correlation_text(&self) -> String {
+    pub fn format_correlation(&self) -> String {
         self.correlation.as_ref().map_or_else(
             || "too few points for a correlation".to_owned(),
             |it| {
                 format!(
                     "r = {} {}, n = {}",
-                    format::signed(it.r.value),
-                    format::interval(it.r.interval),
-                    format::count(it.n)
+                    format::format_signed(it.r.value),
+                    format::format_interval(it.r.interval),
+                    format::format_count(it.n)
                 )
             },
         )
@@ -169,18 +174,18 @@ impl PointPlot {
 }
 
 /// Draws every dot, those in `named` with their names and on top.
-pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
+pub fn draw_labeled_scatter_plot(of: &LabeledScatterPlot, named: &[&str]) -> PlotFigure {
     let [x, y] = of.axes();
     let mut marks = Vec::new();
     let (ticks, digits) = y.ticks(5);
-    for (tick, at) in ticks.into_iter().map(|it| (it, y.position(it))) {
+    for (tick, at) in ticks.into_iter().map(|it| (it, y.pixel_position(it))) {
         marks.push(line([LEFT, at], [WIDTH - 10.0, at], FigureColor::Separator));
-        let shown = format::score(tick, digits);
+        let shown = format::format_score(tick, digits);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let (ticks, digits) = x.ticks(6);
-    for (tick, at) in ticks.into_iter().map(|it| (it, x.position(it))) {
-        let shown = format::score(tick, digits);
+    for (tick, at) in ticks.into_iter().map(|it| (it, x.pixel_position(it))) {
+        let shown = format::format_score(tick, digits);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
     marks.push(line(
@@ -218,7 +223,7 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
             true => (TextAnchor::End, at[0] - 8.0),
             false => (TextAnchor::Start, at[0] + 8.0),
         };
-        let font = TextStyle(FontStyle::Head, FigureColor::Foreground);
+        let font = TextStyle(FigureFontStyle::Head, FigureColor::Foreground);
         let free = apart(&taken, [beside, at[1] + 4.0]);
         taken.push(free);
         marks.push(FigureMark::Group {
@@ -238,7 +243,7 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
             of.y_label,
             of.x_label,
             of.points.len(),
-            of.correlation_text()
+            of.format_correlation()
         ),
         description: format!("Each dot is a {}.", of.unit),
         marks,
@@ -246,8 +251,8 @@ pub fn draw_point_plot(of: &PointPlot, named: &[&str]) -> PlotFigure {
 }
 
 /// Returns a tooltip, as in `river: idf 2.30, importance 0.91`.
-fn title(of: &PointPlot, name: &str, values: [f64; 2]) -> String {
-    let [across, up] = values.map(|it| format::score(it, 2));
+fn title(of: &LabeledScatterPlot, name: &str, values: [f64; 2]) -> String {
+    let [across, up] = values.map(|it| format::format_score(it, 2));
     format!("{name}: {} {across}, {} {up}", of.x_label, of.y_label)
 }
 
@@ -270,11 +275,11 @@ mod tests {
     #[test]
     fn every_dot_is_inside_and_a_chosen_one_is_named_on_top() {
         let point = |at: usize| (format!("w{at}"), [at as f64, -(at as f64) / 10.0]);
-        let of = PointPlot::new("term", "importance", (0..20).map(point).collect());
+        let of = LabeledScatterPlot::new("term", "importance", (0..20).map(point).collect());
         for [x, y] in of.places() {
             assert!((LEFT..WIDTH).contains(&x) && (TOP..FLOOR).contains(&y));
         }
-        let drawn = draw_point_plot(&of, &["w3"]);
+        let drawn = draw_labeled_scatter_plot(&of, &["w3"]);
         let last = drawn.marks.last().unwrap();
         let FigureMark::Group { title, marks } = last else {
             panic!("{last:?}");
@@ -282,8 +287,8 @@ mod tests {
         assert_eq!(title, "w3: idf 3.00, importance −0.30");
         assert_eq!(marks.len(), 2);
         assert!(drawn.alt_text.contains("too few"), "{}", drawn.alt_text);
-        let none = PointPlot::new("term", "importance", Vec::new());
-        assert_eq!(none.nearest([0.0; 2]), None);
+        let none = LabeledScatterPlot::new("term", "importance", Vec::new());
+        assert_eq!(none.nearest_point_name([0.0; 2]), None);
     }
 
     #[test]
@@ -295,7 +300,10 @@ mod tests {
             dot(0.0, "a"),
             dot(9.0, "b"),
         ];
-        let drawn = draw_point_plot(&PointPlot::new("token", "ratio", dots), &["vis", "##cera"]);
+        let drawn = draw_labeled_scatter_plot(
+            &LabeledScatterPlot::new("token", "ratio", dots),
+            &["vis", "##cera"],
+        );
         let mut names = Vec::new();
         for mark in &drawn.marks {
             if let FigureMark::Group { marks, .. } = mark
@@ -312,13 +320,13 @@ mod tests {
     fn whoever_points_beside_a_dot_means_it() {
         let points = [("ice", [1.0, 0.5]), ("river", [4.0, 0.25])];
         let points = points.map(|(name, at)| (name.to_owned(), at));
-        let of = PointPlot::new("term", "importance", points.to_vec());
+        let of = LabeledScatterPlot::new("term", "importance", points.to_vec());
         let [[x, y], _] = of.places()[..] else {
             panic!("two dots");
         };
-        assert_eq!(of.nearest([x + 8.0, y - 8.0]), Some("ice"));
-        assert_eq!(of.nearest([x + 20.0, y]), None);
-        let table = of.table("importance");
+        assert_eq!(of.nearest_point_name([x + 8.0, y - 8.0]), Some("ice"));
+        assert_eq!(of.nearest_point_name([x + 20.0, y]), None);
+        let table = of.points_to_table("importance");
         assert_eq!(table.rows[0][0], TableValue::Text("river".to_owned()));
         assert_eq!(table.title, "idf and importance, by term");
     }

@@ -5,7 +5,7 @@ use super::scale::LinearScale;
 use super::{
     COLUMN, FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, queries, rect, text,
 };
-use crate::compare::query_list::RrChangeKind;
+use crate::compare::query_list::ReciprocalRankChangeKind;
 use crate::compare::{MAX_DEPTH, RankerComparison};
 use crate::report::comparison::rr_change_label;
 use crate::report::format;
@@ -18,8 +18,9 @@ const HIGHEST: f64 = 30.0;
 const ZERO: f64 = 110.0;
 
 /// Draws a bar for each query, the highest difference first. If there are more queries than pixels,
-/// only as many evenly spaced ones are drawn. The groups are those of [`RrChangeKind::ALL`].
-pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
+/// only as many evenly spaced ones are drawn. The groups are those of
+/// [`ReciprocalRankChangeKind::ALL`].
+pub fn draw_rr_change_by_query(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let it = &found.rr_changes;
     let series = sampled(&it.differences);
@@ -40,10 +41,10 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
             FigureColor::Separator
         };
         marks.push(line([LEFT, y], [RIGHT, y], stroke));
-        let said = format::signed(value);
+        let said = format::format_signed(value);
         marks.push(text([LEFT - 6.0, y + 4.0], TextAnchor::End, NOTE, said));
     }
-    for (turn, count) in RrChangeKind::ALL.iter().zip(counts) {
+    for (turn, count) in ReciprocalRankChangeKind::ALL.iter().zip(counts) {
         let own = series.iter().enumerate();
         let own = own.filter(|it| kind(*it.1) == *turn).map(|(at, gain)| {
             let height = ((ZERO - HIGHEST) * gain.abs()).max(2.0);
@@ -67,14 +68,23 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
         });
     }
     let words = [
-        (it.n_better, rr_change_label(RrChangeKind::Better, names)),
-        (it.n_equal, rr_change_label(RrChangeKind::Equal, names)),
-        (it.n_worse, rr_change_label(RrChangeKind::Worse, names)),
+        (
+            it.n_better,
+            rr_change_label(ReciprocalRankChangeKind::Better, names),
+        ),
+        (
+            it.n_equal,
+            rr_change_label(ReciprocalRankChangeKind::Equal, names),
+        ),
+        (
+            it.n_worse,
+            rr_change_label(ReciprocalRankChangeKind::Worse, names),
+        ),
     ];
     for (at, (count, words)) in words.into_iter().enumerate() {
         let place = [LEFT, (LEFT + RIGHT) / 2.0, RIGHT][at];
         let anchor = [TextAnchor::Start, TextAnchor::Middle, TextAnchor::End][at];
-        let said = format!("{}: {}", fit(&words, 24), format::count(count));
+        let said = format!("{}: {}", fit(&words, 24), format::format_count(count));
         marks.push(text([place, 214.0], anchor, NOTE, said));
     }
     marks.push(text(
@@ -92,10 +102,10 @@ pub fn draw_rr_change(found: &RankerComparison) -> PlotFigure {
              from 0 to 1 on {}",
             names[1],
             names[0],
-            format::count(it.n_better),
-            format::count(it.n_equal),
-            format::count(it.n_worse),
-            format::count(it.n_zero_to_one)
+            format::format_count(it.n_better),
+            format::format_count(it.n_equal),
+            format::format_count(it.n_worse),
+            format::format_count(it.n_zero_to_one)
         ),
         description: "Each bar is a query; bars are sorted by difference.".to_owned(),
         marks,
@@ -113,21 +123,23 @@ fn sampled(series: &[f64]) -> Vec<f64> {
     (0..most).map(|it| series[it * last / (most - 1)]).collect()
 }
 
-fn kind(gain: f64) -> RrChangeKind {
+fn kind(gain: f64) -> ReciprocalRankChangeKind {
     match gain {
-        1.0.. => RrChangeKind::ZeroToOne,
-        ..=-1.0 => RrChangeKind::OneToZero,
-        0.0 => RrChangeKind::Equal,
-        ..0.0 => RrChangeKind::Worse,
-        _ => RrChangeKind::Better,
+        1.0.. => ReciprocalRankChangeKind::ZeroToOne,
+        ..=-1.0 => ReciprocalRankChangeKind::OneToZero,
+        0.0 => ReciprocalRankChangeKind::Equal,
+        ..0.0 => ReciprocalRankChangeKind::Worse,
+        _ => ReciprocalRankChangeKind::Better,
     }
 }
 
-fn ink(turn: RrChangeKind) -> FigureColor {
+fn ink(turn: ReciprocalRankChangeKind) -> FigureColor {
     match turn {
-        RrChangeKind::ZeroToOne | RrChangeKind::OneToZero => FigureColor::Foreground,
-        RrChangeKind::Better | RrChangeKind::Worse => FigureColor::Missing,
-        RrChangeKind::Equal => FigureColor::Axis,
+        ReciprocalRankChangeKind::ZeroToOne | ReciprocalRankChangeKind::OneToZero => {
+            FigureColor::Foreground
+        }
+        ReciprocalRankChangeKind::Better | ReciprocalRankChangeKind::Worse => FigureColor::Missing,
+        ReciprocalRankChangeKind::Equal => FigureColor::Axis,
     }
 }
 
@@ -137,7 +149,7 @@ const FLOOR: f64 = 240.0;
 
 /// Draws the mean MUR(i) for each i, one group each, with its interval and the fitted line; the
 /// line of two equal lists lies above.
-pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
+pub fn draw_mean_overlap_by_depth(found: &RankerComparison) -> PlotFigure {
     let names = [0, 1].map(|it| found.rankers[it].label.as_str());
     let overlap = &found.top_overlap;
     let deepest = MAX_DEPTH as f64;
@@ -153,12 +165,15 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
         line([LEFT, FLOOR], [RIGHT - 100.0, FLOOR], FigureColor::Axis),
         line([LEFT, CEILING], [LEFT, FLOOR], FigureColor::Axis),
         line(
-            [x.position(0.0), y.position(0.0)],
-            [x.position(deepest), y.position(deepest)],
+            [x.pixel_position(0.0), y.pixel_position(0.0)],
+            [x.pixel_position(deepest), y.pixel_position(deepest)],
             FigureColor::Separator,
         ),
     ];
-    let beside = [x.position(deepest) + 6.0, y.position(deepest) + 4.0];
+    let beside = [
+        x.pixel_position(deepest) + 6.0,
+        y.pixel_position(deepest) + 4.0,
+    ];
     marks.push(text(
         beside,
         TextAnchor::Start,
@@ -167,22 +182,23 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
     ));
     for tick in [2, 4, 6, 8, 10] {
         let at = f64::from(tick);
-        let across = [x.position(at), FLOOR + 18.0];
+        let across = [x.pixel_position(at), FLOOR + 18.0];
         marks.push(text(across, TextAnchor::Middle, NOTE, tick.to_string()));
-        let up = [LEFT - 8.0, y.position(at) + 4.0];
+        let up = [LEFT - 8.0, y.pixel_position(at) + 4.0];
         marks.push(text(up, TextAnchor::End, NOTE, tick.to_string()));
     }
     let fitted = overlap.regression.map(|it| {
         let at = |i: f64| {
             [
-                x.position(i),
-                y.position((it.slope * i + it.intercept).clamp(0.0, deepest)),
+                x.pixel_position(i),
+                y.pixel_position((it.slope * i + it.intercept).clamp(0.0, deepest)),
             ]
         };
         let end = at(deepest);
         marks.push(line(at(1.0), end, FigureColor::Secondary));
         let sign = if it.intercept < 0.0 { "−" } else { "+" };
-        let [slope, intercept] = [it.slope, it.intercept.abs()].map(|it| format::score(it, 2));
+        let [slope, intercept] =
+            [it.slope, it.intercept.abs()].map(|it| format::format_score(it, 2));
         let said = format!("{slope} i {sign} {intercept}");
         let place = [end[0] + 6.0, end[1] + 4.0];
         marks.push(text(place, TextAnchor::Start, NOTE, said.clone()));
@@ -190,13 +206,13 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
     });
     for (at, (mean, n_apart)) in overlap.means.iter().zip(&overlap.n_disjoint).enumerate() {
         let i = (at + 1) as f64;
-        let place = [x.position(i), y.position(mean.value)];
-        let [low, high] = mean.interval.map(|it| y.position(it));
+        let place = [x.pixel_position(i), y.pixel_position(mean.value)];
+        let [low, high] = mean.interval.map(|it| y.pixel_position(it));
         marks.push(FigureMark::Group {
             title: format!(
                 "Top {}: {} shared on average, {} with no shared document",
                 at + 1,
-                format::score(mean.value, 2),
+                format::format_score(mean.value, 2),
                 queries(*n_apart)
             ),
             marks: vec![
@@ -226,7 +242,9 @@ pub fn draw_top_overlap(found: &RankerComparison) -> PlotFigure {
             overlap
                 .means
                 .last()
-                .map_or(format::MISSING.to_owned(), |it| format::score(it.value, 2)),
+                .map_or(format::MISSING.to_owned(), |it| format::format_score(
+                    it.value, 2
+                )),
             fitted.map_or_else(String::new, |it| format!("; fitted line {it}"))
         ),
         description: "Dots are means over queries with 95 % intervals.".to_owned(),

@@ -2,15 +2,15 @@
 
 /// Returns the step of the diverging scale for a fraction: `round(10 (fraction − .5))`, from −5 to
 /// 5, with halves rounded away from 0 so that both sides are symmetric.
-pub fn color_step_of_fraction(fraction: f64) -> i8 {
+pub fn diverging_color_step_of_fraction(fraction: f64) -> i8 {
     // .45 less .5 is slightly less than .05 in binary; rounding to nine digits restores the value.
     let meant = ((fraction - 0.5) * 1e9).round() / 1e9;
     (10.0 * meant).round().clamp(-5.0, 5.0) as i8
 }
 
 /// Returns the step of the same scale for an effect from −1 to 1: `round(5 effect)`.
-pub fn color_step_of_effect(effect: f64) -> i8 {
-    color_step_of_fraction((effect + 1.0) / 2.0)
+pub fn diverging_color_step_of_effect(effect: f64) -> i8 {
+    diverging_color_step_of_fraction((effect + 1.0) / 2.0)
 }
 
 /// A linear scale from numbers to pixels.
@@ -24,7 +24,7 @@ pub struct LinearScale {
 
 impl LinearScale {
     /// Returns the position of a number.
-    pub fn position(&self, value: f64) -> f64 {
+    pub fn pixel_position(&self, value: f64) -> f64 {
         let ([from, to], [left, right]) = (self.domain, self.range);
         if from == to {
             return left;

@@ -4,7 +4,7 @@
 use super::scale::LinearScale;
 use super::{FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, fit, line, text};
 use crate::report::format;
-use crate::study::figures::scatter::EffectivenessScatter;
+use crate::study::figures::scatter::EffectivenessScatterPlot;
 
 const WIDTH: f64 = 620.0;
 const HEIGHT: f64 = 340.0;
@@ -12,7 +12,10 @@ const LEFT: f64 = 52.0;
 const FLOOR: f64 = 292.0;
 
 /// Draws the rankers that have both values.
-pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatter) -> PlotFigure {
+pub fn draw_effectiveness_scatter(
+    names: &[String],
+    scatter: &EffectivenessScatterPlot,
+) -> PlotFigure {
     let points: Vec<(&String, [f64; 2])> = names
         .iter()
         .zip(&scatter.points)
@@ -37,13 +40,23 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
         line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], FigureColor::Axis),
         line([LEFT, 16.0], [LEFT, FLOOR], FigureColor::Axis),
     ];
-    for (tick, at) in x.ticks(6).0.into_iter().map(|it| (it, x.position(it))) {
-        let shown = format::fraction(tick);
+    for (tick, at) in x
+        .ticks(6)
+        .0
+        .into_iter()
+        .map(|it| (it, x.pixel_position(it)))
+    {
+        let shown = format::format_fraction(tick);
         marks.push(text([at, FLOOR + 18.0], TextAnchor::Middle, NOTE, shown));
     }
-    for (tick, at) in y.ticks(5).0.into_iter().map(|it| (it, y.position(it))) {
+    for (tick, at) in y
+        .ticks(5)
+        .0
+        .into_iter()
+        .map(|it| (it, y.pixel_position(it)))
+    {
         marks.push(line([LEFT, at], [WIDTH - 20.0, at], FigureColor::Separator));
-        let shown = format::fraction(tick);
+        let shown = format::format_fraction(tick);
         marks.push(text([LEFT - 8.0, at + 4.0], TextAnchor::End, NOTE, shown));
     }
     let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 6.0];
@@ -56,9 +69,9 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
     let above = "mean fraction over axioms".to_owned();
     marks.push(text([LEFT + 6.0, 12.0], TextAnchor::Start, NOTE, above));
     for (name, point) in &points {
-        let at = [x.position(point[0]), y.position(point[1])];
+        let at = [x.pixel_position(point[0]), y.pixel_position(point[1])];
         let beside = [at[0] + 8.0, at[1] + 4.0];
-        let values = point.map(format::fraction);
+        let values = point.map(format::format_fraction);
         marks.push(FigureMark::Group {
             title: format!(
                 "{name}: {} {}, mean fraction {}",
@@ -77,8 +90,8 @@ pub fn draw_effectiveness_scatter(names: &[String], scatter: &EffectivenessScatt
     let r = scatter.correlation.as_ref().map_or_else(
         || "too few rankers for a correlation".to_owned(),
         |it| {
-            let [low, high] = it.r.interval.map(format::signed);
-            format!("r = {} [{low}, {high}]", format::signed(it.r.value))
+            let [low, high] = it.r.interval.map(format::format_signed);
+            format!("r = {} [{low}, {high}]", format::format_signed(it.r.value))
         },
     );
     PlotFigure {

@@ -3,13 +3,13 @@
 
 use std::fmt::Write;
 
-use super::{FigureColor, FigureMark, FigureTheme, FontStyle, PlotFigure, TextAnchor};
-use crate::report::markup::escape;
+use super::{FigureColor, FigureFontStyle, FigureMark, FigureTheme, PlotFigure, TextAnchor};
+use crate::report::markup::escape_markup;
 
 const SANS: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif";
 
 /// Renders the figure on the background of the theme.
-pub fn to_svg(figure: &PlotFigure, theme: FigureTheme) -> String {
+pub fn figure_to_svg(figure: &PlotFigure, theme: FigureTheme) -> String {
     let mut out = String::new();
     write_figure(&mut out, figure, theme).expect("a String takes every write");
     out
@@ -18,7 +18,7 @@ pub fn to_svg(figure: &PlotFigure, theme: FigureTheme) -> String {
 fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> std::fmt::Result {
     let corner = px(-figure.margin);
     let [width, height] = [figure.width, figure.height].map(|it| px(it + 2.0 * figure.margin));
-    let label = escape(&figure.alt_text);
+    let label = escape_markup(&figure.alt_text);
     writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -28,7 +28,7 @@ fn write_figure(out: &mut String, figure: &PlotFigure, theme: FigureTheme) -> st
     writeln!(
         out,
         "<title>{label}</title>\n<desc>{}</desc>",
-        escape(&figure.description)
+        escape_markup(&figure.description)
     )?;
     let paper = FigureColor::Background.hex(theme);
     writeln!(
@@ -108,19 +108,19 @@ fn write_mark(out: &mut String, mark: &FigureMark, theme: FigureTheme) -> std::f
                 TextAnchor::End => " text-anchor=\"end\"",
             };
             let font = match font {
-                FontStyle::Label => "font-size=\"12\"",
-                FontStyle::Base => "font-size=\"14\"",
-                FontStyle::Head => "font-size=\"14\" font-weight=\"600\"",
-                FontStyle::Cell => "font-size=\"15\"",
+                FigureFontStyle::Label => "font-size=\"12\"",
+                FigureFontStyle::Base => "font-size=\"14\"",
+                FigureFontStyle::Head => "font-size=\"14\" font-weight=\"600\"",
+                FigureFontStyle::Cell => "font-size=\"15\"",
             };
-            let (fill, text) = (fill.hex(theme), escape(text));
+            let (fill, text) = (fill.hex(theme), escape_markup(text));
             writeln!(
                 out,
                 "<text x=\"{x}\" y=\"{y}\"{anchor} {font} fill=\"{fill}\">{text}</text>"
             )
         }
         FigureMark::Group { title, marks } => {
-            writeln!(out, "<g><title>{}</title>", escape(title))?;
+            writeln!(out, "<g><title>{}</title>", escape_markup(title))?;
             write_marks(out, marks, theme)?;
             writeln!(out, "</g>")
         }

@@ -7,7 +7,7 @@ use crate::study::instance_list::MarginHistogram;
 use crate::study::overview::StudySummary;
 
 fn check(figure: &PlotFigure, expect: Expect) {
-    expect.assert_eq(&to_svg(figure, FigureTheme::Light));
+    expect.assert_eq(&figure_to_svg(figure, FigureTheme::Light));
 }
 
 #[test]
@@ -49,8 +49,12 @@ fn every_mark_is_drawn_and_no_text_is_markup() {
                 fill: FigureColor::Background,
                 stroke: FigureColor::Foreground,
             },
-            text(TextAnchor::Middle, FontStyle::Cell, "</text><script>\u{0}"),
-            text(TextAnchor::End, FontStyle::Head, ".93"),
+            text(
+                TextAnchor::Middle,
+                FigureFontStyle::Cell,
+                "</text><script>\u{0}",
+            ),
+            text(TextAnchor::End, FigureFontStyle::Head, ".93"),
         ],
     };
     check(
@@ -88,7 +92,8 @@ fn dark_is_the_same_figure_in_other_inks() {
         description: detail,
         marks,
     };
-    let [light, dark] = [FigureTheme::Light, FigureTheme::Dark].map(|it| to_svg(&figure, it));
+    let [light, dark] =
+        [FigureTheme::Light, FigureTheme::Dark].map(|it| figure_to_svg(&figure, it));
     let inks = [["#ffffff", "#76350c"], ["#16171a", "#f6b290"]];
     for (svg, inks) in [light, dark].iter().zip(inks) {
         assert!(inks.iter().all(|it| svg.contains(it)), "{svg}");
@@ -100,14 +105,14 @@ fn dark_is_the_same_figure_in_other_inks() {
 fn steps_part_at_odd_twentieths() {
     let fractions = [0.0, 0.04, 0.05, 0.051, 0.449, 0.45, 0.451, 0.5];
     assert_eq!(
-        fractions.map(color_step_of_fraction),
+        fractions.map(diverging_color_step_of_fraction),
         [-5, -5, -5, -4, -1, -1, 0, 0]
     );
-    let mirrored = fractions.map(|it| color_step_of_fraction(1.0 - it));
+    let mirrored = fractions.map(|it| diverging_color_step_of_fraction(1.0 - it));
     assert_eq!(mirrored, [5, 5, 5, 4, 1, 1, 0, 0]);
     let effects = [-1.0, -0.91, -0.9, -0.11, 0.0, 0.1, 0.3, 0.95];
     assert_eq!(
-        effects.map(color_step_of_effect),
+        effects.map(diverging_color_step_of_effect),
         [-5, -5, -5, -1, 0, 1, 2, 5]
     );
 }
@@ -122,7 +127,7 @@ fn ticks_are_round_numbers() {
         .ticks(5);
         ticks
             .iter()
-            .map(|it| crate::report::format::score(*it, digits))
+            .map(|it| crate::report::format::format_score(*it, digits))
             .collect::<Vec<_>>()
     };
     assert_eq!(ticks(-3.0, 7.5), ["−2", "0", "2", "4", "6"]);
@@ -144,7 +149,7 @@ fn words(marks: &[FigureMark]) -> String {
 
 #[test]
 fn the_heat_map_says_what_it_shows() {
-    let figure = draw_heatmap(&fixture::overview());
+    let figure = draw_study_heatmap(&fixture::sample_study_overview());
     let told = format!("{}\n{}", figure.alt_text, words(&figure.marks));
     expect![[r#"
         How often each ranker agrees with each axiom: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells not distinguishable from chance
@@ -194,7 +199,7 @@ fn the_heat_map_says_what_it_shows() {
 
 #[test]
 fn a_dot_is_hollow_where_chance_explains_it() {
-    let figure = draw_heatmap(&fixture::overview());
+    let figure = draw_study_heatmap(&fixture::sample_study_overview());
     let mut dots = Vec::new();
     for mark in &figure.marks {
         if let FigureMark::Group { marks, .. } = mark {
@@ -255,7 +260,7 @@ fn differences_within_delta_are_neutral() {
         counts: vec![1, 0, 0, 2, 3, 0, 4],
         n_tied: 5,
     };
-    let figure = draw_difference_histogram(&histogram, 0.5);
+    let figure = draw_score_difference_histogram(&histogram, 0.5);
     let fills = figure.marks.iter().filter_map(|it| match it {
         FigureMark::Rect { fill, .. } => Some(*fill),
         _ => None,
@@ -268,7 +273,7 @@ fn differences_within_delta_are_neutral() {
         figure.alt_text,
         "Differences from −2.00 to 1.50: 3 below zero, 7 above, 5 equal"
     );
-    let without = draw_difference_histogram(&histogram, 0.0);
+    let without = draw_score_difference_histogram(&histogram, 0.0);
     assert_eq!(without.marks.len() + 3, figure.marks.len());
 }
 
@@ -304,7 +309,7 @@ fn a_card_has_a_small_map() {
         is_published: true,
     };
     check(
-        &draw_thumbnail(&card),
+        &draw_heatmap_thumbnail(&card),
         expect![[r##"
             <svg xmlns="http://www.w3.org/2000/svg" width="320" height="56" viewBox="0 0 320 56" role="img" aria-label="2 rankers on 2 axioms: fractions satisfied from .07 to .93" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
             <title>2 rankers on 2 axioms: fractions satisfied from .07 to .93</title>
@@ -331,7 +336,7 @@ fn a_card_has_a_small_map() {
 /// Elements with tooltips are groups, in the order that the page expects.
 #[test]
 fn every_bar_of_a_comparison_can_be_pointed_at() {
-    let found = crate::compare::fixture::found();
+    let found = crate::compare::fixture::compare_fixture_runs();
     let titles = |figure: &PlotFigure| {
         let groups = figure.marks.iter().filter_map(|it| match it {
             FigureMark::Group { title, .. } => Some(title.clone()),
@@ -339,7 +344,7 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
         });
         groups.collect::<Vec<String>>()
     };
-    let buckets = titles(&group_bars::draw_rr_by_fqt(&found));
+    let buckets = titles(&group_bars::draw_rr_by_query_token_fraction(&found));
     assert_eq!(buckets.len(), 10);
     assert_eq!(buckets[8], "[.25, 1.00]: BM25 .5 [.0, 1.0], 3 queries");
     assert!(buckets[9].ends_with("2 queries"), "{}", buckets[9]);
@@ -355,19 +360,25 @@ fn every_bar_of_a_comparison_can_be_pointed_at() {
         titles(&group_bars::draw_rr_by_first_bigram(&found)).len(),
         3
     );
-    assert_eq!(titles(&rr_change::draw_top_overlap(&found)).len(), 10);
-    let changes = titles(&rr_change::draw_rr_change(&found));
+    assert_eq!(
+        titles(&rr_change::draw_mean_overlap_by_depth(&found)).len(),
+        10
+    );
+    let changes = titles(&rr_change::draw_rr_change_by_query(&found));
     assert_eq!(changes.len(), 5);
     assert_eq!(changes[2], "equal: 1 query");
     let many = crate::compare::RankerComparison {
-        rr_changes: crate::compare::paired_means::RrChanges {
+        rr_changes: crate::compare::paired_means::ReciprocalRankChanges {
             n_zero_to_one: 9_000,
             n_better: 9_000,
             differences: vec![1.0; 9_000],
-            ..crate::compare::paired_means::RrChanges::default()
+            ..crate::compare::paired_means::ReciprocalRankChanges::default()
         },
         ..found
     };
-    let svg = to_svg(&rr_change::draw_rr_change(&many), FigureTheme::Light);
+    let svg = figure_to_svg(
+        &rr_change::draw_rr_change_by_query(&many),
+        FigureTheme::Light,
+    );
     assert!(svg.matches("<rect").count() < 600);
 }

@@ -1,7 +1,8 @@
 //! A small heat map of a study, for its card.
 
 use super::{
-    FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, color_step_of_fraction, fit, rect, text,
+    FigureColor, FigureMark, NOTE, PlotFigure, TextAnchor, diverging_color_step_of_fraction, fit,
+    rect, text,
 };
 use crate::report::format;
 use crate::study::overview::StudySummary;
@@ -12,7 +13,7 @@ const HEAD: f64 = 18.0;
 const ROW: f64 = 19.0;
 
 /// Draws a colored cell for each ranker and axiom, without numbers.
-pub fn draw_thumbnail(card: &StudySummary) -> PlotFigure {
+pub fn draw_heatmap_thumbnail(card: &StudySummary) -> PlotFigure {
     let column = (WIDTH - NAMES) / card.probes.len().max(1) as f64;
     let mut marks = Vec::new();
     let names: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
@@ -36,9 +37,9 @@ pub fn draw_thumbnail(card: &StudySummary) -> PlotFigure {
         for (n, (name, fraction)) in names.iter().zip(fractions).enumerate() {
             let Some(fraction) = *fraction else { continue };
             let at = [NAMES + n as f64 * column, HEAD + row as f64 * ROW];
-            let fill = FigureColor::Step(color_step_of_fraction(fraction));
+            let fill = FigureColor::Step(diverging_color_step_of_fraction(fraction));
             let size = [column - 1.0, ROW - 1.0];
-            let title = format!("{ranker} on {name}: {}", format::fraction(fraction));
+            let title = format!("{ranker} on {name}: {}", format::format_fraction(fraction));
             let cell = rect(at, size, 0.0, fill);
             marks.push(FigureMark::Group {
                 title,
@@ -72,8 +73,8 @@ fn finding(card: &StudySummary) -> String {
     ) {
         (Some(low), Some(high)) => format!(
             "{told}: fractions satisfied from {} to {}",
-            format::fraction(low),
-            format::fraction(high)
+            format::format_fraction(low),
+            format::format_fraction(high)
         ),
         _ => told,
     }

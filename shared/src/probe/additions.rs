@@ -9,19 +9,19 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::manipulation::{LookupTables, Manipulation, ManipulationInput};
-use super::mining::sample_indices;
-use super::transfer::{TransferPairCounts, TransferSet};
-use super::{AxiomVariant, Limits, Probe};
+use super::manipulation::{Manipulation, ManipulationInput, ManipulationWordLists};
+use super::mining::draw_random_indices;
+use super::transfer::{TransferPairCounts, TransferPairSet};
+use super::{AxiomVariant, MiningLimits, Probe};
 use crate::collection::{Collection, Document, Query};
 use crate::index::{DocNo, Index};
-use crate::text::linguistics::{LinguisticAnalysis, analyze};
+use crate::text::linguistics::{LinguisticAnalysis, analyze_linguistically};
 
 /// The numbers of documents and queries that were added to the collection of a study; they are the
 /// last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AdditionCounts {
+pub struct AddedDocAndQueryCounts {
     /// The number of added documents.
     pub n_docs: u32,
     /// The number of added queries.
@@ -40,12 +40,12 @@ pub struct DerivedDocument {
 
 /// The bodies of documents with their linguistic analysis, each computed once when needed.
 #[derive(Debug, Default)]
-pub struct AnalyzedDocuments(Vec<OnceLock<(String, LinguisticAnalysis)>>);
+pub struct LinguisticAnalysisCache(Vec<OnceLock<(String, LinguisticAnalysis)>>);
 
-impl AnalyzedDocuments {
+impl LinguisticAnalysisCache {
     /// Creates the cache for a collection, with no document analyzed yet.
-    pub fn new(collection: &Collection) -> AnalyzedDocuments {
-        AnalyzedDocuments(collection.docs.iter().map(|_| OnceLock::new()).collect())
+    pub fn new(collection: &Collection) -> LinguisticAnalysisCache {
+        LinguisticAnalysisCache(collection.docs.iter().map(|_| OnceLock::new()).collect())
     }
 }
 
@@ -56,14 +56,14 @@ pub struct DerivedDocumentBuilder<'a> {
     pub collection: &'a Collection,
     /// The index of the whole collection.
     pub index: &'a Index,
-    /// The analyzed documents of the collection, from [`AnalyzedDocuments::new`].
-    pub documents: &'a AnalyzedDocuments,
+    /// The analyzed documents of the collection, from [`LinguisticAnalysisCache::new`].
+    pub documents: &'a LinguisticAnalysisCache,
     /// The requested probes.
     pub probes: &'a [(Probe, AxiomVariant)],
     /// The word lists of manipulations.
-    pub lookup_tables: &'a LookupTables,
+    pub lookup_tables: &'a ManipulationWordLists,
     /// The limits of the study.
-    pub limits: &'a Limits,
+    pub limits: &'a MiningLimits,
 }
 
 impl DerivedDocumentBuilder<'_> {
@@ -79,8 +79,8 @@ impl DerivedDocumentBuilder<'_> {
 
     fn read(&self, doc: DocNo) -> &(String, LinguisticAnalysis) {
         self.documents.0[doc as usize].get_or_init(|| {
-            let body = self.collection.docs[doc as usize].body();
-            let analysis = analyze(&body);
+            let body = self.collection.docs[doc as usize].text_with_title();
+            let analysis = analyze_linguistically(&body);
             (body, analysis)
         })
     }
@@ -110,7 +110,7 @@ impl DerivedDocumentBuilder<'_> {
         let mut made = Vec::new();
         let limits = self.limits;
         let chosen: Vec<usize> = match limits.max_manipulated_docs {
-            Some(most) => sample_indices(pool.len(), most, limits.seed, &asked.text),
+            Some(most) => draw_random_indices(pool.len(), most, limits.seed, &asked.text),
             None => (0..pool.len()).collect(),
         };
         for doc in chosen.into_iter().map(|it| pool[it]) {
@@ -142,7 +142,7 @@ pub struct CollectionAdditions<'a> {
     /// The derived documents of each query, in the order of queries.
     pub derived_docs: Vec<Vec<DerivedDocument>>,
     /// The requested transfer sets.
-    pub transfer_sets: &'a [TransferSet],
+    pub transfer_sets: &'a [TransferPairSet],
     /// The seed for the inferred queries.
     pub seed: u64,
 }
@@ -150,18 +150,18 @@ pub struct CollectionAdditions<'a> {
 /// The samples with added documents: for each query its samples, each with the index of its probe
 /// among the requested ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AddedSamples {
+pub struct AddedDocumentSamples {
     /// For each query its samples: the index of the probe, and the two documents.
     samples: Vec<Vec<(u32, [DocNo; 2])>>,
     /// The numbers of added documents and queries.
-    pub addition_counts: AdditionCounts,
+    pub addition_counts: AddedDocAndQueryCounts,
     /// The numbers of used and skipped pairs of each transfer set.
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
 }
 
-impl AddedSamples {
+impl AddedDocumentSamples {
     /// Returns the samples of a query, each with the index of its probe.
-    pub fn of_query(&self, query: usize) -> &[(u32, [DocNo; 2])] {
+    pub fn samples_of_query(&self, query: usize) -> &[(u32, [DocNo; 2])] {
         self.samples.get(query).map_or(&[], Vec::as_slice)
     }
 
@@ -172,19 +172,19 @@ impl AddedSamples {
         index: &mut Index,
         asked: &[(Probe, AxiomVariant)],
         additions: CollectionAdditions<'_>,
-    ) -> AddedSamples {
+    ) -> AddedDocumentSamples {
         let CollectionAdditions {
             derived_docs: made,
             transfer_sets: sets,
             seed,
         } = additions;
         let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
-        let mut beside = AddedSamples {
+        let mut beside = AddedDocumentSamples {
             samples: vec![Vec::new(); n_queries],
-            ..AddedSamples::default()
+            ..AddedDocumentSamples::default()
         };
         let mut add = |doc: Document, collection: &mut Collection| {
-            index.add_uncounted(&doc.body());
+            index.add_text_without_statistics(&doc.text_with_title());
             collection.docs.push(doc);
             (collection.docs.len() - 1) as DocNo
         };
@@ -230,7 +230,7 @@ impl AddedSamples {
             let Some(set) = sets.iter().find(|it| it.transfer == of) else {
                 continue;
             };
-            let (samples, kept) = set.samples(seed);
+            let (samples, kept) = set.samples_with_queries(seed);
             beside.transfer_pair_counts.push((probe, kept));
             for (pair, query) in samples {
                 let id = format!("{}#{}", probe.slug(), pair.id);
@@ -253,7 +253,7 @@ impl AddedSamples {
                 beside.samples.push(vec![(which, texts)]);
             }
         }
-        beside.addition_counts = AdditionCounts {
+        beside.addition_counts = AddedDocAndQueryCounts {
             n_docs: (collection.docs.len() - n_docs) as u32,
             n_queries: (collection.queries.len() - n_queries) as u32,
         };
@@ -261,9 +261,9 @@ impl AddedSamples {
     }
 }
 
-/// Whether an id looks like one from [`AddedSamples::add_to_collection`]: that of a manipulated
-/// document, or of a query or a document of a transfer set.
-pub fn is_added_id(id: &str) -> bool {
+/// Whether an id looks like one from [`AddedDocumentSamples::add_to_collection`]: that of a
+/// manipulated document, or of a query or a document of a transfer set.
+pub fn is_added_sample_id(id: &str) -> bool {
     id.match_indices('#').any(|(at, _)| {
         let slug = id[at + 1..].split('@').next().unwrap_or_default();
         let is_manipulated = slug.parse::<Manipulation>().is_ok();
@@ -283,7 +283,7 @@ mod tests {
             "transfer:fluency#dev-2:0:a",
             "symmetric:mspc#7",
         ] {
-            assert!(is_added_id(id), "{id}");
+            assert!(is_added_sample_id(id), "{id}");
         }
         for id in [
             "421",
@@ -293,7 +293,7 @@ mod tests {
             "x#",
             "transfer:fluency",
         ] {
-            assert!(!is_added_id(id), "{id}");
+            assert!(!is_added_sample_id(id), "{id}");
         }
     }
 }

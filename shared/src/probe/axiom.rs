@@ -16,10 +16,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::features::{DocumentFeatures, QueryContext, QueryInstances, RequiredFeatures};
+use super::features::{
+    DocumentFeatures, QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures,
+};
 use super::{
-    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity, Probe,
-    ProbeDescription,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits, Probe,
+    ProbeDescription, ScoreClaimKind,
 };
 use crate::error::{Error, InvalidField};
 
@@ -60,10 +62,10 @@ impl TryFrom<Probe> for Axiom {
 
     fn try_from(probe: Probe) -> Result<Axiom, Error> {
         let refused = || {
-            let field = InvalidField::with_display("axiom", probe.slug());
-            Error::unsupported(field, "is a behavioral test, but an axiom was expected")
+            let field = InvalidField::with_display_name("axiom", probe.slug());
+            Error::unsupported_value(field, "is a behavioral test, but an axiom was expected")
         };
-        probe.axiom().ok_or_else(refused)
+        probe.as_axiom().ok_or_else(refused)
     }
 }
 
@@ -82,7 +84,7 @@ impl Axiom {
     ];
 
     /// Iterates over the other axioms, those of `ir_axioms`.
-    pub fn ir_axioms() -> impl Iterator<Item = Axiom> {
+    pub fn all_ir_axioms() -> impl Iterator<Item = Axiom> {
         IrAxiomsAxiom::ALL.iter().map(|&it| Axiom::IrAxioms(it))
     }
 
@@ -90,7 +92,7 @@ impl Axiom {
     pub(super) fn from_name(word: &str) -> Option<Axiom> {
         let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_'], "");
         let word = plain(word.trim());
-        let mut all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
+        let mut all = Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms());
         all.find(|it| plain(&it.slug()) == word)
     }
 
@@ -137,34 +139,38 @@ impl Axiom {
     }
 
     /// Returns the kind of claim that every instance of the axiom makes in a variant.
-    pub fn claim(self, mode: AxiomVariant) -> ClaimKind {
+    pub fn claim_kind(self, mode: AxiomVariant) -> ScoreClaimKind {
         match self {
-            Axiom::Tfc1 => tfc1::claim(mode),
-            Axiom::Tfc2 => tfc2::claim(),
-            Axiom::Mtdc => mtdc::claim(mode),
-            Axiom::Lnc1 => lnc1::claim(),
-            Axiom::Lnc2 => lnc2::claim(mode),
-            Axiom::Tp => tp::claim(),
-            Axiom::Stmc1 => stmc1::claim(),
-            Axiom::Stmc2 => stmc2::claim(),
-            Axiom::Stmc3 => stmc3::claim(mode),
-            Axiom::IrAxioms(_) | Axiom::Formula(_) => ClaimKind::Higher,
+            Axiom::Tfc1 => tfc1::claim_kind(mode),
+            Axiom::Tfc2 => tfc2::claim_kind(),
+            Axiom::Mtdc => mtdc::claim_kind(mode),
+            Axiom::Lnc1 => lnc1::claim_kind(),
+            Axiom::Lnc2 => lnc2::claim_kind(mode),
+            Axiom::Tp => tp::claim_kind(),
+            Axiom::Stmc1 => stmc1::claim_kind(),
+            Axiom::Stmc2 => stmc2::claim_kind(),
+            Axiom::Stmc3 => stmc3::claim_kind(mode),
+            Axiom::IrAxioms(_) | Axiom::Formula(_) => ScoreClaimKind::Higher,
         }
     }
 
     /// Finds all instances of the axiom among the documents of one query, in no particular order.
-    pub fn find_instances(self, mode: AxiomVariant, case: &QueryContext<'_>) -> QueryInstances {
+    pub fn find_instances(
+        self,
+        mode: AxiomVariant,
+        case: &QueryPoolFeatures<'_>,
+    ) -> QueryInstances {
         let mut found = QueryInstances::default();
         match self {
-            Axiom::Tfc1 => tfc1::mine(mode, case, &mut found),
-            Axiom::Tfc2 => tfc2::mine(case, &mut found),
-            Axiom::Mtdc => mtdc::mine(mode, case, &mut found),
-            Axiom::Lnc1 => lnc1::mine(mode, case, &mut found),
-            Axiom::Lnc2 => lnc2::mine(mode, case, &mut found),
-            Axiom::Tp => tp::mine(mode, case, &mut found),
-            Axiom::Stmc1 => stmc1::mine(mode, case, &mut found),
-            Axiom::Stmc2 => stmc2::mine(mode, case, &mut found),
-            Axiom::Stmc3 => stmc3::mine(mode, case, &mut found),
+            Axiom::Tfc1 => tfc1::find_axiom_instances(mode, case, &mut found),
+            Axiom::Tfc2 => tfc2::find_axiom_instances(case, &mut found),
+            Axiom::Mtdc => mtdc::find_axiom_instances(mode, case, &mut found),
+            Axiom::Lnc1 => lnc1::find_axiom_instances(mode, case, &mut found),
+            Axiom::Lnc2 => lnc2::find_axiom_instances(mode, case, &mut found),
+            Axiom::Tp => tp::find_axiom_instances(mode, case, &mut found),
+            Axiom::Stmc1 => stmc1::find_axiom_instances(mode, case, &mut found),
+            Axiom::Stmc2 => stmc2::find_axiom_instances(mode, case, &mut found),
+            Axiom::Stmc3 => stmc3::find_axiom_instances(mode, case, &mut found),
             Axiom::IrAxioms(it) => it.find_instances(mode, case, &mut found),
             Axiom::Formula(it) => it.for_each_preference(mode, case, |a, b| found.push_pair(a, b)),
         }
@@ -176,7 +182,7 @@ impl Axiom {
     fn each_preferred(
         self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
         for pair in self.find_instances(mode, case).positions.as_chunks::<2>().0 {
@@ -189,53 +195,58 @@ impl Axiom {
     /// [`DocumentFeatures::positions`], and [`DocumentFeatures::semantics`] if the axiom needs it:
     /// without it, its preconditions have no value and fail. The documents are an instance iff all
     /// preconditions hold.
-    pub fn preconditions(
+    pub fn measure_preconditions(
         self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
     ) -> Vec<MeasuredPrecondition> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
-            Axiom::Tfc1 => tfc1::preconditions(mode, limits, texts),
-            Axiom::Tfc2 => tfc2::preconditions(limits, texts),
-            Axiom::Mtdc => mtdc::preconditions(mode, limits, case.query, texts),
-            Axiom::Lnc1 => lnc1::preconditions(mode, texts),
-            Axiom::Lnc2 => lnc2::preconditions(mode, limits, texts),
-            Axiom::Tp => tp::preconditions(mode, texts),
-            Axiom::Stmc1 => stmc1::preconditions(mode, texts),
-            Axiom::Stmc2 => stmc2::preconditions(mode, limits, texts),
-            Axiom::Stmc3 => stmc3::preconditions(mode, limits, texts),
-            Axiom::IrAxioms(it) => it.preconditions(mode, case),
-            Axiom::Formula(it) => it.preconditions(mode, case),
+            Axiom::Tfc1 => tfc1::measure_preconditions(mode, limits, texts),
+            Axiom::Tfc2 => tfc2::measure_preconditions(limits, texts),
+            Axiom::Mtdc => mtdc::measure_preconditions(mode, limits, case.query, texts),
+            Axiom::Lnc1 => lnc1::measure_preconditions(mode, texts),
+            Axiom::Lnc2 => lnc2::measure_preconditions(mode, limits, texts),
+            Axiom::Tp => tp::measure_preconditions(mode, texts),
+            Axiom::Stmc1 => stmc1::measure_preconditions(mode, texts),
+            Axiom::Stmc2 => stmc2::measure_preconditions(mode, limits, texts),
+            Axiom::Stmc3 => stmc3::measure_preconditions(mode, limits, texts),
+            Axiom::IrAxioms(it) => it.measure_preconditions(mode, case),
+            Axiom::Formula(it) => it.measure_preconditions(mode, case),
         }
     }
 
     /// Returns the features of documents that mining needs.
-    pub(super) fn required_features(self, mode: AxiomVariant) -> RequiredFeatures {
+    pub(super) fn required_features(self, mode: AxiomVariant) -> RequiredDocumentFeatures {
         match self {
-            Axiom::Lnc1 => RequiredFeatures {
-                other_terms: lnc1::needs_other_terms(mode),
-                ..RequiredFeatures::default()
+            Axiom::Lnc1 => RequiredDocumentFeatures {
+                other_terms: lnc1::needs_non_query_term_counts(mode),
+                ..RequiredDocumentFeatures::default()
             },
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => {
-                RequiredFeatures::default()
+                RequiredDocumentFeatures::default()
             }
-            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredFeatures::default(),
+            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => RequiredDocumentFeatures::default(),
             Axiom::IrAxioms(it) => it.required_features(),
-            Axiom::Formula(it) => {
-                RequiredFeatures::union(it.axioms().iter().map(|it| it.required_features(mode)))
-            }
+            Axiom::Formula(it) => RequiredDocumentFeatures::union(
+                it.distinct_axioms()
+                    .iter()
+                    .map(|it| it.required_features(mode)),
+            ),
         }
     }
 
     /// Whether mining needs [`DocumentFeatures::semantics`], and so word vectors.
-    pub fn needs_vectors(self) -> bool {
+    pub fn needs_word_vectors(self) -> bool {
         match self {
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => true,
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => false,
             Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => false,
-            Axiom::IrAxioms(it) => it.needs_vectors(),
-            Axiom::Formula(it) => it.axioms().iter().any(|it| it.needs_vectors()),
+            Axiom::IrAxioms(it) => it.needs_word_vectors(),
+            Axiom::Formula(it) => it
+                .distinct_axioms()
+                .iter()
+                .any(|it| it.needs_word_vectors()),
         }
     }
 }
@@ -252,7 +263,12 @@ const COMBINED: ProbeDescription = ProbeDescription {
 };
 
 /// Measures the difference in length: | |document a| − |document b| | ≤ δ.
-fn length_gap(limits: &Limits, texts: &[DocumentFeatures], a: u8, b: u8) -> MeasuredPrecondition {
+fn length_gap(
+    limits: &MiningLimits,
+    texts: &[DocumentFeatures],
+    a: u8,
+    b: u8,
+) -> MeasuredPrecondition {
     let len = |text: u8| texts[text as usize - 1].n_terms;
     MeasuredPrecondition {
         quantity: MeasuredQuantity::LengthGap { a, b },
@@ -290,7 +306,7 @@ fn occurrence_lead(
 
 /// Measures whether cos(document near − Q, Q) > cos(document far − Q, Q).
 fn similarity_lead(texts: &[DocumentFeatures], near: u8, far: u8) -> MeasuredPrecondition {
-    let similarity = |text: u8| texts[text as usize - 1].query_similarity();
+    let similarity = |text: u8| texts[text as usize - 1].similarity_to_query();
     let lead = similarity(near).zip(similarity(far));
     MeasuredPrecondition {
         quantity: MeasuredQuantity::SimilarityLead { near, far },

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Claim<T> {
+pub enum ScoreClaim<T> {
     /// The winner scores higher: `winner > loser`.
     #[serde(rename = "above")]
     Higher {
@@ -43,65 +43,69 @@ pub enum Claim<T> {
     },
 }
 
-impl<T: Copy> Claim<T> {
-    /// Returns the documents, the preferred one first; for [`Claim::DiminishingGain`] fewest first.
+impl<T: Copy> ScoreClaim<T> {
+    /// Returns the documents, the preferred one first; for [`ScoreClaim::DiminishingGain`] fewest
+    /// first.
     pub fn docs(self) -> Vec<T> {
         match self {
-            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
+            ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
                 vec![winner, loser]
             }
-            Claim::Different { a, b } => vec![a, b],
-            Claim::DiminishingGain { few, more, most } => vec![few, more, most],
+            ScoreClaim::Different { a, b } => vec![a, b],
+            ScoreClaim::DiminishingGain { few, more, most } => vec![few, more, most],
         }
     }
 
     /// Calls `take` with each document, in order.
     pub fn for_each_doc(self, mut take: impl FnMut(T)) {
-        self.any_doc(|text| {
+        self.any_doc_matches(|text| {
             take(text);
             false
         });
     }
 
     /// Whether `wanted` holds for one of the documents, checked in order.
-    pub fn any_doc(self, mut wanted: impl FnMut(T) -> bool) -> bool {
+    pub fn any_doc_matches(self, mut wanted: impl FnMut(T) -> bool) -> bool {
         match self {
-            Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
+            ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
                 wanted(winner) || wanted(loser)
             }
-            Claim::Different { a, b } => wanted(a) || wanted(b),
-            Claim::DiminishingGain { few, more, most } => {
+            ScoreClaim::Different { a, b } => wanted(a) || wanted(b),
+            ScoreClaim::DiminishingGain { few, more, most } => {
                 wanted(few) || wanted(more) || wanted(most)
             }
         }
     }
 
     /// Returns the kind of the claim, without its documents.
-    pub fn kind(self) -> ClaimKind {
+    pub fn kind(self) -> ScoreClaimKind {
         match self {
-            Claim::Higher { .. } => ClaimKind::Higher,
-            Claim::NotLower { .. } => ClaimKind::NotLower,
-            Claim::Different { .. } => ClaimKind::Different,
-            Claim::DiminishingGain { .. } => ClaimKind::DiminishingGain,
+            ScoreClaim::Higher { .. } => ScoreClaimKind::Higher,
+            ScoreClaim::NotLower { .. } => ScoreClaimKind::NotLower,
+            ScoreClaim::Different { .. } => ScoreClaimKind::Different,
+            ScoreClaim::DiminishingGain { .. } => ScoreClaimKind::DiminishingGain,
         }
     }
 
     /// Returns the same claim about the values of `score`, or `None` if a document has no value.
-    pub fn map_scores<S>(self, mut score: impl FnMut(T) -> Option<S>) -> Option<Claim<S>> {
+    pub fn map_docs_to_scores<S>(
+        self,
+        mut score: impl FnMut(T) -> Option<S>,
+    ) -> Option<ScoreClaim<S>> {
         Some(match self {
-            Claim::Higher { winner, loser } => Claim::Higher {
+            ScoreClaim::Higher { winner, loser } => ScoreClaim::Higher {
                 winner: score(winner)?,
                 loser: score(loser)?,
             },
-            Claim::NotLower { winner, loser } => Claim::NotLower {
+            ScoreClaim::NotLower { winner, loser } => ScoreClaim::NotLower {
                 winner: score(winner)?,
                 loser: score(loser)?,
             },
-            Claim::Different { a, b } => Claim::Different {
+            ScoreClaim::Different { a, b } => ScoreClaim::Different {
                 a: score(a)?,
                 b: score(b)?,
             },
-            Claim::DiminishingGain { few, more, most } => Claim::DiminishingGain {
+            ScoreClaim::DiminishingGain { few, more, most } => ScoreClaim::DiminishingGain {
                 few: score(few)?,
                 more: score(more)?,
                 most: score(most)?,
@@ -114,7 +118,7 @@ impl<T: Copy> Claim<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum ClaimKind {
+pub enum ScoreClaimKind {
     /// The first scores higher: first `>` second.
     #[serde(rename = "above")]
     Higher,
@@ -129,26 +133,26 @@ pub enum ClaimKind {
     DiminishingGain,
 }
 
-impl ClaimKind {
+impl ScoreClaimKind {
     /// Returns the number of documents in a claim of this kind.
     pub fn arity(self) -> usize {
         match self {
-            ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => 2,
-            ClaimKind::DiminishingGain => 3,
+            ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => 2,
+            ScoreClaimKind::DiminishingGain => 3,
         }
     }
 
     /// Returns the claim of this kind about `texts`.
-    pub fn claim_for<T: Copy>(self, texts: &[T]) -> Claim<T> {
+    pub fn claim_about_docs<T: Copy>(self, texts: &[T]) -> ScoreClaim<T> {
         let (winner, loser) = (texts[0], texts[1]);
         match self {
-            ClaimKind::Higher => Claim::Higher { winner, loser },
-            ClaimKind::NotLower => Claim::NotLower { winner, loser },
-            ClaimKind::Different => Claim::Different {
+            ScoreClaimKind::Higher => ScoreClaim::Higher { winner, loser },
+            ScoreClaimKind::NotLower => ScoreClaim::NotLower { winner, loser },
+            ScoreClaimKind::Different => ScoreClaim::Different {
                 a: texts[0],
                 b: texts[1],
             },
-            ClaimKind::DiminishingGain => Claim::DiminishingGain {
+            ScoreClaimKind::DiminishingGain => ScoreClaim::DiminishingGain {
                 few: texts[0],
                 more: texts[1],
                 most: texts[2],
@@ -159,20 +163,20 @@ impl ClaimKind {
     /// Returns whether a tie agrees with the claim.
     pub fn tie_policy(self) -> TiePolicy {
         match self {
-            ClaimKind::NotLower => TiePolicy::Agrees,
-            ClaimKind::Higher | ClaimKind::Different | ClaimKind::DiminishingGain => {
-                TiePolicy::Disagrees
-            }
+            ScoreClaimKind::NotLower => TiePolicy::Agrees,
+            ScoreClaimKind::Higher
+            | ScoreClaimKind::Different
+            | ScoreClaimKind::DiminishingGain => TiePolicy::Disagrees,
         }
     }
 
     /// Returns the name of the kind in files.
     pub fn name(self) -> &'static str {
         match self {
-            ClaimKind::Higher => "above",
-            ClaimKind::NotLower => "not-below",
-            ClaimKind::Different => "apart",
-            ClaimKind::DiminishingGain => "shrinking-gain",
+            ScoreClaimKind::Higher => "above",
+            ScoreClaimKind::NotLower => "not-below",
+            ScoreClaimKind::Different => "apart",
+            ScoreClaimKind::DiminishingGain => "shrinking-gain",
         }
     }
 }

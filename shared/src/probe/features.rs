@@ -3,7 +3,9 @@
 use crate::index::term_statistics::QueryTerms;
 use crate::index::{CollectionTotals, DocNo, Index};
 use crate::text::vocabulary::TermNo;
-use crate::word_vectors::{BagOfWords, IndexedWordVectors, WordSimilarities, WordVectorNo};
+use crate::word_vectors::{
+    BagOfWordVectors, IndexedWordVectors, QueryWordSimilarities, WordVectorNo,
+};
 
 /// The features of a document for one query.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,33 +21,33 @@ pub struct DocumentFeatures {
     /// The positions of the closest two distinct query terms.
     pub nearest_positions: Option<(u32, u32)>,
     /// The terms outside of the query with their counts, ascending. Only
-    /// [`DocumentFeatures::with_other_terms`] fills it, since few axioms need it.
+    /// [`DocumentFeatures::count_query_and_other_terms`] fills it, since few axioms need it.
     pub other_terms: Vec<(TermNo, u32)>,
     /// For each distinct query term its positions, ascending. Only
-    /// [`DocumentFeatures::record_positions`] fills it.
+    /// [`DocumentFeatures::record_query_term_positions`] fills it.
     pub positions: Vec<Vec<u32>>,
     /// The features from word vectors, if there are any.
-    pub semantics: Option<SemanticFeatures>,
+    pub semantics: Option<WordVectorFeatures>,
     /// The grade for the query, if it has a judgment; axioms ignore it.
     pub grade: Option<i32>,
 }
 
 /// The word vectors of the document's words that are not in the query, d − Q.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct SemanticFeatures {
+pub struct WordVectorFeatures {
     /// The words of the document that are not in the query, d − Q.
-    pub other_words: BagOfWords,
+    pub other_words: BagOfWordVectors,
     /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub query_similarity: Option<f64>,
     /// The similarities of single words to those of the query, if requested.
-    pub word_similarities: Option<WordSimilarities>,
+    pub word_similarities: Option<QueryWordSimilarities>,
 }
 
-impl SemanticFeatures {
+impl WordVectorFeatures {
     /// Computes the features of a document for a query.
-    pub fn new(rest: BagOfWords, query: &BagOfWords) -> SemanticFeatures {
+    pub fn new(rest: BagOfWordVectors, query: &BagOfWordVectors) -> WordVectorFeatures {
         let to_query = rest.similarity(query);
-        SemanticFeatures {
+        WordVectorFeatures {
             other_words: rest,
             query_similarity: to_query,
             word_similarities: None,
@@ -55,7 +57,7 @@ impl SemanticFeatures {
 
 impl DocumentFeatures {
     /// Counts the terms of a document, given in order.
-    pub fn new(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+    pub fn from_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
         let mut counted = DocumentFeatures {
             n_terms: terms.len() as u32,
             term_counts: vec![0; query.len()],
@@ -75,7 +77,7 @@ impl DocumentFeatures {
             }
             if let Some((_, before)) = other
                 && counted
-                    .term_distance()
+                    .min_query_term_distance()
                     .is_none_or(|it| position - before < it)
             {
                 counted.nearest_positions = Some((before, position));
@@ -88,7 +90,7 @@ impl DocumentFeatures {
     }
 
     /// Records the positions of the query terms among the terms of the document.
-    pub fn record_positions(&mut self, terms: &[TermNo], query: &QueryTerms) {
+    pub fn record_query_term_positions(&mut self, terms: &[TermNo], query: &QueryTerms) {
         self.positions = vec![Vec::new(); query.len()];
         for (position, &term) in terms.iter().enumerate() {
             if let Some(place) = query.iter().position(|it| it.term_no == Some(term)) {
@@ -99,36 +101,36 @@ impl DocumentFeatures {
 
     /// Returns the number of terms before the first query term. Needs
     /// [`DocumentFeatures::positions`].
-    pub fn first_position(&self) -> Option<u32> {
+    pub fn first_query_term_position(&self) -> Option<u32> {
         let firsts = self.positions.iter().filter_map(|it| it.first());
         firsts.min().copied()
     }
 
     /// Returns the number of occurrences of terms outside of the query.
-    pub fn n_other_terms(&self) -> u32 {
+    pub fn n_non_query_terms(&self) -> u32 {
         self.n_terms - self.n_occurrences
     }
 
     /// Returns the similarity of the document's other words to the query: cos(d − Q, Q).
-    pub fn query_similarity(&self) -> Option<f64> {
+    pub fn similarity_to_query(&self) -> Option<f64> {
         self.semantics.as_ref()?.query_similarity
     }
 
     /// Returns the similarity of the other words of both documents: cos(d − Q, d' − Q).
-    pub fn similarity(&self, other: &DocumentFeatures) -> Option<f64> {
+    pub fn similarity_to_document(&self, other: &DocumentFeatures) -> Option<f64> {
         let (mine, theirs) = (self.semantics.as_ref()?, other.semantics.as_ref()?);
         mine.other_words.similarity(&theirs.other_words)
     }
 
     /// Returns Γ(d), the minimum distance of two distinct query terms, in terms; adjacent terms
     /// have distance 1.
-    pub fn term_distance(&self) -> Option<u32> {
+    pub fn min_query_term_distance(&self) -> Option<u32> {
         self.nearest_positions.map(|(first, second)| second - first)
     }
 
     /// Returns how many times `once` has to be repeated to have this document's length and counts;
     /// `None` if there is no such number. Needs [`DocumentFeatures::other_terms`] of both.
-    pub fn count_repetitions(&self, once: &DocumentFeatures) -> Option<u32> {
+    pub fn repetition_factor(&self, once: &DocumentFeatures) -> Option<u32> {
         let times = self.n_terms.checked_div(once.n_terms)?;
         let same = self.n_terms == once.n_terms * times
             && self
@@ -145,9 +147,9 @@ impl DocumentFeatures {
         same.then_some(times)
     }
 
-    /// Counts like [`DocumentFeatures::new`], including the terms outside of the query.
-    pub fn with_other_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
-        let mut counted = DocumentFeatures::new(terms, query);
+    /// Counts like [`DocumentFeatures::from_terms`], including the terms outside of the query.
+    pub fn count_query_and_other_terms(terms: &[TermNo], query: &QueryTerms) -> DocumentFeatures {
+        let mut counted = DocumentFeatures::from_terms(terms, query);
         let outside = |term: &TermNo| query.iter().all(|it| it.term_no != Some(*term));
         let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
         others.sort_unstable();
@@ -159,8 +161,8 @@ impl DocumentFeatures {
 
     /// Counts the terms outside of the query that occur in `more` exactly once more than in this
     /// document.
-    pub fn count_extra_terms(&self, more: &DocumentFeatures) -> ExtraTermCounts {
-        let mut found = ExtraTermCounts::default();
+    pub fn count_terms_occurring_once_more(&self, more: &DocumentFeatures) -> OnceMoreTermCounts {
+        let mut found = OnceMoreTermCounts::default();
         let mut mine = self.other_terms.iter().peekable();
         for &(term, count) in &more.other_terms {
             while mine.next_if(|it| it.0 < term).is_some() {}
@@ -176,47 +178,51 @@ impl DocumentFeatures {
 
 /// The features that axioms need in addition to the counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct RequiredFeatures {
+pub(crate) struct RequiredDocumentFeatures {
     /// Whether [`DocumentFeatures::other_terms`] is needed.
     pub(crate) other_terms: bool,
     /// Whether [`DocumentFeatures::positions`] is needed.
     pub(crate) positions: bool,
-    /// Whether [`SemanticFeatures::word_similarities`] is needed, if there are word vectors.
+    /// Whether [`WordVectorFeatures::word_similarities`] is needed, if there are word vectors.
     pub(crate) word_similarities: bool,
 }
 
-impl RequiredFeatures {
+impl RequiredDocumentFeatures {
     /// All features that an axiom can need.
-    pub(crate) const ALL: RequiredFeatures = RequiredFeatures {
+    pub(crate) const ALL: RequiredDocumentFeatures = RequiredDocumentFeatures {
         other_terms: true,
         positions: true,
         word_similarities: true,
     };
 
     /// Returns the union of several requirements.
-    pub(crate) fn union(all: impl Iterator<Item = RequiredFeatures>) -> RequiredFeatures {
-        all.fold(RequiredFeatures::default(), |a, b| RequiredFeatures {
-            other_terms: a.other_terms || b.other_terms,
-            positions: a.positions || b.positions,
-            word_similarities: a.word_similarities || b.word_similarities,
+    pub(crate) fn union(
+        all: impl Iterator<Item = RequiredDocumentFeatures>,
+    ) -> RequiredDocumentFeatures {
+        all.fold(RequiredDocumentFeatures::default(), |a, b| {
+            RequiredDocumentFeatures {
+                other_terms: a.other_terms || b.other_terms,
+                positions: a.positions || b.positions,
+                word_similarities: a.word_similarities || b.word_similarities,
+            }
         })
     }
 }
 
 /// Extracts the features of documents of an index for one query.
-pub(crate) struct FeatureExtractor<'a> {
+pub(crate) struct DocumentFeatureExtractor<'a> {
     index: &'a Index,
     terms: &'a QueryTerms,
-    needs: RequiredFeatures,
+    needs: RequiredDocumentFeatures,
     /// The word vectors, with the vectors of the query together and one by one.
     known: Option<(
         &'a IndexedWordVectors<'a>,
-        BagOfWords,
+        BagOfWordVectors,
         Vec<Option<WordVectorNo>>,
     )>,
 }
 
-impl<'a> FeatureExtractor<'a> {
+impl<'a> DocumentFeatureExtractor<'a> {
     /// Creates an extractor; `terms` are those of `query`, and `known` are word vectors for the
     /// index.
     pub(crate) fn new(
@@ -224,10 +230,16 @@ impl<'a> FeatureExtractor<'a> {
         known: Option<&'a IndexedWordVectors<'a>>,
         query: &str,
         terms: &'a QueryTerms,
-        needs: RequiredFeatures,
-    ) -> FeatureExtractor<'a> {
-        let known = known.map(|it| (it, it.query_words(query), it.words_of_query(query, terms)));
-        FeatureExtractor {
+        needs: RequiredDocumentFeatures,
+    ) -> DocumentFeatureExtractor<'a> {
+        let known = known.map(|it| {
+            (
+                it,
+                it.bag_of_query_words(query),
+                it.query_term_rows(query, terms),
+            )
+        });
+        DocumentFeatureExtractor {
             index,
             terms,
             needs,
@@ -237,19 +249,21 @@ impl<'a> FeatureExtractor<'a> {
 
     /// Extracts the features of a document of the index.
     pub(crate) fn extract(&self, doc: DocNo) -> DocumentFeatures {
-        let body = self.index.terms(doc);
+        let body = self.index.terms_of_doc(doc);
         let mut counted = if self.needs.other_terms {
-            DocumentFeatures::with_other_terms(body, self.terms)
+            DocumentFeatures::count_query_and_other_terms(body, self.terms)
         } else {
-            DocumentFeatures::new(body, self.terms)
+            DocumentFeatures::from_terms(body, self.terms)
         };
         if self.needs.positions {
-            counted.record_positions(body, self.terms);
+            counted.record_query_term_positions(body, self.terms);
         }
         counted.semantics = self.known.as_ref().map(|(known, query, words)| {
-            let mut meaning = SemanticFeatures::new(known.non_query_words(doc, self.terms), query);
+            let mut meaning =
+                WordVectorFeatures::new(known.bag_of_non_query_words(doc, self.terms), query);
             if self.needs.word_similarities {
-                meaning.word_similarities = Some(known.word_similarities(doc, self.terms, words));
+                meaning.word_similarities =
+                    Some(known.document_word_similarities(doc, self.terms, words));
             }
             meaning
         });
@@ -257,8 +271,8 @@ impl<'a> FeatureExtractor<'a> {
     }
 
     /// Returns the similarity of each query term to each other one, in the layout of
-    /// [`QueryContext::term_similarities`].
-    pub(crate) fn term_similarities(&self) -> Vec<f64> {
+    /// [`QueryPoolFeatures::term_similarities`].
+    pub(crate) fn query_term_similarities(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| {
             known.query_term_similarities(words)
@@ -269,7 +283,7 @@ impl<'a> FeatureExtractor<'a> {
 /// The number of terms outside of the query that occur in a document exactly once more than in
 /// another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ExtraTermCounts {
+pub struct OnceMoreTermCounts {
     /// The number of all such terms.
     pub n_terms: u32,
     /// The number of those that occur in the other document.
@@ -278,28 +292,28 @@ pub struct ExtraTermCounts {
 
 /// One query with the documents of its pool.
 #[derive(Debug, Clone, Copy)]
-pub struct QueryContext<'a> {
+pub struct QueryPoolFeatures<'a> {
     /// The distinct query terms with their statistics.
     pub query: &'a QueryTerms,
     /// The documents, in the order of the pool.
     pub pool: &'a [DocumentFeatures],
     /// The limits that preconditions are compared with.
-    pub limits: &'a super::Limits,
+    pub limits: &'a super::MiningLimits,
     /// The totals of the whole collection.
     pub totals: CollectionTotals,
     /// The similarity of each query term to each other one, row by row; empty without word vectors.
     pub term_similarities: &'a [f64],
 }
 
-impl<'a> QueryContext<'a> {
+impl<'a> QueryPoolFeatures<'a> {
     /// Creates a context of some documents of a query, without word vectors.
-    pub fn new(
+    pub fn without_word_vectors(
         query: &'a QueryTerms,
         pool: &'a [DocumentFeatures],
-        limits: &'a super::Limits,
+        limits: &'a super::MiningLimits,
         totals: CollectionTotals,
-    ) -> QueryContext<'a> {
-        QueryContext {
+    ) -> QueryPoolFeatures<'a> {
+        QueryPoolFeatures {
             query,
             pool,
             limits,
@@ -309,11 +323,11 @@ impl<'a> QueryContext<'a> {
     }
 
     /// Returns a context of other documents of the same query.
-    pub fn with_pool<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryContext<'b>
+    pub fn with_pool_features<'b>(&self, pool: &'b [DocumentFeatures]) -> QueryPoolFeatures<'b>
     where
         'a: 'b,
     {
-        QueryContext { pool, ..*self }
+        QueryPoolFeatures { pool, ..*self }
     }
 
     /// Returns ln(N / df) of a query term; 0 for one that no document contains.
@@ -326,14 +340,14 @@ impl<'a> QueryContext<'a> {
 
     /// Calls `take` with every unordered pair of documents whose lengths differ by at most δ. The
     /// documents are sorted by length, so that other pairs are not visited.
-    pub(crate) fn for_each_equal_length_pair(&self, mut take: impl FnMut(usize, usize)) {
+    pub(crate) fn for_each_similar_length_pair(&self, mut take: impl FnMut(usize, usize)) {
         let mut by_length: Vec<usize> = (0..self.pool.len()).collect();
         by_length.sort_by_key(|&at| self.pool[at].n_terms);
         for (first, &a) in by_length.iter().enumerate() {
             for &b in &by_length[first + 1..] {
                 if !self
                     .limits
-                    .has_similar_length(self.pool[a].n_terms, self.pool[b].n_terms)
+                    .are_lengths_similar(self.pool[a].n_terms, self.pool[b].n_terms)
                 {
                     break;
                 }
@@ -392,8 +406,9 @@ mod tests {
 
     #[test]
     fn the_least_distance_is_between_distinct_terms() {
-        let distance =
-            |terms: &[TermNo]| DocumentFeatures::new(terms, &query(&[1, 2])).term_distance();
+        let distance = |terms: &[TermNo]| {
+            DocumentFeatures::from_terms(terms, &query(&[1, 2])).min_query_term_distance()
+        };
         assert_eq!(distance(&[1, 9, 9, 2]), Some(3));
         assert_eq!(distance(&[1, 1, 9, 2]), Some(2));
         assert_eq!(distance(&[1, 9, 1, 1]), None);
@@ -404,18 +419,18 @@ mod tests {
     #[test]
     fn terms_held_once_more_are_counted_among_all_and_shared() {
         let query = query(&[1]);
-        let few = DocumentFeatures::with_other_terms(&[1, 5, 6], &query);
-        let more = DocumentFeatures::with_other_terms(&[1, 5, 5, 7, 8, 8], &query);
+        let few = DocumentFeatures::count_query_and_other_terms(&[1, 5, 6], &query);
+        let more = DocumentFeatures::count_query_and_other_terms(&[1, 5, 5, 7, 8, 8], &query);
         assert_eq!(
-            few.count_extra_terms(&more),
-            ExtraTermCounts {
+            few.count_terms_occurring_once_more(&more),
+            OnceMoreTermCounts {
                 n_terms: 2,
                 n_shared: 1
             }
         );
         assert_eq!(
-            more.count_extra_terms(&few),
-            ExtraTermCounts {
+            more.count_terms_occurring_once_more(&few),
+            OnceMoreTermCounts {
                 n_terms: 1,
                 n_shared: 0
             }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::doc_column::{DocColumn, DocColumnSource};
-use super::{AxiomVariant, Claim, ClaimKind, Probe, StudyDocNo};
+use super::doc_column::{DocNoColumn, DocNoColumnSource};
+use super::{AxiomVariant, Probe, ScoreClaim, ScoreClaimKind, StudyDocNo};
 use crate::error::{Error, InvalidField};
 
 /// Whether `starts` has the offset of each query's rows, followed by the number of rows.
-pub(crate) fn are_valid_starts(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
+pub(crate) fn are_valid_row_offsets(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
     starts.len() == n_queries + 1
         && starts[0] == 0
         && starts.is_sorted()
@@ -44,7 +44,7 @@ pub struct Instances {
     #[serde(alias = "mode")]
     pub variant: AxiomVariant,
     /// The kind of claim, which is the same for all instances of an axiom in a variant.
-    pub claim: ClaimKind,
+    pub claim: ScoreClaimKind,
     /// The number of instances of each query before the maximum per query applies.
     #[serde(alias = "found")]
     pub n_found: Vec<u32>,
@@ -53,7 +53,7 @@ pub struct Instances {
     /// `arity` documents for each instance.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
     #[serde(alias = "texts")]
-    docs: DocColumn,
+    docs: DocNoColumn,
 }
 
 impl Instances {
@@ -62,10 +62,10 @@ impl Instances {
         Instances {
             probe,
             variant: mode,
-            claim: probe.claim(mode),
+            claim: probe.claim_kind(mode),
             n_found: Vec::new(),
             starts: vec![0],
-            docs: DocColumn::Owned(Vec::new()),
+            docs: DocNoColumn::Owned(Vec::new()),
         }
     }
 
@@ -73,7 +73,7 @@ impl Instances {
     /// not fit the header.
     pub fn from_column_source(
         head: InstancesHeader,
-        texts: Arc<dyn DocColumnSource>,
+        texts: Arc<dyn DocNoColumnSource>,
     ) -> Result<Instances, Error> {
         let InstancesHeader {
             probe,
@@ -84,15 +84,15 @@ impl Instances {
         let lent = Instances {
             probe,
             variant: mode,
-            claim: probe.claim(mode),
+            claim: probe.claim_kind(mode),
             n_found: found,
             starts,
-            docs: DocColumn::Shared(texts),
+            docs: DocNoColumn::Shared(texts),
         };
-        match lent.is_valid(lent.n_found.len()) {
+        match lent.is_valid_for_queries(lent.n_found.len()) {
             true => Ok(lent),
-            false => Err(Error::conflict(
-                InvalidField::with_display("instances", probe.slug()),
+            false => Err(Error::conflicting_value(
+                InvalidField::with_display_name("instances", probe.slug()),
                 "the column of documents does not match its queries",
             )),
         }
@@ -115,7 +115,11 @@ impl Instances {
 
     /// Adds the next query: the documents of its instances one after the other, and the number of
     /// instances before the maximum per query applied.
-    pub fn push_query(&mut self, texts: impl IntoIterator<Item = StudyDocNo>, n_found: u32) {
+    pub fn push_query_instances(
+        &mut self,
+        texts: impl IntoIterator<Item = StudyDocNo>,
+        n_found: u32,
+    ) {
         self.docs.extend(texts);
         self.starts
             .push((self.docs.len() / self.claim.arity()) as u32);
@@ -123,19 +127,19 @@ impl Instances {
     }
 
     /// Whether the instances, which may come from an untrusted file, fit this number of queries.
-    pub(crate) fn is_valid(&self, n_queries: usize) -> bool {
+    pub(crate) fn is_valid_for_queries(&self, n_queries: usize) -> bool {
         let arity = self.claim.arity();
-        self.claim == self.probe.claim(self.variant)
+        self.claim == self.probe.claim_kind(self.variant)
             && self.n_found.len() == n_queries
             && self.docs.len().is_multiple_of(arity)
-            && are_valid_starts(&self.starts, n_queries, self.docs.len() / arity)
+            && are_valid_row_offsets(&self.starts, n_queries, self.docs.len() / arity)
     }
 
     /// Returns the same instances, in the same order, with document `t` replaced by `numbers[t]`.
-    pub fn renumbered(&self, numbers: &[StudyDocNo]) -> Instances {
+    pub fn with_renumbered_docs(&self, numbers: &[StudyDocNo]) -> Instances {
         let texts = self.docs.iter().map(|&it| numbers[it as usize]);
         Instances {
-            docs: DocColumn::Owned(texts.collect()),
+            docs: DocNoColumn::Owned(texts.collect()),
             n_found: self.n_found.clone(),
             starts: self.starts.clone(),
             ..*self
@@ -158,42 +162,45 @@ impl Instances {
     }
 
     /// Returns the number of instances of one query.
-    pub fn len_of(&self, query: usize) -> usize {
+    pub fn n_instances_of_query(&self, query: usize) -> usize {
         (self.starts[query + 1] - self.starts[query]) as usize
     }
 
     /// Returns the documents of one query's instances, one instance after the other.
-    pub fn docs_of(&self, query: usize) -> &[StudyDocNo] {
+    pub fn docs_of_query(&self, query: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.docs[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
     }
 
     /// Iterates over the claims of one query.
-    pub fn claims_of(&self, query: usize) -> impl Iterator<Item = Claim<StudyDocNo>> + '_ {
-        let each = self.docs_of(query).chunks_exact(self.claim.arity());
-        each.map(|it| self.claim.claim_for(it))
+    pub fn claims_of_query(
+        &self,
+        query: usize,
+    ) -> impl Iterator<Item = ScoreClaim<StudyDocNo>> + '_ {
+        let each = self.docs_of_query(query).chunks_exact(self.claim.arity());
+        each.map(|it| self.claim.claim_about_docs(it))
     }
 
     /// Returns the claim of the instance at an index.
-    pub fn claim(&self, at: usize) -> Claim<StudyDocNo> {
+    pub fn claim_at(&self, at: usize) -> ScoreClaim<StudyDocNo> {
         let arity = self.claim.arity();
         self.claim
-            .claim_for(&self.docs[at * arity..(at + 1) * arity])
+            .claim_about_docs(&self.docs[at * arity..(at + 1) * arity])
     }
 
     /// Returns the documents of the instance at an index.
-    pub fn docs_at(&self, at: usize) -> &[StudyDocNo] {
+    pub fn docs_of_instance(&self, at: usize) -> &[StudyDocNo] {
         let arity = self.claim.arity();
         &self.docs[at * arity..(at + 1) * arity]
     }
 
     /// Returns the index of the first instance of a query.
-    pub fn first_of(&self, query: usize) -> usize {
+    pub fn first_instance_of_query(&self, query: usize) -> usize {
         self.starts[query] as usize
     }
 
     /// Returns the query of the instance at an index.
-    pub fn query(&self, at: usize) -> usize {
+    pub fn query_of_instance(&self, at: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= at) - 1
     }
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct MiningLimits {
     /// δ, the largest difference in length, in terms, at which two documents count as equally long;
     /// `None` means any difference.
     #[serde(rename = "length_gap_terms")]
@@ -71,10 +71,10 @@ const fn ratio_share() -> f64 {
     0.2
 }
 
-impl Limits {
+impl MiningLimits {
     /// The defaults of a study: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), and the
     /// repetition of Rennings, Moraes & Hauff (ECIR 2019), section 3.4.
-    pub const STANDARD: Limits = Limits {
+    pub const STANDARD: MiningLimits = MiningLimits {
         length_tolerance_terms: Some(10),
         min_query_term_occurrences: 1,
         min_repetitions: 2,
@@ -92,27 +92,27 @@ impl Limits {
 
     /// Rennings, Moraes & Hauff (ECIR 2019): passages of six sentences, so any lengths are
     /// compared.
-    pub const RENNINGS_2019: Limits = Limits {
+    pub const RENNINGS_2019: MiningLimits = MiningLimits {
         length_tolerance_terms: None,
         min_query_term_occurrences: 0,
-        ..Limits::STANDARD
+        ..MiningLimits::STANDARD
     };
 
     /// Câmara & Hauff (ECIR 2020), section 3.
-    pub const CAMARA_2020: Limits = Limits::STANDARD;
+    pub const CAMARA_2020: MiningLimits = MiningLimits::STANDARD;
 
     /// The upper bound of the length of a repeated document, and so of the number of repetitions:
     /// the longest input of current rerankers, with a margin.
     pub const MAX_REPEATED_DOC_TERMS: u32 = 4_096;
 
     /// Whether two lengths are within δ.
-    pub fn has_similar_length(&self, a: u32, b: u32) -> bool {
+    pub fn are_lengths_similar(&self, a: u32, b: u32) -> bool {
         self.length_tolerance_terms
             .is_none_or(|gap| a.abs_diff(b) <= gap)
     }
 
     /// Returns an error for limits under which a probe is meaningless.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Error> {
         if self.min_repetitions < 2 || self.max_repetitions < self.min_repetitions {
             return Err(Error::out_of_range(
                 "repeat",
@@ -168,7 +168,7 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum DefinitionSource {
+pub enum PaperDefinitionSource {
     /// Rennings, Moraes & Hauff, ECIR 2019.
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020.
@@ -214,15 +214,15 @@ impl AxiomVariant {
     }
 
     /// Returns the variant of a word, given the source of a preset.
-    pub fn parse(word: &str, source: DefinitionSource) -> Result<AxiomVariant, Error> {
+    pub fn parse(word: &str, source: PaperDefinitionSource) -> Result<AxiomVariant, Error> {
         match (word, source) {
             ("fixed", _) => Ok(AxiomVariant::Fixed),
-            ("paper", DefinitionSource::Rennings2019) | ("paper-rennings2019", _) => {
+            ("paper", PaperDefinitionSource::Rennings2019) | ("paper-rennings2019", _) => {
                 Ok(AxiomVariant::PaperRennings2019)
             }
-            ("paper", DefinitionSource::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
-            ("code", DefinitionSource::Camara2020) => Ok(AxiomVariant::Code),
-            ("code", DefinitionSource::Rennings2019) => Err(Error::unsupported(
+            ("paper", PaperDefinitionSource::Camara2020) => Ok(AxiomVariant::PaperCamara2020),
+            ("code", PaperDefinitionSource::Camara2020) => Ok(AxiomVariant::Code),
+            ("code", PaperDefinitionSource::Rennings2019) => Err(Error::unsupported_value(
                 "mode",
                 "`rennings2019` has no variant `code`, because its extraction scripts were not \
                  published; use `fixed` or `paper`",
@@ -243,14 +243,14 @@ mod tests {
     #[test]
     fn modes_are_words_of_a_source() {
         assert_eq!(
-            AxiomVariant::parse("paper", DefinitionSource::Rennings2019),
+            AxiomVariant::parse("paper", PaperDefinitionSource::Rennings2019),
             Ok(AxiomVariant::PaperRennings2019)
         );
         assert_eq!(
-            AxiomVariant::parse("code", DefinitionSource::Camara2020),
+            AxiomVariant::parse("code", PaperDefinitionSource::Camara2020),
             Ok(AxiomVariant::Code)
         );
-        let refused = AxiomVariant::parse("code", DefinitionSource::Rennings2019).unwrap_err();
+        let refused = AxiomVariant::parse("code", PaperDefinitionSource::Rennings2019).unwrap_err();
         assert!(
             refused.to_string().contains("were not published"),
             "{refused}"

@@ -112,7 +112,7 @@ pub enum Manipulation {
 
 /// The word lists of manipulations.
 #[derive(Debug, Clone, Default)]
-pub struct LookupTables {
+pub struct ManipulationWordLists {
     /// The stop words, lower case, sorted; `None` for [`EN_FUNCTION`].
     stop_words: Option<Vec<String>>,
     /// The misspellings of each word; `None` for the rule of [`surface`].
@@ -122,7 +122,7 @@ pub struct LookupTables {
     synonyms: Option<SynonymFinder>,
 }
 
-impl LookupTables {
+impl ManipulationWordLists {
     /// Sets the stop list, given as one word per line.
     pub fn set_stop_words(&mut self, text: &str) {
         if let Stopwords::List(words) = stopwords::parse_stop_list(text) {
@@ -159,12 +159,12 @@ impl LookupTables {
     }
 
     /// Sets the queries that a model generated for documents, by document id.
-    pub fn set_expansions(&mut self, expansions: BTreeMap<String, Vec<String>>) {
+    pub fn set_doc2query_expansions(&mut self, expansions: BTreeMap<String, Vec<String>>) {
         self.expansions = expansions;
     }
 
     /// Sets the finder of synonyms.
-    pub fn set_synonyms(&mut self, synonyms: SynonymFinder) {
+    pub fn set_synonym_finder(&mut self, synonyms: SynonymFinder) {
         self.synonyms = Some(synonyms);
     }
 
@@ -191,7 +191,7 @@ pub struct ManipulationInput<'a> {
     /// The bodies of the documents that are not relevant to the query, in the order of the pool.
     pub non_relevant_docs: &'a [(&'a str, &'a LinguisticAnalysis)],
     /// The word lists of manipulations.
-    pub lookup_tables: &'a LookupTables,
+    pub lookup_tables: &'a ManipulationWordLists,
     /// The vocabulary of the collection.
     pub vocabulary: &'a Vocabulary,
     /// The seed of the study.
@@ -335,7 +335,7 @@ impl Manipulation {
 
     /// Whether the manipulation needs only a document and a query: no other documents, and no
     /// model.
-    pub fn needs_only_document(self) -> bool {
+    pub fn needs_only_doc_and_query(self) -> bool {
         let is_of_more = Manipulation::NEEDING_RESOURCES
             .iter()
             .any(|it| it.word() == self.word());
@@ -345,7 +345,7 @@ impl Manipulation {
     }
 
     /// Whether the manipulation needs word vectors.
-    pub fn needs_vectors(self) -> bool {
+    pub fn needs_word_vectors(self) -> bool {
         matches!(self, Manipulation::ReplaceSynonyms(_))
     }
 
@@ -408,34 +408,40 @@ impl Manipulation {
             Manipulation::RemoveStopWordsAndPunctuation => {
                 surface::remove_punctuation(&surface::remove_stop_words(source))
             }
-            Manipulation::Lemmatize => surface::lemmatize(source),
+            Manipulation::Lemmatize => surface::lemmatize_document(source),
             Manipulation::CaseFold => source.text.to_lowercase(),
             Manipulation::ShuffleWords => order::reorder_words(source, |n| draw.order(n)),
             Manipulation::ShuffleSentences => order::reorder_sentences(source, |n| draw.order(n)),
             Manipulation::ShuffleWordsInSentences => {
-                order::shuffle_in_sentences(source, false, &mut draw)
+                order::shuffle_words_within_sentences(source, false, &mut draw)
             }
-            Manipulation::ShuffleAroundPhrases => order::shuffle_around_phrases(source, &mut draw),
+            Manipulation::ShuffleAroundPhrases => {
+                order::shuffle_words_around_noun_phrases(source, &mut draw)
+            }
             Manipulation::ShuffleAroundPhrasesInSentences => {
-                order::shuffle_in_sentences(source, true, &mut draw)
+                order::shuffle_words_within_sentences(source, true, &mut draw)
             }
             Manipulation::ShufflePhrases => order::reorder_phrases(source, |n| draw.order(n)),
             Manipulation::ShufflePrepositions => order::shuffle_prepositions(source, &mut draw),
             Manipulation::ReverseWords => order::reorder_words(source, reversed),
             Manipulation::ReverseSentences => order::reorder_sentences(source, reversed),
             Manipulation::ReversePhrases => order::reorder_phrases(source, reversed),
-            Manipulation::SwapWords => order::swap_words(source, &mut draw),
-            Manipulation::Typos => surface::misspell(source, false, &mut draw),
-            Manipulation::TyposOutsideStopWords => surface::misspell(source, true, &mut draw),
-            Manipulation::DeleteFirstSentence => sentences::delete_sentence(source, |_| 0)?,
-            Manipulation::DeleteLastSentence => sentences::delete_sentence(source, |n| n - 1)?,
-            Manipulation::DeleteSentence => sentences::delete_sentence(source, |n| draw.below(n))?,
+            Manipulation::SwapWords => order::swap_random_words(source, &mut draw),
+            Manipulation::Typos => surface::misspell_words(source, false, &mut draw),
+            Manipulation::TyposOutsideStopWords => surface::misspell_words(source, true, &mut draw),
+            Manipulation::DeleteFirstSentence => sentences::delete_picked_sentence(source, |_| 0)?,
+            Manipulation::DeleteLastSentence => {
+                sentences::delete_picked_sentence(source, |n| n - 1)?
+            }
+            Manipulation::DeleteSentence => {
+                sentences::delete_picked_sentence(source, |n| draw.below(n))?
+            }
             Manipulation::AddSentenceFirst => {
-                let other = sentences::draw_other_sentence(source, &mut draw)?;
+                let other = sentences::draw_irrelevant_sentence(source, &mut draw)?;
                 format!("{other} {}", source.text)
             }
             Manipulation::AddSentenceLast => {
-                let other = sentences::draw_other_sentence(source, &mut draw)?;
+                let other = sentences::draw_irrelevant_sentence(source, &mut draw)?;
                 format!("{} {other}", source.text)
             }
             Manipulation::ReplaceWithQuery => source.query.to_owned(),
@@ -447,11 +453,13 @@ impl Manipulation {
             }
             Manipulation::Repeat(times) => vec![source.text; usize::from(times)].join(" "),
             Manipulation::InsertNoiseWords(n) => terms::insert_noise_words(source, n, &mut draw)?,
-            Manipulation::ReplaceSynonyms(n) => terms::replace_synonyms(source, n, &mut draw)?,
+            Manipulation::ReplaceSynonyms(n) => {
+                terms::replace_words_by_synonyms(source, n, &mut draw)?
+            }
             Manipulation::DropQueryTerms => terms::drop_query_terms(source),
-            Manipulation::Truncate(n) => terms::truncate_tokens(source, n),
-            Manipulation::ChangeNumbers => surface::change_numbers(source, &mut draw),
-            Manipulation::Negate => sentences::negate(source),
+            Manipulation::Truncate(n) => terms::keep_first_tokens(source, n),
+            Manipulation::ChangeNumbers => surface::replace_numbers_randomly(source, &mut draw),
+            Manipulation::Negate => sentences::negate_sentences(source),
         };
         (!made.trim().is_empty() && made != source.text).then_some(made)
     }
@@ -500,7 +508,11 @@ impl SeededDraw {
 
 /// Returns the terms of a query from the analyzer of the collection.
 fn query_terms(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
-    analyzer.terms(query).into_iter().map(|it| it.0).collect()
+    analyzer
+        .terms_with_positions(query)
+        .into_iter()
+        .map(|it| it.0)
+        .collect()
 }
 
 impl fmt::Display for Manipulation {
@@ -517,8 +529,8 @@ impl FromStr for Manipulation {
     fn from_str(word: &str) -> Result<Manipulation, Error> {
         let shown: String = word.chars().take(80).collect();
         let none = || {
-            Error::malformed(
-                InvalidField::with_display("probes", format!("probe `{shown}`")),
+            Error::malformed_value(
+                InvalidField::with_display_name("probes", format!("probe `{shown}`")),
                 "is not a manipulation",
             )
         };
@@ -546,7 +558,7 @@ impl Manipulation {
         let shown: String = word.chars().take(80).collect();
         let refuse = |reason: String| {
             Error::out_of_range(
-                InvalidField::with_display("probes", format!("probe `{shown}`")),
+                InvalidField::with_display_name("probes", format!("probe `{shown}`")),
                 reason,
             )
         };

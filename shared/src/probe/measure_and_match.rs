@@ -12,7 +12,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::features::{DocumentFeatures, QueryContext, QueryInstances, RequiredFeatures};
+use super::features::{
+    DocumentFeatures, QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures,
+};
 use super::{BoundRelation, MeasuredPrecondition, MeasuredQuantity, ProbeDescription};
 use crate::error::{Error, InvalidField};
 
@@ -22,7 +24,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Measurement {
+pub enum DocumentMeasurement {
     /// The grade in the qrels; no value without a judgment.
     Relevance,
     /// The length of the document in terms, |d|.
@@ -44,79 +46,79 @@ pub enum Measurement {
     Similarity,
 }
 
-impl Measurement {
+impl DocumentMeasurement {
     /// All measurements; the first five are those of the paper.
-    pub const ALL: &[Measurement] = &[
-        Measurement::Relevance,
-        Measurement::Length,
-        Measurement::TermCounts,
-        Measurement::QueryTermOccurrences,
-        Measurement::Overlap,
-        Measurement::Coverage,
-        Measurement::Position,
-        Measurement::Proximity,
-        Measurement::Similarity,
+    pub const ALL: &[DocumentMeasurement] = &[
+        DocumentMeasurement::Relevance,
+        DocumentMeasurement::Length,
+        DocumentMeasurement::TermCounts,
+        DocumentMeasurement::QueryTermOccurrences,
+        DocumentMeasurement::Overlap,
+        DocumentMeasurement::Coverage,
+        DocumentMeasurement::Position,
+        DocumentMeasurement::Proximity,
+        DocumentMeasurement::Similarity,
     ];
 
     /// The measurements of the paper, which are the first five.
-    pub const PUBLISHED: &[Measurement] = Measurement::ALL.split_at(5).0;
+    pub const PUBLISHED: &[DocumentMeasurement] = DocumentMeasurement::ALL.split_at(5).0;
 
     /// Returns the name of the measurement, as typed.
     pub fn slug(self) -> &'static str {
         match self {
-            Measurement::Relevance => "relevance",
-            Measurement::Length => "length",
-            Measurement::TermCounts => "tf",
-            Measurement::QueryTermOccurrences => "sum-tf",
-            Measurement::Overlap => "overlap",
-            Measurement::Coverage => "coverage",
-            Measurement::Position => "position",
-            Measurement::Proximity => "proximity",
-            Measurement::Similarity => "similarity",
+            DocumentMeasurement::Relevance => "relevance",
+            DocumentMeasurement::Length => "length",
+            DocumentMeasurement::TermCounts => "tf",
+            DocumentMeasurement::QueryTermOccurrences => "sum-tf",
+            DocumentMeasurement::Overlap => "overlap",
+            DocumentMeasurement::Coverage => "coverage",
+            DocumentMeasurement::Position => "position",
+            DocumentMeasurement::Proximity => "proximity",
+            DocumentMeasurement::Similarity => "similarity",
         }
     }
 
     /// Returns the display name, for a row or column header.
     pub fn name(self) -> &'static str {
         match self {
-            Measurement::Relevance => "Relevance",
-            Measurement::Length => "Length",
-            Measurement::TermCounts => "TF",
-            Measurement::QueryTermOccurrences => "Sum of TF",
-            Measurement::Overlap => "Overlap",
-            Measurement::Coverage => "Coverage",
-            Measurement::Position => "First match",
-            Measurement::Proximity => "Smallest distance",
-            Measurement::Similarity => "Similarity",
+            DocumentMeasurement::Relevance => "Relevance",
+            DocumentMeasurement::Length => "Length",
+            DocumentMeasurement::TermCounts => "TF",
+            DocumentMeasurement::QueryTermOccurrences => "Sum of TF",
+            DocumentMeasurement::Overlap => "Overlap",
+            DocumentMeasurement::Coverage => "Coverage",
+            DocumentMeasurement::Position => "First match",
+            DocumentMeasurement::Proximity => "Smallest distance",
+            DocumentMeasurement::Similarity => "Similarity",
         }
     }
 
-    fn needs_vectors(self) -> bool {
-        self == Measurement::Similarity
+    fn needs_word_vectors(self) -> bool {
+        self == DocumentMeasurement::Similarity
     }
 
-    /// Returns the value of a document, if it has one. [`Measurement::TermCounts`] has a vector
-    /// instead.
+    /// Returns the value of a document, if it has one. [`DocumentMeasurement::TermCounts`] has a
+    /// vector instead.
     fn number(self, text: &DocumentFeatures) -> Option<f64> {
         match self {
-            Measurement::Relevance => text.grade.map(f64::from),
-            Measurement::Length => Some(f64::from(text.n_terms)),
-            Measurement::TermCounts => None,
-            Measurement::QueryTermOccurrences => Some(f64::from(text.n_occurrences)),
-            Measurement::Overlap => {
+            DocumentMeasurement::Relevance => text.grade.map(f64::from),
+            DocumentMeasurement::Length => Some(f64::from(text.n_terms)),
+            DocumentMeasurement::TermCounts => None,
+            DocumentMeasurement::QueryTermOccurrences => Some(f64::from(text.n_occurrences)),
+            DocumentMeasurement::Overlap => {
                 let held = text.n_occurrences > 0;
                 held.then(|| f64::from(text.n_occurrences) / f64::from(text.n_terms))
             }
-            Measurement::Coverage => Some(f64::from(text.coverage)),
-            Measurement::Position => text.first_position().map(f64::from),
-            Measurement::Proximity => text.term_distance().map(f64::from),
-            Measurement::Similarity => text.query_similarity(),
+            DocumentMeasurement::Coverage => Some(f64::from(text.coverage)),
+            DocumentMeasurement::Position => text.first_query_term_position().map(f64::from),
+            DocumentMeasurement::Proximity => text.min_query_term_distance().map(f64::from),
+            DocumentMeasurement::Similarity => text.similarity_to_query(),
         }
     }
 
     /// Compares two documents; `None` if one has no value, or if neither vector is larger.
     fn compare(self, a: &DocumentFeatures, b: &DocumentFeatures) -> Option<Ordering> {
-        if self == Measurement::TermCounts {
+        if self == DocumentMeasurement::TermCounts {
             let pairs = || a.term_counts.iter().zip(&b.term_counts);
             return match (pairs().all(|(a, b)| a >= b), pairs().all(|(a, b)| a <= b)) {
                 (true, true) => Some(Ordering::Equal),
@@ -143,32 +145,37 @@ impl ControlTolerance {
 /// A control and a variable. Serialized as `match:length:relevance`, with a tolerance as
 /// `match:length~5:relevance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MeasureAndMatch {
+pub struct MeasureAndMatchTest {
     /// The measurement in which both documents are equal.
-    pub control: Measurement,
+    pub control: DocumentMeasurement,
     /// The measurement in which the first document has the larger value.
-    pub variable: Measurement,
+    pub variable: DocumentMeasurement,
     /// The largest difference of values that count as equal.
     pub tolerance: ControlTolerance,
 }
 
-impl MeasureAndMatch {
+impl MeasureAndMatchTest {
     /// Returns the test with exact equality of the control; `None` if no pair of documents can be a
     /// sample.
-    pub fn exact(control: Measurement, variable: Measurement) -> Option<MeasureAndMatch> {
-        let matching = MeasureAndMatch {
+    pub fn with_exact_control(
+        control: DocumentMeasurement,
+        variable: DocumentMeasurement,
+    ) -> Option<MeasureAndMatchTest> {
+        let matching = MeasureAndMatchTest {
             control,
             variable,
             tolerance: ControlTolerance::default(),
         };
-        matching.is_possible().then_some(matching)
+        matching.can_have_samples().then_some(matching)
     }
 
     /// Returns every combination of `measures` that can have a sample, ordered by control.
-    pub fn all(measures: &[Measurement]) -> Vec<MeasureAndMatch> {
+    pub fn all_combinations_of(measures: &[DocumentMeasurement]) -> Vec<MeasureAndMatchTest> {
         let each = measures.iter().flat_map(|&control| {
             let variables = measures.iter();
-            variables.filter_map(move |&variable| MeasureAndMatch::exact(control, variable))
+            variables.filter_map(move |&variable| {
+                MeasureAndMatchTest::with_exact_control(control, variable)
+            })
         });
         each.collect()
     }
@@ -176,34 +183,34 @@ impl MeasureAndMatch {
     /// Whether two documents that are equal in the control can differ in the variable. Equal counts
     /// of all terms imply equal sums and coverage and nothing else; a larger vector has a larger
     /// sum.
-    pub fn is_possible(self) -> bool {
+    pub fn can_have_samples(self) -> bool {
         let exact = self.tolerance.0 == 0;
         match (self.control, self.variable) {
             (control, variable) if control == variable => false,
             (
-                Measurement::TermCounts,
-                Measurement::QueryTermOccurrences | Measurement::Coverage,
+                DocumentMeasurement::TermCounts,
+                DocumentMeasurement::QueryTermOccurrences | DocumentMeasurement::Coverage,
             ) => false,
-            (Measurement::QueryTermOccurrences, Measurement::TermCounts) => !exact,
+            (DocumentMeasurement::QueryTermOccurrences, DocumentMeasurement::TermCounts) => !exact,
             _ => true,
         }
     }
 
     /// Whether the test needs word vectors.
-    pub(super) fn needs_vectors(self) -> bool {
-        self.control.needs_vectors() || self.variable.needs_vectors()
+    pub(super) fn needs_word_vectors(self) -> bool {
+        self.control.needs_word_vectors() || self.variable.needs_word_vectors()
     }
 
     /// Returns the features of documents that mining needs.
-    pub(super) fn required_features(self) -> RequiredFeatures {
-        RequiredFeatures {
-            positions: [self.control, self.variable].contains(&Measurement::Position),
-            ..RequiredFeatures::default()
+    pub(super) fn required_features(self) -> RequiredDocumentFeatures {
+        RequiredDocumentFeatures {
+            positions: [self.control, self.variable].contains(&DocumentMeasurement::Position),
+            ..RequiredDocumentFeatures::default()
         }
     }
 
     /// Finds all samples among the documents of one query.
-    pub(super) fn find_instances(self, case: &QueryContext<'_>) -> QueryInstances {
+    pub(super) fn find_instances(self, case: &QueryPoolFeatures<'_>) -> QueryInstances {
         let mut found = QueryInstances::default();
         let larger = |a: usize, b: usize| {
             let (a, b) = (&case.pool[a], &case.pool[b]);
@@ -220,7 +227,7 @@ impl MeasureAndMatch {
     /// Calls `take` with every unordered pair of documents that are equal in the control.
     fn each_equal(self, pool: &[DocumentFeatures], mut take: impl FnMut(usize, usize)) {
         let mut places: Vec<usize> = (0..pool.len()).collect();
-        if self.control == Measurement::TermCounts {
+        if self.control == DocumentMeasurement::TermCounts {
             places.sort_by(|&a, &b| pool[a].term_counts.cmp(&pool[b].term_counts));
             for equal in places.chunk_by(|&a, &b| pool[a].term_counts == pool[b].term_counts) {
                 for (first, &a) in equal.iter().enumerate() {
@@ -244,7 +251,10 @@ impl MeasureAndMatch {
     }
 
     /// Measures the preconditions on two documents.
-    pub(super) fn preconditions(self, texts: &[DocumentFeatures]) -> Vec<MeasuredPrecondition> {
+    pub(super) fn measure_preconditions(
+        self,
+        texts: &[DocumentFeatures],
+    ) -> Vec<MeasuredPrecondition> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
             let differ = a
@@ -254,12 +264,12 @@ impl MeasureAndMatch {
                 .filter(|(a, b)| a != b);
             differ.count() as f64
         };
-        let lead = |measure: Measurement| {
+        let lead = |measure: DocumentMeasurement| {
             let (a, b) = (measure.number(a)?, measure.number(b)?);
             Some(a - b)
         };
         let control = match self.control {
-            Measurement::TermCounts => MeasuredPrecondition {
+            DocumentMeasurement::TermCounts => MeasuredPrecondition {
                 quantity: MeasuredQuantity::DifferingTermCounts,
                 value: Some(differing()),
                 relation: BoundRelation::Equal,
@@ -273,7 +283,7 @@ impl MeasureAndMatch {
             },
         };
         let mut preconditions = vec![control];
-        if self.variable == Measurement::TermCounts {
+        if self.variable == DocumentMeasurement::TermCounts {
             let leads = a.term_counts.iter().zip(&b.term_counts).zip(0..);
             preconditions.extend(leads.map(|((a, b), term)| MeasuredPrecondition {
                 quantity: MeasuredQuantity::TermCountLead { term },
@@ -283,7 +293,7 @@ impl MeasureAndMatch {
             }));
         }
         let measure = match self.variable {
-            Measurement::TermCounts => Measurement::QueryTermOccurrences,
+            DocumentMeasurement::TermCounts => DocumentMeasurement::QueryTermOccurrences,
             other => other,
         };
         preconditions.push(MeasuredPrecondition {
@@ -297,10 +307,14 @@ impl MeasureAndMatch {
 
     /// Returns the name and the explanations of the test.
     pub(super) fn description(self) -> &'static ProbeDescription {
-        static ABOUTS: LazyLock<Vec<(Measurement, Measurement, ProbeDescription)>> =
+        static ABOUTS: LazyLock<Vec<(DocumentMeasurement, DocumentMeasurement, ProbeDescription)>> =
             LazyLock::new(|| {
-                let both = |control| Measurement::ALL.iter().map(move |&it| (control, it));
-                let each = Measurement::ALL.iter().flat_map(|&it| both(it));
+                let both = |control| {
+                    DocumentMeasurement::ALL
+                        .iter()
+                        .map(move |&it| (control, it))
+                };
+                let each = DocumentMeasurement::ALL.iter().flat_map(|&it| both(it));
                 each.map(|(control, variable)| (control, variable, about(control, variable)))
                     .collect()
             });
@@ -311,7 +325,7 @@ impl MeasureAndMatch {
     }
 }
 
-fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
+fn about(control: DocumentMeasurement, variable: DocumentMeasurement) -> ProbeDescription {
     let kept = |text: String| -> &'static str { text.leak() };
     ProbeDescription {
         name: kept(format!("{} | {}", variable.name(), control.name())),
@@ -334,7 +348,7 @@ fn about(control: Measurement, variable: Measurement) -> ProbeDescription {
     }
 }
 
-impl fmt::Display for MeasureAndMatch {
+impl fmt::Display for MeasureAndMatchTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tolerance = match self.tolerance.0 {
             0 => String::new(),
@@ -345,16 +359,16 @@ impl fmt::Display for MeasureAndMatch {
     }
 }
 
-impl FromStr for MeasureAndMatch {
+impl FromStr for MeasureAndMatchTest {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<MeasureAndMatch, Error> {
+    fn from_str(word: &str) -> Result<MeasureAndMatchTest, Error> {
         let shown: String = word.chars().take(80).collect();
-        let field = || InvalidField::with_display("probes", format!("probe `{shown}`"));
-        let refuse = |reason: String| Error::malformed(field(), reason);
+        let field = || InvalidField::with_display_name("probes", format!("probe `{shown}`"));
+        let refuse = |reason: String| Error::malformed_value(field(), reason);
         let measure = |word: &str| {
-            let found = Measurement::ALL.iter().find(|it| it.slug() == word);
-            let known = Measurement::ALL.iter().map(|it| it.slug());
+            let found = DocumentMeasurement::ALL.iter().find(|it| it.slug() == word);
+            let known = DocumentMeasurement::ALL.iter().map(|it| it.slug());
             found
                 .copied()
                 .ok_or_else(|| Error::not_one_of(field(), word, known))
@@ -382,19 +396,21 @@ impl FromStr for MeasureAndMatch {
                 (control, ControlTolerance(libm::round(fine) as u32))
             }
         };
-        let matching = MeasureAndMatch {
+        let matching = MeasureAndMatchTest {
             control: measure(control)?,
             variable: measure(variable)?,
             tolerance,
         };
-        if tolerance != ControlTolerance::default() && matching.control == Measurement::TermCounts {
+        if tolerance != ControlTolerance::default()
+            && matching.control == DocumentMeasurement::TermCounts
+        {
             return Err(refuse(
                 "term-count vectors are either equal or different; omit the tolerance with \
                  control tf"
                     .to_owned(),
             ));
         }
-        if !matching.is_possible() {
+        if !matching.can_have_samples() {
             let reason = "documents that are equal in the control are always equal in the \
                  variable; choose another variable";
             return Err(refuse(reason.to_owned()));
@@ -407,24 +423,29 @@ impl FromStr for MeasureAndMatch {
 mod tests {
     use super::*;
     use crate::index::Index;
-    use crate::probe::Limits;
+    use crate::probe::MiningLimits;
     use crate::probe::tests::check_refused;
     use crate::text::Analyzer;
 
     /// Mines one query on an index of the documents, and returns the samples as pairs of indexes.
     fn samples(word: &str, grades: &[Option<i32>], texts: &[&str]) -> Vec<(u32, u32)> {
         let index = Index::build(&Analyzer::default(), texts.iter().copied()).unwrap();
-        let query = index.query_terms("river bank");
+        let query = index.query_term_statistics("river bank");
         let counted = (0..texts.len()).map(|at| {
-            let terms = index.terms(at as u32);
-            let mut counted = DocumentFeatures::new(terms, &query);
-            counted.record_positions(terms, &query);
+            let terms = index.terms_of_doc(at as u32);
+            let mut counted = DocumentFeatures::from_terms(terms, &query);
+            counted.record_query_term_positions(terms, &query);
             counted.grade = grades.get(at).copied().flatten();
             counted
         });
         let counted: Vec<DocumentFeatures> = counted.collect();
-        let case = QueryContext::new(&query, &counted, &Limits::STANDARD, index.totals());
-        let matching: MeasureAndMatch = word.parse().unwrap();
+        let case = QueryPoolFeatures::without_word_vectors(
+            &query,
+            &counted,
+            &MiningLimits::STANDARD,
+            index.collection_totals(),
+        );
+        let matching: MeasureAndMatchTest = word.parse().unwrap();
         let found = matching.find_instances(&case);
         let pairs = found.positions.as_chunks::<2>().0.iter();
         let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
@@ -433,7 +454,7 @@ mod tests {
             let texts = [counted[a as usize].clone(), counted[b as usize].clone()];
             assert!(
                 matching
-                    .preconditions(&texts)
+                    .measure_preconditions(&texts)
                     .iter()
                     .all(MeasuredPrecondition::holds)
             );
@@ -507,21 +528,21 @@ mod tests {
 
     #[test]
     fn the_paper_has_eighteen_combinations() {
-        let all = MeasureAndMatch::all(Measurement::PUBLISHED);
+        let all = MeasureAndMatchTest::all_combinations_of(DocumentMeasurement::PUBLISHED);
         assert_eq!(all.len(), 18);
-        for it in MeasureAndMatch::all(Measurement::ALL) {
-            assert_eq!(it.to_string().parse::<MeasureAndMatch>().unwrap(), it);
+        for it in MeasureAndMatchTest::all_combinations_of(DocumentMeasurement::ALL) {
+            assert_eq!(it.to_string().parse::<MeasureAndMatchTest>().unwrap(), it);
         }
         let tolerant = "match:overlap~0.05:length";
         assert_eq!(
-            tolerant.parse::<MeasureAndMatch>().unwrap().to_string(),
+            tolerant.parse::<MeasureAndMatchTest>().unwrap().to_string(),
             tolerant
         );
     }
 
     #[test]
     fn what_can_have_no_sample_is_refused() {
-        check_refused::<MeasureAndMatch>(&[
+        check_refused::<MeasureAndMatchTest>(&[
             ("match:tf:sum-tf", "equal in the variable"),
             ("match:length:length", "equal in the variable"),
             ("match:tf~1:length", "omit the tolerance"),

@@ -1,7 +1,7 @@
 //! Mining: from the pools of queries to instances in columns.
 //!
-//! Each query is mined separately ([`Miner::mine`]), in any order and on any thread, and
-//! [`MiningResult::collect`] combines the results in the order of queries.
+//! Each query is mined separately ([`InstanceMiner::mine_pooled_query`]), in any order and on any
+//! thread, and [`MiningResult::from_query_results`] combines the results in the order of queries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::features::{
-    DocumentFeatures, FeatureExtractor, QueryContext, QueryInstances, RequiredFeatures,
+    DocumentFeatureExtractor, DocumentFeatures, QueryInstances, QueryPoolFeatures,
+    RequiredDocumentFeatures,
 };
-use super::{AxiomVariant, Instances, Limits, Probe, StudyDocNo};
+use super::{AxiomVariant, Instances, MiningLimits, Probe, StudyDocNo};
 use crate::collection::encode_hex;
 use crate::index::{DocNo, Index};
 use crate::word_vectors::IndexedWordVectors;
@@ -41,14 +42,14 @@ pub enum StudyDocument {
 
 impl StudyDocument {
     /// Returns the number of the document, or of the one that it is derived from.
-    pub fn doc(self) -> DocNo {
+    pub fn source_doc(self) -> DocNo {
         match self {
             StudyDocument::Original { doc } | StudyDocument::Repeated { doc, .. } => doc,
         }
     }
 
     /// Returns the same with another document number.
-    pub fn with_doc(self, doc: DocNo) -> StudyDocument {
+    pub fn with_source_doc(self, doc: DocNo) -> StudyDocument {
         match self {
             StudyDocument::Original { .. } => StudyDocument::Original { doc },
             StudyDocument::Repeated { times, .. } => StudyDocument::Repeated { doc, times },
@@ -65,7 +66,7 @@ impl StudyDocument {
 
     /// Parses an id. The id of a document of the collection may contain `#lnc2:3` itself, so it
     /// takes precedence over that of a derived document.
-    pub fn parse(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
+    pub fn parse_id(id: &str, doc_of: impl Fn(&str) -> Option<DocNo>) -> Option<StudyDocument> {
         if let Some(doc) = doc_of(id) {
             return Some(StudyDocument::Original { doc });
         }
@@ -73,7 +74,7 @@ impl StudyDocument {
         let times = times
             .parse()
             .ok()
-            .filter(|it| (1..=Limits::MAX_REPEATED_DOC_TERMS).contains(it));
+            .filter(|it| (1..=MiningLimits::MAX_REPEATED_DOC_TERMS).contains(it));
         Some(StudyDocument::Repeated {
             doc: doc_of(doc)?,
             times: times?,
@@ -81,7 +82,7 @@ impl StudyDocument {
     }
 
     /// Returns the text to analyze and score.
-    pub fn body(self, doc_body: &str) -> String {
+    pub fn text_to_score(self, doc_body: &str) -> String {
         match self {
             StudyDocument::Original { .. } => doc_body.to_owned(),
             StudyDocument::Repeated { times, .. } => vec![doc_body; times as usize].join(" "),
@@ -122,7 +123,7 @@ impl QueryMiningResult {
 
     /// Whether these documents are an instance of the axiom and variant at an index, if no maximum
     /// per query applies.
-    pub(crate) fn contains(&self, which: usize, texts: &[StudyDocument]) -> bool {
+    pub(crate) fn contains_instance(&self, which: usize, texts: &[StudyDocument]) -> bool {
         let place = |it: &StudyDocument| self.study_docs.binary_search(it).map(|it| it as u32);
         let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
             return false;
@@ -144,7 +145,7 @@ impl QueryMiningResult {
     /// Returns the number of all instances.
     pub fn n_instances(&self, asked: &[(Probe, AxiomVariant)]) -> u64 {
         let each = self.found.iter().zip(asked);
-        each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64)
+        each.map(|((texts, _), it)| (texts.len() / it.0.claim_kind(it.1).arity()) as u64)
             .sum()
     }
 }
@@ -162,7 +163,7 @@ pub struct MiningResult {
 
 /// Mines the instances of some probes in the pool of any query.
 #[derive(Clone, Copy)]
-pub struct Miner<'a> {
+pub struct InstanceMiner<'a> {
     /// The index of the whole collection.
     pub index: &'a Index,
     /// Word vectors; without them, axioms that need them find nothing.
@@ -170,19 +171,19 @@ pub struct Miner<'a> {
     /// The probes and their variants.
     pub probes: &'a [(Probe, AxiomVariant)],
     /// The limits that preconditions are compared with.
-    pub limits: &'a Limits,
+    pub limits: &'a MiningLimits,
 }
 
-impl Miner<'_> {
+impl InstanceMiner<'_> {
     /// Finds the instances of one query in its pool.
-    pub fn mine(&self, pooled: &QueryPool<'_>) -> QueryMiningResult {
+    pub fn mine_pooled_query(&self, pooled: &PooledQuery<'_>) -> QueryMiningResult {
         mine_query(self, pooled)
     }
 }
 
 /// A query with the documents of its pool.
 #[derive(Debug, Clone, Copy)]
-pub struct QueryPool<'a> {
+pub struct PooledQuery<'a> {
     /// The text of the query, as written.
     pub query: &'a str,
     /// The documents that are compared.
@@ -193,10 +194,10 @@ pub struct QueryPool<'a> {
     pub added_samples: &'a [(u32, [DocNo; 2])],
 }
 
-impl<'a> QueryPool<'a> {
+impl<'a> PooledQuery<'a> {
     /// Creates a pool without grades and added samples.
-    pub fn without_grades(query: &'a str, docs: &'a [DocNo]) -> QueryPool<'a> {
-        QueryPool {
+    pub fn without_grades(query: &'a str, docs: &'a [DocNo]) -> PooledQuery<'a> {
+        PooledQuery {
             query,
             docs,
             grades: &[],
@@ -205,30 +206,30 @@ impl<'a> QueryPool<'a> {
     }
 }
 
-fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
-    let QueryPool {
+fn mine_query(miner: &InstanceMiner<'_>, pooled: &PooledQuery<'_>) -> QueryMiningResult {
+    let PooledQuery {
         query,
         docs: pool,
         grades,
         added_samples: beside,
     } = *pooled;
-    let Miner {
+    let InstanceMiner {
         index,
         word_vectors: known,
         probes: asked,
         limits,
     } = *miner;
-    let terms = index.query_terms(query);
-    let needs = RequiredFeatures::union(
+    let terms = index.query_term_statistics(query);
+    let needs = RequiredDocumentFeatures::union(
         asked
             .iter()
             .map(|&(probe, mode)| probe.required_features(mode)),
     );
     let compares = asked
         .iter()
-        .any(|(probe, _)| probe.needs_vectors() && !probe.uses_added_docs());
+        .any(|(probe, _)| probe.needs_word_vectors() && !probe.adds_docs_to_collection());
     let known = known.filter(|_| compares);
-    let counting = FeatureExtractor::new(index, known, query, &terms, needs);
+    let counting = DocumentFeatureExtractor::new(index, known, query, &terms, needs);
     let counted = pool
         .iter()
         .enumerate()
@@ -237,12 +238,12 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
             ..counting.extract(doc)
         });
     let counted: Vec<DocumentFeatures> = counted.collect();
-    let alike = counting.term_similarities();
-    let case = QueryContext {
+    let alike = counting.query_term_similarities();
+    let case = QueryPoolFeatures {
         query: &terms,
         pool: &counted,
         limits,
-        totals: index.totals(),
+        totals: index.collection_totals(),
         term_similarities: &alike,
     };
     let found: Vec<QueryInstances> = asked
@@ -284,7 +285,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &QueryPool<'_>) -> QueryMiningResult {
             None => (0..n).collect(),
         };
         let texts: Vec<u32> = texts.collect();
-        match probe.claim(mode).arity() {
+        match probe.claim_kind(mode).arity() {
             2 => in_order::<2>(&texts, draw),
             _ => in_order::<3>(&texts, draw),
         }
@@ -312,11 +313,11 @@ fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -
 /// Returns at most `most` of the first `n` numbers, drawn without replacement, ascending. The draw
 /// depends only on the seed, the probe and the query, so it is the same on any thread.
 fn sample(n: usize, most: u32, seed: u64, probe: Probe, query: &str) -> Vec<usize> {
-    sample_indices(n, most, seed, &format!("{}\n{query}", probe.slug()))
+    draw_random_indices(n, most, seed, &format!("{}\n{query}", probe.slug()))
 }
 
 /// Draws like [`sample`]; `what` identifies the population and is part of the seed.
-pub(super) fn sample_indices(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
+pub(super) fn draw_random_indices(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
     let most = most as usize;
     let mut drawn: Vec<usize> = (0..n).collect();
     if n <= most {
@@ -355,7 +356,7 @@ impl InstanceHasher {
     }
 
     /// Adds the instances of the next queries, in the order of probes and variants.
-    pub fn add(
+    pub fn add_queries(
         &mut self,
         mined: &MiningResult,
         query_ids: &[&str],
@@ -364,21 +365,23 @@ impl InstanceHasher {
         let ids: Vec<String> = mined
             .study_docs
             .iter()
-            .map(|it| it.id(&doc_id(it.doc())))
+            .map(|it| it.id(&doc_id(it.source_doc())))
             .collect();
         for (part, instances) in mined.instances.iter().enumerate() {
             for (query, id) in query_ids.iter().enumerate() {
-                let texts = instances.docs_of(query).chunks(instances.claim.arity());
+                let texts = instances
+                    .docs_of_query(query)
+                    .chunks(instances.claim.arity());
                 for texts in texts {
                     let texts = texts.iter().map(|&it| ids[it as usize].as_str());
-                    self.add_row(part, id, texts);
+                    self.add_instance(part, id, texts);
                 }
             }
         }
     }
 
     /// Adds the next instance of the probe and variant at an index.
-    pub fn add_row<'a>(
+    pub fn add_instance<'a>(
         &mut self,
         part: usize,
         query_id: &'a str,
@@ -391,7 +394,7 @@ impl InstanceHasher {
         let (probe, mode, hash) = &mut parts[part];
         line.clear();
         line.push_str(&probe.slug());
-        for field in [mode.name(), probe.claim(*mode).name(), query_id]
+        for field in [mode.name(), probe.claim_kind(*mode).name(), query_id]
             .into_iter()
             .chain(text_ids)
         {
@@ -415,7 +418,7 @@ impl InstanceHasher {
 
 impl MiningResult {
     /// Combines the results of all queries, in the order of queries, into columns.
-    pub fn collect(
+    pub fn from_query_results(
         asked: &[(Probe, AxiomVariant)],
         shards: Vec<QueryMiningResult>,
     ) -> MiningResult {
@@ -443,7 +446,7 @@ impl MiningResult {
                     .collect(),
             );
             for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
-                all.push_query(found.iter().map(|&it| numbers[it as usize]), *n_found);
+                all.push_query_instances(found.iter().map(|&it| numbers[it as usize]), *n_found);
             }
         }
         MiningResult {
@@ -455,10 +458,10 @@ impl MiningResult {
 
     /// Computes the [`InstanceHasher`] digest of all instances. Two results are compared only if
     /// their hashes are equal.
-    pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
+    pub fn digest_instances(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
         let mut hashing =
             InstanceHasher::new(self.instances.iter().map(|it| (it.probe, it.variant)));
-        hashing.add(self, query_ids, doc_id);
+        hashing.add_queries(self, query_ids, doc_id);
         hashing.finish()
     }
 

@@ -14,7 +14,7 @@ use crate::rank::max_score::TopKSearcher;
 /// `judged`, `all`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum PoolSpec {
+pub enum CandidatePoolSpec {
     /// The first `k` documents of a run, by rank and document id.
     Run {
         /// The run file, which the caller reads.
@@ -37,7 +37,7 @@ pub enum PoolSpec {
     All,
 }
 
-impl PoolSpec {
+impl CandidatePoolSpec {
     /// The maximum number of documents for pool `all`.
     pub const MAX_DOCS_FOR_ALL: usize = 5000;
 
@@ -45,48 +45,49 @@ impl PoolSpec {
     /// the parameters of the ranker.
     pub fn describe(&self) -> String {
         match self {
-            PoolSpec::Run { file, depth } => format!("run {file}, top {depth}"),
-            PoolSpec::LexicalRanker { ranker, depth } => {
-                format!("{} top {depth}", ranker.label_and_detail().0)
+            CandidatePoolSpec::Run { file, depth } => format!("run {file}, top {depth}"),
+            CandidatePoolSpec::LexicalRanker { ranker, depth } => {
+                format!("{} top {depth}", ranker.display_name_and_parameters().0)
             }
-            PoolSpec::Group => "all documents in the query's group".to_owned(),
-            PoolSpec::Judged => "all judged documents".to_owned(),
-            PoolSpec::All => "all documents".to_owned(),
+            CandidatePoolSpec::Group => "all documents in the query's group".to_owned(),
+            CandidatePoolSpec::Judged => "all judged documents".to_owned(),
+            CandidatePoolSpec::All => "all documents".to_owned(),
         }
     }
 
     /// Returns an error if the pool cannot be made from a collection.
-    pub fn check(&self, collection: &Collection) -> Result<(), Error> {
+    pub fn validate_for_collection(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| {
-            Err(Error::unsupported(
-                InvalidField::with_display("pool", format!("pool {self}")),
+            Err(Error::unsupported_value(
+                InvalidField::with_display_name("pool", format!("pool {self}")),
                 reason,
             ))
         };
         match self {
-            PoolSpec::Run { depth: 0, .. } | PoolSpec::LexicalRanker { depth: 0, .. } => {
-                refuse("k must be at least 1")
-            }
-            PoolSpec::All if collection.docs.len() > PoolSpec::MAX_DOCS_FOR_ALL => {
+            CandidatePoolSpec::Run { depth: 0, .. }
+            | CandidatePoolSpec::LexicalRanker { depth: 0, .. } => refuse("k must be at least 1"),
+            CandidatePoolSpec::All
+                if collection.docs.len() > CandidatePoolSpec::MAX_DOCS_FOR_ALL =>
+            {
                 refuse("the collection is too large to compare all documents; use rank:bm25:100")
             }
-            PoolSpec::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
+            CandidatePoolSpec::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
                 refuse("no query has a `doc_group`; use rank:bm25:100 or provide the groups")
             }
-            PoolSpec::Judged if collection.qrels.0.is_empty() => {
+            CandidatePoolSpec::Judged if collection.qrels.0.is_empty() => {
                 refuse("the collection has no qrels; use rank:bm25:100 or add qrels")
             }
-            PoolSpec::Run { .. }
-            | PoolSpec::LexicalRanker { .. }
-            | PoolSpec::Group
-            | PoolSpec::Judged
-            | PoolSpec::All => Ok(()),
+            CandidatePoolSpec::Run { .. }
+            | CandidatePoolSpec::LexicalRanker { .. }
+            | CandidatePoolSpec::Group
+            | CandidatePoolSpec::Judged
+            | CandidatePoolSpec::All => Ok(()),
         }
     }
 }
 
 /// Chooses the candidate pools of a collection's queries.
-pub struct CandidatePools<'a> {
+pub struct CandidatePoolSelector<'a> {
     collection: &'a Collection,
     index: &'a Index,
     /// The number of each document by id, without derived documents.
@@ -105,27 +106,29 @@ enum PoolSource<'a> {
     All,
 }
 
-impl<'a> CandidatePools<'a> {
-    /// Prepares the pools of a collection and its index. The run is that of [`PoolSpec::Run`];
-    /// returns an error if it is needed and missing.
+impl<'a> CandidatePoolSelector<'a> {
+    /// Prepares the pools of a collection and its index. The run is that of
+    /// [`CandidatePoolSpec::Run`]; returns an error if it is needed and missing.
     pub fn new(
-        pool: &PoolSpec,
+        pool: &CandidatePoolSpec,
         run: Option<&'a Run>,
         collection: &'a Collection,
         index: &'a Index,
-    ) -> Result<CandidatePools<'a>, Error> {
+    ) -> Result<CandidatePoolSelector<'a>, Error> {
         let source = match (pool, run) {
-            (PoolSpec::Run { depth: k, .. }, Some(run)) => PoolSource::Run(run, *k),
-            (PoolSpec::Run { file, .. }, None) => return Err(Error::not_found("run", file)),
-            (PoolSpec::LexicalRanker { ranker, depth: k }, _) => {
+            (CandidatePoolSpec::Run { depth: k, .. }, Some(run)) => PoolSource::Run(run, *k),
+            (CandidatePoolSpec::Run { file, .. }, None) => {
+                return Err(Error::name_not_found("run", file));
+            }
+            (CandidatePoolSpec::LexicalRanker { ranker, depth: k }, _) => {
                 PoolSource::Searcher(TopKSearcher::new(index, *ranker), *k)
             }
-            (PoolSpec::Group, _) => PoolSource::Group,
-            (PoolSpec::Judged, _) => PoolSource::Judged,
-            (PoolSpec::All, _) => PoolSource::All,
+            (CandidatePoolSpec::Group, _) => PoolSource::Group,
+            (CandidatePoolSpec::Judged, _) => PoolSource::Judged,
+            (CandidatePoolSpec::All, _) => PoolSource::All,
         };
         let own = collection.docs[..index.n_docs()].iter().zip(0..);
-        Ok(CandidatePools {
+        Ok(CandidatePoolSelector {
             collection,
             index,
             numbers: own.map(|(doc, number)| (doc.id.as_str(), number)).collect(),
@@ -135,7 +138,7 @@ impl<'a> CandidatePools<'a> {
 
     /// Returns the documents of a query, best first if the pool has an order, and the number of
     /// documents in the run or the judgments that the collection lacks.
-    pub fn pool_of(&self, query: usize) -> (Vec<DocNo>, u64) {
+    pub fn pool_of_query(&self, query: usize) -> (Vec<DocNo>, u64) {
         let query = &self.collection.queries[query];
         let known = |ids: Vec<&str>| {
             let number = |id: &&str| self.numbers.get(*id).copied();
@@ -144,9 +147,9 @@ impl<'a> CandidatePools<'a> {
             (found, missing)
         };
         match &self.source {
-            PoolSource::Run(run, k) => known(run.top(&query.id, *k)),
+            PoolSource::Run(run, k) => known(run.top_documents(&query.id, *k)),
             PoolSource::Searcher(searcher, k) => {
-                let terms = self.index.query_terms(&query.text);
+                let terms = self.index.query_term_statistics(&query.text);
                 let hits = searcher.search(self.index, &terms, *k).into_iter();
                 (hits.map(|it| it.doc).collect(), 0)
             }
@@ -164,21 +167,25 @@ impl<'a> CandidatePools<'a> {
     }
 }
 
-impl std::str::FromStr for PoolSpec {
+impl std::str::FromStr for CandidatePoolSpec {
     type Err = Error;
 
-    fn from_str(spec: &str) -> Result<PoolSpec, Error> {
-        let field = || InvalidField::with_display("pool", format!("pool {spec}"));
-        let refuse = |reason: String| Error::malformed(field(), reason);
+    fn from_str(spec: &str) -> Result<CandidatePoolSpec, Error> {
+        let field = || InvalidField::with_display_name("pool", format!("pool {spec}"));
+        let refuse = |reason: String| Error::malformed_value(field(), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),
-            _ => Err(Error::invalid_value(field(), word, "a whole number from 1")),
+            _ => Err(Error::unparsable_value(
+                field(),
+                word,
+                "a whole number from 1",
+            )),
         };
         match spec.split_once(':') {
             None => match spec {
-                "group" => Ok(PoolSpec::Group),
-                "judged" => Ok(PoolSpec::Judged),
-                "all" => Ok(PoolSpec::All),
+                "group" => Ok(CandidatePoolSpec::Group),
+                "judged" => Ok(CandidatePoolSpec::Judged),
+                "all" => Ok(CandidatePoolSpec::All),
                 _ => Err(refuse(
                     "is not one of run:FILE:K, rank:RANKER:K, group, judged, all".to_owned(),
                 )),
@@ -189,11 +196,11 @@ impl std::str::FromStr for PoolSpec {
                 };
                 let k = count(k)?;
                 Ok(match kind {
-                    "run" => PoolSpec::Run {
+                    "run" => CandidatePoolSpec::Run {
                         file: what.to_owned(),
                         depth: k,
                     },
-                    _ => PoolSpec::LexicalRanker {
+                    _ => CandidatePoolSpec::LexicalRanker {
                         ranker: what.parse()?,
                         depth: k,
                     },
@@ -204,19 +211,21 @@ impl std::str::FromStr for PoolSpec {
     }
 }
 
-impl std::fmt::Display for PoolSpec {
+impl std::fmt::Display for CandidatePoolSpec {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            PoolSpec::Run { file, depth: k } => write!(out, "run:{file}:{k}"),
-            PoolSpec::LexicalRanker { ranker, depth: k } => write!(out, "rank:{ranker}:{k}"),
-            PoolSpec::Group => write!(out, "group"),
-            PoolSpec::Judged => write!(out, "judged"),
-            PoolSpec::All => write!(out, "all"),
+            CandidatePoolSpec::Run { file, depth: k } => write!(out, "run:{file}:{k}"),
+            CandidatePoolSpec::LexicalRanker { ranker, depth: k } => {
+                write!(out, "rank:{ranker}:{k}")
+            }
+            CandidatePoolSpec::Group => write!(out, "group"),
+            CandidatePoolSpec::Judged => write!(out, "judged"),
+            CandidatePoolSpec::All => write!(out, "all"),
         }
     }
 }
 
-serialize_as_text!(PoolSpec);
+serialize_as_text!(CandidatePoolSpec);
 
 #[cfg(test)]
 mod tests {
@@ -232,9 +241,9 @@ mod tests {
             "judged",
             "all",
         ] {
-            assert_eq!(spec.parse::<PoolSpec>().unwrap().to_string(), spec);
+            assert_eq!(spec.parse::<CandidatePoolSpec>().unwrap().to_string(), spec);
         }
-        let short: PoolSpec = "rank:bm25:50".parse().unwrap();
+        let short: CandidatePoolSpec = "rank:bm25:50".parse().unwrap();
         assert_eq!(
             short.to_string(),
             "rank:bm25:k1=1.2,b=0.75,k3=inf,idf=lucene:50"
@@ -243,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_pool_is_described_without_parameters() {
-        let described = |spec: &str| spec.parse::<PoolSpec>().unwrap().describe();
+        let described = |spec: &str| spec.parse::<CandidatePoolSpec>().unwrap().describe();
         assert_eq!(described("rank:bm25:k1=0.9,b=0.4:50"), "BM25 top 50");
         assert_eq!(described("run:BM25.run:100"), "run BM25.run, top 100");
         assert_eq!(described("judged"), "all judged documents");
@@ -251,7 +260,7 @@ mod tests {
 
     #[test]
     fn no_documents_is_no_pool() {
-        let says = |spec: &str| spec.parse::<PoolSpec>().unwrap_err().to_string();
+        let says = |spec: &str| spec.parse::<CandidatePoolSpec>().unwrap_err().to_string();
         assert_eq!(
             says("rank:bm25:0"),
             "pool rank:bm25:0: `0` is not a whole number from 1"

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "openapi")]
 use super::Probe;
-use super::{Axiom, IrAxiomsAxiom, Measurement};
+use super::{Axiom, DocumentMeasurement, IrAxiomsAxiom};
 
 /// The quantity of a precondition. Names include the unit; the front end has the labels. Documents
 /// are counted from 1 in the order of the claim.
@@ -133,12 +133,12 @@ pub enum MeasuredQuantity {
     /// | value of document 1 − value of document 2 | in a measurement.
     MeasurementGap {
         /// The measurement.
-        measure: Measurement,
+        measure: DocumentMeasurement,
     },
     /// Value of document 1 − value of document 2 in a measurement.
     MeasurementLead {
         /// The measurement.
-        measure: Measurement,
+        measure: DocumentMeasurement,
     },
     /// The preference of an axiom in a formula: 1 for document 1, −1 for document 2, or 0.
     AxiomPreference {
@@ -152,7 +152,7 @@ pub enum MeasuredQuantity {
 
 impl MeasuredQuantity {
     /// Whether the quantity is a count; otherwise it is a real number such as a cosine.
-    pub fn is_counted(self) -> bool {
+    pub fn is_count(self) -> bool {
         !matches!(
             self,
             MeasuredQuantity::SimilarityLead { .. }
@@ -166,10 +166,10 @@ impl MeasuredQuantity {
                 | MeasuredQuantity::AxiomLead { .. }
                 | MeasuredQuantity::FormulaValue
                 | MeasuredQuantity::MeasurementGap {
-                    measure: Measurement::Overlap | Measurement::Similarity,
+                    measure: DocumentMeasurement::Overlap | DocumentMeasurement::Similarity,
                 }
                 | MeasuredQuantity::MeasurementLead {
-                    measure: Measurement::Overlap | Measurement::Similarity,
+                    measure: DocumentMeasurement::Overlap | DocumentMeasurement::Similarity,
                 }
         )
     }

@@ -54,11 +54,15 @@ fn the_order_stays() {
     let known = in_order();
     assert!(known.is_sorted_by(|a, b| a < b));
     for group in ["all", "ir_axioms", "manipulations"] {
-        let listed = Probe::parse_group(group, true).unwrap();
+        let listed = Probe::parse_probe_or_group(group, true).unwrap();
         assert!(listed.is_sorted(), "{group}");
         assert!(listed.iter().all(|it| known.contains(it)), "{group}");
     }
-    assert!(Probe::parse_group("match:all", true).unwrap().is_sorted());
+    assert!(
+        Probe::parse_probe_or_group("match:all", true)
+            .unwrap()
+            .is_sorted()
+    );
 }
 
 #[test]

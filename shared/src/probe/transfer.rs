@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::collection::document_pairs::DocumentPair;
 use crate::error::{Error, InvalidField};
-use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze};
+use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, analyze_linguistically};
 use crate::text::stopwords::EN_FUNCTION;
 
 use super::ProbeDescription;
@@ -27,40 +27,40 @@ const LONGEST: usize = 24;
 
 /// The name of a set: at most 24 lower-case letters, digits and hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TransferName {
+pub struct TransferSetName {
     len: u8,
     letters: [u8; LONGEST],
 }
 
-impl TransferName {
+impl TransferSetName {
     /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for TransferName {
+impl fmt::Debug for TransferSetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
     }
 }
 
-impl FromStr for TransferName {
+impl FromStr for TransferSetName {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<TransferName, Error> {
+    fn from_str(word: &str) -> Result<TransferSetName, Error> {
         let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
             let reason = format!("must have 1 to {LONGEST} lowercase letters, digits or hyphens");
-            return Err(Error::malformed(
-                InvalidField::with_display("transfers", format!("transfer set `{shown}`")),
+            return Err(Error::malformed_value(
+                InvalidField::with_display_name("transfers", format!("transfer set `{shown}`")),
                 reason,
             ));
         }
         let mut letters = [0; LONGEST];
         letters[..word.len()].copy_from_slice(word.as_bytes());
-        Ok(TransferName {
+        Ok(TransferSetName {
             len: word.len() as u8,
             letters,
         })
@@ -69,14 +69,14 @@ impl FromStr for TransferName {
 
 /// A set of pairs. Serialized as `transfer:fluency`, or `symmetric:paraphrase` if symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DatasetTransfer {
+pub struct DatasetTransferTest {
     /// The name of the data set.
-    pub name: TransferName,
+    pub name: TransferSetName,
     /// Whether neither document is preferred.
     pub is_symmetric: bool,
 }
 
-impl DatasetTransfer {
+impl DatasetTransferTest {
     /// Returns the name and the explanations of the test.
     pub(super) fn description(self) -> &'static ProbeDescription {
         match self.is_symmetric {
@@ -103,7 +103,7 @@ const SYMMETRIC: ProbeDescription = ProbeDescription {
     ..DIRECTED
 };
 
-impl fmt::Display for DatasetTransfer {
+impl fmt::Display for DatasetTransferTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_symmetric {
             "symmetric"
@@ -114,12 +114,12 @@ impl fmt::Display for DatasetTransfer {
     }
 }
 
-impl FromStr for DatasetTransfer {
+impl FromStr for DatasetTransferTest {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<DatasetTransfer, Error> {
+    fn from_str(word: &str) -> Result<DatasetTransferTest, Error> {
         let (kind, name) = word.split_once(':').unwrap_or((word, ""));
-        Ok(DatasetTransfer {
+        Ok(DatasetTransferTest {
             name: name.parse()?,
             is_symmetric: kind == "symmetric",
         })
@@ -144,9 +144,9 @@ pub enum TransferQuerySource {
 
 /// The pairs of one set, as used in a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TransferSet {
+pub struct TransferPairSet {
     /// The set of the pairs.
-    pub transfer: DatasetTransfer,
+    pub transfer: DatasetTransferTest,
     /// The source of the queries.
     pub query_source: TransferQuerySource,
     /// The pairs, in the order of the file.
@@ -165,9 +165,12 @@ pub struct TransferPairCounts {
     pub n_without_query: u64,
 }
 
-impl TransferSet {
+impl TransferPairSet {
     /// Returns the pairs that are samples, each with its query, and the numbers of the others.
-    pub fn samples(&self, seed: u64) -> (Vec<(&DocumentPair, String)>, TransferPairCounts) {
+    pub fn samples_with_queries(
+        &self,
+        seed: u64,
+    ) -> (Vec<(&DocumentPair, String)>, TransferPairCounts) {
         let mut kept = TransferPairCounts {
             n_pairs: self.pairs.len() as u64,
             ..TransferPairCounts::default()
@@ -178,7 +181,7 @@ impl TransferSet {
                 kept.n_identical += 1;
                 continue;
             }
-            match self.query_source.infer_query(pair, seed) {
+            match self.query_source.query_of_pair(pair, seed) {
                 Some(query) => samples.push((pair, query)),
                 None => kept.n_without_query += 1,
             }
@@ -189,7 +192,7 @@ impl TransferSet {
 
 impl TransferQuerySource {
     /// Returns the query of a pair, if it has one.
-    pub fn infer_query(self, pair: &DocumentPair, seed: u64) -> Option<String> {
+    pub fn query_of_pair(self, pair: &DocumentPair, seed: u64) -> Option<String> {
         let given = || pair.query.clone().filter(|it| !it.trim().is_empty());
         match self {
             TransferQuerySource::Given => given(),
@@ -202,7 +205,7 @@ impl TransferQuerySource {
                     .then_some(query)
             }
             TransferQuerySource::NounPhrase => {
-                let both = [&pair.a, &pair.b].map(|it| phrases(it, &analyze(it)));
+                let both = [&pair.a, &pair.b].map(|it| phrases(it, &analyze_linguistically(it)));
                 let common: Vec<&String> = both[0].intersection(&both[1]).collect();
                 if common.is_empty() {
                     return None;
@@ -231,7 +234,7 @@ fn phrases(text: &str, analysis: &LinguisticAnalysis) -> BTreeSet<String> {
 /// in lower case first, because capitalized words, as in titles, would be tagged as names.
 fn lemmas(text: &str) -> BTreeSet<String> {
     let text = &text.to_lowercase();
-    let analysis = analyze(text);
+    let analysis = analyze_linguistically(text);
     let tokens = analysis.tokens.iter();
     let words = tokens.filter(|it| {
         let word = text[it.bytes.clone()].to_lowercase();
@@ -266,19 +269,19 @@ mod tests {
             "For years stand the old lighthouse at the cliff.",
         );
         let query = TransferQuerySource::NounPhrase
-            .infer_query(&same, 42)
+            .query_of_pair(&same, 42)
             .unwrap();
         assert!(
             ["the old lighthouse", "the cliff"].contains(&&*query),
             "{query}"
         );
         assert_eq!(
-            TransferQuerySource::NounPhrase.infer_query(&same, 42),
+            TransferQuerySource::NounPhrase.query_of_pair(&same, 42),
             Some(query)
         );
         let other = pair(None, "Bats sleep.", "Rivers run.");
         assert_eq!(
-            TransferQuerySource::NounPhrase.infer_query(&other, 42),
+            TransferQuerySource::NounPhrase.query_of_pair(&other, 42),
             None
         );
     }
@@ -293,7 +296,7 @@ mod tests {
         );
         assert!(
             TransferQuerySource::GivenShared
-                .infer_query(&both, 1)
+                .query_of_pair(&both, 1)
                 .is_some()
         );
         let one = pair(
@@ -301,20 +304,23 @@ mod tests {
             "A lighthouse stands here.",
             "Many towers of the shore.",
         );
-        assert_eq!(TransferQuerySource::GivenShared.infer_query(&one, 1), None);
         assert_eq!(
-            TransferQuerySource::Given.infer_query(&one, 1).as_deref(),
+            TransferQuerySource::GivenShared.query_of_pair(&one, 1),
+            None
+        );
+        assert_eq!(
+            TransferQuerySource::Given.query_of_pair(&one, 1).as_deref(),
             title
         );
         assert_eq!(
-            TransferQuerySource::Given.infer_query(&pair(Some(" "), "a", "b"), 1),
+            TransferQuerySource::Given.query_of_pair(&pair(Some(" "), "a", "b"), 1),
             None
         );
     }
 
     #[test]
     fn identical_pairs_are_told_and_are_no_samples() {
-        let set = TransferSet {
+        let set = TransferPairSet {
             transfer: "transfer:fluency".parse().unwrap(),
             query_source: TransferQuerySource::Given,
             pairs: vec![
@@ -323,7 +329,7 @@ mod tests {
                 pair(None, "one", "two"),
             ],
         };
-        let (samples, kept) = set.samples(1);
+        let (samples, kept) = set.samples_with_queries(1);
         assert_eq!((samples.len(), samples[0].1.as_str()), (1, "q"));
         let expected = TransferPairCounts {
             n_pairs: 3,
@@ -336,14 +342,17 @@ mod tests {
     #[test]
     fn a_name_is_written_as_it_is_read() {
         for word in ["transfer:fluency", "symmetric:msr-2"] {
-            assert_eq!(word.parse::<DatasetTransfer>().unwrap().to_string(), word);
+            assert_eq!(
+                word.parse::<DatasetTransferTest>().unwrap().to_string(),
+                word
+            );
         }
         for word in [
             "transfer:",
             "transfer:A b",
             "transfer:abcdefghijklmnopqrstuvwxyz",
         ] {
-            let error = word.parse::<DatasetTransfer>().unwrap_err().to_string();
+            let error = word.parse::<DatasetTransferTest>().unwrap_err().to_string();
             assert!(error.contains("lowercase letters"), "{error}");
         }
     }

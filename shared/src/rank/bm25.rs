@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LexicalRanker, LexicalScorer, parse_number_in_range, parse_parameters};
+use super::{LexicalQueryScorer, LexicalRanker, parse_number_in_range, parse_ranker_parameters};
 use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
 use crate::index::term_statistics::QueryTerms;
@@ -37,7 +37,7 @@ pub enum IdfVariant {
 
 impl IdfVariant {
     /// Returns the idf of a term in `df` of `n_docs` documents.
-    pub fn value(self, df: u32, n_docs: u64) -> f64 {
+    pub fn idf_of_term(self, df: u32, n_docs: u64) -> f64 {
         let odds = (n_docs as f64 - f64::from(df) + 0.5) / (f64::from(df) + 0.5);
         match self {
             IdfVariant::Lucene => libm::log(1.0 + odds),
@@ -72,26 +72,30 @@ impl Bm25 {
         }
     }
 
-    pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
+    pub(super) fn prepare_query_scorer(
+        &self,
+        query: &QueryTerms,
+        totals: &CollectionTotals,
+    ) -> LexicalQueryScorer {
         let weights = query.iter().map(|it| {
             self.query_term_weight(it.count)
-                * self.idf.value(it.df, totals.n_docs)
+                * self.idf.idf_of_term(it.df, totals.n_docs)
                 * (self.k1 + 1.0)
         });
-        let average = totals.average_length();
+        let average = totals.average_document_length();
         let per_term = if average > 0.0 {
             self.k1 * self.b / average
         } else {
             0.0
         };
-        LexicalScorer::Bm25 {
+        LexicalQueryScorer::Bm25 {
             weights: weights.collect(),
             length_base: self.k1 * (1.0 - self.b),
             length_slope: per_term,
         }
     }
 
-    pub(super) fn words(&self) -> (String, String) {
+    pub(super) fn display_name_and_parameters(&self) -> (String, String) {
         let (label, idf) = match self.idf {
             IdfVariant::Lucene => ("BM25", ""),
             IdfVariant::Rsj => ("BM25, RSJ", ", idf may be negative"),
@@ -108,7 +112,7 @@ impl std::str::FromStr for Bm25 {
 
     fn from_str(spec: &str) -> Result<Bm25, Error> {
         let mut found = Bm25::DEFAULT;
-        for (key, value) in parse_parameters(spec, &["k1", "b", "k3", "idf"])? {
+        for (key, value) in parse_ranker_parameters(spec, &["k1", "b", "k3", "idf"])? {
             match key {
                 "k1" => found.k1 = parse_number_in_range("bm25 k1", value, 0.0..=f64::MAX)?,
                 "b" => found.b = parse_number_in_range("bm25 b", value, 0.0..=1.0)?,
@@ -119,7 +123,7 @@ impl std::str::FromStr for Bm25 {
                         "lucene" => IdfVariant::Lucene,
                         "rsj" => IdfVariant::Rsj,
                         _ => {
-                            let field = InvalidField::with_display("ranker", "bm25 idf");
+                            let field = InvalidField::with_display_name("ranker", "bm25 idf");
                             return Err(Error::not_one_of(field, value, ["lucene", "rsj"]));
                         }
                     }
@@ -160,11 +164,11 @@ mod tests {
     fn scores(ranker: &str, query: &str, docs: &[&str]) -> Vec<f64> {
         let ranker: LexicalRanker = ranker.parse().unwrap();
         let index = Index::build(&Analyzer::default(), docs.iter().copied()).unwrap();
-        let terms = index.query_terms(query);
-        let weighed = ranker.query_scorer(&terms, &index.totals());
+        let terms = index.query_term_statistics(query);
+        let weighed = ranker.prepare_query_scorer(&terms, &index.collection_totals());
         let count = |doc: u32, number| {
             index
-                .terms(doc)
+                .terms_of_doc(doc)
                 .iter()
                 .filter(|&&it| Some(it) == number)
                 .count() as u32
@@ -172,7 +176,7 @@ mod tests {
         (0..docs.len() as u32)
             .map(|doc| {
                 let counts: Vec<u32> = terms.iter().map(|it| count(doc, it.term_no)).collect();
-                weighed.score(&counts, index.n_terms_of(doc))
+                weighed.score(&counts, index.document_length(doc))
             })
             .collect()
     }

@@ -10,7 +10,7 @@
 
 use std::sync::OnceLock;
 
-use super::{LexicalRanker, LexicalScorer};
+use super::{LexicalQueryScorer, LexicalRanker};
 use crate::index::term_statistics::{QueryTerm, QueryTerms};
 use crate::index::{CollectionTotals, DocNo, Index, Postings};
 use crate::text::vocabulary::TermNo;
@@ -54,10 +54,10 @@ const COMPARED: usize = 8;
 impl TopKSearcher {
     /// Creates a searcher; the contributions of a term are computed when it is first used.
     pub fn new(index: &Index, ranker: LexicalRanker) -> TopKSearcher {
-        let lengths = || (0..index.n_docs() as DocNo).map(|it| index.n_terms_of(it));
+        let lengths = || (0..index.n_docs() as DocNo).map(|it| index.document_length(it));
         TopKSearcher {
             ranker,
-            totals: index.totals(),
+            totals: index.collection_totals(),
             shortest: lengths().filter(|&it| it > 0).min().unwrap_or(0),
             longest: lengths().max().unwrap_or(0),
             gains: (0..index.vocabulary().len())
@@ -73,7 +73,7 @@ impl TopKSearcher {
         if k == 0 {
             return Vec::new();
         }
-        let weighed = self.ranker.query_scorer(query, &self.totals);
+        let weighed = self.ranker.prepare_query_scorer(query, &self.totals);
         let lists = query.iter().enumerate().filter_map(|(place, term)| {
             let number = term.term_no?;
             let gains = self.gains[number as usize].get_or_init(|| self.measure(index, number));
@@ -102,7 +102,7 @@ impl TopKSearcher {
             for list in &lists {
                 counts[list.place] = list.count(doc);
             }
-            let score = weighed.score(&counts, index.n_terms_of(doc));
+            let score = weighed.score(&counts, index.document_length(doc));
             Hit { doc, score }
         };
         let mut hits = Vec::with_capacity(found.len());
@@ -124,10 +124,10 @@ impl TopKSearcher {
     fn measure(&self, index: &Index, term: TermNo) -> Gains {
         let weighed = self
             .ranker
-            .query_scorer(&vec![unit(index, term)], &self.totals);
+            .prepare_query_scorer(&vec![unit(index, term)], &self.totals);
         let Postings { docs, counts } = index.postings(term);
         let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
-            let gain = gain(&weighed, 0, count, index.n_terms_of(doc));
+            let gain = gain(&weighed, 0, count, index.document_length(doc));
             // Never 0, so that a sum shows whether any term occurs.
             let add = ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE);
             Add { add, count }
@@ -168,23 +168,24 @@ impl TopKSearcher {
     }
 
     /// Returns the largest score of a document without any query term.
-    fn floor(&self, weighed: &LexicalScorer) -> f64 {
+    fn floor(&self, weighed: &LexicalQueryScorer) -> f64 {
         self.without_terms(weighed, self.shortest)
     }
 
     /// Returns the smallest score of a document with a query term, apart from the contributions of
     /// its terms; `None` if contributions can be negative.
-    fn least(&self, weighed: &LexicalScorer) -> Option<f64> {
+    fn least(&self, weighed: &LexicalQueryScorer) -> Option<f64> {
         match weighed {
-            LexicalScorer::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
+            LexicalQueryScorer::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
             _ => Some(self.without_terms(weighed, self.longest)),
         }
     }
 
-    fn without_terms(&self, weighed: &LexicalScorer, len: u32) -> f64 {
+    fn without_terms(&self, weighed: &LexicalQueryScorer, len: u32) -> f64 {
         match weighed {
-            LexicalScorer::Bm25 { .. } => 0.0,
-            LexicalScorer::Dirichlet { terms, .. } | LexicalScorer::JelinekMercer { terms, .. } => {
+            LexicalQueryScorer::Bm25 { .. } => 0.0,
+            LexicalQueryScorer::Dirichlet { terms, .. }
+            | LexicalQueryScorer::JelinekMercer { terms, .. } => {
                 weighed.score(&vec![0; terms.len()], len)
             }
         }
@@ -245,11 +246,11 @@ fn unit(index: &Index, term: TermNo) -> QueryTerm {
 }
 
 /// Returns the score of `count` occurrences minus the score of none.
-fn gain(weighed: &LexicalScorer, term: usize, count: u32, len: u32) -> f64 {
+fn gain(weighed: &LexicalQueryScorer, term: usize, count: u32, len: u32) -> f64 {
     match weighed {
-        LexicalScorer::Bm25 { .. } => weighed.contribution(term, count, len),
-        LexicalScorer::Dirichlet { .. } | LexicalScorer::JelinekMercer { .. } => {
-            weighed.contribution(term, count, len) - weighed.contribution(term, 0, len)
+        LexicalQueryScorer::Bm25 { .. } => weighed.query_term_score(term, count, len),
+        LexicalQueryScorer::Dirichlet { .. } | LexicalQueryScorer::JelinekMercer { .. } => {
+            weighed.query_term_score(term, count, len) - weighed.query_term_score(term, 0, len)
         }
     }
 }
@@ -449,7 +450,7 @@ pub(crate) mod tests {
 
     /// Returns a random generator for tests: called with a bound, it returns a number below it. The
     /// same seed gives the same numbers.
-    pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
+    pub(crate) fn seeded_random_numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
         move |below| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (seed >> 33) % below
@@ -458,7 +459,7 @@ pub(crate) mod tests {
 
     /// A few hundred short texts over forty words, with frequent words first.
     fn texts() -> Vec<String> {
-        let mut next = dice(7);
+        let mut next = seeded_random_numbers(7);
         (0..400)
             .map(|_| {
                 let len = 1 + next(30);
@@ -472,12 +473,12 @@ pub(crate) mod tests {
 
     /// Scores all documents and sorts them.
     fn all(index: &Index, ranker: LexicalRanker, query: &QueryTerms, k: usize) -> Vec<Hit> {
-        let weighed = ranker.query_scorer(query, &index.totals());
+        let weighed = ranker.prepare_query_scorer(query, &index.collection_totals());
         let mut hits = Vec::new();
         for doc in 0..index.n_docs() as DocNo {
             let count = |it: &QueryTerm| {
                 index
-                    .terms(doc)
+                    .terms_of_doc(doc)
                     .iter()
                     .filter(|&&term| Some(term) == it.term_no)
                     .count() as u32
@@ -486,7 +487,7 @@ pub(crate) mod tests {
             if counts.iter().any(|&it| it > 0) {
                 hits.push(Hit {
                     doc,
-                    score: weighed.score(&counts, index.n_terms_of(doc)),
+                    score: weighed.score(&counts, index.document_length(doc)),
                 });
             }
         }
@@ -515,7 +516,7 @@ pub(crate) mod tests {
                 "nothing",
                 "w0",
             ] {
-                let query = index.query_terms(query);
+                let query = index.query_term_statistics(query);
                 for k in [0, 1, 10, 1000] {
                     assert_eq!(
                         searcher.search(&index, &query, k),

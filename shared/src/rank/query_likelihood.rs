@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LexicalRanker, LexicalScorer, parse_number_in_range, parse_parameters};
+use super::{LexicalQueryScorer, LexicalRanker, parse_number_in_range, parse_ranker_parameters};
 use crate::error::{Error, InvalidField};
 use crate::index::CollectionTotals;
 use crate::index::term_statistics::QueryTerms;
@@ -34,7 +34,11 @@ impl QueryLikelihood {
     /// The parameters of Rennings, Moraes & Hauff (ECIR 2019): Dirichlet with μ = 750.
     pub const RENNINGS_2019: QueryLikelihood = QueryLikelihood::Dirichlet { mu: 750.0 };
 
-    pub(super) fn weigh(&self, query: &QueryTerms, totals: &CollectionTotals) -> LexicalScorer {
+    pub(super) fn prepare_query_scorer(
+        &self,
+        query: &QueryTerms,
+        totals: &CollectionTotals,
+    ) -> LexicalQueryScorer {
         let smoothed = |strength: f64| {
             let prior = |cf: u64| strength * cf as f64 / totals.n_terms as f64;
             let terms = query.iter();
@@ -43,18 +47,18 @@ impl QueryLikelihood {
                 .collect()
         };
         match *self {
-            QueryLikelihood::Dirichlet { mu } => LexicalScorer::Dirichlet {
+            QueryLikelihood::Dirichlet { mu } => LexicalQueryScorer::Dirichlet {
                 terms: smoothed(mu),
                 mu,
             },
-            QueryLikelihood::JelinekMercer { lambda } => LexicalScorer::JelinekMercer {
+            QueryLikelihood::JelinekMercer { lambda } => LexicalQueryScorer::JelinekMercer {
                 terms: smoothed(lambda),
                 lambda,
             },
         }
     }
 
-    pub(super) fn words(&self) -> (String, String) {
+    pub(super) fn display_name_and_parameters(&self) -> (String, String) {
         let detail = match self {
             QueryLikelihood::Dirichlet { mu } => format!("Dirichlet, μ {mu}"),
             QueryLikelihood::JelinekMercer { lambda } => format!("Jelinek-Mercer, λ {lambda}"),
@@ -73,11 +77,11 @@ impl std::str::FromStr for QueryLikelihood {
                 return Ok(found);
             }
             Err(Error::out_of_range(
-                InvalidField::with_display("ranker", setting),
+                InvalidField::with_display_name("ranker", setting),
                 "must be above 0; without smoothing, a missing query term has score ln(0)",
             ))
         };
-        match parse_parameters(spec, &["mu", "lambda"])?.as_slice() {
+        match parse_ranker_parameters(spec, &["mu", "lambda"])?.as_slice() {
             [] => Ok(QueryLikelihood::DEFAULT),
             [("mu", value)] => Ok(QueryLikelihood::Dirichlet {
                 mu: above_0("ql mu", value, f64::MAX)?,
@@ -85,8 +89,8 @@ impl std::str::FromStr for QueryLikelihood {
             [(_, value)] => Ok(QueryLikelihood::JelinekMercer {
                 lambda: above_0("ql lambda", value, 1.0)?,
             }),
-            _ => Err(Error::conflict(
-                InvalidField::with_display("ranker", "ql"),
+            _ => Err(Error::conflicting_value(
+                InvalidField::with_display_name("ranker", "ql"),
                 "set either mu (Dirichlet) or lambda (Jelinek-Mercer), not both",
             )),
         }
@@ -137,7 +141,7 @@ mod tests {
             n_terms: 100,
         };
         ranker
-            .query_scorer(&vec![seen, unseen], &totals)
+            .prepare_query_scorer(&vec![seen, unseen], &totals)
             .score(&[count, 0], len)
     }
 

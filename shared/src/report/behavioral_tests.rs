@@ -1,6 +1,6 @@
 //! The tables of a study's behavioral tests.
 
-use super::{ColumnKind, ReportTable, TableValue, format};
+use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, BehavioralTestRow, TieThreshold,
 };
@@ -20,7 +20,7 @@ fn effects_by_ranker(results: &BehavioralTestResults) -> ReportTable {
     let table = table(results, "behavioral_tests")
         .with_text_columns("behavioral test | documents")
         .with_number_columns("samples")
-        .with_columns(ColumnKind::Estimate, labels);
+        .with_columns(TableColumnKind::Estimate, labels);
     let row = |row: &BehavioralTestRow| {
         let effects = row.effects.iter().map(|it| match it {
             Some(effect) => TableValue::Text(format_effect(effect)),
@@ -56,10 +56,10 @@ fn format_effect(effect: &BehavioralEffect) -> String {
     } else {
         ""
     };
-    let [low, high] = effect.score.interval.map(format::signed);
+    let [low, high] = effect.score.interval.map(format::format_signed);
     format!(
         "{} [{low}, {high}]{star}{dagger}",
-        format::signed(effect.score.value)
+        format::format_signed(effect.score.value)
     )
 }
 
@@ -84,7 +84,8 @@ fn effects(results: &BehavioralTestResults) -> ReportTable {
             let Some(effect) = effect else {
                 continue;
             };
-            let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
+            let digits =
+                format::score_decimals_for_spread(effect.mean.abs().max(effect.median.abs()));
             let inner = |value: f64| TableValue::Score { value, digits };
             let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
             let mut values = vec![
@@ -95,7 +96,7 @@ fn effects(results: &BehavioralTestResults) -> ReportTable {
                     .tie_threshold
                     .map_or(TableValue::Missing, |value| TableValue::Score {
                         value,
-                        digits: format::score_digits(value),
+                        digits: format::score_decimals_for_spread(value),
                     }),
             ];
             let counts = [
@@ -128,7 +129,7 @@ fn notes(results: &BehavioralTestResults) -> Vec<String> {
         TieThreshold::TunedPerRanker => {
             let each = results.rankers.iter().map(|it| {
                 let delta = it.tie_threshold.map_or(format::MISSING.to_owned(), |it| {
-                    format::score(it, format::score_digits(it))
+                    format::format_score(it, format::score_decimals_for_spread(it))
                 });
                 format!("{} {delta}", it.ranker.label)
             });
@@ -156,9 +157,9 @@ fn notes(results: &BehavioralTestResults) -> Vec<String> {
         format!(
             "{}: of {} pairs, {} identical ones and {} without a query are excluded.",
             probe.name(),
-            format::count(kept.n_pairs),
-            format::count(kept.n_identical),
-            format::count(kept.n_without_query)
+            format::format_count(kept.n_pairs),
+            format::format_count(kept.n_identical),
+            format::format_count(kept.n_without_query)
         )
     }));
     notes.push(format!("Instances {}.", results.instances_hash));

@@ -2,16 +2,16 @@
 
 mod groups;
 
-use super::{ColumnKind, ReportTable, TableValue, format};
+use super::{ReportTable, TableColumnKind, TableValue, format};
 use crate::compare::compared_query::{ComparedDocument, ComparedQuery};
-use crate::compare::hypotheses::{Hypothesis, HypothesisOutcome, HypothesisResult};
-use crate::compare::paired_means::PairedMeans;
-use crate::compare::query_groups::{FqtBucket, MAX_QUERY_LENGTH, QueryLengthGroup};
-use crate::compare::query_list::{QueryRow, RrChangeKind};
+use crate::compare::hypotheses::{HypothesisOutcome, HypothesisResult, PadigelaHypothesis};
+use crate::compare::paired_means::PairedMetricMeans;
+use crate::compare::query_groups::{MAX_QUERY_LENGTH, QueryLengthGroup, QueryTokenFractionBucket};
+use crate::compare::query_list::{QueryWithMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
-use crate::compare::{ComparisonSubset, MAX_DEPTH, RankerComparison};
+use crate::compare::{ComparedQuerySubset, MAX_DEPTH, RankerComparison};
 use crate::score::RankerInfo;
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 
 /// Returns the tables, in the order of the page:
 ///
@@ -21,22 +21,22 @@ use crate::stats::Estimate;
 /// - `change`: the number of queries on which each ranker is better,
 /// - `overlap`: the number of common documents in the top i,
 /// - `samples`: queries where one ranker wins and the other loses.
-pub fn comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
+pub fn ranker_comparison_tables(found: &RankerComparison) -> Vec<ReportTable> {
     vec![
         hypotheses(found),
         fractions(found),
-        groups::buckets(found),
-        groups::lengths(found),
-        groups::change(found),
-        groups::overlap(found),
-        groups::answers(found),
-        groups::bigrams(found),
-        sample_table(found),
+        groups::mrr_by_fqt_table(found),
+        groups::mrr_by_query_length_table(found),
+        groups::rr_change_table(found),
+        groups::top_overlap_table(found),
+        groups::mrr_by_question_class_table(found),
+        groups::mrr_by_first_bigram_table(found),
+        win_loss_query_table(found),
     ]
 }
 
 /// Returns the queries where one ranker wins and the other loses, with the top document of each.
-pub fn sample_table(found: &RankerComparison) -> ReportTable {
+pub fn win_loss_query_table(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(
         found,
@@ -44,9 +44,12 @@ pub fn sample_table(found: &RankerComparison) -> ReportTable {
         "queries on which one wins and the other loses",
     )
     .with_text_columns("query id | query")
-    .with_columns(ColumnKind::Number, rankers.map(|it| format!("RR@10 {it}")))
     .with_columns(
-        ColumnKind::Text,
+        TableColumnKind::Number,
+        rankers.map(|it| format!("RR@10 {it}")),
+    )
+    .with_columns(
+        TableColumnKind::Text,
         rankers.map(|it| format!("top document of {it}")),
     );
     let top = |it: &ComparedDocument| {
@@ -67,12 +70,12 @@ pub fn sample_table(found: &RankerComparison) -> ReportTable {
 }
 
 /// Returns a sentence on which rankers are compared over which queries.
-pub fn comparison_summary(found: &RankerComparison) -> String {
+pub fn ranker_comparison_sentence(found: &RankerComparison) -> String {
     let queries = &found.query_counts;
     let counted = match found.options.subset {
-        ComparisonSubset::WithRelevant => "with a relevant document",
-        ComparisonSubset::WithRetrievedRelevant => "with a relevant candidate of either ranker",
-        ComparisonSubset::All => "ranked by both",
+        ComparedQuerySubset::WithRelevant => "with a relevant document",
+        ComparedQuerySubset::WithRetrievedRelevant => "with a relevant candidate of either ranker",
+        ComparedQuerySubset::All => "ranked by both",
     };
     let who = |it: &RankerInfo| format!("{} ({})", it.label, it.spec);
     format!(
@@ -80,21 +83,21 @@ pub fn comparison_summary(found: &RankerComparison) -> String {
          relevant.",
         who(&found.rankers[0]),
         who(&found.rankers[1]),
-        format::count(queries.n_included),
-        format::count(queries.n_queries),
+        format::format_count(queries.n_included),
+        format::format_count(queries.n_queries),
         found.min_relevant_grade
     )
 }
 
 /// Returns a table of every query of a comparison with its metrics.
-pub fn query_table(found: &RankerComparison, rows: &[QueryRow]) -> ReportTable {
+pub fn compared_query_table(found: &RankerComparison, rows: &[QueryWithMetrics]) -> ReportTable {
     let measures = ["RR@10", "FQT", "FNT"].into_iter();
     let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
     let mut table = head(found, "queries", "all queries")
         .with_text_columns("query id | query")
         .with_number_columns("tokens")
         .with_text_columns("question class")
-        .with_columns(ColumnKind::Number, measures)
+        .with_columns(TableColumnKind::Number, measures)
         .with_number_columns("shared in top 10");
     let both =
         |it: [Option<f64>; 2]| it.map(|it| it.map_or(TableValue::Missing, TableValue::Fraction));
@@ -131,50 +134,50 @@ pub fn rr_difference_table(found: &RankerComparison) -> ReportTable {
 }
 
 /// Returns a hypothesis in words, with the names of the two rankers.
-pub fn hypothesis_statement(hypothesis: Hypothesis, [first, second]: [&str; 2]) -> String {
+pub fn hypothesis_sentence(hypothesis: PadigelaHypothesis, [first, second]: [&str; 2]) -> String {
     match hypothesis {
-        Hypothesis::QueryTermBias => {
+        PadigelaHypothesis::QueryTermBias => {
             format!("{first} has more query tokens in its top 10 than {second}")
         }
-        Hypothesis::QueryTermBiasHurts => {
+        PadigelaHypothesis::QueryTermBiasHurts => {
             format!("the more query tokens {first} has in its top 10, the lower its RR@10")
         }
-        Hypothesis::MoreNovelTerms => {
+        PadigelaHypothesis::MoreNovelTerms => {
             format!("{second} has more novel terms in its top 10 than {first}")
         }
-        Hypothesis::LongerQueries => {
+        PadigelaHypothesis::LongerQueries => {
             format!("the RR@10 gain of {second} over {first} grows with query length")
         }
     }
 }
 
 /// Returns a description of the statistic that decides a hypothesis.
-pub fn hypothesis_statistic(hypothesis: Hypothesis) -> &'static str {
+pub fn describe_hypothesis_statistic(hypothesis: PadigelaHypothesis) -> &'static str {
     match hypothesis {
-        Hypothesis::QueryTermBias => "difference in FQT",
-        Hypothesis::QueryTermBiasHurts => "r of FQT and RR@10",
-        Hypothesis::MoreNovelTerms => "difference in FNT",
-        Hypothesis::LongerQueries => "r of length and ΔRR@10",
+        PadigelaHypothesis::QueryTermBias => "difference in FQT",
+        PadigelaHypothesis::QueryTermBiasHurts => "r of FQT and RR@10",
+        PadigelaHypothesis::MoreNovelTerms => "difference in FNT",
+        PadigelaHypothesis::LongerQueries => "r of length and ΔRR@10",
     }
 }
 
 /// Returns the result of the paper for BM25 and BERT on MS MARCO's development queries.
-pub fn published_result(hypothesis: Hypothesis) -> &'static str {
+pub fn published_hypothesis_result(hypothesis: PadigelaHypothesis) -> &'static str {
     match hypothesis {
-        Hypothesis::QueryTermBias => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
-        Hypothesis::QueryTermBiasHurts => {
+        PadigelaHypothesis::QueryTermBias => "FQT .20 and .147, BM25 higher on 95.96 % of queries",
+        PadigelaHypothesis::QueryTermBiasHurts => {
             "MRR@10 falls by 34.5 % for BM25 and 16.7 % for BERT from the lowest to the highest \
              bucket"
         }
-        Hypothesis::MoreNovelTerms => "FNT .88 and .90, BERT higher on 85.85 % of queries",
-        Hypothesis::LongerQueries => {
+        PadigelaHypothesis::MoreNovelTerms => "FNT .88 and .90, BERT higher on 85.85 % of queries",
+        PadigelaHypothesis::LongerQueries => {
             "rejected: the difference falls from .29 to .16 between 2 and 10 tokens"
         }
     }
 }
 
 /// Returns the display label of a hypothesis outcome, as in `not supported`.
-pub fn conclusion_label(standing: HypothesisOutcome) -> &'static str {
+pub fn hypothesis_outcome_label(standing: HypothesisOutcome) -> &'static str {
     match standing {
         HypothesisOutcome::Supported => "supported",
         HypothesisOutcome::NotSupported => "not supported",
@@ -183,14 +186,14 @@ pub fn conclusion_label(standing: HypothesisOutcome) -> &'static str {
 }
 
 /// Returns the label of an FQT bucket: `[.10, .15)`; the last one includes its upper edge.
-pub fn bucket_label(bucket: &FqtBucket) -> String {
-    let [from, to] = bucket.edges.map(format::fraction);
+pub fn fqt_bucket_label(bucket: &QueryTokenFractionBucket) -> String {
+    let [from, to] = bucket.edges.map(format::format_fraction);
     let end = if bucket.edges[1] < 1.0 { ')' } else { ']' };
     format!("[{from}, {to}{end}")
 }
 
 /// Returns the label of a query length: `4`, or `more than 10`.
-pub fn length_label(length: &QueryLengthGroup) -> String {
+pub fn query_length_label(length: &QueryLengthGroup) -> String {
     match length.n_tokens {
         n if n > MAX_QUERY_LENGTH => format!("more than {MAX_QUERY_LENGTH}"),
         n => n.to_string(),
@@ -199,17 +202,17 @@ pub fn length_label(length: &QueryLengthGroup) -> String {
 
 /// Returns the label of a question class, or of its absence.
 pub fn question_class_label(answer: Option<QuestionClass>) -> &'static str {
-    answer.map_or("no class", QuestionClass::name)
+    answer.map_or("no class", QuestionClass::abbreviation)
 }
 
 /// Returns a change in RR in words.
-pub fn rr_change_label(turn: RrChangeKind, [first, second]: [&str; 2]) -> String {
+pub fn rr_change_label(turn: ReciprocalRankChangeKind, [first, second]: [&str; 2]) -> String {
     match turn {
-        RrChangeKind::ZeroToOne => format!("{second} at rank 1, {first} not in top 10"),
-        RrChangeKind::Better => format!("{second} better"),
-        RrChangeKind::Equal => "equal".to_owned(),
-        RrChangeKind::Worse => format!("{first} better"),
-        RrChangeKind::OneToZero => format!("{first} at rank 1, {second} not in top 10"),
+        ReciprocalRankChangeKind::ZeroToOne => format!("{second} at rank 1, {first} not in top 10"),
+        ReciprocalRankChangeKind::Better => format!("{second} better"),
+        ReciprocalRankChangeKind::Equal => "equal".to_owned(),
+        ReciprocalRankChangeKind::Worse => format!("{first} better"),
+        ReciprocalRankChangeKind::OneToZero => format!("{first} at rank 1, {second} not in top 10"),
     }
 }
 
@@ -221,13 +224,13 @@ fn names(found: &RankerComparison) -> [&str; 2] {
 fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
     let [first, second] = names(found);
     let mut notes = vec![
-        comparison_summary(found),
+        ranker_comparison_sentence(found),
         format!(
             "Source: {}, hash {}. Tokens: {}.",
             found.name, found.content_hash, found.analyzer
         ),
     ];
-    notes.extend(unscored_notes(found));
+    notes.extend(incomplete_ranking_notes(found));
     let title = format!("{}: {first} and {second}, {what}", found.title);
     ReportTable {
         notes,
@@ -236,14 +239,14 @@ fn head(found: &RankerComparison, name: &str, what: &str) -> ReportTable {
 }
 
 /// Returns what is missing from the rankings, one sentence for each incomplete ranker.
-pub fn unscored_notes(found: &RankerComparison) -> Vec<String> {
+pub fn incomplete_ranking_notes(found: &RankerComparison) -> Vec<String> {
     let each = found.rankers.iter().zip(found.n_unscored);
     let sentence = |(ranker, n): (&RankerInfo, u64)| {
         format!(
             "{} did not score {} of the candidates; its ranking omits them. Complete runs can \
              be compared in the Workbench or with `axioscope compare --collection`.",
             ranker.label,
-            format::count(n)
+            format::format_count(n)
         )
     };
     each.filter(|it| it.1 > 0).map(sentence).collect()
@@ -253,14 +256,14 @@ fn text(words: impl Into<String>) -> TableValue {
     TableValue::Text(words.into())
 }
 
-fn estimate(it: Option<Estimate>) -> TableValue {
+fn estimate(it: Option<EstimateWithInterval>) -> TableValue {
     it.map_or(TableValue::Missing, TableValue::Estimate)
 }
 
-fn signed(it: Option<Estimate>) -> [TableValue; 2] {
+fn signed(it: Option<EstimateWithInterval>) -> [TableValue; 2] {
     match it {
         Some(it) => {
-            let [low, high] = it.interval.map(format::signed);
+            let [low, high] = it.interval.map(format::format_signed);
             [
                 TableValue::Difference(it.value),
                 text(format!("[{low}, {high}]")),
@@ -277,13 +280,13 @@ fn hypotheses(found: &RankerComparison) -> ReportTable {
         .with_text_columns("verdict");
     let row = |it: &HypothesisResult| {
         let mut cells = vec![
-            text(it.hypothesis.name()),
-            text(hypothesis_statement(it.hypothesis, names(found))),
-            text(hypothesis_statistic(it.hypothesis)),
+            text(it.hypothesis.name_in_paper()),
+            text(hypothesis_sentence(it.hypothesis, names(found))),
+            text(describe_hypothesis_statistic(it.hypothesis)),
         ];
         cells.extend(signed(it.measured));
         cells.push(TableValue::Count(it.n_queries));
-        cells.push(text(conclusion_label(it.outcome)));
+        cells.push(text(hypothesis_outcome_label(it.outcome)));
         cells
     };
     table.rows = found.hypotheses.iter().map(row).collect();
@@ -300,19 +303,19 @@ fn fractions(found: &RankerComparison) -> ReportTable {
     let rankers = names(found);
     let mut table = head(found, "fractions", "what the top 10 documents contain")
         .with_text_columns("measure")
-        .with_columns(ColumnKind::Estimate, rankers)
+        .with_columns(TableColumnKind::Estimate, rankers)
         .with_number_columns("difference | 95 % interval")
         .with_columns(
-            ColumnKind::Number,
+            TableColumnKind::Number,
             rankers.map(|it| format!("higher for {it}")),
         )
         .with_number_columns("p (t test) | p (randomization) | queries");
     let p = |it: Option<f64>| it.map_or(TableValue::Missing, TableValue::PValue);
-    let share = |it: &PairedMeans, side| {
-        let share = it.share_higher(side);
+    let share = |it: &PairedMetricMeans, side| {
+        let share = it.win_rate(side);
         share.map_or(TableValue::Missing, TableValue::Fraction)
     };
-    let row = |(name, it): (&str, &PairedMeans)| {
+    let row = |(name, it): (&str, &PairedMetricMeans)| {
         let mut cells = vec![text(name), estimate(it.means[0]), estimate(it.means[1])];
         cells.extend(signed(it.difference));
         cells.extend([share(it, 0), share(it, 1)]);
@@ -331,7 +334,7 @@ fn fractions(found: &RankerComparison) -> ReportTable {
          share of their distinct tokens that are not. Both without stop words, averaged over \
          documents. Difference: first minus second. Tests are paired and two-sided, over \
          queries. Documents without text: {}.",
-        format::count(found.query_counts.n_docs_without_text)
+        format::format_count(found.query_counts.n_docs_without_text)
     ));
     table
 }

@@ -1,6 +1,6 @@
 //! A table as comma-separated values (RFC 4180), for programs.
 
-use super::{ColumnKind, ReportTable, TableColumn, TableValue};
+use super::{ReportTable, TableColumn, TableColumnKind, TableValue};
 
 /// Formats header and rows, with lines that end in CR LF. Numbers keep every digit and have no
 /// separators; a missing value is an empty field. A column of estimates becomes three: the name,
@@ -9,7 +9,7 @@ use super::{ColumnKind, ReportTable, TableColumn, TableValue};
 /// A spreadsheet would run a text that begins with `=`, `+`, `-`, `@`, a tab or a line break as a
 /// formula. Such a text gets a leading apostrophe (OWASP, *CSV Injection*), which a program that
 /// reads the file has to remove.
-pub fn to_csv(table: &ReportTable) -> String {
+pub fn table_to_csv(table: &ReportTable) -> String {
     let mut out = String::new();
     line(&mut out, table.columns.iter().flat_map(header));
     for row in &table.rows {
@@ -31,8 +31,8 @@ fn line(out: &mut String, fields: impl Iterator<Item = String>) {
 fn header(column: &TableColumn) -> Vec<String> {
     let name = &column.name;
     match column.kind {
-        ColumnKind::Text | ColumnKind::Number => vec![text(name)],
-        ColumnKind::Estimate => {
+        TableColumnKind::Text | TableColumnKind::Number => vec![text(name)],
+        TableColumnKind::Estimate => {
             vec![
                 text(name),
                 text(&format!("{name} low")),
@@ -42,7 +42,7 @@ fn header(column: &TableColumn) -> Vec<String> {
     }
 }
 
-fn fields(kind: ColumnKind, value: &TableValue) -> Vec<String> {
+fn fields(kind: TableColumnKind, value: &TableValue) -> Vec<String> {
     let (first, bounds) = match value {
         TableValue::Text(it) => (text(it), None),
         TableValue::Count(it) => (it.to_string(), None),
@@ -56,9 +56,9 @@ fn fields(kind: ColumnKind, value: &TableValue) -> Vec<String> {
         TableValue::Missing => (String::new(), None),
     };
     match (kind, bounds) {
-        (ColumnKind::Text | ColumnKind::Number, _) => vec![first],
-        (ColumnKind::Estimate, Some([low, high])) => vec![first, number(low), number(high)],
-        (ColumnKind::Estimate, None) => vec![first, String::new(), String::new()],
+        (TableColumnKind::Text | TableColumnKind::Number, _) => vec![first],
+        (TableColumnKind::Estimate, Some([low, high])) => vec![first, number(low), number(high)],
+        (TableColumnKind::Estimate, None) => vec![first, String::new(), String::new()],
     }
 }
 

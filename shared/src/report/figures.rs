@@ -1,12 +1,12 @@
 //! The figures of a study as tables.
 
-use super::study_tables::instances_note;
-use super::{ColumnKind, ReportTable, TableValue, precondition};
+use super::study_tables::instance_provenance_note;
+use super::{ReportTable, TableColumnKind, TableValue, precondition};
 use crate::probe::MeasuredPrecondition;
 use crate::study::figures::StudyFigures;
 use crate::study::figures::effectiveness::EffectivenessCell;
-use crate::study::figures::funnel::{AxiomFunnel, FunnelStage, PreconditionFailures};
-use crate::study::figures::query_overlap::OverlapThirds;
+use crate::study::figures::funnel::{AxiomFunnel, AxiomFunnelStage, PreconditionFailures};
+use crate::study::figures::query_overlap::QueryOverlapThirds;
 
 /// Returns the nonempty tables, in the order of the page:
 ///
@@ -17,7 +17,7 @@ use crate::study::figures::query_overlap::OverlapThirds;
 /// - `effectiveness`: with the results of a signed-rank test,
 /// - `overlap`: effectiveness in thirds of the queries,
 /// - `scatter`: effectiveness and the mean of the fractions.
-pub fn figure_tables(figures: &StudyFigures) -> Vec<ReportTable> {
+pub fn figure_data_tables(figures: &StudyFigures) -> Vec<ReportTable> {
     let always = [funnel(figures), preconditions(figures)];
     let rest = [
         audit(figures),
@@ -33,21 +33,21 @@ pub fn figure_tables(figures: &StudyFigures) -> Vec<ReportTable> {
 }
 
 /// Returns the label of a stage of the funnel.
-pub fn funnel_step_label(reading: FunnelStage) -> &'static str {
+pub fn funnel_step_label(reading: AxiomFunnelStage) -> &'static str {
     match reading {
-        FunnelStage::Candidates => "candidates",
-        FunnelStage::Original => "original axiom",
-        FunnelStage::Relaxed => "relaxed",
-        FunnelStage::ExtendedByLength => "extended, lengths relaxed",
-        FunnelStage::Extended => "extended",
-        FunnelStage::Mined => "relaxed and extended",
-        FunnelStage::Derived => "derived",
+        AxiomFunnelStage::Candidates => "candidates",
+        AxiomFunnelStage::Original => "original axiom",
+        AxiomFunnelStage::Relaxed => "relaxed",
+        AxiomFunnelStage::ExtendedByLength => "extended, lengths relaxed",
+        AxiomFunnelStage::Extended => "extended",
+        AxiomFunnelStage::Mined => "relaxed and extended",
+        AxiomFunnelStage::Derived => "derived",
     }
 }
 
 fn head(figures: &StudyFigures, name: &str, what: &str) -> ReportTable {
     ReportTable {
-        notes: vec![instances_note(
+        notes: vec![instance_provenance_note(
             &figures.instances_hash,
             figures.variant,
             &figures.options.controls,
@@ -64,18 +64,18 @@ fn text(words: impl Into<String>) -> TableValue {
 /// Returns the table from candidates to instances.
 fn funnel(figures: &StudyFigures) -> ReportTable {
     let readings = [
-        FunnelStage::Candidates,
-        FunnelStage::Original,
-        FunnelStage::Relaxed,
-        FunnelStage::ExtendedByLength,
-        FunnelStage::Extended,
+        AxiomFunnelStage::Candidates,
+        AxiomFunnelStage::Original,
+        AxiomFunnelStage::Relaxed,
+        AxiomFunnelStage::ExtendedByLength,
+        AxiomFunnelStage::Extended,
     ];
     let names = readings.iter().map(|it| funnel_step_label(*it));
     let mut table = head(figures, "funnel", "from candidates to instances")
         .with_text_columns("axiom")
-        .with_columns(ColumnKind::Number, names.chain(["instances"]));
+        .with_columns(TableColumnKind::Number, names.chain(["instances"]));
     let row = |funnel: &AxiomFunnel| {
-        let of = |wanted: &FunnelStage| {
+        let of = |wanted: &AxiomFunnelStage| {
             let found = funnel.steps.iter().find(|it| it.stage == *wanted);
             found.map_or(TableValue::Missing, |it| TableValue::Count(it.n_candidates))
         };
@@ -120,11 +120,11 @@ fn preconditions(figures: &StudyFigures) -> ReportTable {
                         it.relation,
                         precondition::EVERY_QUERY_TERM,
                     )),
-                    text(precondition::bound_label(&measured(it))),
+                    text(precondition::precondition_bound_label(&measured(it))),
                     share(it.n_failed),
                     share(it.n_failed_only),
                     it.median_shortfall.map_or(TableValue::Missing, |by| {
-                        text(precondition::value_label(it.quantity, by))
+                        text(precondition::precondition_value_label(it.quantity, by))
                     }),
                     TableValue::Count(funnel.n_checked),
                 ]
@@ -154,7 +154,7 @@ fn audit(figures: &StudyFigures) -> Option<ReportTable> {
     let axioms = first.rows.iter().map(|it| it.probe.name());
     let mut table = head(figures, "tokenization", what)
         .with_text_columns("analyzer")
-        .with_columns(ColumnKind::Number, axioms);
+        .with_columns(TableColumnKind::Number, axioms);
     let counts = first
         .rows
         .iter()
@@ -197,8 +197,8 @@ fn compared(figures: &StudyFigures) -> Option<ReportTable> {
             let [low, high] = it.micro_average.interval;
             let bounds = format!(
                 "[{}, {}]",
-                super::format::signed(low),
-                super::format::signed(high)
+                super::format::format_signed(low),
+                super::format::format_signed(high)
             );
             Some(vec![
                 text(ranker.label.clone()),
@@ -232,7 +232,7 @@ fn effectiveness(figures: &StudyFigures) -> Option<ReportTable> {
         .with_text_columns("ranker");
     for measure in &found.measures {
         table = table
-            .with_columns(ColumnKind::Estimate, [measure])
+            .with_columns(TableColumnKind::Estimate, [measure])
             .with_text_columns("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
@@ -270,7 +270,7 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     let mut table = head(figures, "overlap", &what)
         .with_text_columns("queries | ranker")
         .with_estimate_columns("low | medium | high");
-    let mut add = |name: &str, thirds: &OverlapThirds| {
+    let mut add = |name: &str, thirds: &QueryOverlapThirds| {
         let counts = thirds.n_queries.map(TableValue::Count);
         let head = [text(name), text("queries")];
         table.rows.push(head.into_iter().chain(counts).collect());
@@ -283,7 +283,7 @@ fn overlap(figures: &StudyFigures) -> Option<ReportTable> {
     };
     add("all", &found.all_queries);
     add("with a relevant candidate", &found.relevant_in_pool);
-    let [low, high] = found.edges.map(super::format::fraction);
+    let [low, high] = found.edges.map(super::format::format_fraction);
     table.notes.push(format!(
         "Overlap: the share of a query's distinct terms that a relevant document contains, \
          averaged over its relevant documents. Low: at most {low}; high: above {high}."
@@ -298,7 +298,7 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
     let mut table = head(figures, "scatter", &what)
         .with_text_columns("ranker")
         .with_columns(
-            ColumnKind::Number,
+            TableColumnKind::Number,
             [found.measure.as_str(), "mean fraction over axioms"],
         );
     let axioms = found.axioms.iter().map(|it| it.name());
@@ -320,9 +320,9 @@ fn scatter(figures: &StudyFigures) -> Option<ReportTable> {
         Some(it) => format!(
             "Pearson's r = {} [{}, {}] over {} rankers, 95 % interval by Fisher's \
              transformation.",
-            super::format::signed(it.r.value),
-            super::format::signed(it.r.interval[0]),
-            super::format::signed(it.r.interval[1]),
+            super::format::format_signed(it.r.value),
+            super::format::format_signed(it.r.interval[0]),
+            super::format::format_signed(it.r.interval[1]),
             it.n
         ),
         None => "Pearson's r needs at least four rankers.".to_owned(),

@@ -1,19 +1,21 @@
 //! A study small enough to check by eye, for the tests of tables and figures.
 
 use crate::index::CollectionTotals;
-use crate::probe::{Axiom, AxiomVariant, ClaimKind, Limits, Probe};
-use crate::score::rescoring::{ComputeEnvironment, RescoringCondition};
+use crate::probe::{Axiom, AxiomVariant, MiningLimits, Probe, ScoreClaimKind};
+use crate::score::rescoring::{RescoringCondition, ScoringEnvironment};
 use crate::score::{RankerInfo, RankerKind};
-use crate::stats::Estimate;
-use crate::study::controls::StudyControls;
-use crate::study::overview::{OverviewCell, OverviewColumn, OverviewRow, StudyOverview};
-use crate::study::score_stability::{ConditionStability, StabilitySummary};
+use crate::stats::EstimateWithInterval;
+use crate::study::controls::StudyPageControls;
+use crate::study::overview::{
+    AxiomOverviewColumn, RankerAxiomCell, RankerOverviewRow, StudyOverview,
+};
+use crate::study::score_stability::{ConditionScoreStability, ScoreStabilitySummary};
 use crate::text::Analyzer;
-use crate::verdict::OutcomeCounts;
+use crate::verdict::ClaimOutcomeCounts;
 
 /// Returns an overview of two rankers on two axioms; the name of the second ranker looks like a
 /// script.
-pub(crate) fn overview() -> StudyOverview {
+pub(crate) fn sample_study_overview() -> StudyOverview {
     StudyOverview {
         name: "tiny".to_owned(),
         title: "Rivers & banks".to_owned(),
@@ -31,12 +33,12 @@ pub(crate) fn overview() -> StudyOverview {
         n_pairs: 3_000,
         analyzer: Analyzer::default().describe(),
         pool: "group".parse().unwrap(),
-        limits: Limits::STANDARD,
-        controls: StudyControls::default(),
+        limits: MiningLimits::STANDARD,
+        controls: StudyPageControls::default(),
         variant: AxiomVariant::Fixed,
         variants: vec![AxiomVariant::Fixed],
         rows: vec![
-            OverviewRow {
+            RankerOverviewRow {
                 ranker: ranker("BM25", "k1 1.2, b .75", RankerKind::Lexical),
                 slug: "bm25".to_owned(),
                 cells: vec![
@@ -48,7 +50,7 @@ pub(crate) fn overview() -> StudyOverview {
                 n_truncated: 0,
                 stability: None,
             },
-            OverviewRow {
+            RankerOverviewRow {
                 ranker: ranker("<script>|%&\n_mean", "=1+1", RankerKind::Neural),
                 slug: "script-mean".to_owned(),
                 cells: vec![Some(cell([7_310, 20, 6_727], [0.38, 0.61], 0.34)), None],
@@ -59,8 +61,8 @@ pub(crate) fn overview() -> StudyOverview {
             },
         ],
         columns: vec![
-            column(Probe::Axiom(Axiom::Tfc1), ClaimKind::Higher, 14_057),
-            column(Probe::Axiom(Axiom::Lnc2), ClaimKind::NotLower, 9_785),
+            column(Probe::Axiom(Axiom::Tfc1), ScoreClaimKind::Higher, 14_057),
+            column(Probe::Axiom(Axiom::Lnc2), ScoreClaimKind::NotLower, 9_785),
         ],
         n_unscored_rankers: 0,
         n_behavioral_tests: 0,
@@ -72,8 +74,8 @@ pub(crate) fn overview() -> StudyOverview {
     }
 }
 
-fn certified() -> StabilitySummary {
-    let checked = |condition, max_difference, n_changed| ConditionStability {
+fn certified() -> ScoreStabilitySummary {
+    let checked = |condition, max_difference, n_changed| ConditionScoreStability {
         condition,
         n_pairs: 128,
         max_difference,
@@ -81,8 +83,8 @@ fn certified() -> StabilitySummary {
         n_verdicts: 400,
         n_changed,
     };
-    StabilitySummary {
-        computation: ComputeEnvironment::new("cpu", "f32"),
+    ScoreStabilitySummary {
+        computation: ScoringEnvironment::new("cpu", "f32"),
         checks: vec![
             checked(RescoringCondition::Unbatched, 4.77e-7, 0),
             checked(RescoringCondition::F16, 0.0012, 3),
@@ -101,18 +103,18 @@ fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerInfo {
     }
 }
 
-fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> OverviewCell {
-    let tally = OutcomeCounts {
+fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> RankerAxiomCell {
+    let tally = ClaimOutcomeCounts {
         satisfied,
         tied,
         violated,
         unscored: 0,
     };
     let value = satisfied as f64 / tally.n_with_verdict() as f64;
-    OverviewCell {
+    RankerAxiomCell {
         tally,
-        micro_average: Estimate { value, interval },
-        macro_average: Estimate { value, interval },
+        micro_average: EstimateWithInterval { value, interval },
+        macro_average: EstimateWithInterval { value, interval },
         p: p_holm / 3.0,
         p_holm,
         n_queries: 60,
@@ -121,8 +123,8 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
     }
 }
 
-fn column(probe: Probe, claim: ClaimKind, n_instances: u64) -> OverviewColumn {
-    OverviewColumn {
+fn column(probe: Probe, claim: ScoreClaimKind, n_instances: u64) -> AxiomOverviewColumn {
+    AxiomOverviewColumn {
         probe,
         claim,
         n_instances,

@@ -3,7 +3,7 @@
 //! A number has no more digits than its bounds justify. `1` means all, `0` means none, a minus is
 //! a true minus sign, and a missing value is an en dash.
 
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 
 /// The placeholder of a missing value, an en dash.
 pub const MISSING: &str = "–";
@@ -12,39 +12,43 @@ const MINUS: &str = "−";
 
 /// Formats a fraction with two digits: `.93`. `1.00` and `.00` mean exactly all and none; values
 /// that would round to them are `>.99` and `<.01`.
-pub fn fraction(value: f64) -> String {
+pub fn format_fraction(value: f64) -> String {
     share(value, 2)
 }
 
 /// Formats a fraction with the digits that its 95 % interval justifies: one if the interval is
 /// wider than .2, else two.
-pub fn fraction_within(value: f64, interval: [f64; 2]) -> String {
+pub fn format_fraction_for_interval(value: f64, interval: [f64; 2]) -> String {
     share(value, digits_within(interval))
 }
 
 /// Formats the bounds of a fraction: `[.92, .94]`, `[.5, .8]`; of any other number: `[−.3, 1.7]`.
-pub fn interval(bounds: [f64; 2]) -> String {
+pub fn format_interval(bounds: [f64; 2]) -> String {
     let [low, high] = bounds.map(|it| within(it, bounds));
     format!("[{low}, {high}]")
 }
 
 /// Formats a fraction with its bounds: `.93 [.92, .94]`; any other number: `1.3 [1.0, 1.7]`.
-pub fn estimate(estimate: &Estimate) -> String {
+pub fn format_estimate(estimate: &EstimateWithInterval) -> String {
     let bounds = estimate.interval;
-    format!("{} {}", within(estimate.value, bounds), interval(bounds))
+    format!(
+        "{} {}",
+        within(estimate.value, bounds),
+        format_interval(bounds)
+    )
 }
 
 /// Formats an effect or a difference: `+.12`, `−.03`; zero has no sign.
-pub fn signed(value: f64) -> String {
+pub fn format_signed(value: f64) -> String {
     match value {
-        0.0 => fraction(0.0),
-        ..0.0 => format!("{MINUS}{}", fraction(-value)),
-        _ => format!("+{}", fraction(value)),
+        0.0 => format_fraction(0.0),
+        ..0.0 => format!("{MINUS}{}", format_fraction(-value)),
+        _ => format!("+{}", format_fraction(value)),
     }
 }
 
 /// Formats a score or a margin with `digits` decimals: `22.40`, `−0.17`.
-pub fn score(value: f64, digits: u8) -> String {
+pub fn format_score(value: f64, digits: u8) -> String {
     let digits = usize::from(digits);
     let sign = if value < 0.0 { MINUS } else { "" };
     format!("{sign}{:.digits$}", value.abs())
@@ -52,7 +56,7 @@ pub fn score(value: f64, digits: u8) -> String {
 
 /// Returns the number of decimals for scores whose highest and lowest differ by `spread`: four
 /// significant digits, so 2 for BM25 (tens), 4 for a cosine (tenths), and at most 6.
-pub fn score_digits(spread: f64) -> u8 {
+pub fn score_decimals_for_spread(spread: f64) -> u8 {
     if !spread.is_finite() || spread <= 0.0 {
         return 2;
     }
@@ -60,7 +64,7 @@ pub fn score_digits(spread: f64) -> u8 {
 }
 
 /// Formats a count in full: `14,057`.
-pub fn count(value: u64) -> String {
+pub fn format_count(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -73,16 +77,16 @@ pub fn count(value: u64) -> String {
 }
 
 /// Formats a count where space is limited: `14,057`, `25.5 M`.
-pub fn count_short(value: u64) -> String {
+pub fn format_short_count(value: u64) -> String {
     if value < 1_000_000 {
-        return count(value);
+        return format_count(value);
     }
     let tenths = value.saturating_add(50_000) / 100_000;
-    format!("{}.{} M", count(tenths / 10), tenths % 10)
+    format!("{}.{} M", format_count(tenths / 10), tenths % 10)
 }
 
 /// Formats a p-value: `< .001`, or two significant digits: `.0042`, `.034`, `.43`.
-pub fn p_value(value: f64) -> String {
+pub fn format_p_value(value: f64) -> String {
     let digits = match value {
         ..0.001 => return "< .001".to_owned(),
         ..0.01 => 4,
@@ -93,7 +97,7 @@ pub fn p_value(value: f64) -> String {
 }
 
 /// Formats a difference of which only the order of magnitude matters: `4.8e-7`, or `0`.
-pub fn magnitude(value: f64) -> String {
+pub fn format_magnitude(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -101,12 +105,12 @@ pub fn magnitude(value: f64) -> String {
 }
 
 /// Formats a share of work or a confidence level: `42 %`; `100 %` only for exactly all.
-pub fn percent(value: f64) -> String {
+pub fn format_percent(value: f64) -> String {
     format!("{} %", (value.clamp(0.0, 1.0) * 100.0) as u64)
 }
 
 /// Formats a duration: `3 s`, `1:12`, `2:05:00`.
-pub fn duration(seconds: u64) -> String {
+pub fn format_seconds(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match seconds {
         ..60 => format!("{seconds} s"),
@@ -116,7 +120,7 @@ pub fn duration(seconds: u64) -> String {
 }
 
 /// Formats a date: `2026-11-14` as `14 November 2026`; any other text is unchanged.
-pub fn date(iso: &str) -> String {
+pub fn format_date(iso: &str) -> String {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -141,7 +145,7 @@ pub fn date(iso: &str) -> String {
 }
 
 /// Returns the beginning of a hash, enough to compare two by eye: `3f9a c21e`.
-pub fn short_hash(hex: &str) -> String {
+pub fn shorten_hash(hex: &str) -> String {
     match (hex.get(..4), hex.get(4..8)) {
         (Some(first), Some(second)) => format!("{first} {second}"),
         _ => hex.to_owned(),
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_no_fraction_is_rounded_as_any() {
-        let shown = |value, interval| estimate(&Estimate { value, interval });
+        let shown = |value, interval| format_estimate(&EstimateWithInterval { value, interval });
         assert_eq!(shown(0.96, [0.7, 1.3]), "1.0 [.7, 1.3]");
         assert_eq!(shown(0.04, [-0.3, 0.3]), ".0 [−.3, .3]");
         assert_eq!(shown(-0.04, [-0.8, -0.02]), ".0 [−.8, .0]");
@@ -201,7 +205,7 @@ mod tests {
             1.0, 0.9999, 0.9951, 0.9949, 0.93, 0.5, 0.005001, 0.004, 0.0, -0.0,
         ];
         assert_eq!(
-            shown.map(fraction),
+            shown.map(format_fraction),
             [
                 "1.00", ">.99", ">.99", ".99", ".93", ".50", ".01", "<.01", ".00", ".00"
             ]
@@ -210,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_wide_interval_takes_a_digit() {
-        let shown = |value, interval| estimate(&Estimate { value, interval });
+        let shown = |value, interval| format_estimate(&EstimateWithInterval { value, interval });
         assert_eq!(shown(0.931, [0.926, 0.937]), ".93 [.93, .94]");
         assert_eq!(shown(0.8, [0.7, 0.9]), ".80 [.70, .90]");
         assert_eq!(shown(0.66, [0.5, 0.71]), ".7 [.5, .7]");
@@ -221,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_difference_carries_a_true_minus() {
-        let shown = [0.12, -0.03, 0.0, -0.0, -1.0, 0.001, -1.24].map(signed);
+        let shown = [0.12, -0.03, 0.0, -0.0, -1.0, 0.001, -1.24].map(format_signed);
         assert_eq!(
             shown,
             ["+.12", "−.03", ".00", ".00", "−1.00", "+<.01", "−1.24"]
@@ -230,34 +234,34 @@ mod tests {
 
     #[test]
     fn what_rounds_to_zero_from_below_has_no_sign() {
-        assert_eq!([-0.004, -0.006].map(fraction), [".00", "−.01"]);
-        assert_eq!(interval([-0.004, 0.03]), "[.00, .03]");
-        assert_eq!(interval([-0.04, 0.3]), "[.0, .3]");
+        assert_eq!([-0.004, -0.006].map(format_fraction), [".00", "−.01"]);
+        assert_eq!(format_interval([-0.004, 0.03]), "[.00, .03]");
+        assert_eq!(format_interval([-0.04, 0.3]), "[.0, .3]");
     }
 
     #[test]
     fn scores_keep_their_zero() {
-        assert_eq!(score(22.4, 2), "22.40");
-        assert_eq!(score(-0.17, 2), "−0.17");
-        assert_eq!(score(-0.0, 2), "0.00");
-        assert_eq!(score(0.87794611, 4), "0.8779");
+        assert_eq!(format_score(22.4, 2), "22.40");
+        assert_eq!(format_score(-0.17, 2), "−0.17");
+        assert_eq!(format_score(-0.0, 2), "0.00");
+        assert_eq!(format_score(0.87794611, 4), "0.8779");
         assert_eq!(
-            [24.0, 8.5, 0.4, 107_906.0, 1e-9, 0.0].map(score_digits),
+            [24.0, 8.5, 0.4, 107_906.0, 1e-9, 0.0].map(score_decimals_for_spread),
             [2, 3, 4, 0, 6, 2]
         );
     }
 
     #[test]
     fn counts_are_grouped_by_three() {
-        let shown = [0, 7, 999, 14_057, 1_234_567].map(count);
+        let shown = [0, 7, 999, 14_057, 1_234_567].map(format_count);
         assert_eq!(shown, ["0", "7", "999", "14,057", "1,234,567"]);
-        let short = [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000].map(count_short);
+        let short = [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000].map(format_short_count);
         assert_eq!(short, ["14,057", "999,999", "25.5 M", "2.0 M", "4,200.0 M"]);
     }
 
     #[test]
     fn p_has_two_digits_that_count() {
-        let shown = [0.0002, 0.001, 0.0042, 0.034, 0.43, 0.999, 1.0].map(p_value);
+        let shown = [0.0002, 0.001, 0.0042, 0.034, 0.43, 0.999, 1.0].map(format_p_value);
         assert_eq!(
             shown,
             ["< .001", ".0010", ".0042", ".034", ".43", ">.99", "1.00"]
@@ -266,18 +270,25 @@ mod tests {
 
     #[test]
     fn times_and_days_are_written_as_people_write_them() {
-        assert_eq!([3, 72, 7500].map(duration), ["3 s", "1:12", "2:05:00"]);
         assert_eq!(
-            [0.0, 0.425, 0.999, 1.0].map(percent),
+            [3, 72, 7500].map(format_seconds),
+            ["3 s", "1:12", "2:05:00"]
+        );
+        assert_eq!(
+            [0.0, 0.425, 0.999, 1.0].map(format_percent),
             ["0 %", "42 %", "99 %", "100 %"]
         );
-        assert_eq!(date("2026-11-14"), "14 November 2026");
+        assert_eq!(format_date("2026-11-14"), "14 November 2026");
         assert_eq!(
-            ["2026-13-14", "yesterday", ""].map(date),
+            ["2026-13-14", "yesterday", ""].map(format_date),
             ["2026-13-14", "yesterday", ""]
         );
         assert_eq!(
-            [short_hash("3f9ac21e77"), short_hash("ab"), short_hash("")],
+            [
+                shorten_hash("3f9ac21e77"),
+                shorten_hash("ab"),
+                shorten_hash("")
+            ],
             ["3f9a c21e", "ab", ""]
         );
     }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::markup::escape;
-use super::{ColumnKind, ReportTable};
+use super::markup::escape_markup;
+use super::{ReportTable, TableColumnKind};
 
-/// Returns the page, with figures first, then tables. `figures` come from [`crate::plot::to_svg`]
-/// and are inserted without escaping.
-pub fn to_html(title: &str, figures: &[String], tables: &[ReportTable]) -> String {
+/// Returns the page, with figures first, then tables. `figures` come from
+/// [`crate::plot::figure_to_svg`] and are inserted without escaping.
+pub fn report_to_html(title: &str, figures: &[String], tables: &[ReportTable]) -> String {
     let mut out = String::new();
     write_page(&mut out, title, figures, tables).expect("a String takes every write");
     out
@@ -40,7 +40,7 @@ fn write_page(
     figures: &[String],
     tables: &[ReportTable],
 ) -> std::fmt::Result {
-    let title = escape(title);
+    let title = escape_markup(title);
     writeln!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"
@@ -72,14 +72,14 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     writeln!(
         out,
         "<caption>{}</caption>\n<thead><tr>",
-        escape(&table.title)
+        escape_markup(&table.title)
     )?;
     for column in &table.columns {
         writeln!(
             out,
             "<th scope=\"col\"{}>{}</th>",
             class(column.kind),
-            escape(&column.name)
+            escape_markup(&column.name)
         )?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
@@ -92,7 +92,7 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
                 out,
                 "<{tag}{}>{}</{end}>",
                 class(column.kind),
-                escape(&value.display_text())
+                escape_markup(&value.display_text())
             )?;
         }
         out.push_str("</tr>\n");
@@ -103,14 +103,14 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     }
     writeln!(out, "<ul>")?;
     for note in &table.notes {
-        writeln!(out, "<li>{}</li>", escape(note))?;
+        writeln!(out, "<li>{}</li>", escape_markup(note))?;
     }
     writeln!(out, "</ul>")
 }
 
-fn class(kind: ColumnKind) -> &'static str {
+fn class(kind: TableColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text => "",
-        ColumnKind::Number | ColumnKind::Estimate => " class=\"num\"",
+        TableColumnKind::Text => "",
+        TableColumnKind::Number | TableColumnKind::Estimate => " class=\"num\"",
     }
 }

@@ -1,8 +1,8 @@
 //! The tables of a late-interaction analysis.
 
 use super::{ReportTable, TableValue, format};
-use crate::late_interaction::{LateInteractionAnalysis, TokenStatistics, WordStatistics};
-use crate::stats::correlation::Correlation;
+use crate::late_interaction::{LateInteractionAnalysis, QueryTokenStatistics, QueryWordStatistics};
+use crate::stats::correlation::PearsonCorrelation;
 
 /// The values of Formal, Piwowarski & Clinchant for idf and term importance, ΔES and spectral
 /// ratio.
@@ -60,8 +60,10 @@ fn head(found: &LateInteractionAnalysis, name: &str, what: &str) -> ReportTable 
     ReportTable::new(name, format!("{}: {what}", found.header.title))
 }
 
-fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<TableValue> {
-    let of = |value: &dyn Fn(&Correlation) -> TableValue| found.map_or(TableValue::Missing, value);
+fn row(what: &str, found: Option<&PearsonCorrelation>, published: Option<f64>) -> Vec<TableValue> {
+    let of = |value: &dyn Fn(&PearsonCorrelation) -> TableValue| {
+        found.map_or(TableValue::Missing, value)
+    };
     vec![
         TableValue::Text(what.to_owned()),
         of(&|it| TableValue::Difference(it.r.value)),
@@ -86,9 +88,9 @@ fn notes(found: &LateInteractionAnalysis) -> Vec<String> {
         ),
         format!(
             "{} pairs of {} queries and {} documents of {}, candidate pool {}.",
-            format::count(found.header.n_pairs),
-            format::count(found.header.queries.len() as u64),
-            format::count(found.header.n_docs),
+            format::format_count(found.header.n_pairs),
+            format::format_count(found.header.queries.len() as u64),
+            format::format_count(found.header.n_docs),
             found.header.collection,
             found.header.pool
         ),
@@ -115,9 +117,9 @@ fn words(found: &LateInteractionAnalysis) -> ReportTable {
              | ΔES | exact match | other query term",
         )
         .with_text_columns("others");
-    let row = |it: &WordStatistics| {
+    let row = |it: &QueryWordStatistics| {
         let soft = it.soft_matches.iter();
-        let soft = soft.map(|it| format!("{} {}", it.token, format::fraction(it.share)));
+        let soft = soft.map(|it| format!("{} {}", it.token, format::format_fraction(it.share)));
         vec![
             TableValue::Text(it.word.clone()),
             TableValue::Text(it.tokens.join(" ")),
@@ -145,7 +147,7 @@ fn pieces(found: &LateInteractionAnalysis) -> ReportTable {
             "idf | ΔES | query positions | document vectors | spectral ratio | spectral ratio \
              before fine-tuning",
         );
-    let row = |it: &TokenStatistics| {
+    let row = |it: &QueryTokenStatistics| {
         vec![
             TableValue::Text(it.token.clone()),
             number(it.idf),

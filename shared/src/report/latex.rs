@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::markup::one_line;
-use super::{ColumnKind, ReportTable};
+use super::markup::collapse_to_one_line;
+use super::{ReportTable, TableColumnKind};
 
 /// Formats every table as a float, for a document that loads `booktabs`. Letters outside of Latin
 /// need an engine that supports them (XeLaTeX, LuaLaTeX).
-pub fn to_latex(tables: &[ReportTable]) -> String {
+pub fn tables_to_latex(tables: &[ReportTable]) -> String {
     let mut out = "% \\usepackage{booktabs}\n".to_owned();
     for table in tables {
         write_table(&mut out, table).expect("a String takes every write");
@@ -40,16 +40,16 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     writeln!(out, "\\end{{table}}")
 }
 
-fn place(kind: ColumnKind) -> char {
+fn place(kind: TableColumnKind) -> char {
     match kind {
-        ColumnKind::Text => 'l',
-        ColumnKind::Number | ColumnKind::Estimate => 'r',
+        TableColumnKind::Text => 'l',
+        TableColumnKind::Number | TableColumnKind::Estimate => 'r',
     }
 }
 
 fn escape(text: &str) -> String {
     let mut out = String::new();
-    for char in one_line(text).chars() {
+    for char in collapse_to_one_line(text).chars() {
         match char {
             '\\' => out.push_str("\\textbackslash{}"),
             '{' | '}' | '$' | '&' | '#' | '_' | '%' => {

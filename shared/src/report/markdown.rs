@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::markup::one_line;
-use super::{ColumnKind, ReportTable, TableValue};
+use super::markup::collapse_to_one_line;
+use super::{ReportTable, TableColumnKind, TableValue};
 
 /// Formats every table with its title as a heading and its notes as a list.
-pub fn to_markdown(tables: &[ReportTable]) -> String {
+pub fn tables_to_markdown(tables: &[ReportTable]) -> String {
     let mut out = String::new();
     for table in tables {
         if !out.is_empty() {
@@ -36,10 +36,10 @@ fn write_table(out: &mut String, table: &ReportTable) -> std::fmt::Result {
     Ok(())
 }
 
-fn rule(kind: ColumnKind) -> &'static str {
+fn rule(kind: TableColumnKind) -> &'static str {
     match kind {
-        ColumnKind::Text => ":--",
-        ColumnKind::Number | ColumnKind::Estimate => "--:",
+        TableColumnKind::Text => ":--",
+        TableColumnKind::Number | TableColumnKind::Estimate => "--:",
     }
 }
 
@@ -53,7 +53,7 @@ fn cell(value: &TableValue) -> String {
 
 fn escape(text: &str) -> String {
     let mut out = String::new();
-    for char in one_line(text).trim().chars() {
+    for char in collapse_to_one_line(text).trim().chars() {
         match char {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

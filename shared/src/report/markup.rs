@@ -3,7 +3,7 @@
 /// Returns `text` escaped for HTML, SVG and XML, in content and in quoted attributes. Characters
 /// that are invalid in XML become `�`, as do those that change the direction of the following text
 /// (Unicode Bidirectional Algorithm, UAX 9), since they could make a row misleading.
-pub fn escape(text: &str) -> String {
+pub fn escape_markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -19,8 +19,8 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Returns `text` on one line, for formats in which a line is a row: line breaks and tabs become
-/// spaces, and characters are replaced as in [`escape`].
-pub(crate) fn one_line(text: &str) -> String {
+/// spaces, and characters are replaced as in [`escape_markup`].
+pub(crate) fn collapse_to_one_line(text: &str) -> String {
     let space = |char| {
         matches!(
             char,
@@ -49,13 +49,16 @@ mod tests {
 
     #[test]
     fn nothing_that_somebody_wrote_is_markup() {
-        let escaped = escape("<script a='b' c=\"d\">&amp;\u{0}\u{202e}</script>\n");
+        let escaped = escape_markup("<script a='b' c=\"d\">&amp;\u{0}\u{202e}</script>\n");
         let expected = "&lt;script a=&#39;b&#39; c=&quot;d&quot;&gt;&amp;amp;��&lt;/script&gt;\n";
         assert_eq!(escaped, expected);
     }
 
     #[test]
     fn a_text_of_many_lines_stays_in_its_row() {
-        assert_eq!(one_line("a\r\nb\tc\u{2028}d\u{1b}"), "a  b c d�");
+        assert_eq!(
+            collapse_to_one_line("a\r\nb\tc\u{2028}d\u{1b}"),
+            "a  b c d�"
+        );
     }
 }

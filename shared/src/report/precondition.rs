@@ -136,7 +136,7 @@ fn lead(of: IrAxiomsAxiom) -> &'static str {
 }
 
 /// Returns the bound of a precondition with its sign: `≤ 10`.
-pub fn bound_label(precondition: &MeasuredPrecondition) -> String {
+pub fn precondition_bound_label(precondition: &MeasuredPrecondition) -> String {
     let Some(bound) = precondition.bound else {
         return "any".to_owned();
     };
@@ -146,13 +146,16 @@ pub fn bound_label(precondition: &MeasuredPrecondition) -> String {
         BoundRelation::MoreThan => ">",
         BoundRelation::Equal => "=",
     };
-    format!("{sign} {}", value_label(precondition.quantity, bound))
+    format!(
+        "{sign} {}",
+        precondition_value_label(precondition.quantity, bound)
+    )
 }
 
 /// Returns a value or a bound of a precondition.
-pub fn value_label(quantity: MeasuredQuantity, value: f64) -> String {
-    if quantity.is_counted() {
-        format_count(value)
+pub fn precondition_value_label(quantity: MeasuredQuantity, value: f64) -> String {
+    if quantity.is_count() {
+        format_integer(value)
     } else {
         cosine(value)
     }
@@ -161,10 +164,10 @@ pub fn value_label(quantity: MeasuredQuantity, value: f64) -> String {
 /// Formats a cosine, a share, or a difference of two of them.
 fn cosine(value: f64) -> String {
     let whole = value == libm::trunc(value);
-    format::score(value, if whole { 0 } else { 4 })
+    format::format_score(value, if whole { 0 } else { 4 })
 }
 
 /// Formats a count without decimals.
-pub fn format_count(value: f64) -> String {
-    format::score(value, 0)
+pub fn format_integer(value: f64) -> String {
+    format::format_score(value, 0)
 }

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use super::markup::escape;
+use super::markup::escape_markup;
 use super::{ReportTable, TableValue, format};
-use crate::study::baseline::BaselineCheck;
-use crate::study::verdict_diff::{ChangedInstance, MAX_CHANGED_INSTANCES, VerdictDiff};
-use crate::verdict::Outcome;
+use crate::study::baseline::BaselineCellComparison;
+use crate::study::verdict_diff::{InstanceWithChangedVerdict, MAX_CHANGED_INSTANCES, VerdictDiff};
+use crate::verdict::ClaimOutcome;
 
 /// Returns tables of the changed verdicts by axiom, by query, and of the instances that changed
 /// most.
-pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
+pub fn verdict_change_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     let text = |it: &str| TableValue::Text(it.to_owned());
     let axioms = diff.probes.iter().map(|it| {
         vec![
@@ -33,18 +33,21 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
         value: it,
         digits: 4,
     };
-    let instances = diff.instances.iter().map(|it: &ChangedInstance| {
-        vec![
-            text(&it.probe.name()),
-            text(it.variant.name()),
-            text(&it.query_id),
-            text(&it.doc_ids.join(" ")),
-            text(outcome(it.first.outcome)),
-            margin(it.first.margin),
-            text(outcome(it.second.outcome)),
-            margin(it.second.margin),
-        ]
-    });
+    let instances = diff
+        .instances
+        .iter()
+        .map(|it: &InstanceWithChangedVerdict| {
+            vec![
+                text(&it.probe.name()),
+                text(it.variant.name()),
+                text(&it.query_id),
+                text(&it.doc_ids.join(" ")),
+                text(outcome(it.first.outcome)),
+                margin(it.first.margin),
+                text(outcome(it.second.outcome)),
+                margin(it.second.margin),
+            ]
+        });
     let changes = ReportTable::new("changes", "What changed, by axiom")
         .with_text_columns("axiom | variant")
         .with_number_columns("in both | gained | lost");
@@ -73,16 +76,16 @@ pub fn ranker_diff_tables(diff: &VerdictDiff) -> Vec<ReportTable> {
     tables.map(filled).into()
 }
 
-fn outcome(outcome: Outcome) -> &'static str {
+fn outcome(outcome: ClaimOutcome) -> &'static str {
     match outcome {
-        Outcome::Satisfied => "satisfied",
-        Outcome::Tied => "tied",
-        Outcome::Violated => "violated",
+        ClaimOutcome::Satisfied => "satisfied",
+        ClaimOutcome::Tied => "tied",
+        ClaimOutcome::Violated => "violated",
     }
 }
 
 /// Returns a table of every cell next to its baseline.
-pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
+pub fn baseline_comparison_table(study: &str, compared: &[BaselineCellComparison]) -> ReportTable {
     let fallen = compared.iter().filter(|it| !it.passes).count();
     let title = format!(
         "{study}: {fallen} of {} cells below the baseline",
@@ -113,9 +116,9 @@ pub fn baseline_table(study: &str, compared: &[BaselineCheck]) -> ReportTable {
 }
 
 /// Returns the same in the JUnit format, which tools that run tests read.
-pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
+pub fn baseline_to_junit(study: &str, compared: &[BaselineCellComparison]) -> String {
     let fallen = compared.iter().filter(|it| !it.passes).count();
-    let name = escape(study);
+    let name = escape_markup(study);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         out,
@@ -123,7 +126,7 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
         compared.len()
     );
     for it in compared {
-        let ranker = escape(&it.expected.ranker);
+        let ranker = escape_markup(&it.expected.ranker);
         let case = format!(
             "{} {}",
             it.expected.probe.slug(),
@@ -134,9 +137,11 @@ pub fn baseline_to_junit(study: &str, compared: &[BaselineCheck]) -> String {
             out.push_str("/>\n");
             continue;
         }
-        let before = format::fraction(it.expected.fraction);
-        let now = it.actual.map_or("missing".to_owned(), format::fraction);
-        let said = escape(&format!("fraction {now}, baseline {before}"));
+        let before = format::format_fraction(it.expected.fraction);
+        let now = it
+            .actual
+            .map_or("missing".to_owned(), format::format_fraction);
+        let said = escape_markup(&format!("fraction {now}, baseline {before}"));
         let _ = writeln!(out, ">\n    <failure message=\"{said}\"/>\n  </testcase>");
     }
     out.push_str("</testsuite>\n");

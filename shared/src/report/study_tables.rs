@@ -1,11 +1,11 @@
 //! The tables of a study: rankers × axioms, each cell with its counts, the axioms and the rankers.
 
-use super::{ColumnKind, ReportTable, TableValue, format};
-use crate::probe::{Axiom, AxiomVariant, Limits, Probe};
-use crate::score::rescoring::ComputeEnvironment;
+use super::{ReportTable, TableColumnKind, TableValue, format};
+use crate::probe::{Axiom, AxiomVariant, MiningLimits, Probe};
+use crate::score::rescoring::ScoringEnvironment;
 use crate::stats::bootstrap;
-use crate::study::controls::{InstanceSubset, StudyControls};
-use crate::study::overview::{OverviewCell, OverviewRow, StudyOverview};
+use crate::study::controls::{InstanceSubset, StudyPageControls};
+use crate::study::overview::{RankerAxiomCell, RankerOverviewRow, StudyOverview};
 
 /// Returns four tables, and with neural rankers a fifth, for the controls with which `overview`
 /// was computed:
@@ -24,7 +24,7 @@ pub fn study_tables(overview: &StudyOverview) -> Vec<ReportTable> {
         axioms(overview),
         rankers(overview),
     ];
-    tables.extend(stability_table(overview));
+    tables.extend(score_stability_table(overview));
     tables
 }
 
@@ -36,8 +36,8 @@ fn fractions(overview: &StudyOverview) -> ReportTable {
     let axioms = overview.columns.iter().map(|it| it.probe.name());
     let table = ReportTable::new("fractions", title)
         .with_text_columns("ranker")
-        .with_columns(ColumnKind::Estimate, axioms)
-        .with_columns(ColumnKind::Number, &overview.measures);
+        .with_columns(TableColumnKind::Estimate, axioms)
+        .with_columns(TableColumnKind::Number, &overview.measures);
     let row = |name: &str, values: Vec<TableValue>| {
         let mut row = vec![TableValue::Text(name.to_owned())];
         row.extend(values);
@@ -90,7 +90,7 @@ fn cells(overview: &StudyOverview) -> ReportTable {
              without truncated documents",
         )
         .with_text_columns("instance hash | fingerprint");
-    for OverviewRow { ranker, cells, .. } in &overview.rows {
+    for RankerOverviewRow { ranker, cells, .. } in &overview.rows {
         for (column, cell) in overview.columns.iter().zip(cells) {
             let mut row = vec![
                 TableValue::Text(ranker.label.clone()),
@@ -117,7 +117,7 @@ fn axioms(overview: &StudyOverview) -> ReportTable {
         .with_number_columns("instances | with a relevant document | in both orders | share kept")
         .with_estimate_columns("agreement with relevance")
         .with_number_columns("instances with different grades")
-        .with_columns(ColumnKind::Number, splits);
+        .with_columns(TableColumnKind::Number, splits);
     let rows = overview.columns.iter().map(|it| {
         let compared = it.qrels_cell.as_ref().map(|it| it.tally.n_with_verdict());
         let mut row = vec![
@@ -146,7 +146,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
         .with_number_columns("pairs without a score | truncated pairs")
         .with_text_columns("note");
     let rows = overview.rows.iter().map(|row| {
-        let OverviewRow {
+        let RankerOverviewRow {
             ranker,
             n_unscored: n_missing,
             ..
@@ -158,7 +158,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
             TableValue::Text(ranker.spec.clone()),
             TableValue::Text(ranker.fingerprint.clone()),
             TableValue::Count(*n_missing),
-            row.n_known_truncated()
+            row.n_truncated_pairs_if_known()
                 .map_or(TableValue::Missing, TableValue::Count),
             ranker
                 .note
@@ -173,7 +173,7 @@ fn rankers(overview: &StudyOverview) -> ReportTable {
 }
 
 /// Returns the table of score stability checks, or `None` if no ranker has one.
-pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
+pub fn score_stability_table(overview: &StudyOverview) -> Option<ReportTable> {
     let table = head(overview, "stability", "score stability check")
         .with_text_columns("ranker | rescored")
         .with_number_columns(
@@ -203,7 +203,7 @@ pub fn stability_table(overview: &StudyOverview) -> Option<ReportTable> {
                 TableValue::Magnitude(it.max_difference),
                 TableValue::Score {
                     value: it.score_range,
-                    digits: format::score_digits(it.score_range),
+                    digits: format::score_decimals_for_spread(it.score_range),
                 },
                 TableValue::Count(it.n_verdicts),
                 TableValue::Count(it.n_changed),
@@ -235,7 +235,7 @@ fn head(overview: &StudyOverview, name: &str, what: &str) -> ReportTable {
 }
 
 /// Formats how scores were computed: `on cpu in f32, GELU by erf`.
-fn way(computation: &ComputeEnvironment) -> String {
+fn way(computation: &ScoringEnvironment) -> String {
     let mut way = format!("on {} in {}", computation.device, computation.precision);
     if let Some(activation) = &computation.activation {
         way += &format!(", {activation}");
@@ -243,13 +243,13 @@ fn way(computation: &ComputeEnvironment) -> String {
     way
 }
 
-fn fraction(cell: Option<&OverviewCell>) -> TableValue {
+fn fraction(cell: Option<&RankerAxiomCell>) -> TableValue {
     cell.map_or(TableValue::Missing, |it| {
         TableValue::Estimate(it.micro_average)
     })
 }
 
-fn counted(cell: &OverviewCell) -> Vec<TableValue> {
+fn counted(cell: &RankerAxiomCell) -> Vec<TableValue> {
     vec![
         TableValue::Count(cell.tally.satisfied),
         TableValue::Count(cell.tally.tied),
@@ -269,7 +269,7 @@ fn counted(cell: &OverviewCell) -> Vec<TableValue> {
 }
 
 /// Returns the controls that differ from the settings of the study.
-fn dials(dials: &StudyControls) -> String {
+fn dials(dials: &StudyPageControls) -> String {
     let mut turned = String::new();
     if let Some(delta) = dials.length_tolerance {
         turned += &format!(", length tolerance δ {delta} terms");
@@ -282,11 +282,11 @@ fn dials(dials: &StudyControls) -> String {
         InstanceSubset::Untruncated => turned += ", untruncated documents only",
         InstanceSubset::WithRelevant => turned += ", instances with a relevant document only",
     }
-    turned + &of_split(dials)
+    turned + &query_split_suffix(dials)
 }
 
 /// Returns which queries are selected, if not all.
-pub(super) fn of_split(dials: &StudyControls) -> String {
+pub(super) fn query_split_suffix(dials: &StudyPageControls) -> String {
     let split = dials.split.as_ref();
     split.map_or_else(String::new, |it| format!(", queries of split {it} only"))
 }
@@ -297,7 +297,7 @@ fn short(hash: &str) -> String {
 }
 
 fn same_instances(overview: &StudyOverview) -> String {
-    instances_note(
+    instance_provenance_note(
         &overview.instances_hash,
         overview.variant,
         &overview.controls,
@@ -306,27 +306,27 @@ fn same_instances(overview: &StudyOverview) -> String {
 }
 
 /// Returns the note that names the instances of a table and their study.
-pub(super) fn instances_note(
+pub(super) fn instance_provenance_note(
     hash: &str,
     variant: AxiomVariant,
-    controls: &StudyControls,
+    controls: &StudyPageControls,
     study: &str,
 ) -> String {
     format!(
         "Instance hash {hash}, variant {}{}, from study {study}.",
         variant.name(),
-        of_split(controls),
+        query_split_suffix(controls),
     )
 }
 
 fn notes(overview: &StudyOverview) -> Vec<String> {
-    let count = format::count;
+    let count = format::format_count;
     let dials = dials(&overview.controls);
     let mut notes = vec![
         format!(
             "Study {}, mined {} by Axioscope {}, reported by Axioscope {}.",
             overview.name,
-            format::date(&overview.created),
+            format::format_date(&overview.created),
             overview.software,
             env!("CARGO_PKG_VERSION")
         ),
@@ -363,8 +363,8 @@ fn notes(overview: &StudyOverview) -> Vec<String> {
     notes
 }
 
-fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
-    let Limits {
+fn limits(limits: &MiningLimits, axioms: impl Iterator<Item = Probe>) -> String {
+    let MiningLimits {
         length_tolerance_terms: length_gap_terms,
         min_query_term_occurrences: min_terms,
         min_repetitions: repeat_from,
@@ -403,8 +403,8 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
     )
 }
 
-fn who(row: &OverviewRow) -> String {
-    let OverviewRow {
+fn who(row: &RankerOverviewRow) -> String {
+    let RankerOverviewRow {
         ranker,
         n_unscored: n_missing,
         n_truncated,
@@ -415,10 +415,13 @@ fn who(row: &OverviewRow) -> String {
         ranker.label, ranker.spec, ranker.fingerprint
     );
     if *n_missing > 0 {
-        said += &format!(", {} pairs without a score", format::count(*n_missing));
+        said += &format!(
+            ", {} pairs without a score",
+            format::format_count(*n_missing)
+        );
     }
     if *n_truncated > 0 {
-        said += &format!(", {} pairs truncated", format::count(*n_truncated));
+        said += &format!(", {} pairs truncated", format::format_count(*n_truncated));
     }
     if let Some(note) = &ranker.note {
         said += &format!("; {note}");

@@ -9,15 +9,15 @@ fn hostile() -> ReportTable {
         name: "hostile".to_owned(),
         title: "50 % & <b>more</b>".to_owned(),
         columns: vec![
-            TableColumn::new("who", ColumnKind::Text),
-            TableColumn::new("a|b", ColumnKind::Number),
-            TableColumn::new("share", ColumnKind::Estimate),
+            TableColumn::new("who", TableColumnKind::Text),
+            TableColumn::new("a|b", TableColumnKind::Number),
+            TableColumn::new("share", TableColumnKind::Estimate),
         ],
         rows: vec![
             vec![
                 text("<script>alert(1)</script>"),
                 TableValue::Count(14_057),
-                TableValue::Estimate(Estimate {
+                TableValue::Estimate(EstimateWithInterval {
                     value: 0.9314,
                     interval: [0.926, 0.937],
                 }),
@@ -52,7 +52,7 @@ fn check(written: String, expect: Expect) {
 #[test]
 fn markdown_keeps_a_text_in_its_cell() {
     check(
-        to_markdown(&[hostile()]),
+        tables_to_markdown(&[hostile()]),
         expect![[r###"
         ## 50 % &amp; &lt;b>more&lt;/b>
 
@@ -71,7 +71,7 @@ fn markdown_keeps_a_text_in_its_cell() {
 #[test]
 fn csv_keeps_every_digit_and_runs_no_formula() {
     check(
-        to_csv(&hostile()).replace("\r\n", "⏎\n"),
+        table_to_csv(&hostile()).replace("\r\n", "⏎\n"),
         expect![[r#"
         who,a|b,share,share low,share high⏎
         <script>alert(1)</script>,14057,0.9314,0.926,0.937⏎
@@ -86,7 +86,7 @@ fn csv_keeps_every_digit_and_runs_no_formula() {
 #[test]
 fn latex_reads_no_text_as_a_command() {
     check(
-        to_latex(&[hostile()]),
+        tables_to_latex(&[hostile()]),
         expect![[r#"
         % \usepackage{booktabs}
         \begin{table}
@@ -111,7 +111,7 @@ fn latex_reads_no_text_as_a_command() {
 
 #[test]
 fn a_page_of_html_holds_no_foreign_markup() {
-    let page = to_html("A & <B>", &["<svg/>".to_owned()], &[hostile()]);
+    let page = report_to_html("A & <B>", &["<svg/>".to_owned()], &[hostile()]);
     let body = page.split_once("<body>\n").unwrap().1;
     check(
         body.to_owned(),
@@ -145,7 +145,7 @@ fn a_page_of_html_holds_no_foreign_markup() {
 
 #[test]
 fn json_comes_back_as_it_went() {
-    let json = to_json(&[hostile()]);
+    let json = tables_to_json(&[hostile()]);
     assert_eq!(
         serde_json::from_str::<Vec<ReportTable>>(&json).unwrap(),
         [hostile()]
@@ -179,9 +179,9 @@ fn json_comes_back_as_it_went() {
 
 #[test]
 fn the_tables_of_a_study_say_all_that_makes_them_again() {
-    let tables = study_tables(&fixture::overview());
+    let tables = study_tables(&fixture::sample_study_overview());
     check(
-        to_markdown(&tables[..1]),
+        tables_to_markdown(&tables[..1]),
         expect![[r#"
             ## Rivers &amp; banks: how often each ranker agrees with each axiom
 
@@ -208,9 +208,9 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
 
 #[test]
 fn a_program_gets_one_row_for_each_cell() {
-    let tables = study_tables(&fixture::overview());
+    let tables = study_tables(&fixture::sample_study_overview());
     check(
-        to_csv(&tables[1]).replace("\r\n", "⏎\n"),
+        table_to_csv(&tables[1]).replace("\r\n", "⏎\n"),
         expect![[r#"
             ranker,axiom,variant,satisfied,tied,violated,unscored,share scored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p (Holm),smallest detectable difference from .5,fraction without truncated documents,instance hash,fingerprint⏎
             BM25,tfc1,fixed,13094,0,963,0,1,60,0.9314932062317707,0.926,0.937,0.9314932062317707,0.926,0.937,0.00006666666666666667,0.0002,,,3f9ac21e773f,f1f1f1f1f1f1⏎
@@ -225,9 +225,9 @@ fn a_program_gets_one_row_for_each_cell() {
 
 #[test]
 fn axioms_and_rankers_have_a_table_each() {
-    let tables = study_tables(&fixture::overview());
+    let tables = study_tables(&fixture::sample_study_overview());
     check(
-        to_markdown(&tables[2..]),
+        tables_to_markdown(&tables[2..]),
         expect![[r#"
             ## Rivers &amp; banks: mined instances
 
@@ -263,7 +263,7 @@ fn axioms_and_rankers_have_a_table_each() {
 
 #[test]
 fn every_row_has_a_value_for_every_column() {
-    for table in study_tables(&fixture::overview()) {
+    for table in study_tables(&fixture::sample_study_overview()) {
         assert!(
             table.rows.iter().all(|it| it.len() == table.columns.len()),
             "{}",
@@ -276,7 +276,7 @@ fn every_row_has_a_value_for_every_column() {
 fn what_a_service_saw_in_part_is_not_known() {
     use crate::score::RankerKind;
     let seen = |kind: RankerKind| {
-        let mut overview = fixture::overview();
+        let mut overview = fixture::sample_study_overview();
         overview.rows[0].ranker.kind = kind;
         let tables = study_tables(&overview);
         let table = tables.into_iter().find(|it| it.name == "rankers").unwrap();

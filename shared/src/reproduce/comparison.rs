@@ -3,19 +3,21 @@
 
 use serde::Deserialize;
 
-use crate::compare::hypotheses::relative_mrr_drop;
-use crate::compare::paired_means::{PairedMeans, RrChanges};
-use crate::compare::query_groups::{FqtBucket, MrrComparison};
-use crate::compare::query_list::{self, QueryRow, RrChangeKind};
+use crate::compare::hypotheses::relative_mrr_drop_across_buckets;
+use crate::compare::paired_means::{PairedMetricMeans, ReciprocalRankChanges};
+use crate::compare::query_groups::{MrrComparison, QueryTokenFractionBucket};
+use crate::compare::query_list::{self, QueryWithMetrics, ReciprocalRankChangeKind};
 use crate::compare::question_class::QuestionClass;
 use crate::compare::{
-    ComparisonInput, ComparisonOptions, ComparisonSubset, RankerComparison, RankerRef,
-    compare_rankers,
+    ComparedQuerySubset, RankerComparison, RankerComparisonInput, RankerComparisonOptions,
+    RankerRef, compare_rankers,
 };
 use crate::error::Error;
-use crate::report::comparison::{comparison_summary, sample_table, unscored_notes};
+use crate::report::comparison::{
+    incomplete_ranking_notes, ranker_comparison_sentence, win_loss_query_table,
+};
 use crate::report::{ReportTable, TableValue};
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 use crate::study::Study;
 
 /// One of the two rankers of a comparison; BM25 is the first.
@@ -41,7 +43,7 @@ pub enum ComparisonStatistic {
     /// The share of queries in which one ranker is higher.
     WinRate(ComparedRanker),
     /// The p-value of a paired test.
-    P(PairedTest),
+    P(PairedSignificanceTest),
     /// A value that belongs to both rankers.
     Joint,
     /// The share of queries among those that are counted for both rankers.
@@ -51,7 +53,7 @@ pub enum ComparisonStatistic {
 /// The paired significance test of a p-value in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PairedTest {
+pub enum PairedSignificanceTest {
     /// Student's t test.
     TTest,
     /// The permutation test.
@@ -88,7 +90,7 @@ pub enum ComparisonMeasure {
     /// The intercept of that line.
     Intercept,
     /// The number of queries whose RR@10 changes in this way.
-    Change(RrChangeKind),
+    Change(ReciprocalRankChangeKind),
     /// RR@10 of the query with this text.
     Query(String),
 }
@@ -98,7 +100,7 @@ pub enum ComparisonMeasure {
 struct MeasureValues {
     of: [Option<TableValue>; 2],
     queries: [Option<u64>; 2],
-    gain: Option<Estimate>,
+    gain: Option<EstimateWithInterval>,
     higher: [Option<f64>; 2],
     /// The p-values of Student's t test and of the permutation test.
     p: [Option<f64>; 2],
@@ -110,7 +112,7 @@ struct MeasureValues {
 pub(super) struct Bm25Comparison {
     pub(super) differences: RankerComparison,
     /// The numbers of each query.
-    pub(super) rows: Vec<QueryRow>,
+    pub(super) rows: Vec<QueryWithMetrics>,
 }
 
 impl Bm25Comparison {
@@ -118,58 +120,58 @@ impl Bm25Comparison {
     pub(super) fn from_study(
         study: &Study,
         pair: [u32; 2],
-        counted: ComparisonSubset,
+        counted: ComparedQuerySubset,
     ) -> Result<Bm25Comparison, Error> {
         let slugs = study.ranker_slugs();
-        let asking = ComparisonOptions {
+        let asking = RankerComparisonOptions {
             rankers: pair.map(|row| RankerRef::Ranker(slugs[row as usize].clone())),
             subset: counted,
-            ..ComparisonOptions::default()
+            ..RankerComparisonOptions::default()
         };
         Ok(Bm25Comparison {
             differences: study.compare_rankers(&asking)?,
-            rows: study.compare_all_queries(&asking)?,
+            rows: study.list_all_compared_queries(&asking)?,
         })
     }
 
     /// Compares two rankings, that of BM25 first.
     pub(super) fn from_runs(
-        source: &ComparisonInput<'_>,
-        counted: ComparisonSubset,
+        source: &RankerComparisonInput<'_>,
+        counted: ComparedQuerySubset,
     ) -> Result<Bm25Comparison, Error> {
-        let asking = ComparisonOptions {
+        let asking = RankerComparisonOptions {
             subset: counted,
-            ..ComparisonOptions::default()
+            ..RankerComparisonOptions::default()
         };
         Ok(Bm25Comparison {
             differences: compare_rankers(source, &asking)?,
-            rows: query_list::list_all_queries(source, &asking)?,
+            rows: query_list::list_all_compared_queries(source, &asking)?,
         })
     }
 
     /// Returns notes on which queries count and which candidates do not.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn query_and_candidate_notes(&self) -> Vec<String> {
         let found = &self.differences;
         let mut notes = vec![format!(
             "{} Tokens: {}.",
-            comparison_summary(found),
+            ranker_comparison_sentence(found),
             found.analyzer
         )];
-        notes.extend(unscored_notes(found));
+        notes.extend(incomplete_ranking_notes(found));
         notes
     }
 
     /// Returns a table of queries where one ranker wins and the other loses. `at` and `name`
     /// distinguish it from the tables of other columns.
-    pub(super) fn samples(&self, at: usize, name: &str) -> ReportTable {
+    pub(super) fn sample_queries_table(&self, at: usize, name: &str) -> ReportTable {
         ReportTable {
             name: format!("samples-{at}"),
             title: format!("BM25 and {name}: queries on which one wins and the other loses"),
-            ..sample_table(&self.differences)
+            ..win_loss_query_table(&self.differences)
         }
     }
 
-    pub(super) fn value(
+    pub(super) fn value_of_measure(
         &self,
         said: ComparisonStatistic,
         figure: &ComparisonMeasure,
@@ -188,8 +190,12 @@ impl Bm25Comparison {
             ComparisonStatistic::WinRate(side) => {
                 of_side(side, told.higher.map(|it| it.map(TableValue::Fraction)))
             }
-            ComparisonStatistic::P(PairedTest::TTest) => told.p[0].map(TableValue::PValue),
-            ComparisonStatistic::P(PairedTest::Permutation) => told.p[1].map(TableValue::PValue),
+            ComparisonStatistic::P(PairedSignificanceTest::TTest) => {
+                told.p[0].map(TableValue::PValue)
+            }
+            ComparisonStatistic::P(PairedSignificanceTest::Permutation) => {
+                told.p[1].map(TableValue::PValue)
+            }
             ComparisonStatistic::Joint => told.both,
             ComparisonStatistic::QueryShare => told.share.map(TableValue::Fraction),
         }
@@ -202,9 +208,11 @@ impl Bm25Comparison {
             ComparisonMeasure::Fqt => Some(of_paired(&found.fraction_query_tokens)),
             ComparisonMeasure::Fnt => Some(of_paired(&found.fraction_novel_terms)),
             ComparisonMeasure::Bucket(at) => found.fqt_buckets.get(at).map(of_bucket),
-            ComparisonMeasure::BucketDrop => Some(of_falls(
-                [0, 1].map(|it| relative_mrr_drop(&found.fqt_buckets, it)),
-            )),
+            ComparisonMeasure::BucketDrop => {
+                Some(of_falls([0, 1].map(|it| {
+                    relative_mrr_drop_across_buckets(&found.fqt_buckets, it)
+                })))
+            }
             ComparisonMeasure::Length(n_tokens) => self.length(n_tokens).map(of_both),
             ComparisonMeasure::LengthDrop(from, to) => self.length_fall(from, to).map(of_falls),
             ComparisonMeasure::Answer(answer) => {
@@ -237,7 +245,7 @@ impl Bm25Comparison {
                 .map(|it| of_both_alike(three(it.intercept))),
             ComparisonMeasure::Change(turn) => Some(of_turn(&found.rr_changes, turn)),
             ComparisonMeasure::Query(ref text) => {
-                let is_asked = |it: &&QueryRow| it.query.trim().eq_ignore_ascii_case(text);
+                let is_asked = |it: &&QueryWithMetrics| it.query.trim().eq_ignore_ascii_case(text);
                 let rr = self.rows.iter().find(is_asked)?.metrics.rr?;
                 Some(MeasureValues {
                     of: rr.map(|it| Some(TableValue::Fraction(it))),
@@ -267,17 +275,17 @@ fn three(value: f64) -> TableValue {
     TableValue::Score { value, digits: 3 }
 }
 
-fn of_paired(it: &PairedMeans) -> MeasureValues {
+fn of_paired(it: &PairedMetricMeans) -> MeasureValues {
     MeasureValues {
         of: it.means.map(|it| it.map(TableValue::Estimate)),
         queries: [Some(it.n_queries); 2],
-        higher: [0, 1].map(|side| it.share_higher(side)),
+        higher: [0, 1].map(|side| it.win_rate(side)),
         p: [it.p_student, it.p_permutation],
         ..MeasureValues::default()
     }
 }
 
-fn of_bucket(it: &FqtBucket) -> MeasureValues {
+fn of_bucket(it: &QueryTokenFractionBucket) -> MeasureValues {
     let [first, second] = &it.rankers;
     MeasureValues {
         of: [first.mrr, second.mrr].map(|it| it.map(TableValue::Estimate)),
@@ -309,13 +317,13 @@ fn of_both_alike(value: TableValue) -> MeasureValues {
     }
 }
 
-fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
+fn of_turn(change: &ReciprocalRankChanges, turn: ReciprocalRankChangeKind) -> MeasureValues {
     let count = match turn {
-        RrChangeKind::ZeroToOne => change.n_zero_to_one,
-        RrChangeKind::Better => change.n_better,
-        RrChangeKind::Equal => change.n_equal,
-        RrChangeKind::Worse => change.n_worse,
-        RrChangeKind::OneToZero => change.n_one_to_zero,
+        ReciprocalRankChangeKind::ZeroToOne => change.n_zero_to_one,
+        ReciprocalRankChangeKind::Better => change.n_better,
+        ReciprocalRankChangeKind::Equal => change.n_equal,
+        ReciprocalRankChangeKind::Worse => change.n_worse,
+        ReciprocalRankChangeKind::OneToZero => change.n_one_to_zero,
     };
     let n = change.differences.len();
     MeasureValues {
@@ -328,14 +336,14 @@ fn of_turn(change: &RrChanges, turn: RrChangeKind) -> MeasureValues {
 #[cfg(test)]
 pub(super) mod tests {
     use crate::report::{ReportTable, TableValue};
-    use crate::reproduce::{Paper, PaperTable, reproduce_table};
-    use crate::score::{RankerInfo, RankerKind, Scores};
+    use crate::reproduce::{PaperTable, ReproduciblePaper, reproduce_table};
+    use crate::score::{RankerInfo, RankerKind, RankerPairScores};
     use crate::study::{Study, fixture};
 
     /// Makes a study in which BM25 ranks 1, 2 for `q` and 4, 2, 3 for `q1`; the other ranker has
     /// 2, 1 for `q` and 3, 2, 1 for `q1`, since 4 has no score. Document 2 is relevant for `q`, 4
     /// for `q1`.
-    pub(in crate::reproduce) fn study() -> Study {
+    pub(in crate::reproduce) fn study_with_bm25_and_score_file() -> Study {
         let queries = ["river", "another name for reaper"];
         let texts = [
             "river river",
@@ -343,14 +351,14 @@ pub(super) mod tests {
             "the reaper",
             "name name reaper",
         ];
-        let mut collection = fixture::collection(&queries, &texts);
+        let mut collection = fixture::fixture_collection(&queries, &texts);
         for (query, doc) in [("q", "2"), ("q1", "4")] {
             let grades = [(doc.to_owned(), 1)].into();
             collection.qrels.0.insert(query.to_owned(), grades);
         }
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.rankers = vec!["bm25".to_owned()];
-        let mut study = fixture::make(definition, collection);
+        let mut study = fixture::make_fixture_study(definition, collection);
         let scores = study.pairs.iter().map(|(query, text)| {
             let doc = study.study_doc_id(text);
             match (query, doc.as_str()) {
@@ -368,20 +376,20 @@ pub(super) mod tests {
             fingerprint: String::new(),
             note: None,
         };
-        let other = Scores::new(about, scores.collect(), &study.pairs).unwrap();
+        let other = RankerPairScores::new(about, scores.collect(), &study.pairs).unwrap();
         study.scores.push(other);
         study
     }
 
     fn tables(table: u8, study: Option<&Study>) -> Vec<ReportTable> {
-        let paper = Paper::Padigela2019;
+        let paper = ReproduciblePaper::Padigela2019;
         reproduce_table(PaperTable { paper, table }, study).unwrap()
     }
 
     /// Checks the published value of a cell and ours, as formatted for readers.
     #[track_caller]
     fn check(table: u8, [row, column]: [&str; 2], expected: [&str; 2]) {
-        let tables = tables(table, Some(&study()));
+        let tables = tables(table, Some(&study_with_bm25_and_score_file()));
         let said = [row, column].map(|it| TableValue::Text(it.to_owned()));
         let mut rows = tables[0].rows.iter();
         let found = rows.find(|it| it[..2] == said);
@@ -433,7 +441,7 @@ pub(super) mod tests {
 
     #[test]
     fn candidates_without_a_score_are_told_and_samples_follow() {
-        let study = study();
+        let study = study_with_bm25_and_score_file();
         let found = tables(5, Some(&study));
         let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(
@@ -456,9 +464,12 @@ pub(super) mod tests {
     #[test]
     fn bm25_stands_beside_every_other_ranker() {
         let texts = ["river river", "river bank", "the sea"];
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.rankers = ["ql", "bm25", "bm25:k1=0.9"].map(str::to_owned).into();
-        let study = fixture::make(definition, fixture::collection(&["river"], &texts));
+        let study = fixture::make_fixture_study(
+            definition,
+            fixture::fixture_collection(&["river"], &texts),
+        );
         let table = tables(2, Some(&study)).remove(0);
         let heads: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(
@@ -470,9 +481,12 @@ pub(super) mod tests {
             "{heads:?}"
         );
         assert_eq!(heads[6..], ["QL − published"]);
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.rankers = vec!["ql".to_owned()];
-        let study = fixture::make(definition, fixture::collection(&["river"], &texts));
+        let study = fixture::make_fixture_study(
+            definition,
+            fixture::fixture_collection(&["river"], &texts),
+        );
         let table = tables(2, Some(&study)).remove(0);
         assert!(
             table.notes[1].contains("does not have BM25"),

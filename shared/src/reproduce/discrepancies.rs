@@ -8,14 +8,14 @@ mod padigela;
 
 use super::comparison::Bm25Comparison;
 use super::published;
-use super::study_values::{StudyColumn, StudyColumnKind, StudyNumbers};
-use super::{Paper, PaperTable, number};
+use super::study_values::{StudyColumn, StudyColumnResults, StudyColumnSource};
+use super::{PaperTable, ReproduciblePaper, number};
 use crate::probe::{Axiom, AxiomVariant, Probe};
 use crate::report::{ReportTable, TableValue};
-use crate::stats::correlation::pearson;
+use crate::stats::correlation::pearson_correlation;
 use crate::study::Study;
 use crate::study::behavioral_tests::{BehavioralTestResults, TieThreshold};
-use crate::study::overview::{OverviewCell, StudyOverview};
+use crate::study::overview::{RankerAxiomCell, StudyOverview};
 
 /// A note on fractions of axioms.
 const FRACTION_NOTE: &str = "Fractions count a tie as agreement only if the expected preference \
@@ -31,22 +31,26 @@ const GROUP_NOTE: &str = "Published means have two digits; values derived from t
      accurate to one unit of the second digit, or of the third where many are summed.";
 
 /// Returns the table of discrepancies, with one row for each pair of numbers.
-pub(super) fn table(paper: Paper, ours: &[StudyColumn], study: Option<&Study>) -> ReportTable {
+pub(super) fn discrepancy_table(
+    paper: ReproduciblePaper,
+    ours: &[StudyColumn],
+    study: Option<&Study>,
+) -> ReportTable {
     let mut defects = DiscrepancyRows {
         rows: Vec::new(),
         ours,
         study,
     };
     match paper {
-        Paper::Rennings2019 => defects.rennings(),
-        Paper::Camara2020 => defects.camara(),
-        Paper::Abnirml => defects.abnirml(),
-        Paper::Padigela2019 => defects.padigela(),
+        ReproduciblePaper::Rennings2019 => defects.add_rennings_discrepancies(),
+        ReproduciblePaper::Camara2020 => defects.add_camara_discrepancies(),
+        ReproduciblePaper::Abnirml => defects.add_abnirml_discrepancies(),
+        ReproduciblePaper::Padigela2019 => defects.add_padigela_discrepancies(),
     }
     let note = match paper {
-        Paper::Rennings2019 | Paper::Camara2020 => FRACTION_NOTE,
-        Paper::Abnirml => EFFECT_NOTE,
-        Paper::Padigela2019 => GROUP_NOTE,
+        ReproduciblePaper::Rennings2019 | ReproduciblePaper::Camara2020 => FRACTION_NOTE,
+        ReproduciblePaper::Abnirml => EFFECT_NOTE,
+        ReproduciblePaper::Padigela2019 => GROUP_NOTE,
     };
     let title = "Known errors, each shown by two values";
     let table = ReportTable::new("discrepancies", title)
@@ -82,29 +86,29 @@ impl<'a> DiscrepancyRows<'a> {
         ]);
     }
 
-    fn numbers(&self, reading: StudyColumnKind) -> Option<&'a StudyNumbers> {
+    fn numbers(&self, reading: StudyColumnSource) -> Option<&'a StudyColumnResults> {
         let found = self.ours.iter().find(|it| it.reading == reading);
         found.and_then(|it| it.numbers.as_ref())
     }
 
     fn overview(&self, mode: AxiomVariant) -> Option<&'a StudyOverview> {
-        match self.numbers(StudyColumnKind::Mode(mode))? {
-            StudyNumbers::Axioms(it) => Some(it),
-            StudyNumbers::BehavioralTests(_) | StudyNumbers::Compared(_) => None,
+        match self.numbers(StudyColumnSource::Mode(mode))? {
+            StudyColumnResults::Axioms(it) => Some(it),
+            StudyColumnResults::BehavioralTests(_) | StudyColumnResults::Compared(_) => None,
         }
     }
 
     fn behaviours(&self, delta: TieThreshold) -> Option<&'a BehavioralTestResults> {
-        match self.numbers(StudyColumnKind::Delta(delta))? {
-            StudyNumbers::Axioms(_) | StudyNumbers::Compared(_) => None,
-            StudyNumbers::BehavioralTests(it) => Some(it),
+        match self.numbers(StudyColumnSource::Delta(delta))? {
+            StudyColumnResults::Axioms(_) | StudyColumnResults::Compared(_) => None,
+            StudyColumnResults::BehavioralTests(it) => Some(it),
         }
     }
 
     /// Returns BM25 compared with each other ranker, by its name.
     fn compared(&self) -> Vec<(&'a str, &'a Bm25Comparison)> {
         let ours = self.ours.iter();
-        let named = ours.filter_map(|it| Some((it.name.as_str(), it.compared()?)));
+        let named = ours.filter_map(|it| Some((it.name.as_str(), it.bm25_comparison()?)));
         named.collect()
     }
 
@@ -113,7 +117,7 @@ impl<'a> DiscrepancyRows<'a> {
         &self,
         probe: Probe,
         modes: [AxiomVariant; 2],
-    ) -> Vec<(String, OverviewCell, OverviewCell)> {
+    ) -> Vec<(String, RankerAxiomCell, RankerAxiomCell)> {
         let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
             return Vec::new();
         };
@@ -130,11 +134,13 @@ impl<'a> DiscrepancyRows<'a> {
     }
 
     fn instances(&self, probe: Probe, mode: AxiomVariant) -> TableValue {
-        let study = self.study.and_then(|it| it.instances_of(probe, mode).ok());
+        let study = self
+            .study
+            .and_then(|it| it.instances_of_probe(probe, mode).ok());
         study.map_or(TableValue::Missing, |it| TableValue::Count(it.len() as u64))
     }
 
-    fn camara(&mut self) {
+    fn add_camara_discrepancies(&mut self) {
         let (fixed, printed, code) = (
             AxiomVariant::Fixed,
             AxiomVariant::PaperCamara2020,
@@ -232,7 +238,7 @@ impl<'a> DiscrepancyRows<'a> {
     fn lnc1(&mut self) {
         let (fixed, code) = (AxiomVariant::Fixed, AxiomVariant::Code);
         let Some(study) = self.study else { return };
-        let Ok(instances) = study.instances_of(Probe::Axiom(Axiom::Lnc1), code) else {
+        let Ok(instances) = study.instances_of_probe(Probe::Axiom(Axiom::Lnc1), code) else {
             return;
         };
         let pairs = study.pools.iter().map(|it| it.len() as u64);
@@ -271,7 +277,7 @@ impl<'a> DiscrepancyRows<'a> {
         }
     }
 
-    fn rennings(&mut self) {
+    fn add_rennings_discrepancies(&mut self) {
         let overview = self.overview(AxiomVariant::Fixed);
         let of = |idf: &str| {
             let rankers = overview?.rows.iter();
@@ -292,7 +298,7 @@ impl<'a> DiscrepancyRows<'a> {
             ("BM25, idf lucene, TFC1".to_owned(), positive),
         );
         let printed = published::published_table(PaperTable {
-            paper: Paper::Rennings2019,
+            paper: ReproduciblePaper::Rennings2019,
             table: 2,
         });
         let points: Vec<[f64; 2]> = printed
@@ -305,7 +311,7 @@ impl<'a> DiscrepancyRows<'a> {
                 [value(0), axioms / 5.0]
             })
             .collect();
-        let r = pearson(&points);
+        let r = pearson_correlation(&points);
         self.add(
             "The correlation of MAP with the mean axiom score, from table 2; six rankers hardly \
              constrain it",
@@ -333,7 +339,7 @@ fn fraction(name: impl Into<String>, share: f64) -> (String, TableValue) {
 }
 
 /// Returns the fraction of the same pairs in the other order, with ties as violations in both.
-fn turned(cell: &OverviewCell) -> f64 {
+fn turned(cell: &RankerAxiomCell) -> f64 {
     let tied = cell.tally.tied as f64 / cell.tally.n_with_verdict() as f64;
     1.0 - cell.micro_average.value - tied
 }

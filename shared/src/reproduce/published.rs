@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Paper, PaperTable, PublishedColumn, PublishedRowSubject, width};
+use super::{PaperTable, PublishedColumnSubject, PublishedRowSubject, ReproduciblePaper, width};
 use crate::probe::transfer::TransferQuerySource;
 use crate::report::TableValue;
 
@@ -26,7 +26,7 @@ pub struct PublishedTable {
     /// The caption.
     pub caption: String,
     /// The columns, from left to right.
-    pub columns: Vec<PublishedColumn>,
+    pub columns: Vec<PublishedColumnSubject>,
     /// The rows, from top to bottom.
     pub rows: Vec<PublishedRow>,
     /// Notes that are needed to compare its numbers with others.
@@ -74,17 +74,18 @@ pub const TRANSFER_SETS: &[(&str, TransferQuerySource)] = &[
 
 /// The table of Padigela, Zamani & Croft next to which example queries are shown.
 pub(super) const SAMPLE_QUERIES_TABLE: PaperTable = PaperTable {
-    paper: Paper::Padigela2019,
+    paper: ReproduciblePaper::Padigela2019,
     table: 5,
 };
 
-/// All tables, in the order of [`Paper::ALL`] and [`Paper::table_numbers`].
-static TABLES: LazyLock<Vec<(Paper, PublishedTable)>> = LazyLock::new(|| {
+/// All tables, in the order of [`ReproduciblePaper::ALL`] and
+/// [`ReproduciblePaper::reproducible_table_numbers`].
+static TABLES: LazyLock<Vec<(ReproduciblePaper, PublishedTable)>> = LazyLock::new(|| {
     let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
-    Paper::ALL.iter().flat_map(read).collect()
+    ReproduciblePaper::ALL.iter().flat_map(read).collect()
 });
 
-/// Returns a table that [`Paper::table_numbers`] lists.
+/// Returns a table that [`ReproduciblePaper::reproducible_table_numbers`] lists.
 ///
 /// # Panics
 ///
@@ -95,17 +96,17 @@ pub fn published_table(asked: PaperTable) -> &'static PublishedTable {
     &found.expect("a paper has the tables that it lists").1
 }
 
-fn read_tables(paper: Paper) -> Vec<PublishedTable> {
+fn read_tables(paper: ReproduciblePaper) -> Vec<PublishedTable> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Tables {
         table: Vec<PublishedTable>,
     }
     let file = match paper {
-        Paper::Rennings2019 => include_str!("published/rennings2019.toml"),
-        Paper::Camara2020 => include_str!("published/camara2020.toml"),
-        Paper::Abnirml => include_str!("published/abnirml.toml"),
-        Paper::Padigela2019 => include_str!("published/padigela2019.toml"),
+        ReproduciblePaper::Rennings2019 => include_str!("published/rennings2019.toml"),
+        ReproduciblePaper::Camara2020 => include_str!("published/camara2020.toml"),
+        ReproduciblePaper::Abnirml => include_str!("published/abnirml.toml"),
+        ReproduciblePaper::Padigela2019 => include_str!("published/padigela2019.toml"),
     };
     let Tables { mut table } = toml::from_str(file).expect("a test reads every file");
     for PublishedTable { columns, rows, .. } in &mut table {
@@ -175,10 +176,10 @@ mod tests {
 
     #[test]
     fn every_paper_has_the_tables_that_it_lists_with_their_sources() {
-        for &paper in Paper::ALL {
+        for &paper in ReproduciblePaper::ALL {
             let tables = read_tables(paper);
             let numbers: Vec<u8> = tables.iter().map(|it| it.number).collect();
-            assert_eq!(numbers, paper.table_numbers());
+            assert_eq!(numbers, paper.reproducible_table_numbers());
             assert!(tables.iter().all(|it| !it.source.is_empty()));
         }
     }

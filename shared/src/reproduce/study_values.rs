@@ -2,8 +2,8 @@
 
 use super::comparison::Bm25Comparison;
 use super::published::PublishedRow;
-use super::{PublishedColumn, PublishedRowSubject, SampleOutcome, width};
-use crate::compare::{ComparisonInput, ComparisonSubset};
+use super::{BehavioralSampleOutcome, PublishedColumnSubject, PublishedRowSubject, width};
+use crate::compare::{ComparedQuerySubset, RankerComparisonInput};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
 use crate::report::TableValue;
@@ -11,7 +11,7 @@ use crate::study::Study;
 use crate::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestOptions, BehavioralTestResults, TieThreshold,
 };
-use crate::study::controls::StudyControls;
+use crate::study::controls::StudyPageControls;
 use crate::study::overview::StudyOverview;
 
 /// The tie threshold δ of ABNIRML's command line.
@@ -19,7 +19,7 @@ pub(super) const ZERO_TOLERANCE: TieThreshold = TieThreshold::Fixed { width: 0.0
 
 /// What a column of our values is computed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum StudyColumnKind {
+pub(super) enum StudyColumnSource {
     /// Axioms in a variant.
     Mode(AxiomVariant),
     /// Behavioral tests with a tie threshold δ.
@@ -27,7 +27,7 @@ pub(super) enum StudyColumnKind {
     /// BM25 compared with another ranker, given by their rows, over the queries that count.
     Comparison {
         pair: [u32; 2],
-        counted: ComparisonSubset,
+        counted: ComparedQuerySubset,
     },
     /// The ranking of BM25 compared with another one, of a study or of run files.
     Runs,
@@ -35,57 +35,62 @@ pub(super) enum StudyColumnKind {
 
 /// Returns the comparisons of BM25, the first one of a study, with each other ranker; none if the
 /// study has no BM25.
-pub(super) fn bm25_comparisons(study: &Study, counted: ComparisonSubset) -> Vec<StudyColumnKind> {
+pub(super) fn bm25_comparison_columns(
+    study: &Study,
+    counted: ComparedQuerySubset,
+) -> Vec<StudyColumnSource> {
     let rows = || (0..).zip(&study.scores);
     let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
         return Vec::new();
     };
     let others = rows().filter(|(row, _)| *row != bm25);
-    let reading = |(row, _)| StudyColumnKind::Comparison {
+    let reading = |(row, _)| StudyColumnSource::Comparison {
         pair: [bm25, row],
         counted,
     };
     others.map(reading).collect()
 }
 
-impl StudyColumnKind {
+impl StudyColumnSource {
     /// Returns the name in the table head; `study` is the one for which the column was chosen.
     fn name(self, study: Option<&Study>) -> String {
         match self {
-            StudyColumnKind::Mode(mode) => mode.name().to_owned(),
-            StudyColumnKind::Delta(TieThreshold::TunedPerRanker) => "δ tuned".to_owned(),
-            StudyColumnKind::Delta(TieThreshold::Fixed { width }) => format!("δ {width}"),
-            StudyColumnKind::Comparison { pair, .. } => {
+            StudyColumnSource::Mode(mode) => mode.name().to_owned(),
+            StudyColumnSource::Delta(TieThreshold::TunedPerRanker) => "δ tuned".to_owned(),
+            StudyColumnSource::Delta(TieThreshold::Fixed { width }) => format!("δ {width}"),
+            StudyColumnSource::Comparison { pair, .. } => {
                 study.map_or_else(String::new, |it| named(it, pair[1] as usize))
             }
-            StudyColumnKind::Runs => String::new(),
+            StudyColumnSource::Runs => String::new(),
         }
     }
 
     /// Returns the results of a study for this column; `None` if it was not mined in this variant.
-    fn numbers(self, study: &Study) -> Result<Option<StudyNumbers>, Error> {
+    fn numbers(self, study: &Study) -> Result<Option<StudyColumnResults>, Error> {
         match self {
-            StudyColumnKind::Mode(mode) if study.definition.variants.contains(&mode) => {
-                let dials = StudyControls {
+            StudyColumnSource::Mode(mode) if study.definition.variants.contains(&mode) => {
+                let dials = StudyPageControls {
                     variant: Some(mode),
-                    ..StudyControls::default()
+                    ..StudyPageControls::default()
                 };
-                Ok(Some(StudyNumbers::Axioms(Box::new(
+                Ok(Some(StudyColumnResults::Axioms(Box::new(
                     study.overview(&dials)?,
                 ))))
             }
-            StudyColumnKind::Mode(_) | StudyColumnKind::Runs => Ok(None),
-            StudyColumnKind::Delta(delta) => {
+            StudyColumnSource::Mode(_) | StudyColumnSource::Runs => Ok(None),
+            StudyColumnSource::Delta(delta) => {
                 let asking = BehavioralTestOptions {
                     tie_threshold: delta,
                     ..BehavioralTestOptions::default()
                 };
                 let behaviours = study.behavioral_tests(&asking)?;
-                Ok(Some(StudyNumbers::BehavioralTests(Box::new(behaviours))))
+                Ok(Some(StudyColumnResults::BehavioralTests(Box::new(
+                    behaviours,
+                ))))
             }
-            StudyColumnKind::Comparison { pair, counted } => {
+            StudyColumnSource::Comparison { pair, counted } => {
                 let compared = Bm25Comparison::from_study(study, pair, counted)?;
-                Ok(Some(StudyNumbers::Compared(Box::new(compared))))
+                Ok(Some(StudyColumnResults::Compared(Box::new(compared))))
             }
         }
     }
@@ -105,18 +110,22 @@ fn named(study: &Study, row: usize) -> String {
 }
 
 /// The results of a study for one column.
-pub(super) enum StudyNumbers {
+pub(super) enum StudyColumnResults {
     Axioms(Box<StudyOverview>),
     BehavioralTests(Box<BehavioralTestResults>),
     Compared(Box<Bm25Comparison>),
 }
 
-impl StudyNumbers {
-    pub(super) fn value(&self, row: &PublishedRow, column: &PublishedColumn) -> TableValue {
+impl StudyColumnResults {
+    pub(super) fn value_for_published_cell(
+        &self,
+        row: &PublishedRow,
+        column: &PublishedColumnSubject,
+    ) -> TableValue {
         let found = match self {
-            StudyNumbers::Axioms(it) => of_axioms(it, row, column),
-            StudyNumbers::BehavioralTests(it) => of_behaviours(it, row, column),
-            StudyNumbers::Compared(it) => of_compared(it, row, column),
+            StudyColumnResults::Axioms(it) => of_axioms(it, row, column),
+            StudyColumnResults::BehavioralTests(it) => of_behaviours(it, row, column),
+            StudyColumnResults::Compared(it) => of_compared(it, row, column),
         };
         found.unwrap_or(TableValue::Missing)
     }
@@ -124,15 +133,15 @@ impl StudyNumbers {
 
 /// One column of values of a study.
 pub(super) struct StudyColumn {
-    pub(super) reading: StudyColumnKind,
+    pub(super) reading: StudyColumnSource,
     /// The name in the table head.
     pub(super) name: String,
-    pub(super) numbers: Option<StudyNumbers>,
+    pub(super) numbers: Option<StudyColumnResults>,
 }
 
 impl StudyColumn {
-    pub(super) fn new(
-        reading: StudyColumnKind,
+    pub(super) fn for_study(
+        reading: StudyColumnSource,
         study: Option<&Study>,
     ) -> Result<StudyColumn, Error> {
         let numbers = study.map(|it| reading.numbers(it)).transpose()?.flatten();
@@ -145,32 +154,32 @@ impl StudyColumn {
 
     /// Creates a column from two rankings, that of BM25 first.
     pub(super) fn from_runs(
-        source: &ComparisonInput<'_>,
-        counted: ComparisonSubset,
+        source: &RankerComparisonInput<'_>,
+        counted: ComparedQuerySubset,
     ) -> Result<StudyColumn, Error> {
         let compared = Bm25Comparison::from_runs(source, counted)?;
         Ok(StudyColumn {
-            reading: StudyColumnKind::Runs,
+            reading: StudyColumnSource::Runs,
             name: compared.differences.rankers[1].label.clone(),
-            numbers: Some(StudyNumbers::Compared(Box::new(compared))),
+            numbers: Some(StudyColumnResults::Compared(Box::new(compared))),
         })
     }
 
     /// Returns the comparison, if the column is one.
-    pub(super) fn compared(&self) -> Option<&Bm25Comparison> {
+    pub(super) fn bm25_comparison(&self) -> Option<&Bm25Comparison> {
         match self.numbers.as_ref()? {
-            StudyNumbers::Axioms(_) | StudyNumbers::BehavioralTests(_) => None,
-            StudyNumbers::Compared(it) => Some(it),
+            StudyColumnResults::Axioms(_) | StudyColumnResults::BehavioralTests(_) => None,
+            StudyColumnResults::Compared(it) => Some(it),
         }
     }
 }
 
-impl SampleOutcome {
+impl BehavioralSampleOutcome {
     fn count(self, effect: &BehavioralEffect) -> u64 {
         match self {
-            SampleOutcome::Positive => effect.n_positive,
-            SampleOutcome::Neutral => effect.n_tied,
-            SampleOutcome::Negative => effect.n_negative,
+            BehavioralSampleOutcome::Positive => effect.n_positive,
+            BehavioralSampleOutcome::Neutral => effect.n_tied,
+            BehavioralSampleOutcome::Negative => effect.n_negative,
         }
     }
 }
@@ -182,16 +191,16 @@ fn is_called(spec: &str, word: &str) -> bool {
 fn of_axioms(
     overview: &StudyOverview,
     row: &PublishedRow,
-    column: &PublishedColumn,
+    column: &PublishedColumnSubject,
 ) -> Option<TableValue> {
     let place = |probe: Probe| overview.columns.iter().position(|it| it.probe == probe);
     let probe = match column {
-        PublishedColumn::Probe(probe) => place(*probe),
-        PublishedColumn::Measure(..)
-        | PublishedColumn::BehavioralTest(..)
-        | PublishedColumn::Delta
-        | PublishedColumn::Comparison(..)
-        | PublishedColumn::NotAvailable(_) => None,
+        PublishedColumnSubject::Probe(probe) => place(*probe),
+        PublishedColumnSubject::Measure(..)
+        | PublishedColumnSubject::BehavioralTest(..)
+        | PublishedColumnSubject::Delta
+        | PublishedColumnSubject::Comparison(..)
+        | PublishedColumnSubject::NotAvailable(_) => None,
     };
     match &row.subject {
         PublishedRowSubject::NotAvailable
@@ -215,17 +224,17 @@ fn of_axioms(
             let mut rankers = overview.rows.iter();
             let ranker = rankers.find(|it| is_called(&it.ranker.spec, word))?;
             match column {
-                PublishedColumn::Probe(_) => Some(TableValue::Estimate(
+                PublishedColumnSubject::Probe(_) => Some(TableValue::Estimate(
                     ranker.cells[probe?].as_ref()?.micro_average,
                 )),
-                PublishedColumn::Measure(_, ours) => {
+                PublishedColumnSubject::Measure(_, ours) => {
                     let at = overview.measures.iter().position(|it| it == ours)?;
                     ranker.effectiveness[at].map(TableValue::Fraction)
                 }
-                PublishedColumn::BehavioralTest(..)
-                | PublishedColumn::Delta
-                | PublishedColumn::Comparison(..)
-                | PublishedColumn::NotAvailable(_) => None,
+                PublishedColumnSubject::BehavioralTest(..)
+                | PublishedColumnSubject::Delta
+                | PublishedColumnSubject::Comparison(..)
+                | PublishedColumnSubject::NotAvailable(_) => None,
             }
         }
     }
@@ -234,18 +243,18 @@ fn of_axioms(
 fn of_behaviours(
     behaviours: &BehavioralTestResults,
     row: &PublishedRow,
-    column: &PublishedColumn,
+    column: &PublishedColumnSubject,
 ) -> Option<TableValue> {
     let place = |word: &str| {
         let mut rankers = behaviours.rankers.iter();
         rankers.position(|it| is_called(&it.ranker.spec, word))
     };
     match column {
-        PublishedColumn::Probe(_)
-        | PublishedColumn::Measure(..)
-        | PublishedColumn::Comparison(..)
-        | PublishedColumn::NotAvailable(_) => None,
-        PublishedColumn::Delta => match &row.subject {
+        PublishedColumnSubject::Probe(_)
+        | PublishedColumnSubject::Measure(..)
+        | PublishedColumnSubject::Comparison(..)
+        | PublishedColumnSubject::NotAvailable(_) => None,
+        PublishedColumnSubject::Delta => match &row.subject {
             PublishedRowSubject::Ranker(word) => {
                 behaviours.rankers[place(word)?].tie_threshold.map(width)
             }
@@ -257,7 +266,7 @@ fn of_behaviours(
             | PublishedRowSubject::AgreementWithQrels
             | PublishedRowSubject::Comparison(_) => None,
         },
-        PublishedColumn::BehavioralTest(_, probe, slice) => {
+        PublishedColumnSubject::BehavioralTest(_, probe, slice) => {
             let mut rows = behaviours.rows.iter();
             let found = rows.find(|it| (it.probe, it.slice) == (*probe, *slice))?;
             let effect = |word: &str| found.effects[place(word)?].as_ref();
@@ -282,13 +291,13 @@ fn of_behaviours(
 fn of_compared(
     compared: &Bm25Comparison,
     row: &PublishedRow,
-    column: &PublishedColumn,
+    column: &PublishedColumnSubject,
 ) -> Option<TableValue> {
-    let PublishedColumn::Comparison(_, figure) = column else {
+    let PublishedColumnSubject::Comparison(_, figure) = column else {
         return None;
     };
     match &row.subject {
-        PublishedRowSubject::Comparison(said) => compared.value(*said, figure),
+        PublishedRowSubject::Comparison(said) => compared.value_of_measure(*said, figure),
         PublishedRowSubject::Ranker(_)
         | PublishedRowSubject::NotAvailable
         | PublishedRowSubject::Outcome(..)

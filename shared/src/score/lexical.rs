@@ -2,7 +2,7 @@
 //!
 //! A derived document is scored with the statistics of the collection and never enters them.
 
-use super::{QueryDocumentPairs, RankerInfo, RankerKind, Scores};
+use super::{QueryDocumentPairs, RankerInfo, RankerKind, RankerPairScores};
 use crate::collection::text_hash;
 use crate::error::Error;
 use crate::index::Index;
@@ -12,20 +12,20 @@ use crate::probe::mining::StudyDocument;
 use crate::rank::LexicalRanker;
 
 /// Scores documents for one query, so that queries can be scored in parallel.
-pub fn score_query(
+pub fn score_documents_for_query(
     index: &Index,
     ranker: &LexicalRanker,
     query: &str,
     texts: impl IntoIterator<Item = StudyDocument>,
 ) -> Vec<f64> {
-    let terms = index.query_terms(query);
-    let weighed = ranker.query_scorer(&terms, &index.totals());
+    let terms = index.query_term_statistics(query);
+    let weighed = ranker.prepare_query_scorer(&terms, &index.collection_totals());
     let score = |text: StudyDocument| {
         let DocumentFeatures {
             n_terms: mut len,
             term_counts: mut counts,
             ..
-        } = DocumentFeatures::new(index.terms(text.doc()), &terms);
+        } = DocumentFeatures::from_terms(index.terms_of_doc(text.source_doc()), &terms);
         match text {
             StudyDocument::Original { .. } => {}
             StudyDocument::Repeated { times, .. } => {
@@ -41,19 +41,19 @@ pub fn score_query(
 }
 
 /// Assembles the scores of all queries, in their order.
-pub fn assemble_scores(
+pub fn assemble_lexical_scores(
     ranker: &LexicalRanker,
     shards: Vec<Vec<f64>>,
     pairs: &QueryDocumentPairs,
-) -> Result<Scores, Error> {
+) -> Result<RankerPairScores, Error> {
     let values = shards.into_iter().flatten().map(Some).collect();
-    Scores::new(lexical_ranker_info(ranker), values, pairs)
+    RankerPairScores::new(lexical_ranker_info(ranker), values, pairs)
 }
 
 /// Returns the identity of a lexical ranker and how it is shown.
 pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
     let spec = ranker.to_string();
-    let (label, detail) = ranker.label_and_detail();
+    let (label, detail) = ranker.display_name_and_parameters();
     RankerInfo {
         fingerprint: text_hash(&spec),
         spec,
@@ -65,13 +65,13 @@ pub fn lexical_ranker_info(ranker: &LexicalRanker) -> RankerInfo {
 }
 
 /// Returns the documents of one query of `pairs`.
-pub fn documents_of_query<'a>(
+pub fn study_documents_of_query<'a>(
     pairs: &'a QueryDocumentPairs,
     texts: &'a [StudyDocument],
     query: usize,
 ) -> impl Iterator<Item = StudyDocument> + 'a {
     pairs
-        .documents_of(query)
+        .documents_of_query(query)
         .iter()
         .map(|&it: &StudyDocNo| texts[it as usize])
 }

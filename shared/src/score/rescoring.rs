@@ -21,7 +21,7 @@ const PAIRS_OF_A_QUERY: usize = 16;
 pub struct RescoringRecord {
     /// The device, precision and activation of the original scores.
     #[serde(flatten)]
-    pub environment: ComputeEnvironment,
+    pub environment: ScoringEnvironment,
     /// The scores under each condition that was available.
     #[serde(alias = "again")]
     pub rescored: Vec<RescoredPairs>,
@@ -30,7 +30,7 @@ pub struct RescoringRecord {
 /// The device, the precision and the activation with which scores were computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ComputeEnvironment {
+pub struct ScoringEnvironment {
     /// Device: `cpu` or `cuda:0`.
     pub device: String,
     /// The precision of weights and activations, for example `f32`.
@@ -87,10 +87,10 @@ impl RescoringCondition {
     }
 }
 
-impl ComputeEnvironment {
+impl ScoringEnvironment {
     /// Returns an environment with this device and precision and an unknown activation.
-    pub fn new(device: impl ToString, precision: impl ToString) -> ComputeEnvironment {
-        ComputeEnvironment {
+    pub fn new(device: impl ToString, precision: impl ToString) -> ScoringEnvironment {
+        ScoringEnvironment {
             device: device.to_string(),
             precision: precision.to_string(),
             activation: None,
@@ -100,7 +100,7 @@ impl ComputeEnvironment {
 
 impl RescoringRecord {
     /// Returns the record with other pair numbers: new pair `i` is pair `old[i]` of this record.
-    pub fn with_pair_numbers(&self, old: &[u32]) -> RescoringRecord {
+    pub fn with_renumbered_pairs(&self, old: &[u32]) -> RescoringRecord {
         RescoringRecord {
             rescored: self.rescored.iter().map(|it| it.renumbered(old)).collect(),
             ..self.clone()
@@ -109,7 +109,7 @@ impl RescoringRecord {
 
     /// Whether the record, which may come from an untrusted file, fits this number of pairs and all
     /// its scores are finite.
-    pub fn is_valid_for(&self, n_pairs: usize) -> bool {
+    pub fn is_valid_for_pair_count(&self, n_pairs: usize) -> bool {
         self.rescored.iter().all(|it| {
             it.pairs.len() == it.scores.len()
                 && it.pairs.is_sorted_by(|a, b| a < b)
@@ -137,19 +137,21 @@ impl RescoredPairs {
 /// queries, evenly spread among those that have pairs, with up to 16 documents each. The documents
 /// are those of evenly spread instances of the query, of every axiom and variant in turn, so that
 /// whole instances have verdicts. If there are no instances, the documents are evenly spread.
-pub fn sample_pairs(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
+pub fn sample_pairs_to_rescore(pairs: &QueryDocumentPairs, instances: &[Instances]) -> Vec<u32> {
     let queries: Vec<usize> = (0..pairs.n_queries())
-        .filter(|&it| !pairs.documents_of(it).is_empty())
+        .filter(|&it| !pairs.documents_of_query(it).is_empty())
         .collect();
     let mut places = Vec::new();
     for query in spread(queries.len(), QUERIES).map(|it| queries[it]) {
         let mut texts = of_instances(instances, query);
-        texts.retain(|&it| pairs.position(query, it).is_some());
+        texts.retain(|&it| pairs.position_of_pair(query, it).is_some());
         if texts.is_empty() {
-            let of = pairs.documents_of(query);
+            let of = pairs.documents_of_query(query);
             texts.extend(spread(of.len(), PAIRS_OF_A_QUERY).map(|it| of[it]));
         }
-        let found = texts.iter().filter_map(|&it| pairs.position(query, it));
+        let found = texts
+            .iter()
+            .filter_map(|&it| pairs.position_of_pair(query, it));
         places.extend(found.map(|it| it as u32));
     }
     places.sort_unstable();
@@ -162,7 +164,7 @@ fn of_instances(instances: &[Instances], query: usize) -> Vec<StudyDocNo> {
     for turn in 0..PAIRS_OF_A_QUERY {
         for it in instances {
             let arity = it.claim.arity();
-            let all = it.docs_of(query);
+            let all = it.docs_of_query(query);
             let mut turns = spread(all.len() / arity, PAIRS_OF_A_QUERY);
             let Some(at) = turns.nth(turn) else {
                 continue;
@@ -198,8 +200,8 @@ mod tests {
             3 => Vec::new(),
             _ => (0..100).collect(),
         });
-        let pairs = QueryDocumentPairs::new(by_query);
-        let sample = sample_pairs(&pairs, &[]);
+        let pairs = QueryDocumentPairs::from_documents_by_query(by_query);
+        let sample = sample_pairs_to_rescore(&pairs, &[]);
         assert_eq!(sample.len(), 128);
         assert!(sample.is_sorted_by(|a, b| a < b));
         let mut queries: Vec<u32> = sample.iter().map(|it| it / 100).collect();
@@ -212,21 +214,21 @@ mod tests {
 
     #[test]
     fn a_sample_has_whole_instances() {
-        let study = fixture::study(
+        let study = fixture::study_with_one_query(
             "river bank",
             &["river bank", "river", "bank of a", "sea"],
             9,
         );
-        let sample = sample_pairs(&study.pairs, &study.instances);
+        let sample = sample_pairs_to_rescore(&study.pairs, &study.instances);
         let whole = |texts: &[StudyDocNo]| {
             texts.iter().all(|&it| {
-                let place = study.pairs.position(0, it).unwrap() as u32;
+                let place = study.pairs.position_of_pair(0, it).unwrap() as u32;
                 sample.binary_search(&place).is_ok()
             })
         };
         let instances = study.instances.iter().flat_map(|it| {
             let arity = it.claim.arity();
-            it.docs_of(0).chunks_exact(arity)
+            it.docs_of_query(0).chunks_exact(arity)
         });
         let instances: Vec<&[StudyDocNo]> = instances.collect();
         assert!(!instances.is_empty() && instances.iter().all(|it| whole(it)));
@@ -247,17 +249,17 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_seen() {
         let certificate = |pairs: &[u32], values: &[f64]| RescoringRecord {
-            environment: ComputeEnvironment::new("cpu", "f32"),
+            environment: ScoringEnvironment::new("cpu", "f32"),
             rescored: vec![RescoredPairs {
                 condition: RescoringCondition::Unbatched,
                 pairs: pairs.to_vec(),
                 scores: values.to_vec(),
             }],
         };
-        assert!(certificate(&[1, 4], &[0.5, 2.0]).is_valid_for(5));
-        assert!(!certificate(&[1, 4], &[0.5, 2.0]).is_valid_for(4));
-        assert!(!certificate(&[4, 1], &[0.5, 2.0]).is_valid_for(5));
-        assert!(!certificate(&[1], &[0.5, 2.0]).is_valid_for(5));
-        assert!(!certificate(&[1], &[f64::NAN]).is_valid_for(5));
+        assert!(certificate(&[1, 4], &[0.5, 2.0]).is_valid_for_pair_count(5));
+        assert!(!certificate(&[1, 4], &[0.5, 2.0]).is_valid_for_pair_count(4));
+        assert!(!certificate(&[4, 1], &[0.5, 2.0]).is_valid_for_pair_count(5));
+        assert!(!certificate(&[1], &[0.5, 2.0]).is_valid_for_pair_count(5));
+        assert!(!certificate(&[1], &[f64::NAN]).is_valid_for_pair_count(5));
     }
 }

@@ -24,15 +24,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
-use super::bootstrap::{BootstrapSampler, N_RESAMPLES, percentiles};
+use super::EstimateWithInterval;
+use super::bootstrap::{BootstrapSampler, N_RESAMPLES, percentile_interval};
 
 /// If more than one in this many draws is undefined, the interval is the whole range.
 const ONE_UNDEFINED_IN: usize = 20;
 
 /// The ratings of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RatedItem {
+pub struct ItemRatings {
     /// The group; items of one group, such as those of a query, are not independent.
     pub group: u32,
     /// The category that each rater gave, with the same order of raters for all items; `None`
@@ -58,7 +58,7 @@ pub enum MeasurementLevel {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgreementCoefficient {
     /// The coefficient with its 95 % interval; at most 1.
-    pub estimate: Estimate,
+    pub estimate: EstimateWithInterval,
     /// The number of items with at least two ratings.
     #[serde(alias = "n_things")]
     pub n_items: u64,
@@ -67,7 +67,7 @@ pub struct AgreementCoefficient {
 }
 
 /// Returns raw agreement, from 0 to 1; `None` if no item has two ratings.
-pub fn raw_agreement(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
+pub fn raw_agreement(rated: &[ItemRatings]) -> Option<AgreementCoefficient> {
     let of = |it: &CategoryCounts| vec![it.agreeing(), 1.0];
     Sums::new(rated, |it| Some(of(&CategoryCounts::new(it)?)))
         .agreement(0.0, |it| ratio(it[0], it[1]))
@@ -76,7 +76,7 @@ pub fn raw_agreement(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
 /// Returns the agreement of one rater with the others, from 0 to 1: the mean over items of the
 /// share of the others who gave the same rating. Each item has its group and, for each of the
 /// others who rated it, whether they agree. `None` if nobody else rated any item.
-pub fn agreement_with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> {
+pub fn rater_agreement_with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoefficient> {
     let share = |others: &[bool]| {
         let same = others.iter().filter(|it| **it).count();
         ratio(same as f64, others.len() as f64)
@@ -89,7 +89,7 @@ pub fn agreement_with_others(things: &[(u32, Vec<bool>)]) -> Option<AgreementCoe
 /// Returns Cohen's κ of two raters, from −1 to 1; `None` if they rated no item in common, or gave
 /// one category to every item.
 pub fn cohen_kappa(
-    rated: &[RatedItem],
+    rated: &[ItemRatings],
     [first, second]: [usize; 2],
 ) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
@@ -111,7 +111,7 @@ pub fn cohen_kappa(
 }
 
 /// Returns Fleiss' κ, from −1 to 1; `None` if no item has two ratings, or all are of one category.
-pub fn fleiss_kappa(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
+pub fn fleiss_kappa(rated: &[ItemRatings]) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
     let sums = Sums::new(rated, |it| {
         let counts = CategoryCounts::new(it)?;
@@ -133,7 +133,7 @@ pub fn fleiss_kappa(rated: &[RatedItem]) -> Option<AgreementCoefficient> {
 /// Returns Krippendorff's α, from −1 to 1; `None` if no item has two ratings, or all are of one
 /// category.
 pub fn krippendorff_alpha(
-    rated: &[RatedItem],
+    rated: &[ItemRatings],
     metric: MeasurementLevel,
 ) -> Option<AgreementCoefficient> {
     let categories = categories(rated);
@@ -188,7 +188,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
 }
 
 /// Returns all categories in use, ascending.
-fn categories(rated: &[RatedItem]) -> Vec<u8> {
+fn categories(rated: &[ItemRatings]) -> Vec<u8> {
     let used = rated.iter().flat_map(|it| it.ratings.iter().flatten());
     let mut categories: Vec<u8> = used.copied().collect();
     categories.sort_unstable();
@@ -207,7 +207,7 @@ struct CategoryCounts {
 }
 
 impl CategoryCounts {
-    fn new(rated: &RatedItem) -> Option<CategoryCounts> {
+    fn new(rated: &ItemRatings) -> Option<CategoryCounts> {
         let mut given: Vec<u8> = rated.ratings.iter().flatten().copied().collect();
         given.sort_unstable();
         let each = given.chunk_by(|a, b| a == b);
@@ -231,7 +231,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(rated: &[RatedItem], of: impl Fn(&RatedItem) -> Option<Vec<f64>>) -> Sums {
+    fn new(rated: &[ItemRatings], of: impl Fn(&ItemRatings) -> Option<Vec<f64>>) -> Sums {
         let each = rated.iter().filter_map(|it| Some((it.group, of(it)?)));
         Sums::of(each.collect())
     }
@@ -261,18 +261,18 @@ impl Sums {
         let mut total = vec![0.0; self.groups[0].len()];
         for _ in 0..N_RESAMPLES {
             total.fill(0.0);
-            draws.for_each_index(|at| add(&mut total, &self.groups[at]));
+            draws.for_each_drawn_index(|at| add(&mut total, &self.groups[at]));
             drawn.extend(coefficient(&total));
         }
         let n_undefined = N_RESAMPLES - drawn.len();
         let bounded = self.groups.len() > 1 && n_undefined * ONE_UNDEFINED_IN <= N_RESAMPLES;
         let interval = if bounded {
-            percentiles(drawn)
+            percentile_interval(drawn)
         } else {
             [least, 1.0]
         };
         Some(AgreementCoefficient {
-            estimate: Estimate { value, interval },
+            estimate: EstimateWithInterval { value, interval },
             n_items: self.n_things,
             n_undefined: n_undefined as u64,
         })

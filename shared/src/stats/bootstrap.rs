@@ -21,8 +21,8 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 use super::permutation::PairedVerdictCounts;
-use crate::stats::Estimate;
-use crate::stats::quantile::quantile;
+use crate::stats::EstimateWithInterval;
+use crate::stats::quantile::quantile_of_sorted;
 
 /// The number of draws. A tail share of .025 is then known to ± .0016 (√(.025 × .975 / 10,000)).
 pub const N_RESAMPLES: usize = 10_000;
@@ -36,7 +36,7 @@ pub const STREAM: u128 = 54;
 
 /// The verdicts of one query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct VerdictCounts {
+pub struct QueryVerdictCounts {
     /// The number of instances that agree with the claim.
     pub n_agreeing: u64,
     /// The number of instances with a verdict.
@@ -49,10 +49,10 @@ pub struct VerdictCounts {
 pub struct SatisfiedFraction {
     /// The fraction over instances, so that a query weighs as much as it has instances.
     #[serde(alias = "micro")]
-    pub micro_average: Estimate,
+    pub micro_average: EstimateWithInterval,
     /// The mean over queries of the fraction within each query, so that all queries weigh the same.
     #[serde(alias = "over_queries")]
-    pub macro_average: Estimate,
+    pub macro_average: EstimateWithInterval,
     /// The two-sided p-value against a micro fraction of .5.
     pub p: f64,
     /// The number of queries with at least one verdict; the others are left out.
@@ -65,7 +65,7 @@ pub struct SatisfiedFraction {
 }
 
 /// Returns the fraction with intervals from the verdicts of each query; `None` without a verdict.
-pub fn bootstrap_fraction(queries: &[VerdictCounts]) -> Option<SatisfiedFraction> {
+pub fn bootstrap_fraction(queries: &[QueryVerdictCounts]) -> Option<SatisfiedFraction> {
     let units: Vec<Unit> = queries
         .iter()
         .filter(|it| it.n_verdicts > 0)
@@ -107,7 +107,7 @@ fn standard_deviation(values: &[f64]) -> f64 {
 
 /// Returns the mean of one number for each query, with its bootstrap interval over queries; `None`
 /// without queries.
-pub fn bootstrap_mean(values: &[f64]) -> Option<Estimate> {
+pub fn bootstrap_mean(values: &[f64]) -> Option<EstimateWithInterval> {
     if values.is_empty() {
         return None;
     }
@@ -125,7 +125,9 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<Estimate> {
 
 /// Returns the difference of two fractions over the same instances, with its bootstrap interval
 /// over queries, drawn as for [`bootstrap_fraction`]; `None` without queries.
-pub(super) fn bootstrap_difference(queries: &[PairedVerdictCounts]) -> Option<Estimate> {
+pub(super) fn bootstrap_fraction_difference(
+    queries: &[PairedVerdictCounts],
+) -> Option<EstimateWithInterval> {
     if queries.is_empty() {
         return None;
     }
@@ -141,7 +143,7 @@ pub(super) fn bootstrap_difference(queries: &[PairedVerdictCounts]) -> Option<Es
     let value = whole.micro();
     if units.len() == 1 {
         let interval = [-1.0, 1.0];
-        return Some(Estimate { value, interval });
+        return Some(EstimateWithInterval { value, interval });
     }
     let mut draws = BootstrapSampler::new(units.len());
     let drawn = (0..N_RESAMPLES).map(|_| draws.sum(&units).micro());
@@ -156,23 +158,23 @@ fn p_against_half(micro: &[f64], n_queries: usize) -> f64 {
     p.max(least).min(1.0)
 }
 
-fn estimate(value: f64, draws: Vec<f64>, n_queries: usize) -> Estimate {
+fn estimate(value: f64, draws: Vec<f64>, n_queries: usize) -> EstimateWithInterval {
     if n_queries == 1 {
-        return Estimate {
+        return EstimateWithInterval {
             value,
             interval: [0.0, 1.0],
         };
     }
-    Estimate {
+    EstimateWithInterval {
         value,
-        interval: percentiles(draws),
+        interval: percentile_interval(draws),
     }
 }
 
 /// Returns the 2.5th and 97.5th percentile of at least one draw.
-pub(crate) fn percentiles(mut draws: Vec<f64>) -> [f64; 2] {
+pub(crate) fn percentile_interval(mut draws: Vec<f64>) -> [f64; 2] {
     draws.sort_unstable_by(f64::total_cmp);
-    [0.025, 0.975].map(|q| quantile(&draws, q).expect("there is at least one draw"))
+    [0.025, 0.975].map(|q| quantile_of_sorted(&draws, q).expect("there is at least one draw"))
 }
 
 /// The counts of one query, or the sums of several. Counts are integers far below 2^53, so their
@@ -185,7 +187,7 @@ struct Unit {
 }
 
 impl Unit {
-    fn new(query: &VerdictCounts) -> Unit {
+    fn new(query: &QueryVerdictCounts) -> Unit {
         let (agreeing, judged) = (query.n_agreeing as f64, query.n_verdicts as f64);
         Unit {
             agreeing,
@@ -221,12 +223,12 @@ pub(crate) struct BootstrapSampler {
 impl BootstrapSampler {
     /// Creates a sampler of `n` units with the reference stream.
     pub(crate) fn new(n: usize) -> BootstrapSampler {
-        BootstrapSampler::with_stream(n, STREAM)
+        BootstrapSampler::with_random_stream(n, STREAM)
     }
 
     /// Creates a sampler with another stream, for a second kind of unit that is drawn at the same
     /// time.
-    pub(crate) fn with_stream(n: usize, stream: u128) -> BootstrapSampler {
+    pub(crate) fn with_random_stream(n: usize, stream: u128) -> BootstrapSampler {
         BootstrapSampler {
             generator: Pcg64::new(SEED, stream),
             n: n as u64,
@@ -234,7 +236,7 @@ impl BootstrapSampler {
     }
 
     /// Calls `take` with the indexes of `n` units, drawn with replacement.
-    pub(crate) fn for_each_index(&mut self, mut take: impl FnMut(usize)) {
+    pub(crate) fn for_each_drawn_index(&mut self, mut take: impl FnMut(usize)) {
         for _ in 0..self.n / 2 {
             self.pair().into_iter().for_each(&mut take);
         }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
+use super::EstimateWithInterval;
 
 /// The 0.975 quantile of the standard normal distribution, Φ⁻¹(0.975).
 pub(super) const Z_975: f64 = 1.959_963_984_540_054;
@@ -11,16 +11,16 @@ pub(super) const Z_975: f64 = 1.959_963_984_540_054;
 /// Pearson's r and the number of points.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Correlation {
+pub struct PearsonCorrelation {
     /// Pearson's r, from −1 to 1.
-    pub r: Estimate,
+    pub r: EstimateWithInterval,
     /// The number of points.
     pub n: u64,
 }
 
 /// Returns Pearson's r; `None` for fewer than four points, which give no interval, or if one of the
 /// values is constant.
-pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
+pub fn pearson_correlation(points: &[[f64; 2]]) -> Option<PearsonCorrelation> {
     let n = points.len();
     if n < 4 {
         return None;
@@ -38,8 +38,8 @@ pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
     let r = (product(0, 1) / scale).clamp(-1.0, 1.0);
     let half = Z_975 / (n as f64 - 3.0).sqrt();
     let bound = |by: f64| libm::tanh(libm::atanh(r) + by);
-    Some(Correlation {
-        r: Estimate {
+    Some(PearsonCorrelation {
+        r: EstimateWithInterval {
             value: r,
             interval: [bound(-half), bound(half)],
         },
@@ -49,7 +49,7 @@ pub fn pearson(points: &[[f64; 2]]) -> Option<Correlation> {
 
 /// Returns the line `slope · x + intercept` with the smallest sum of squared differences in `y`;
 /// `None` for fewer than two different `x`.
-pub fn least_squares(points: &[[f64; 2]]) -> Option<RegressionLine> {
+pub fn fit_least_squares_line(points: &[[f64; 2]]) -> Option<RegressionLine> {
     let n = points.len() as f64;
     let mean = |of: usize| points.iter().map(|it| it[of]).sum::<f64>() / n;
     let [x, y] = [mean(0), mean(1)];
@@ -89,7 +89,7 @@ mod tests {
             [0.57, 0.85 + 0.56 + 0.69 + 0.38 + 0.47],
         ];
         let points = printed.map(|[map, sum]| [map, sum / 5.0]);
-        let found = pearson(&points).unwrap();
+        let found = pearson_correlation(&points).unwrap();
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(near(found.r.value, 0.428_128_142_510_638_3), "{found:?}");
         assert!(
@@ -109,21 +109,21 @@ mod tests {
     fn a_line_through_printed_means_is_the_printed_line() {
         let means = [0.17, 0.45, 0.77, 1.1, 1.44, 1.78, 2.13, 2.46, 2.8, 3.12];
         let points = means.iter().zip(1..).map(|(y, x)| [f64::from(x), *y]);
-        let line = least_squares(&points.collect::<Vec<_>>()).unwrap();
+        let line = fit_least_squares_line(&points.collect::<Vec<_>>()).unwrap();
         assert!((line.slope - 0.332_606_060_606).abs() < 1e-9, "{line:?}");
         assert!(
             (line.intercept + 0.207_333_333_333).abs() < 1e-9,
             "{line:?}"
         );
-        assert_eq!(least_squares(&[[1.0, 2.0], [1.0, 3.0]]), None);
-        assert_eq!(least_squares(&[]), None);
+        assert_eq!(fit_least_squares_line(&[[1.0, 2.0], [1.0, 3.0]]), None);
+        assert_eq!(fit_least_squares_line(&[]), None);
     }
 
     #[test]
     fn few_points_and_constants_correlate_with_nothing() {
         let line = [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0], [3.0, 4.0]];
-        assert_eq!(pearson(&line[..3]), None);
-        assert_eq!(pearson(&line.map(|it| [it[0], 1.0])), None);
-        assert_eq!(pearson(&line).unwrap().r.interval, [1.0, 1.0]);
+        assert_eq!(pearson_correlation(&line[..3]), None);
+        assert_eq!(pearson_correlation(&line.map(|it| [it[0], 1.0])), None);
+        assert_eq!(pearson_correlation(&line).unwrap().r.interval, [1.0, 1.0]);
     }
 }

@@ -10,7 +10,7 @@
 pub const FAMILY_WISE_ERROR_RATE: f64 = 0.05;
 
 /// Returns the p-values after Holm's correction, in the order of `ps`.
-pub fn holm(ps: &[f64]) -> Vec<f64> {
+pub fn holm_correction(ps: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..ps.len()).collect();
     order.sort_by(|&a, &b| ps[a].total_cmp(&ps[b]));
     let mut corrected = vec![0.0; ps.len()];
@@ -31,7 +31,7 @@ mod tests {
     /// .06 before it. R's `p.adjust(c(.01, .04, .03, .005), "holm")` gives the same.
     #[test]
     fn a_larger_p_never_ends_below_a_smaller_one() {
-        let found = holm(&[0.01, 0.04, 0.03, 0.005]);
+        let found = holm_correction(&[0.01, 0.04, 0.03, 0.005]);
         let expected = [0.03, 0.06, 0.06, 0.02];
         assert!(
             found
@@ -44,8 +44,8 @@ mod tests {
 
     #[test]
     fn nothing_exceeds_one_and_a_single_test_stays() {
-        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
-        assert_eq!(holm(&[0.2]), [0.2]);
-        assert!(holm(&[]).is_empty());
+        assert_eq!(holm_correction(&[0.6, 0.7]), [1.0, 1.0]);
+        assert_eq!(holm_correction(&[0.2]), [0.2]);
+        assert!(holm_correction(&[]).is_empty());
     }
 }

@@ -15,8 +15,8 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
-use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_difference};
+use super::EstimateWithInterval;
+use super::bootstrap::{N_RESAMPLES, SEED, STREAM, bootstrap_fraction_difference};
 
 /// The verdicts of two rankers on one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub struct PairedVerdictCounts {
 /// The difference between two rankers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct FractionDifference {
+pub struct SatisfiedFractionDifference {
     /// The fraction of the first ranker minus that of the second, over the same instances.
     #[serde(alias = "micro")]
-    pub micro_average: Estimate,
+    pub micro_average: EstimateWithInterval,
     /// The two-sided p-value, by exchanging the rankers within queries.
     pub p: f64,
     /// `p` after the correction for all tests of a table.
@@ -50,15 +50,17 @@ pub struct FractionDifference {
 }
 
 /// Compares two rankers; `None` without an instance on which both have a verdict.
-pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDifference> {
+pub fn compare_satisfied_fractions(
+    queries: &[PairedVerdictCounts],
+) -> Option<SatisfiedFractionDifference> {
     let units: Vec<PairedVerdictCounts> = queries
         .iter()
         .copied()
         .filter(|it| it.n_verdicts > 0)
         .collect();
-    let micro = bootstrap_difference(&units)?;
+    let micro = bootstrap_fraction_difference(&units)?;
     let p = p_of(&units);
-    Some(FractionDifference {
+    Some(SatisfiedFractionDifference {
         micro_average: micro,
         p,
         p_holm: p,
@@ -71,7 +73,7 @@ pub fn compare_fractions(queries: &[PairedVerdictCounts]) -> Option<FractionDiff
 /// Returns the two-sided `p` of the mean of one difference for each query, from −1 to 1, by the
 /// same exchanges; 1 if all are 0. Differences are rounded to multiples of 2⁻⁴⁰, so that their sums
 /// are exact.
-pub fn p_value_of_mean(differences: &[f64]) -> f64 {
+pub fn permutation_p_value_of_mean(differences: &[f64]) -> f64 {
     const STEPS: f64 = (1_u64 << 40) as f64;
     let steps = differences.iter().map(|it| (it * STEPS).round() as i64);
     exchanged(steps.collect())
@@ -154,7 +156,7 @@ mod tests {
     /// `d.mean() / d.std(ddof=1)` of NumPy 2 over (a - b) / j: .21604152487074857.
     #[test]
     fn every_exchange_is_tried_where_there_are_few() {
-        let found = compare_fractions(&ten()).unwrap();
+        let found = compare_satisfied_fractions(&ten()).unwrap();
         assert!((found.micro_average.value - 0.126_760_563_380_281_7).abs() < 1e-15);
         assert_eq!(found.p, 0.25);
         assert!((found.effect_size.unwrap() - 0.216_041_524_870_748_57).abs() < 1e-12);
@@ -168,21 +170,21 @@ mod tests {
         // The same ten queries and forty without a difference, which change no sum.
         let mut level = ten();
         level.extend(units(&[5; 40], &[5; 40], &[9; 40]));
-        assert_eq!(compare_fractions(&level).unwrap().p, 0.25);
+        assert_eq!(compare_satisfied_fractions(&level).unwrap().p, 0.25);
         // Twenty queries with a difference of one each: of 2^20 exchanges two are as far from 0.
         let clear = units(&[2; 20], &[1; 20], &[3; 20]);
-        let p = compare_fractions(&clear).unwrap().p;
+        let p = compare_satisfied_fractions(&clear).unwrap().p;
         assert!(p <= 3.0 / 10_001.0, "{p}");
         // Ten positive and ten negative differences: every exchange is at least as far from 0.
         let mut even = units(&[2; 10], &[1; 10], &[3; 10]);
         even.extend(units(&[1; 10], &[2; 10], &[3; 10]));
-        assert_eq!(compare_fractions(&even).unwrap().p, 1.0);
+        assert_eq!(compare_satisfied_fractions(&even).unwrap().p, 1.0);
     }
 
     /// The observed sum is 1, that is 8 eighths; every pattern of signs is counted here.
     #[test]
     fn a_mean_of_differences_is_tested_by_the_same_exchanges() {
-        let p = p_value_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
+        let p = permutation_p_value_of_mean(&[0.5, 0.25, 0.25, 0.125, -0.125]);
         let mut n_far = 0;
         for signs in 0..32_u32 {
             let eighths = [4, 2, 2, 1, -1_i32].iter().enumerate();
@@ -190,21 +192,24 @@ mod tests {
             n_far += u32::from(turned.sum::<i32>().abs() >= 8);
         }
         assert_eq!(p, f64::from(n_far) / 32.0);
-        assert_eq!(p_value_of_mean(&[]), 1.0);
-        assert_eq!(p_value_of_mean(&[0.0, 0.0]), 1.0);
-        assert_eq!(p_value_of_mean(&[1.0]), 1.0);
+        assert_eq!(permutation_p_value_of_mean(&[]), 1.0);
+        assert_eq!(permutation_p_value_of_mean(&[0.0, 0.0]), 1.0);
+        assert_eq!(permutation_p_value_of_mean(&[1.0]), 1.0);
     }
 
     #[test]
     fn alike_rankers_do_not_differ() {
-        let found = compare_fractions(&units(&[1, 2], &[1, 2], &[3, 3])).unwrap();
+        let found = compare_satisfied_fractions(&units(&[1, 2], &[1, 2], &[3, 3])).unwrap();
         assert_eq!(
             (found.micro_average.value, found.p, found.effect_size),
             (0.0, 1.0, None)
         );
-        assert_eq!(compare_fractions(&[PairedVerdictCounts::default()]), None);
+        assert_eq!(
+            compare_satisfied_fractions(&[PairedVerdictCounts::default()]),
+            None
+        );
         // A single query gives no interval.
-        let one = compare_fractions(&units(&[3], &[1], &[3])).unwrap();
+        let one = compare_satisfied_fractions(&units(&[3], &[1], &[3])).unwrap();
         assert_eq!((one.p, one.effect_size), (1.0, None));
         assert_eq!(one.micro_average.interval, [-1.0, 1.0]);
     }

@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
+use super::EstimateWithInterval;
 use super::correlation::Z_975;
 
 /// A count out of a total.
@@ -28,14 +28,14 @@ pub struct Proportion {
 
 impl Proportion {
     /// Adds one item, which counts if `holds`.
-    pub fn add(&mut self, holds: bool) {
+    pub fn add_item(&mut self, holds: bool) {
         self.n += u64::from(holds);
         self.total += 1;
     }
 }
 
 /// Returns the proportion, from 0 to 1, with Wilson's interval; `None` if the total is 0.
-pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
+pub fn wilson_interval(share: Proportion) -> Option<EstimateWithInterval> {
     if share.total == 0 {
         return None;
     }
@@ -52,7 +52,7 @@ pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
     } else {
         centre + half
     };
-    Some(Estimate {
+    Some(EstimateWithInterval {
         value: p,
         interval: [low / scale, high / scale],
     })
@@ -60,12 +60,12 @@ pub fn wilson_interval(share: Proportion) -> Option<Estimate> {
 
 /// Returns the second proportion minus the first, from −1 to 1, with Newcombe's interval; `None` if
 /// a total is 0.
-pub fn newcombe_interval(first: Proportion, second: Proportion) -> Option<Estimate> {
+pub fn newcombe_interval(first: Proportion, second: Proportion) -> Option<EstimateWithInterval> {
     let (first, second) = (wilson_interval(first)?, wilson_interval(second)?);
     let ([l1, u1], [l2, u2]) = (first.interval, second.interval);
     let (p1, p2) = (first.value, second.value);
     let far = |a: f64, b: f64| (a * a + b * b).sqrt();
-    Some(Estimate {
+    Some(EstimateWithInterval {
         value: p2 - p1,
         interval: [
             p2 - p1 - far(p2 - l2, u1 - p1),

@@ -5,7 +5,7 @@
 //! Statistician 50, 1996), the default of R and NumPy.
 
 /// Returns the quantile at `q` (0 to 1) of values in ascending order; `None` without values.
-pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = last as f64 * q.clamp(0.0, 1.0);
     let low = place as usize;
@@ -17,7 +17,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    quantile(&sorted, 0.5)
+    quantile_of_sorted(&sorted, 0.5)
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn values_between_two_are_interpolated() {
         let sorted = [1.0, 2.0, 3.0, 4.0, 7.0, 10.0];
-        let found = [0.0, 0.25, 0.5, 0.9, 1.0].map(|q| quantile(&sorted, q));
+        let found = [0.0, 0.25, 0.5, 0.9, 1.0].map(|q| quantile_of_sorted(&sorted, q));
         assert_eq!(
             found,
             [Some(1.0), Some(2.25), Some(3.5), Some(8.5), Some(10.0)]
@@ -38,8 +38,8 @@ mod tests {
 
     #[test]
     fn one_value_is_every_quantile_and_none_is_none() {
-        assert_eq!(quantile(&[3.0], 0.025), Some(3.0));
-        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(quantile_of_sorted(&[3.0], 0.025), Some(3.0));
+        assert_eq!(quantile_of_sorted(&[], 0.5), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! the sizes of groups of equal ranks, and `p = 2 Φ(z)`.
 
 /// Returns the two-sided `p` for paired values; 1 if no pair differs.
-pub fn signed_rank_p_value(first: &[f64], second: &[f64]) -> f64 {
+pub fn wilcoxon_signed_rank_p_value(first: &[f64], second: &[f64]) -> f64 {
     let differences = first.iter().zip(second).map(|(a, b)| a - b);
     let mut leads: Vec<f64> = differences.filter(|it| *it != 0.0).collect();
     if leads.is_empty() {
@@ -48,19 +48,21 @@ mod tests {
         let y = [
             0.48, 0.44, 0.50, 0.33, 0.60, 0.25, 0.41, 0.41, 0.52, 0.30, 0.47, 0.40,
         ];
-        let found = signed_rank_p_value(&x, &y);
+        let found = wilcoxon_signed_rank_p_value(&x, &y);
         assert!((found - 0.028_401_837_044_201_694).abs() < 1e-12, "{found}");
         let x: Vec<f64> = (1..=30).map(|it| f64::from(it) / 7.0).collect();
         let y: Vec<f64> = (1..=30).map(|it| f64::from(it * 37 % 31) / 6.0).collect();
-        let found = signed_rank_p_value(&x, &y);
+        let found = wilcoxon_signed_rank_p_value(&x, &y);
         assert!((found - 0.571_645_783_672_111_4).abs() < 1e-12, "{found}");
     }
 
     #[test]
     fn level_rankers_and_one_alone_differ_by_chance() {
-        assert_eq!(signed_rank_p_value(&[0.5, 0.2], &[0.5, 0.2]), 1.0);
-        assert_eq!(signed_rank_p_value(&[], &[]), 1.0);
+        assert_eq!(wilcoxon_signed_rank_p_value(&[0.5, 0.2], &[0.5, 0.2]), 1.0);
+        assert_eq!(wilcoxon_signed_rank_p_value(&[], &[]), 1.0);
         // One difference: W = 0, z = -1, p = .317.
-        assert!((signed_rank_p_value(&[0.5], &[0.2]) - 0.317_310_507_862_914_1).abs() < 1e-12);
+        assert!(
+            (wilcoxon_signed_rank_p_value(&[0.5], &[0.2]) - 0.317_310_507_862_914_1).abs() < 1e-12
+        );
     }
 }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
-use crate::probe::mining::{Miner, QueryPool};
+use crate::probe::mining::{InstanceMiner, PooledQuery};
 use crate::probe::{AxiomVariant, Instances, MiningResult, Probe};
 
 /// How many instances of a study are still instances under one other analyzer.
@@ -17,13 +17,13 @@ pub struct AnalyzerAudit {
     /// The other analyzer: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// One entry for each axiom and variant.
-    pub rows: Vec<AuditRow>,
+    pub rows: Vec<AnalyzerAuditRow>,
 }
 
 /// How many instances of one axiom in one variant are still instances under the other analyzer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AuditRow {
+pub struct AnalyzerAuditRow {
     /// The probe whose instances were checked.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -41,7 +41,7 @@ pub struct AuditRow {
 #[derive(Clone, Copy)]
 pub struct AnalyzerAuditor<'a> {
     /// A miner over an index made with the other analyzer, for the same probes and without a cap.
-    pub miner: Miner<'a>,
+    pub miner: InstanceMiner<'a>,
     /// The mined instances, over document numbers of the collection.
     pub mining_result: &'a MiningResult,
     /// The collection, with the queries of the study.
@@ -55,20 +55,20 @@ impl AnalyzerAuditor<'_> {
     pub fn audit_query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mining_result.study_docs;
         let pool = self.mining_result.pools[query].iter();
-        let pool: Vec<u32> = pool.map(|&it| texts[it as usize].doc()).collect();
-        let theirs = self.miner.mine(&QueryPool {
+        let pool: Vec<u32> = pool.map(|&it| texts[it as usize].source_doc()).collect();
+        let theirs = self.miner.mine_pooled_query(&PooledQuery {
             query: &self.collection.queries[query].text,
             docs: &pool,
-            grades: &self.collection.grades(query, &pool),
+            grades: &self.collection.grades_of_documents(query, &pool),
             added_samples: &[],
         });
         self.mined_of_pools()
             .map(|(which, instances)| {
                 let arity = instances.claim.arity();
-                let ours = instances.docs_of(query).chunks_exact(arity);
+                let ours = instances.docs_of_query(query).chunks_exact(arity);
                 let held = ours.filter(|it| {
                     let texts = it.iter().map(|&it| texts[it as usize]);
-                    theirs.contains(which, &texts.collect::<Vec<_>>())
+                    theirs.contains_instance(which, &texts.collect::<Vec<_>>())
                 });
                 held.count() as u64
             })
@@ -78,13 +78,13 @@ impl AnalyzerAuditor<'_> {
     /// Returns the instances from pools, each with its position.
     fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
         let all = self.mining_result.instances.iter().enumerate();
-        all.filter(|it| !it.1.probe.uses_added_docs())
+        all.filter(|it| !it.1.probe.adds_docs_to_collection())
     }
 
     /// Sums up the results of [`AnalyzerAuditor::audit_query`] over all queries.
-    pub fn collect_audit(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
+    pub fn sum_query_audits(&self, analyzer: String, queries: &[Vec<u64>]) -> AnalyzerAudit {
         let rows = self.mined_of_pools().zip(0..);
-        let rows = rows.map(|((_, instances), at): (_, usize)| AuditRow {
+        let rows = rows.map(|((_, instances), at): (_, usize)| AnalyzerAuditRow {
             probe: instances.probe,
             variant: instances.variant,
             n_instances: instances.len() as u64,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::index::Index;
     use crate::probe::Axiom;
-    use crate::probe::Limits;
+    use crate::probe::MiningLimits;
     use crate::study::fixture;
     use crate::text::{Analyzer, Stemmer};
 
@@ -120,23 +120,24 @@ mod tests {
 
     #[test]
     fn an_instance_holds_or_not_under_other_terms() {
-        let limits = Limits {
+        let limits = MiningLimits {
             min_query_term_occurrences: 0,
-            ..Limits::STANDARD
+            ..MiningLimits::STANDARD
         };
-        let miner = |index| Miner {
+        let miner = |index| InstanceMiner {
             index,
             word_vectors: None,
             probes: &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
             limits: &limits,
         };
         let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
-        let shard = miner(&stems).mine(&QueryPool::without_grades("river", &[0, 1, 2]));
-        let mined = MiningResult::collect(
+        let shard =
+            miner(&stems).mine_pooled_query(&PooledQuery::without_grades("river", &[0, 1, 2]));
+        let mined = MiningResult::from_query_results(
             &[(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)],
             vec![shard],
         );
-        let collection = fixture::collection(&["river"], &TEXTS);
+        let collection = fixture::fixture_collection(&["river"], &TEXTS);
         let held = |index| {
             let miner = miner(index);
             let auditor = AnalyzerAuditor {
@@ -145,7 +146,7 @@ mod tests {
                 collection: &collection,
             };
             let queries = [auditor.audit_query(0)];
-            let audit = auditor.collect_audit("other".to_owned(), &queries);
+            let audit = auditor.sum_query_audits("other".to_owned(), &queries);
             (audit.rows[0].n_instances, audit.rows[0].n_retained)
         };
         // With stems 1 > 2, 1 > 3 and 2 > 3; with words 1 and 2 have equal counts.

@@ -9,7 +9,7 @@ use crate::probe::{AxiomVariant, Probe};
 
 /// The expected fractions of a study. It is written once and compared with later runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Baseline {
+pub struct StudyBaseline {
     /// The version of this layout; 1.
     pub format: u32,
     /// The name of the study.
@@ -37,7 +37,7 @@ pub struct BaselineCell {
 
 /// One cell with its expected and its actual fraction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BaselineCheck {
+pub struct BaselineCellComparison {
     /// The expected cell.
     pub expected: BaselineCell,
     /// The actual fraction; `None` if the ranker is missing or has no verdict.
@@ -46,9 +46,9 @@ pub struct BaselineCheck {
     pub passes: bool,
 }
 
-impl Baseline {
+impl StudyBaseline {
     /// Creates a baseline from the overviews of a study, one for each variant.
-    pub fn from_overviews(overviews: &[StudyOverview]) -> Option<Baseline> {
+    pub fn from_overviews(overviews: &[StudyOverview]) -> Option<StudyBaseline> {
         let first = overviews.first()?;
         let cells = overviews.iter().flat_map(|overview| {
             overview.rows.iter().flat_map(move |row| {
@@ -63,7 +63,7 @@ impl Baseline {
                 })
             })
         });
-        Some(Baseline {
+        Some(StudyBaseline {
             format: 1,
             study: first.name.clone(),
             instances_hash: first.instances_hash.clone(),
@@ -72,7 +72,11 @@ impl Baseline {
     }
 
     /// Compares a later run of the study with this one. Returns an error if the instances differ.
-    pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<BaselineCheck>, Error> {
+    pub fn compare_with_later_run(
+        &self,
+        now: &StudyBaseline,
+        tolerance: f64,
+    ) -> Result<Vec<BaselineCellComparison>, Error> {
         if self.instances_hash != now.instances_hash {
             let reason = format!(
                 "the baseline has instance hash {:.12}, the study {:.12}; fractions over \
@@ -80,7 +84,7 @@ impl Baseline {
                  study",
                 self.instances_hash, now.instances_hash
             );
-            return Err(Error::conflict("baseline", reason));
+            return Err(Error::conflicting_value("baseline", reason));
         }
         let compared = self.cells.iter().map(|expected| {
             let same = |it: &&BaselineCell| {
@@ -88,7 +92,7 @@ impl Baseline {
                     == (&expected.ranker, expected.probe, expected.variant)
             };
             let found = now.cells.iter().find(same).map(|it| it.fraction);
-            BaselineCheck {
+            BaselineCellComparison {
                 expected: expected.clone(),
                 actual: found,
                 passes: found.is_some_and(|it| it >= expected.fraction - tolerance),
@@ -101,21 +105,22 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::controls::StudyControls;
+    use crate::study::controls::StudyPageControls;
     use crate::study::fixture;
 
-    fn baseline(query: &str) -> Baseline {
+    fn baseline(query: &str) -> StudyBaseline {
         let texts = ["river river bank", "river bank", "the river"];
-        let study = fixture::study(query, &texts, 10);
-        Baseline::from_overviews(&[study.overview(&StudyControls::default()).unwrap()]).unwrap()
+        let study = fixture::study_with_one_query(query, &texts, 10);
+        StudyBaseline::from_overviews(&[study.overview(&StudyPageControls::default()).unwrap()])
+            .unwrap()
     }
 
     #[test]
     fn a_cell_that_falls_or_is_gone_does_not_hold() {
         let before = baseline("river bank");
         assert!(before.cells.len() >= 3);
-        let holds = |now: &Baseline, tolerance: f64| -> Vec<bool> {
-            let compared = before.compare(now, tolerance).unwrap();
+        let holds = |now: &StudyBaseline, tolerance: f64| -> Vec<bool> {
+            let compared = before.compare_with_later_run(now, tolerance).unwrap();
             compared.iter().map(|it| it.passes).collect()
         };
         assert!(holds(&before, 0.0).iter().all(|it| *it));
@@ -133,7 +138,7 @@ mod tests {
 
     #[test]
     fn other_instances_are_refused() {
-        let error = baseline("river bank").compare(&baseline("bank"), 0.0);
+        let error = baseline("river bank").compare_with_later_run(&baseline("bank"), 0.0);
         assert!(
             error
                 .unwrap_err()

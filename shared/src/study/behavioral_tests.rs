@@ -14,15 +14,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Study;
-use super::controls::{InstanceFilter, StudyControls};
-use super::overview::SplitSize;
+use super::controls::{InstanceFilter, StudyPageControls};
+use super::overview::QuerySplitSize;
 use crate::error::{Error, serialize_as_text};
 use crate::probe::transfer::TransferPairCounts;
-use crate::probe::{AxiomVariant, Claim, Instances, Probe, StudyDocNo};
-use crate::score::{RankerInfo, Scores};
-use crate::stats::bootstrap::{self, VerdictCounts};
+use crate::probe::{AxiomVariant, Instances, Probe, ScoreClaim, StudyDocNo};
+use crate::score::{RankerInfo, RankerPairScores};
+use crate::stats::bootstrap::{self, QueryVerdictCounts};
 use crate::stats::quantile::median;
-use crate::stats::{Estimate, t_test};
+use crate::stats::{EstimateWithInterval, t_test};
 
 /// The number of top documents of a query whose adjacent score differences tune δ.
 const TOP: usize = 10;
@@ -153,7 +153,7 @@ pub struct BehavioralEffect {
     /// Samples without both scores; they are not counted elsewhere.
     pub n_unscored: u64,
     /// `(positive − negative) / n`, with the interval by queries.
-    pub score: Estimate,
+    pub score: EstimateWithInterval,
     /// The mean of the differences, in the unit of the scores.
     pub mean: f64,
     /// The median of the differences.
@@ -222,7 +222,7 @@ pub struct BehavioralTestResults {
     /// The number of pairs of each transfer set that were used or left out.
     pub transfer_pair_counts: Vec<(Probe, TransferPairCounts)>,
     /// The splits of the queries.
-    pub splits: Vec<SplitSize>,
+    pub splits: Vec<QuerySplitSize>,
     /// The rankers, in the order of the study.
     pub rankers: Vec<TestedRanker>,
     /// The rows, in the order of the study.
@@ -241,7 +241,7 @@ impl Study {
             split: asking.split.clone(),
             ..StudyControls::default()
         };
-        controls.check(self)?;
+        controls.validate_for_study(self)?;
         if let TieThreshold::Fixed { width } = asking.tie_threshold
             && !(width.is_finite() && width >= 0.0)
         {
@@ -268,7 +268,7 @@ impl Study {
             .min_relevant_grade
             .unwrap_or_else(|| self.relevant_from());
         let row = |(probe, slice): (Probe, RelevanceSlice)| {
-            let instances = self.instances_of(probe, AxiomVariant::Fixed)?;
+            let instances = self.instances_of_probe(probe, AxiomVariant::Fixed)?;
             let samples = SampleSelection {
                 instances,
                 filter: &filter,
@@ -300,7 +300,7 @@ impl Study {
             options: asking.clone(),
             min_relevant_grade: relevant_from,
             transfer_pair_counts: self.transfer_pair_counts.clone(),
-            splits: self.splits(),
+            splits: self.query_splits(),
             rankers,
             rows,
             n_tests,
@@ -309,13 +309,13 @@ impl Study {
 
     /// Returns the median, over all queries, of the differences of adjacent scores among the top
     /// 10 documents of the pool, ordered by the ranker.
-    fn tuned_delta(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Option<f64> {
+    fn tuned_delta(&self, scores: &RankerPairScores, filter: &InstanceFilter<'_>) -> Option<f64> {
         let mut differences = Vec::new();
         for (query, pool) in self.pools.iter().enumerate() {
             if !filter.includes_query(query) {
                 continue;
             }
-            let score = |text: &StudyDocNo| scores.get(self.pairs.position(query, *text)?);
+            let score = |text: &StudyDocNo| scores.get(self.pairs.position_of_pair(query, *text)?);
             let mut ordered: Vec<f64> = pool.iter().filter_map(score).collect();
             ordered.sort_unstable_by(|a, b| b.total_cmp(a));
             ordered.truncate(TOP);
@@ -335,16 +335,19 @@ impl Study {
         &self,
         samples: &SampleSelection<'_>,
         query: usize,
-    ) -> impl Iterator<Item = Claim<StudyDocNo>> {
+    ) -> impl Iterator<Item = ScoreClaim<StudyDocNo>> {
         let (slice, from) = (samples.slice, samples.relevant_from);
-        samples.instances.claims_of(query).filter(move |claim| {
-            let grade = || self.grade(query, original(*claim));
-            match slice {
-                RelevanceSlice::All => true,
-                RelevanceSlice::Relevant => grade().is_some_and(|it| it >= from),
-                RelevanceSlice::NotRelevant => grade().is_some_and(|it| it < from),
-            }
-        })
+        samples
+            .instances
+            .claims_of_query(query)
+            .filter(move |claim| {
+                let grade = || self.relevance_grade(query, original(*claim));
+                match slice {
+                    RelevanceSlice::All => true,
+                    RelevanceSlice::Relevant => grade().is_some_and(|it| it >= from),
+                    RelevanceSlice::NotRelevant => grade().is_some_and(|it| it < from),
+                }
+            })
     }
 
     fn n_samples(&self, samples: &SampleSelection<'_>) -> u64 {
@@ -358,7 +361,7 @@ impl Study {
     fn effect(
         &self,
         samples: &SampleSelection<'_>,
-        scores: &Scores,
+        scores: &RankerPairScores,
         delta: f64,
     ) -> Option<BehavioralEffect> {
         let mut differences = Vec::new();
@@ -367,7 +370,7 @@ impl Study {
         for query in samples.queries() {
             let before = counts;
             for claim in self.sliced(samples, query) {
-                let score = |text| scores.get(self.pairs.position(query, text)?);
+                let score = |text| scores.get(self.pairs.position_of_pair(query, text)?);
                 match difference(claim, score) {
                     Some(it) => {
                         counts.add(it, delta);
@@ -378,7 +381,7 @@ impl Study {
             }
             // In a collection with groups, the documents of a query are those of its group.
             let group = self.queries[query].group.as_deref();
-            let group = group.filter(|_| samples.instances.probe.is_transfer());
+            let group = group.filter(|_| samples.instances.probe.is_dataset_transfer());
             units.add(group, counts.since(before));
         }
         effect_of(&differences, counts, &units.counted)
@@ -388,12 +391,12 @@ impl Study {
 /// The units of the bootstrap: queries, where all queries of one source of pairs are one unit.
 #[derive(Default)]
 struct BootstrapUnits<'a> {
-    counted: Vec<VerdictCounts>,
+    counted: Vec<QueryVerdictCounts>,
     of_group: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> BootstrapUnits<'a> {
-    fn add(&mut self, group: Option<&'a str>, counted: VerdictCounts) {
+    fn add(&mut self, group: Option<&'a str>, counted: QueryVerdictCounts) {
         let place = match group {
             Some(group) => *self.of_group.entry(group).or_insert(self.counted.len()),
             None => self.counted.len(),
@@ -423,11 +426,11 @@ impl SampleSelection<'_> {
 }
 
 /// Returns the unchanged document of a sample.
-fn original(claim: Claim<StudyDocNo>) -> StudyDocNo {
+fn original(claim: ScoreClaim<StudyDocNo>) -> StudyDocNo {
     match claim {
-        Claim::Higher { loser, .. } | Claim::NotLower { loser, .. } => loser,
-        Claim::Different { b, .. } => b,
-        Claim::DiminishingGain { most, .. } => most,
+        ScoreClaim::Higher { loser, .. } | ScoreClaim::NotLower { loser, .. } => loser,
+        ScoreClaim::Different { b, .. } => b,
+        ScoreClaim::DiminishingGain { most, .. } => most,
     }
 }
 
@@ -453,11 +456,11 @@ impl EffectCounts {
 
     /// Returns the share of positive samples where a neutral one counts half, as counts: the score
     /// is twice that share minus 1, so a share of .5 is a score of 0.
-    fn since(self, before: EffectCounts) -> VerdictCounts {
+    fn since(self, before: EffectCounts) -> QueryVerdictCounts {
         let positive = self.positive - before.positive;
         let neutral = self.neutral - before.neutral;
         let negative = self.negative - before.negative;
-        VerdictCounts {
+        QueryVerdictCounts {
             n_agreeing: 2 * positive + neutral,
             n_verdicts: 2 * (positive + neutral + negative),
         }
@@ -466,20 +469,22 @@ impl EffectCounts {
 
 /// Returns R(q, d1) − R(q, d2), or `None` without both scores.
 fn difference(
-    claim: Claim<StudyDocNo>,
+    claim: ScoreClaim<StudyDocNo>,
     score: impl FnMut(StudyDocNo) -> Option<f64>,
 ) -> Option<f64> {
-    match claim.map_scores(score)? {
-        Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => Some(winner - loser),
-        Claim::Different { a, b } => Some((a - b).abs()),
-        Claim::DiminishingGain { .. } => None,
+    match claim.map_docs_to_scores(score)? {
+        ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
+            Some(winner - loser)
+        }
+        ScoreClaim::Different { a, b } => Some((a - b).abs()),
+        ScoreClaim::DiminishingGain { .. } => None,
     }
 }
 
 fn effect_of(
     differences: &[f64],
     counts: EffectCounts,
-    by_query: &[VerdictCounts],
+    by_query: &[QueryVerdictCounts],
 ) -> Option<BehavioralEffect> {
     let fraction = bootstrap::bootstrap_fraction(by_query)?;
     let score = |it: f64| 2.0 * it - 1.0;
@@ -488,7 +493,7 @@ fn effect_of(
         n_tied: counts.neutral,
         n_negative: counts.negative,
         n_unscored: counts.unscored,
-        score: Estimate {
+        score: EstimateWithInterval {
             value: score(fraction.micro_average.value),
             interval: fraction.micro_average.interval.map(score),
         },

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::analyzer_audit::AnalyzerAudit;
-use super::preparation::{InputFiles, PreparedCollection, ShardExecutor, StageRun, StudyStage};
+use super::preparation::{
+    InputFileContents, PreparedCollection, RunningStage, ShardExecutor, StudyPreparationStage,
+};
 use super::{Study, StudyDefinition, StudyWordVectors, TermStatistics};
 use crate::collection::{Collection, Qrels, Query};
 use crate::error::Error;
@@ -12,7 +14,7 @@ use crate::index::{DocNo, Index};
 use crate::probe::MiningResult;
 use crate::probe::mining::StudyDocument;
 use crate::rank::LexicalRanker;
-use crate::score::{QueryDocumentPairs, Scores, lexical};
+use crate::score::{QueryDocumentPairs, RankerPairScores, lexical};
 
 /// The inputs from which a study is made.
 pub struct StudyInputs {
@@ -21,7 +23,7 @@ pub struct StudyInputs {
     /// The whole collection.
     pub collection: Collection,
     /// The other files that the definition names.
-    pub files: InputFiles,
+    pub files: InputFileContents,
     /// The lexical rankers. Scores of other rankers are added later.
     pub rankers: Vec<LexicalRanker>,
     /// The date of today: `2026-11-20`.
@@ -41,22 +43,22 @@ pub async fn make_study<E: ShardExecutor>(
         rankers,
         created: made,
     } = inputs;
-    definition.truncate_queries(&mut collection);
-    let collection_hash = collection.hash();
+    definition.remove_unused_queries(&mut collection);
+    let collection_hash = collection.content_hash();
     let prepared =
         PreparedCollection::prepare_for_study(&definition, collection, files, executor).await?;
-    let (mined, n_without_text) = prepared.mine(executor).await?;
+    let (mined, n_without_text) = prepared.mine_all_queries(executor).await?;
     let audits = prepared
         .audit_analyzers(&definition.audit, &mined, executor)
         .await?;
-    let pairs = QueryDocumentPairs::from_mined(&mined);
-    let scoring = LexicalScoring {
+    let pairs = QueryDocumentPairs::from_mining_result(&mined);
+    let scoring = LexicalPairScorer {
         collection: &prepared.collection,
         index: &prepared.index,
         study_docs: &mined.study_docs,
         pairs: &pairs,
     };
-    let scores = scoring.score(&rankers, executor).await?;
+    let scores = scoring.score_with_each_ranker(&rankers, executor).await?;
     let parts = StudyParts {
         definition,
         collection_hash,
@@ -72,7 +74,7 @@ pub async fn make_study<E: ShardExecutor>(
 }
 
 /// The pairs of queries and documents that lexical rankers score.
-pub struct LexicalScoring<'a> {
+pub struct LexicalPairScorer<'a> {
     /// The collection with the queries and documents.
     pub collection: &'a Collection,
     /// The index of the collection.
@@ -83,14 +85,14 @@ pub struct LexicalScoring<'a> {
     pub pairs: &'a QueryDocumentPairs,
 }
 
-impl LexicalScoring<'_> {
+impl LexicalPairScorer<'_> {
     /// Returns the scores of each ranker.
-    pub async fn score<E: ShardExecutor>(
+    pub async fn score_with_each_ranker<E: ShardExecutor>(
         &self,
         rankers: &[LexicalRanker],
         executor: &mut E,
-    ) -> Result<Vec<Scores>, E::Error> {
-        let LexicalScoring {
+    ) -> Result<Vec<RankerPairScores>, E::Error> {
+        let LexicalPairScorer {
             collection,
             index,
             study_docs: texts,
@@ -98,20 +100,21 @@ impl LexicalScoring<'_> {
         } = self;
         let n_queries = pairs.n_queries();
         let of = n_queries * rankers.len();
-        let mut step = StageRun::begin(executor, StudyStage::Score, 0, of).await?;
+        let mut step =
+            RunningStage::begin_or_resume(executor, StudyPreparationStage::Score, 0, of).await?;
         let mut scores = Vec::new();
         for ranker in rankers {
             let shard = |query: usize| {
                 let text = &collection.queries[query].text;
-                lexical::score_query(
+                lexical::score_documents_for_query(
                     index,
                     ranker,
                     text,
-                    lexical::documents_of_query(pairs, texts, query),
+                    lexical::study_documents_of_query(pairs, texts, query),
                 )
             };
-            let shards = step.collect(n_queries, shard).await?;
-            scores.push(lexical::assemble_scores(ranker, shards, pairs)?);
+            let shards = step.compute_and_collect_shards(n_queries, shard).await?;
+            scores.push(lexical::assemble_lexical_scores(ranker, shards, pairs)?);
         }
         Ok(scores)
     }
@@ -119,22 +122,22 @@ impl LexicalScoring<'_> {
 
 impl StudyDefinition {
     /// Removes the queries of a collection that this study does not use.
-    pub fn truncate_queries(&self, collection: &mut Collection) {
+    pub fn remove_unused_queries(&self, collection: &mut Collection) {
         collection
             .queries
             .truncate(self.n_queries.unwrap_or(usize::MAX));
     }
 
     /// Checks a collection; returns an error if this study cannot be made from it.
-    pub fn check_collection(&self, collection: &Collection) -> Result<(), Error> {
-        let refuse = |reason: &str| Err(Error::missing("collection", reason));
+    pub fn validate_collection(&self, collection: &Collection) -> Result<(), Error> {
+        let refuse = |reason: &str| Err(Error::missing_field("collection", reason));
         if collection.docs.is_empty() {
             return refuse("it has no documents; add a corpus with at least two");
         }
         if collection.queries.is_empty() {
             return refuse("it has no queries; add at least one");
         }
-        self.pool.check(collection)
+        self.pool.validate_for_collection(collection)
     }
 }
 
@@ -146,7 +149,7 @@ struct StudyParts {
     /// The instances, over document numbers of the collection.
     mined: MiningResult,
     pairs: QueryDocumentPairs,
-    scores: Vec<Scores>,
+    scores: Vec<RankerPairScores>,
     audits: Vec<AnalyzerAudit>,
     n_without_text: u64,
     made: String,
@@ -172,9 +175,10 @@ fn assemble(parts: StudyParts) -> Study {
         ..
     } = &prepared;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
-    let instances_hash = mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
+    let instances_hash =
+        mined.digest_instances(&query_ids, |doc| collection.docs[doc as usize].id.clone());
 
-    let pooled: BTreeSet<DocNo> = mined.study_docs.iter().map(|it| it.doc()).collect();
+    let pooled: BTreeSet<DocNo> = mined.study_docs.iter().map(|it| it.source_doc()).collect();
     let place: BTreeMap<DocNo, DocNo> = pooled
         .iter()
         .enumerate()
@@ -184,17 +188,17 @@ fn assemble(parts: StudyParts) -> Study {
     mined
         .study_docs
         .iter_mut()
-        .for_each(|it| *it = it.with_doc(place[&it.doc()]));
+        .for_each(|it| *it = it.with_source_doc(place[&it.source_doc()]));
 
     let vocabulary = index.vocabulary();
     let mut terms: BTreeMap<String, TermStatistics> = BTreeMap::new();
     let in_docs = pooled
         .iter()
-        .flat_map(|&it| index.terms(it).iter().copied());
+        .flat_map(|&it| index.terms_of_doc(it).iter().copied());
     let in_queries = collection
         .queries
         .iter()
-        .flat_map(|it| index.query_terms(&it.text));
+        .flat_map(|it| index.query_term_statistics(&it.text));
     let in_queries = in_queries.filter_map(|it| it.term_no);
     let numbers: BTreeSet<u32> = in_docs.chain(in_queries).collect();
     for number in numbers {
@@ -207,8 +211,8 @@ fn assemble(parts: StudyParts) -> Study {
 
     let overlap = overlaps(collection, index);
     let words = prepared.word_vectors().map(|it| StudyWordVectors {
-        info: it.info(definition.vectors.as_deref().unwrap_or_default()),
-        vectors: it.subset(pooled.iter().copied(), &collection.queries),
+        info: it.vectors_info(definition.vectors.as_deref().unwrap_or_default()),
+        vectors: it.vectors_of_docs_and_queries(pooled.iter().copied(), &collection.queries),
     });
     let asked_for = |id: &&str| {
         collection
@@ -225,7 +229,7 @@ fn assemble(parts: StudyParts) -> Study {
         software: env!("CARGO_PKG_VERSION").to_owned(),
         collection_hash,
         instances_hash,
-        totals: index.totals(),
+        totals: index.collection_totals(),
         terms,
         docs: pooled
             .iter()
@@ -245,19 +249,19 @@ fn assemble(parts: StudyParts) -> Study {
         withheld_texts: None,
         addition_counts: beside.addition_counts,
         transfer_pair_counts: beside.transfer_pair_counts.clone(),
-        lengths: super::controls::DocumentLengths::default(),
+        lengths: super::controls::CachedDocumentLengths::default(),
     }
 }
 
 /// Computes [`Study::query_overlap`].
 fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
-    let numbers = collection.doc_numbers();
+    let numbers = collection.doc_numbers_by_id();
     let overlap = |query: &Query| {
-        let terms = index.query_terms(&query.text);
+        let terms = index.query_term_statistics(&query.text);
         let grades = collection.qrels.0.get(&query.id)?.iter();
         let relevant = grades.filter(|it| *it.1 >= 1);
         let shares = relevant.filter_map(|(doc, _)| {
-            let held = index.terms(*numbers.get(doc.as_str())?);
+            let held = index.terms_of_doc(*numbers.get(doc.as_str())?);
             let n_held = terms
                 .iter()
                 .filter(|it| it.term_no.is_some_and(|it| held.contains(&it)));

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::{Axiom, AxiomVariant, Claim, Instances, Probe, StudyDocNo};
-use crate::score::Scores;
+use crate::probe::{Axiom, AxiomVariant, Instances, Probe, ScoreClaim, StudyDocNo};
+use crate::score::RankerPairScores;
 use crate::text::Vocabulary;
 
 /// The state of the controls of a study page. It is part of the page's address.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct StudyControls {
+pub struct StudyPageControls {
     /// The variant of the axioms; `None` takes the first one of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "mode")]
@@ -53,29 +53,32 @@ pub enum InstanceSubset {
     WithRelevant,
 }
 
-impl StudyControls {
+impl StudyPageControls {
     /// Returns the variant that is shown.
-    pub(crate) fn variant_of(&self, study: &Study) -> Result<AxiomVariant, Error> {
+    pub(crate) fn variant_shown_in_study(&self, study: &Study) -> Result<AxiomVariant, Error> {
         let mode = self.variant.unwrap_or(study.definition.variants[0]);
         if study.definition.variants.contains(&mode) {
             return Ok(mode);
         }
-        Err(Error::not_found("variant of this study", mode.name()))
+        Err(Error::name_not_found("variant of this study", mode.name()))
     }
 
     /// Returns the tie threshold ε for a ranker.
-    pub(crate) fn tie_threshold(&self, scores: &Scores) -> f64 {
+    pub(crate) fn tie_threshold_for_ranker(&self, scores: &RankerPairScores) -> f64 {
         self.tie_threshold
-            .unwrap_or(scores.ranker.kind.tie_threshold())
+            .unwrap_or(scores.ranker.kind.default_tie_threshold())
     }
 
     /// Checks the tie threshold and the split. Returns an error if the threshold is negative or
     /// not finite, or no query is in the split.
-    pub(crate) fn check(&self, study: &Study) -> Result<(), Error> {
+    pub(crate) fn validate_for_study(&self, study: &Study) -> Result<(), Error> {
         if let Some(split) = &self.split {
             let known = study.queries.iter().filter_map(|it| it.split.as_ref());
             if !known.into_iter().any(|it| it == split) {
-                return Err(Error::not_found("split of this study's queries", split));
+                return Err(Error::name_not_found(
+                    "split of this study's queries",
+                    split,
+                ));
             }
         }
         match self.tie_threshold {
@@ -91,7 +94,11 @@ impl StudyControls {
 impl Study {
     /// Returns the instances of an axiom in a variant, or of a behavioral test, which has only
     /// one.
-    pub fn instances_of(&self, probe: Probe, mode: AxiomVariant) -> Result<&Instances, Error> {
+    pub fn instances_of_probe(
+        &self,
+        probe: Probe,
+        mode: AxiomVariant,
+    ) -> Result<&Instances, Error> {
         let mode = match probe.is_axiom() {
             true => mode,
             false => AxiomVariant::Fixed,
@@ -101,7 +108,7 @@ impl Study {
             .iter()
             .find(|it| (it.probe, it.variant) == (probe, mode));
         found.ok_or_else(|| {
-            Error::not_found(
+            Error::name_not_found(
                 "probe of this study",
                 format!("{} {}", probe.slug(), mode.name()),
             )
@@ -119,13 +126,16 @@ pub(crate) struct InstanceFilter<'a> {
 }
 
 impl<'a> InstanceFilter<'a> {
-    pub(crate) fn new(study: &'a Study, dials: &'a StudyControls) -> InstanceFilter<'a> {
+    pub(crate) fn new(study: &'a Study, dials: &'a StudyPageControls) -> InstanceFilter<'a> {
         let mined = study.definition.limits.length_tolerance_terms;
         let turned = dials
             .length_tolerance
             .filter(|&delta| mined.is_none_or(|mined| delta < mined));
         let delta = turned.map(|delta| {
-            let lengths = study.lengths.0.get_or_init(|| document_lengths(study));
+            let lengths = study
+                .lengths
+                .0
+                .get_or_init(|| count_terms_per_document(study));
             (delta, lengths.as_slice())
         });
         InstanceFilter {
@@ -148,15 +158,15 @@ impl<'a> InstanceFilter<'a> {
         &self,
         instances: &Instances,
         query: usize,
-        claim: Claim<StudyDocNo>,
-        scores: Option<&Scores>,
+        claim: ScoreClaim<StudyDocNo>,
+        scores: Option<&RankerPairScores>,
     ) -> bool {
         let fits = match (self.only, scores) {
             (InstanceSubset::All, _) | (InstanceSubset::Untruncated, None) => true,
             (InstanceSubset::Untruncated, Some(scores)) => {
-                !self.study.is_truncated(scores, query, claim)
+                !self.study.has_truncated_document(scores, query, claim)
             }
-            (InstanceSubset::WithRelevant, _) => self.study.has_relevant(query, claim),
+            (InstanceSubset::WithRelevant, _) => self.study.has_relevant_document(query, claim),
         };
         fits && self.has_similar_lengths(instances, claim) && self.includes_query(query)
     }
@@ -165,7 +175,7 @@ impl<'a> InstanceFilter<'a> {
     pub(super) fn has_similar_lengths(
         &self,
         instances: &Instances,
-        claim: Claim<StudyDocNo>,
+        claim: ScoreClaim<StudyDocNo>,
     ) -> bool {
         let Instances {
             probe,
@@ -192,11 +202,11 @@ impl<'a> InstanceFilter<'a> {
 
 impl Study {
     /// Returns whether the ranker read only a part of one of the documents.
-    pub(super) fn is_truncated(
+    pub(super) fn has_truncated_document(
         &self,
-        scores: &Scores,
+        scores: &RankerPairScores,
         query: usize,
-        claim: Claim<StudyDocNo>,
+        claim: ScoreClaim<StudyDocNo>,
     ) -> bool {
         !scores.truncated.is_empty()
             && claim
@@ -206,17 +216,26 @@ impl Study {
     }
 
     /// Returns whether the ranker read only a part of a document.
-    pub(super) fn is_doc_truncated(&self, scores: &Scores, query: usize, text: StudyDocNo) -> bool {
-        let place = self.pairs.position(query, text);
+    pub(super) fn is_doc_truncated(
+        &self,
+        scores: &RankerPairScores,
+        query: usize,
+        text: StudyDocNo,
+    ) -> bool {
+        let place = self.pairs.position_of_pair(query, text);
         place.is_some_and(|it| scores.truncated.binary_search(&(it as u32)).is_ok())
     }
 
     /// Returns whether one of the documents is relevant.
-    pub(super) fn has_relevant(&self, query: usize, claim: Claim<StudyDocNo>) -> bool {
+    pub(super) fn has_relevant_document(
+        &self,
+        query: usize,
+        claim: ScoreClaim<StudyDocNo>,
+    ) -> bool {
         claim
             .docs()
             .into_iter()
-            .any(|it| self.grade(query, it).is_some_and(|it| it >= 1))
+            .any(|it| self.relevance_grade(query, it).is_some_and(|it| it >= 1))
     }
 }
 
@@ -233,17 +252,17 @@ fn needs_equal_length(probe: Probe) -> bool {
 
 /// The length of each document in terms, computed when it is first needed.
 #[derive(Debug, Clone, Default)]
-pub struct DocumentLengths(OnceLock<Vec<u32>>);
+pub struct CachedDocumentLengths(OnceLock<Vec<u32>>);
 
 /// A cache: two studies are equal whether or not it is filled.
-impl PartialEq for DocumentLengths {
-    fn eq(&self, _: &DocumentLengths) -> bool {
+impl PartialEq for CachedDocumentLengths {
+    fn eq(&self, _: &CachedDocumentLengths) -> bool {
         true
     }
 }
 
 /// Returns the lengths of all documents of a study.
-pub(super) fn document_lengths(study: &Study) -> Vec<u32> {
+pub(super) fn count_terms_per_document(study: &Study) -> Vec<u32> {
     if let Some(withheld) = &study.withheld_texts {
         return withheld.n_terms.clone();
     }
@@ -252,7 +271,7 @@ pub(super) fn document_lengths(study: &Study) -> Vec<u32> {
     let all = 0..study.study_docs.len() as StudyDocNo;
     all.map(|text| {
         terms.clear();
-        vocabulary.add_text(&study.study_doc_text(text), &mut terms);
+        vocabulary.append_terms_of_text(&study.study_doc_text(text), &mut terms);
         terms.len() as u32
     })
     .collect()
@@ -266,15 +285,15 @@ mod tests {
     #[test]
     fn a_split_counts_as_if_its_queries_were_alone() {
         let texts = ["river river", "river bank", "the sea", "bank bank sea"];
-        let both = fixture::study_of(&["river", "sea bank"], &texts, 10);
-        let alone = fixture::study_of(&["river"], &texts, 10);
-        let of = |split: &str| StudyControls {
+        let both = fixture::study_with_queries(&["river", "sea bank"], &texts, 10);
+        let alone = fixture::study_with_queries(&["river"], &texts, 10);
+        let of = |split: &str| StudyPageControls {
             split: Some(split.to_owned()),
-            ..StudyControls::default()
+            ..StudyPageControls::default()
         };
-        let all = both.overview(&StudyControls::default()).unwrap();
+        let all = both.overview(&StudyPageControls::default()).unwrap();
         let [train, test] = ["train", "test"].map(|it| both.overview(&of(it)).unwrap());
-        let only = alone.overview(&StudyControls::default()).unwrap();
+        let only = alone.overview(&StudyPageControls::default()).unwrap();
         assert_eq!((all.n_queries, train.n_queries, test.n_queries), (2, 1, 1));
         assert!(all.columns.iter().any(|it| it.n_instances > 0));
         for (at, column) in all.columns.iter().enumerate() {

@@ -4,11 +4,13 @@ use serde::Serialize;
 
 use super::Study;
 use crate::error::Error;
-use crate::index::term_statistics::query_terms;
+use crate::index::term_statistics::count_distinct_query_terms;
 use crate::index::{Index, IndexBuilder};
-use crate::probe::features::{DocumentFeatures, FeatureExtractor, QueryContext, RequiredFeatures};
+use crate::probe::features::{
+    DocumentFeatureExtractor, DocumentFeatures, QueryPoolFeatures, RequiredDocumentFeatures,
+};
 use crate::probe::mining::StudyDocument;
-use crate::probe::{AxiomVariant, ClaimKind, MeasuredPrecondition, Probe, StudyDocNo};
+use crate::probe::{AxiomVariant, MeasuredPrecondition, Probe, ScoreClaimKind, StudyDocNo};
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
 /// One instance. Positions of query terms in its preconditions are positions in `terms`.
@@ -20,7 +22,7 @@ pub struct ExportedInstance<'a> {
     /// The variant of the axiom.
     pub variant: AxiomVariant,
     /// What it claims about its documents.
-    pub claim: ClaimKind,
+    pub claim: ScoreClaimKind,
     /// The id of its query.
     pub query_id: &'a str,
     /// The distinct terms of the query.
@@ -36,60 +38,65 @@ pub struct ExportedInstance<'a> {
 impl Study {
     /// Returns an index of the study's documents. Statistics of the whole collection are in
     /// [`Study::terms`].
-    pub(super) fn index(&self) -> Result<Index, Error> {
+    pub(super) fn build_document_index(&self) -> Result<Index, Error> {
         let builder = IndexBuilder::new(self.definition.analyzer.clone());
         let mut builder = match self.word_vectors {
-            Some(_) => builder.with_tokens(),
+            Some(_) => builder.with_stored_tokens(),
             None => builder,
         };
-        self.docs.iter().for_each(|it| builder.add(&it.body()));
+        self.docs
+            .iter()
+            .for_each(|it| builder.add_document(&it.text_with_title()));
         builder.finish()
     }
 
     /// Returns the word vectors of the study.
-    pub(super) fn vectors(&self) -> Option<&WordVectors> {
+    pub(super) fn stored_word_vectors(&self) -> Option<&WordVectors> {
         self.word_vectors.as_ref().map(|it| &it.vectors)
     }
 
     /// Calls `take` with every instance, in order. Documents are counted once per query.
-    pub fn each_instance<E: From<Error>>(
+    pub fn for_each_exported_instance<E: From<Error>>(
         &self,
         mut take: impl FnMut(&ExportedInstance<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let index = self.index()?;
-        let rows = self.vectors().map(|it| it.rows_of(&index));
+        let index = self.build_document_index()?;
+        let rows = self
+            .stored_word_vectors()
+            .map(|it| it.token_rows_of_index(&index));
         let rows = rows.unwrap_or_default();
         let known = self
-            .vectors()
+            .stored_word_vectors()
             .map(|it| IndexedWordVectors::new(it, &index, &rows));
         for (query, asked) in self.queries.iter().enumerate() {
             let vocabulary = index.vocabulary();
-            let terms = query_terms(&self.definition.analyzer, &asked.text, |term| {
-                let stats = self.terms.get(term).copied().unwrap_or_default();
-                (vocabulary.term_no(term), stats.df, stats.cf)
-            });
-            let counting = FeatureExtractor::new(
+            let terms =
+                count_distinct_query_terms(&self.definition.analyzer, &asked.text, |term| {
+                    let stats = self.terms.get(term).copied().unwrap_or_default();
+                    (vocabulary.term_no(term), stats.df, stats.cf)
+                });
+            let counting = DocumentFeatureExtractor::new(
                 &index,
                 known.as_ref(),
                 &asked.text,
                 &terms,
-                RequiredFeatures::ALL,
+                RequiredDocumentFeatures::ALL,
             );
-            let texts = self.pairs.documents_of(query);
+            let texts = self.pairs.documents_of_query(query);
             let count = |&text: &StudyDocNo| {
                 let text = self.study_docs[text as usize];
                 match text {
                     StudyDocument::Original { doc } => counting.extract(doc),
                     StudyDocument::Repeated { times, .. } => {
-                        let body = index.terms(text.doc()).repeat(times as usize);
-                        DocumentFeatures::with_other_terms(&body, &terms)
+                        let body = index.terms_of_doc(text.source_doc()).repeat(times as usize);
+                        DocumentFeatures::count_query_and_other_terms(&body, &terms)
                     }
                 }
             };
             let counted: Vec<DocumentFeatures> = texts.iter().map(count).collect();
-            let alike = counting.term_similarities();
+            let alike = counting.query_term_similarities();
             for instances in &self.instances {
-                for claim in instances.claims_of(query) {
+                for claim in instances.claims_of_query(query) {
                     let place = |text: &StudyDocNo| {
                         let at = texts.binary_search(text);
                         at.expect("every text of an instance is scored")
@@ -99,7 +106,7 @@ impl Study {
                         .iter()
                         .map(|it| counted[place(it)].clone())
                         .collect();
-                    let case = QueryContext {
+                    let case = QueryPoolFeatures {
                         query: &terms,
                         pool: &counted,
                         limits: &self.definition.limits,
@@ -107,7 +114,7 @@ impl Study {
                         term_similarities: &alike,
                     };
                     let (probe, mode) = (instances.probe, instances.variant);
-                    let from = self.pairs.range_of(query).start;
+                    let from = self.pairs.pair_range_of_query(query).start;
                     let scores = self.scores.iter().map(|scores| {
                         let each = of_claim.iter();
                         each.map(|it| scores.get(from + place(it))).collect()
@@ -119,7 +126,7 @@ impl Study {
                         query_id: &asked.id,
                         terms: terms.iter().map(|it| it.term.as_str()).collect(),
                         doc_ids: of_claim.iter().map(|&it| self.study_doc_id(it)).collect(),
-                        preconditions: probe.preconditions(mode, &case),
+                        preconditions: probe.measure_preconditions(mode, &case),
                         scores: scores.collect(),
                     })?;
                 }
@@ -136,9 +143,9 @@ mod tests {
 
     #[test]
     fn every_instance_has_preconditions_that_hold_and_with_its_scores() {
-        let study = fixture::study("river bank", &fixture::FOUR_TEXTS, 10);
+        let study = fixture::study_with_one_query("river bank", &fixture::FOUR_TEXTS, 10);
         let mut n = 0;
-        let done: Result<(), Error> = study.each_instance(|line| {
+        let done: Result<(), Error> = study.for_each_exported_instance(|line| {
             n += 1;
             assert!(!line.preconditions.is_empty());
             assert!(

@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::analyzer_audit::AnalyzerAudit;
-use super::controls::{InstanceFilter, StudyControls};
-use super::overview::{SplitSize, StudyOverview};
+use super::controls::{InstanceFilter, StudyPageControls};
+use super::overview::{QuerySplitSize, StudyOverview};
 use crate::error::{Error, FieldError};
 use crate::probe::{AxiomVariant, Instances};
 use crate::score::RankerInfo;
 use effectiveness::EffectivenessTable;
 use funnel::AxiomFunnel;
-use query_overlap::QueryOverlapFigure;
-use reference_comparison::ReferenceComparison;
-use scatter::EffectivenessScatter;
+use query_overlap::EffectivenessByOverlapFigure;
+use reference_comparison::ReferenceRankerComparison;
+use scatter::EffectivenessScatterPlot;
 
 /// The options of the figures: controls, reference ranker, effectiveness measure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct FigureOptions {
+pub struct StudyFigureOptions {
     /// The controls, as on the Study page.
     #[serde(default)]
-    pub controls: StudyControls,
+    pub controls: StudyPageControls,
     /// The row of the ranker that the others are compared with.
     #[serde(default)]
     pub reference_row: u32,
@@ -53,9 +53,9 @@ pub struct StudyFigures {
     pub variants: Vec<AxiomVariant>,
     /// The splits of the queries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub splits: Vec<SplitSize>,
+    pub splits: Vec<QuerySplitSize>,
     /// The options that were chosen.
-    pub options: FigureOptions,
+    pub options: StudyFigureOptions,
     /// The rankers, one for each row.
     pub rankers: Vec<RankerInfo>,
     /// The analyzer, which turns text into terms.
@@ -65,44 +65,49 @@ pub struct StudyFigures {
     /// How many instances remain under other analyzers.
     pub audits: Vec<AnalyzerAudit>,
     /// The rankers compared with one of them, axiom by axiom.
-    pub reference_comparison: ReferenceComparison,
+    pub reference_comparison: ReferenceRankerComparison,
     /// The effectiveness of the rankers; `None` without judgments.
     pub effectiveness: Option<EffectivenessTable>,
     /// Effectiveness by the share of the query terms that relevant documents contain; `None`
     /// without judgments.
-    pub query_overlap: Option<QueryOverlapFigure>,
+    pub query_overlap: Option<EffectivenessByOverlapFigure>,
     /// Effectiveness against axioms; `None` without judgments.
-    pub effectiveness_scatter: Option<EffectivenessScatter>,
+    pub effectiveness_scatter: Option<EffectivenessScatterPlot>,
 }
 
 impl Study {
     /// Computes all figures for one choice of options.
-    pub fn figures(&self, choice: &FigureOptions) -> Result<StudyFigures, Error> {
+    pub fn compute_figures(&self, choice: &StudyFigureOptions) -> Result<StudyFigures, Error> {
         let overview: StudyOverview = self.overview(&choice.controls)?;
         let mode = overview.variant;
         if choice.reference_row as usize >= self.scores.len().max(1) {
             let (members, n) = ("rankers", self.scores.len());
-            return Err(FieldError::IndexOutOfRange { items: members, n }.for_field("reference"));
+            return Err(
+                FieldError::IndexOutOfRange { items: members, n }.into_error_for_field("reference")
+            );
         }
         let filter = InstanceFilter::new(self, &choice.controls);
         let probes = self.definition.axioms();
         let shown: Vec<&Instances> = probes
-            .map(|it| self.instances_of(it, mode))
+            .map(|it| self.instances_of_probe(it, mode))
             .collect::<Result<_, Error>>()?;
-        let per_query = self.per_query_values(&filter);
+        let per_query = self.per_query_effectiveness(&filter);
         let measure = choice.measure_index as usize;
         if measure >= overview.measures.len() {
             let (members, n) = ("measures", overview.measures.len());
-            return Err(FieldError::IndexOutOfRange { items: members, n }.for_field("measure"));
+            return Err(
+                FieldError::IndexOutOfRange { items: members, n }.into_error_for_field("measure")
+            );
         }
-        let effectiveness = EffectivenessTable::from_values(&overview.measures, &per_query);
+        let effectiveness =
+            EffectivenessTable::from_per_query_values(&overview.measures, &per_query);
         let scatter = effectiveness
             .as_ref()
-            .map(|it| EffectivenessScatter::from_values(&overview, it, measure));
+            .map(|it| EffectivenessScatterPlot::from_overview(&overview, it, measure));
         Ok(StudyFigures {
-            funnels: self.funnels(&shown, &filter)?,
-            reference_comparison: self.compare_with_reference(&shown, &filter, choice),
-            query_overlap: QueryOverlapFigure::from_values(
+            funnels: self.axiom_funnels(&shown, &filter)?,
+            reference_comparison: self.compare_with_reference_ranker(&shown, &filter, choice),
+            query_overlap: EffectivenessByOverlapFigure::from_per_query_values(
                 self,
                 &filter,
                 &overview.measures[measure],

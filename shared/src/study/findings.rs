@@ -1,8 +1,8 @@
 //! The notable results of a study: the cells that a reader should see first.
 
-use super::overview::{OverviewCell, StudyOverview};
+use super::overview::{RankerAxiomCell, StudyOverview};
 use crate::probe::Probe;
-use crate::stats::Estimate;
+use crate::stats::EstimateWithInterval;
 
 /// A notable result with its numbers. Rankers are given by their row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub enum StudyFinding {
         /// The axiom whose fraction is reported.
         probe: Probe,
         /// The fraction satisfied.
-        fraction: Estimate,
+        fraction: EstimateWithInterval,
         /// Instances with a verdict.
         n_verdicts: u64,
     },
@@ -27,9 +27,9 @@ pub enum StudyFinding {
         /// The axiom on which the two rankers differ.
         probe: Probe,
         /// The higher fraction.
-        fraction_of_more: Estimate,
+        fraction_of_more: EstimateWithInterval,
         /// The lower fraction.
-        fraction_of_less: Estimate,
+        fraction_of_less: EstimateWithInterval,
     },
     /// The judgments contradict an axiom.
     QrelsContradictAxiom {
@@ -37,7 +37,7 @@ pub enum StudyFinding {
         probe: Probe,
         /// The fraction of instances whose claim holds for the grades, among those with different
         /// grades.
-        fraction: Estimate,
+        fraction: EstimateWithInterval,
         /// Instances whose grades differ.
         n_verdicts: u64,
     },
@@ -48,7 +48,7 @@ pub enum StudyFinding {
         /// The axiom whose fraction is reported.
         probe: Probe,
         /// The fraction satisfied.
-        fraction: Estimate,
+        fraction: EstimateWithInterval,
         /// Instances with a verdict.
         n_verdicts: u64,
     },
@@ -113,7 +113,7 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
     let mut all = Vec::new();
     for (at, column) in overview.columns.iter().enumerate() {
         let probe = column.probe;
-        let cells: Vec<(usize, &OverviewCell)> = overview
+        let cells: Vec<(usize, &RankerAxiomCell)> = overview
             .rows
             .iter()
             .enumerate()
@@ -163,12 +163,12 @@ fn candidates(overview: &StudyOverview) -> Vec<StudyFinding> {
 mod tests {
     use super::*;
     use crate::probe::Axiom;
-    use crate::report::fixture::overview;
+    use crate::report::fixture::sample_study_overview;
 
     #[test]
     fn what_is_surprising_comes_first_and_each_axiom_once() {
         // BM25 has .931 [.926, .937] on TFC1 and 1 on LNC2, the other .520 [.38, .61] on TFC1.
-        let found = find_notable_results(&overview(), 3);
+        let found = find_notable_results(&sample_study_overview(), 3);
         let [apart, follows] = found.as_slice() else {
             panic!("{found:?}")
         };
@@ -189,12 +189,15 @@ mod tests {
         else {
             panic!("{follows:?}")
         };
-        assert_eq!(find_notable_results(&overview(), 1), found[..1]);
+        assert_eq!(
+            find_notable_results(&sample_study_overview(), 1),
+            found[..1]
+        );
     }
 
     #[test]
     fn what_may_be_chance_is_no_finding() {
-        let mut overview = overview();
+        let mut overview = sample_study_overview();
         for cell in overview
             .rows
             .iter_mut()
@@ -211,10 +214,10 @@ mod tests {
 
     #[test]
     fn a_ranker_that_goes_against_an_axiom_is_told_before_one_that_follows() {
-        let mut overview = overview();
+        let mut overview = sample_study_overview();
         overview.rows.remove(0);
         let cell = overview.rows[0].cells[0].as_mut().unwrap();
-        cell.micro_average = Estimate {
+        cell.micro_average = EstimateWithInterval {
             value: 0.3,
             interval: [0.25, 0.36],
         };

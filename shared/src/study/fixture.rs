@@ -1,10 +1,10 @@
 //! Studies for tests: one or more queries over a few documents, in order.
 
 use super::build::{StudyInputs, make_study};
-use super::preparation::{InputFiles, SequentialExecutor, run_synchronously};
-use super::{LookupFiles, Study, StudyDefinition};
+use super::preparation::{InputFileContents, SequentialShardExecutor, run_synchronously};
+use super::{ManipulationLookupFiles, Study, StudyDefinition};
 use crate::collection::{Collection, Document, Qrels, Query};
-use crate::probe::{AxiomVariant, Limits, Probe};
+use crate::probe::{AxiomVariant, MiningLimits, Probe};
 use crate::text::Analyzer;
 
 /// Documents over a few words; some have the same terms with other counts.
@@ -27,25 +27,28 @@ pub(crate) const FOUR_TEXTS: [&str; 4] = [
 
 /// Makes a study with every lexical axiom, BM25 and QL. The documents are named `1`, `2`, …, and
 /// the first is relevant.
-pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
-    study_of(&[query], texts, delta)
+pub(crate) fn study_with_one_query(query: &str, texts: &[&str], delta: u32) -> Study {
+    study_with_queries(&[query], texts, delta)
 }
 
 /// Makes the same study with several queries, `q`, `q1`, `q2`, …; the first has the judgment.
-pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
-    make(definition(delta), collection(queries, texts))
+pub(crate) fn study_with_queries(queries: &[&str], texts: &[&str], delta: u32) -> Study {
+    make_fixture_study(
+        fixture_study_definition(delta),
+        fixture_collection(queries, texts),
+    )
 }
 
 /// Makes a study with lexical rankers.
-pub(crate) fn make(definition: StudyDefinition, collection: Collection) -> Study {
-    make_with(definition, collection, InputFiles::default())
+pub(crate) fn make_fixture_study(definition: StudyDefinition, collection: Collection) -> Study {
+    make_fixture_study_with_files(definition, collection, InputFileContents::default())
 }
 
 /// Makes a study with lexical rankers and the files that its definition names.
-pub(crate) fn make_with(
+pub(crate) fn make_fixture_study_with_files(
     definition: StudyDefinition,
     collection: Collection,
-    files: InputFiles,
+    files: InputFileContents,
 ) -> Study {
     let rankers = definition.rankers.iter().map(|it| it.parse().unwrap());
     let inputs = StudyInputs {
@@ -55,11 +58,11 @@ pub(crate) fn make_with(
         files,
         created: "2026-11-20".to_owned(),
     };
-    run_synchronously(make_study(inputs, &mut SequentialExecutor)).unwrap()
+    run_synchronously(make_study(inputs, &mut SequentialShardExecutor)).unwrap()
 }
 
 /// Returns a definition with every lexical axiom, BM25 and QL.
-pub(crate) fn definition(delta: u32) -> StudyDefinition {
+pub(crate) fn fixture_study_definition(delta: u32) -> StudyDefinition {
     StudyDefinition {
         format: 1,
         name: "local".to_owned(),
@@ -68,24 +71,24 @@ pub(crate) fn definition(delta: u32) -> StudyDefinition {
         collection: "c".to_owned(),
         n_queries: None,
         pool: "all".parse().unwrap(),
-        probes: Probe::paper_axioms(false),
+        probes: Probe::minable_paper_axioms(false),
         variants: vec![AxiomVariant::Fixed],
         rankers: vec!["bm25".to_owned(), "ql".to_owned()],
         analyzer: Analyzer::default(),
-        limits: Limits {
+        limits: MiningLimits {
             length_tolerance_terms: Some(delta),
-            ..Limits::STANDARD
+            ..MiningLimits::STANDARD
         },
         vectors: None,
         audit: Vec::new(),
-        lookups: LookupFiles::default(),
+        lookups: ManipulationLookupFiles::default(),
         transfers: Vec::new(),
     }
 }
 
 /// Returns a collection with documents `1`, `2`, … and queries `q`, `q1`, …; the first has a
 /// judgment.
-pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
+pub(crate) fn fixture_collection(queries: &[&str], texts: &[&str]) -> Collection {
     let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Document {
         id: id.to_string(),
         title: String::new(),
@@ -110,9 +113,13 @@ pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
     }
 }
 
-/// Like [`collection`], with these grades of documents for the first query.
-pub(crate) fn judged(queries: &[&str], texts: &[&str], grades: &[(&str, i32)]) -> Collection {
-    let mut collection = collection(queries, texts);
+/// Like [`fixture_collection`], with these grades of documents for the first query.
+pub(crate) fn fixture_collection_with_grades(
+    queries: &[&str],
+    texts: &[&str],
+    grades: &[(&str, i32)],
+) -> Collection {
+    let mut collection = fixture_collection(queries, texts);
     let grades = grades.iter().map(|&(id, grade)| (id.to_owned(), grade));
     collection.qrels.0.insert("q".to_owned(), grades.collect());
     collection

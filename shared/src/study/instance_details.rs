@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use super::{Study, TermStatistics};
 use crate::error::Error;
 use crate::index::CollectionTotals;
-use crate::index::term_statistics::{QueryTerms, query_terms};
-use crate::probe::features::{DocumentFeatures, QueryContext, SemanticFeatures};
+use crate::index::term_statistics::{QueryTerms, count_distinct_query_terms};
+use crate::probe::features::{DocumentFeatures, QueryPoolFeatures, WordVectorFeatures};
 use crate::probe::{
-    AxiomVariant, Claim, Instances, Limits, Manipulation, MeasuredPrecondition, Probe,
+    AxiomVariant, Instances, Manipulation, MeasuredPrecondition, MiningLimits, Probe, ScoreClaim,
 };
 use crate::rank::LexicalRanker;
-use crate::score::{RankerInfo, RankerKind, Scores, lexical};
+use crate::score::{RankerInfo, RankerKind, RankerPairScores, lexical};
 use crate::stats::quantile::median;
-use crate::text::linguistics::{LinguisticUnit, analyze};
-use crate::text::{Analyzer, Span};
+use crate::text::linguistics::{LinguisticUnit, analyze_linguistically};
+use crate::text::{Analyzer, ByteSpan};
 use crate::verdict::Verdict;
 use crate::word_vectors::{
-    SimilarWord, WordVectors, bag_of_query, bag_without_query, for_each_word, nearest_words,
-    query_term_similarities, word_similarities, words_of_query,
+    SimilarWord, WordVectors, for_each_term_token, non_query_bag_of_words, query_bag_of_words,
+    query_term_rows, query_term_similarities, text_word_similarities, words_nearest_to_query,
 };
 
 use std::collections::BTreeMap;
@@ -44,13 +44,13 @@ pub struct InstanceDetails {
     /// The documents, in the order of the claim.
     pub docs: Vec<InstanceDocument>,
     /// The claim, over positions in `docs`.
-    pub claim: Claim<u32>,
+    pub claim: ScoreClaim<u32>,
     /// The preconditions, in the order in which the axiom checks them.
     pub preconditions: Vec<MeasuredPrecondition>,
     /// One verdict for each ranker of the study.
-    pub verdicts: Vec<RankerVerdict>,
+    pub verdicts: Vec<RankerInstanceVerdict>,
     /// Term contributions, one entry for each lexical ranker.
-    pub contributions: Vec<TermContributions>,
+    pub contributions: Vec<TermScoreContributions>,
     /// Whether the texts are withheld; then fields that are counted in them are empty.
     #[serde(default)]
     pub has_withheld_texts: bool,
@@ -84,7 +84,7 @@ pub struct HighlightedText {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TermHighlight {
     /// The bytes of the text, in UTF-8.
-    pub span: Span,
+    pub span: ByteSpan,
     /// The position among the distinct query terms.
     pub term_index: u32,
     /// Whether it is one of the two terms that are closest to each other (Γ).
@@ -130,7 +130,7 @@ pub struct InstanceDocument {
     pub grade: Option<i32>,
     /// The similarity to the query; `None` without word vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_similarity: Option<QuerySimilarity>,
+    pub query_similarity: Option<NonQueryTermSimilarity>,
     /// The units that its manipulation changes, in the original document; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linguistic_spans: Vec<LinguisticSpans>,
@@ -143,13 +143,13 @@ pub struct LinguisticSpans {
     /// The kind of unit.
     pub unit: LinguisticUnit,
     /// Ascending, without overlap.
-    pub spans: Vec<Span>,
+    pub spans: Vec<ByteSpan>,
 }
 
 /// The similarity of a query to the words of a document that are not in the query, d − Q.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QuerySimilarity {
+pub struct NonQueryTermSimilarity {
     /// cos(d − Q, Q); `None` if one of them has no word with a vector.
     pub cosine: Option<f64>,
     /// Occurrences of words with a vector.
@@ -160,13 +160,13 @@ pub struct QuerySimilarity {
     pub nearest_words: Vec<SimilarWord>,
 }
 
-/// The number of words in [`QuerySimilarity::nearest_words`].
+/// The number of words in [`NonQueryTermSimilarity::words_nearest_to_query`].
 const NEAREST: usize = 6;
 
 /// The scores and the verdict of one ranker on an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankerVerdict {
+pub struct RankerInstanceVerdict {
     /// The ranker whose scores decide the verdict.
     pub ranker: RankerInfo,
     /// Scores, in the order of the documents.
@@ -182,7 +182,7 @@ pub struct RankerVerdict {
 /// The contribution of each query term to the score of each document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TermContributions {
+pub struct TermScoreContributions {
     /// The lexical ranker whose scores are taken apart.
     pub ranker: RankerInfo,
     /// Distinct query terms × documents; each column sums, from the top, to the score.
@@ -191,7 +191,7 @@ pub struct TermContributions {
     pub scores: Vec<f64>,
 }
 
-/// The number of instances, from the first, from which [`RankerVerdict::typical_margin`] is
+/// The number of instances, from the first, from which [`RankerInstanceVerdict::typical_margin`] is
 /// computed.
 const TYPICAL: usize = 2000;
 
@@ -204,10 +204,10 @@ impl Study {
         number: u64,
         delta_score: Option<f64>,
     ) -> Result<InstanceDetails, Error> {
-        let instances = self.instances_of(probe, mode)?;
+        let instances = self.instances_of_probe(probe, mode)?;
         let at = place(instances, number)?;
-        let query = instances.query(at);
-        let claim = instances.claim(at);
+        let query = instances.query_of_instance(at);
+        let claim = instances.claim_at(at);
         let numbers = claim.docs();
         let bodies: Vec<String> = numbers.iter().map(|&it| self.study_doc_text(it)).collect();
         let read = AnalyzedInstance::new(
@@ -217,26 +217,30 @@ impl Study {
             &self.terms,
             self.word_vectors.as_ref().map(|it| &it.vectors),
         );
-        let texts = numbers.iter().zip(&read.features).zip(read.texts());
+        let texts = numbers
+            .iter()
+            .zip(&read.features)
+            .zip(read.highlighted_documents());
         let texts = texts.map(|((&text, counted), body)| InstanceDocument {
             id: self.study_doc_id(text),
-            title: self.docs[self.study_docs[text as usize].doc() as usize]
+            title: self.docs[self.study_docs[text as usize].source_doc() as usize]
                 .title
                 .clone(),
             text: body,
             n_terms: counted.n_terms,
             term_counts: counted.term_counts.clone(),
-            term_distance: counted.term_distance(),
-            grade: self.grade(query, text),
+            term_distance: counted.min_query_term_distance(),
+            grade: self.relevance_grade(query, text),
             query_similarity: None,
             linguistic_spans: Vec::new(),
         });
         let mut texts: Vec<InstanceDocument> = texts.collect();
-        let compares = probe.needs_vectors() && !probe.uses_added_docs();
+        let compares = probe.needs_word_vectors() && !probe.adds_docs_to_collection();
         let words = self.word_vectors.as_ref().filter(|_| compares);
         for (at, text) in texts.iter_mut().enumerate() {
-            text.query_similarity = words
-                .and_then(|it| read.query_similarity(&self.definition.analyzer, &it.vectors, at));
+            text.query_similarity = words.and_then(|it| {
+                read.non_query_term_similarity(&self.definition.analyzer, &it.vectors, at)
+            });
         }
         // The second document of a manipulation is the original.
         if let (Probe::Manipulation(it), Some(text)) = (probe, texts.get_mut(1)) {
@@ -249,7 +253,7 @@ impl Study {
             .filter(|it| it.ranker.kind == RankerKind::Lexical);
         let contributions = lexical.filter_map(|it| {
             let ranker: LexicalRanker = it.ranker.spec.parse().ok()?;
-            Some(read.contributions(&ranker, &self.totals))
+            Some(read.term_score_contributions(&ranker, &self.totals))
         });
         let mut shown = InstanceDetails {
             has_withheld_texts: false,
@@ -257,11 +261,11 @@ impl Study {
             probe,
             variant: mode,
             query_id: self.queries[query].id.clone(),
-            query: read.query(),
+            query: read.highlighted_query(),
             terms: read.query_term_infos(),
             docs: texts,
-            claim: instances.claim.claim_for(&places),
-            preconditions: probe.preconditions(
+            claim: instances.claim.claim_about_docs(&places),
+            preconditions: probe.measure_preconditions(
                 mode,
                 &read.query_context(&self.definition.limits, self.totals, &read.features),
             ),
@@ -269,7 +273,7 @@ impl Study {
                 .scores
                 .iter()
                 .map(|it| {
-                    let width = delta_score.unwrap_or(it.ranker.kind.tie_threshold());
+                    let width = delta_score.unwrap_or(it.ranker.kind.default_tie_threshold());
                     self.said(it, instances, at, width)
                 })
                 .collect(),
@@ -297,9 +301,12 @@ impl Study {
         mode: AxiomVariant,
         number: u64,
     ) -> Result<InstanceTexts, Error> {
-        let instances = self.instances_of(probe, mode)?;
+        let instances = self.instances_of_probe(probe, mode)?;
         let at = place(instances, number)?;
-        let (query, numbers) = (instances.query(at), instances.claim(at).docs());
+        let (query, numbers) = (
+            instances.query_of_instance(at),
+            instances.claim_at(at).docs(),
+        );
         let bodies: Vec<String> = numbers.iter().map(|&it| self.study_doc_text(it)).collect();
         let analyzer = &self.definition.analyzer;
         let read = AnalyzedInstance::new(
@@ -310,39 +317,39 @@ impl Study {
             None,
         );
         Ok(InstanceTexts {
-            query: read.query(),
+            query: read.highlighted_query(),
             terms: read.query_term_infos(),
-            docs: read.texts().collect(),
+            docs: read.highlighted_documents().collect(),
             has_withheld_texts: self.is_withheld(probe),
         })
     }
 
     fn is_withheld(&self, probe: Probe) -> bool {
         let withheld = self.withheld_texts.as_ref();
-        withheld.is_some_and(|it| !it.is_restored || probe.uses_added_docs())
+        withheld.is_some_and(|it| !it.is_restored || probe.adds_docs_to_collection())
     }
 
     fn said(
         &self,
-        scores: &Scores,
+        scores: &RankerPairScores,
         instances: &Instances,
         at: usize,
         tie_width: f64,
-    ) -> RankerVerdict {
-        let (query, claim) = (instances.query(at), instances.claim(at));
+    ) -> RankerInstanceVerdict {
+        let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
         let score = |text| {
             self.pairs
-                .position(query, text)
+                .position_of_pair(query, text)
                 .and_then(|at| scores.get(at))
         };
         let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
             .filter_map(|at| {
-                let claim = instances.claim(at);
-                self.ranker_verdict(scores, instances.query(at), claim, tie_width)
+                let claim = instances.claim_at(at);
+                self.ranker_verdict(scores, instances.query_of_instance(at), claim, tie_width)
             })
             .map(|it| it.margin.abs())
             .collect();
-        RankerVerdict {
+        RankerInstanceVerdict {
             ranker: scores.ranker.clone(),
             scores: claim.docs().into_iter().map(score).collect(),
             truncated: claim
@@ -370,18 +377,18 @@ fn tagged(manipulation: Manipulation, text: &str) -> Vec<LinguisticSpans> {
     if units.is_empty() {
         return Vec::new();
     }
-    let analysis = analyze(text);
+    let analysis = analyze_linguistically(text);
     let of = |&unit: &LinguisticUnit| LinguisticSpans {
         unit,
-        spans: analysis.spans(unit),
+        spans: analysis.unit_byte_ranges(unit),
     };
     units.iter().map(of).collect()
 }
 
 /// A query and its documents, analyzed and counted.
 pub(super) struct AnalyzedInstance<'a> {
-    query: (&'a str, Vec<(String, Span)>),
-    bodies: Vec<(&'a str, Vec<(String, Span)>)>,
+    query: (&'a str, Vec<(String, ByteSpan)>),
+    bodies: Vec<(&'a str, Vec<(String, ByteSpan)>)>,
     /// The distinct terms of the query, in the order of their first occurrence.
     pub(super) terms: QueryTerms,
     /// The features of each document.
@@ -398,7 +405,7 @@ impl<'a> AnalyzedInstance<'a> {
         stats: &BTreeMap<String, TermStatistics>,
         vectors: Option<&WordVectors>,
     ) -> AnalyzedInstance<'a> {
-        let analysed = |text: &'a str| (text, analyzer.terms(text));
+        let analysed = |text: &'a str| (text, analyzer.terms_with_positions(text));
         let query = analysed(query);
         let bodies: Vec<_> = bodies.iter().map(|it| analysed(it)).collect();
         // Terms are numbered in the order of first appearance, the query first.
@@ -407,27 +414,27 @@ impl<'a> AnalyzedInstance<'a> {
             let next = numbers.len() as u32;
             numbers.entry(term).or_insert(next);
         }
-        let terms = query_terms(analyzer, query.0, |term| {
+        let terms = count_distinct_query_terms(analyzer, query.0, |term| {
             let stats = stats.get(term).copied().unwrap_or_default();
             (numbers.get(term).copied(), stats.df, stats.cf)
         });
-        let meaning = vectors.map(|it| (it, bag_of_query(it, analyzer, query.0)));
-        let asked = vectors.map(|it| words_of_query(it, analyzer, query.0, &terms));
-        let count = |body: &(&str, Vec<(String, Span)>)| {
+        let meaning = vectors.map(|it| (it, query_bag_of_words(it, analyzer, query.0)));
+        let asked = vectors.map(|it| query_term_rows(it, analyzer, query.0, &terms));
+        let count = |body: &(&str, Vec<(String, ByteSpan)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            let mut counted = DocumentFeatures::with_other_terms(&found, &terms);
-            counted.record_positions(&found, &terms);
+            let mut counted = DocumentFeatures::count_query_and_other_terms(&found, &terms);
+            counted.record_query_term_positions(&found, &terms);
             counted.semantics = meaning.as_ref().map(|(vectors, bag)| {
                 let mut words = Vec::new();
-                for_each_word(analyzer, body.0, |token, term| {
-                    words.push((numbers[term], vectors.row(token)));
+                for_each_term_token(analyzer, body.0, |token, term| {
+                    words.push((numbers[term], vectors.row_of_word(token)));
                 });
-                let rest = bag_without_query(vectors, analyzer, body.0, &terms);
-                let mut meaning = SemanticFeatures::new(rest, bag);
+                let rest = non_query_bag_of_words(vectors, analyzer, body.0, &terms);
+                let mut meaning = WordVectorFeatures::new(rest, bag);
                 let words = words.into_iter();
                 meaning.word_similarities = asked
                     .as_ref()
-                    .map(|it| word_similarities(vectors, it, &terms, words));
+                    .map(|it| text_word_similarities(vectors, it, &terms, words));
                 meaning
             });
             counted
@@ -449,11 +456,11 @@ impl<'a> AnalyzedInstance<'a> {
     /// Returns the query context for some of the documents, as an axiom needs it.
     pub(super) fn query_context<'b>(
         &'b self,
-        limits: &'b Limits,
+        limits: &'b MiningLimits,
         totals: CollectionTotals,
         pool: &'b [DocumentFeatures],
-    ) -> QueryContext<'b> {
-        QueryContext {
+    ) -> QueryPoolFeatures<'b> {
+        QueryPoolFeatures {
             query: &self.terms,
             pool,
             limits,
@@ -463,22 +470,22 @@ impl<'a> AnalyzedInstance<'a> {
     }
 
     /// Returns the similarity of the words of a document to the query.
-    pub(super) fn query_similarity(
+    pub(super) fn non_query_term_similarity(
         &self,
         analyzer: &Analyzer,
         vectors: &WordVectors,
         at: usize,
-    ) -> Option<QuerySimilarity> {
-        let SemanticFeatures {
+    ) -> Option<NonQueryTermSimilarity> {
+        let WordVectorFeatures {
             other_words: rest,
             query_similarity: to_query,
             ..
         } = self.features[at].semantics.as_ref()?;
-        let asked = bag_of_query(vectors, analyzer, self.query.0);
+        let asked = query_bag_of_words(vectors, analyzer, self.query.0);
         let text = self.bodies[at].0;
-        let mut nearest = nearest_words(vectors, analyzer, text, &self.terms, &asked);
+        let mut nearest = words_nearest_to_query(vectors, analyzer, text, &self.terms, &asked);
         nearest.truncate(NEAREST);
-        Some(QuerySimilarity {
+        Some(NonQueryTermSimilarity {
             cosine: *to_query,
             n_with_vector: rest.n_with_vector,
             n_words: rest.n_words,
@@ -487,12 +494,12 @@ impl<'a> AnalyzedInstance<'a> {
     }
 
     /// Returns the query with its highlights.
-    pub(super) fn query(&self) -> HighlightedText {
+    pub(super) fn highlighted_query(&self) -> HighlightedText {
         self.mark(&self.query, None)
     }
 
     /// Returns the documents with their highlights.
-    pub(super) fn texts(&self) -> impl Iterator<Item = HighlightedText> + '_ {
+    pub(super) fn highlighted_documents(&self) -> impl Iterator<Item = HighlightedText> + '_ {
         self.bodies
             .iter()
             .zip(&self.features)
@@ -505,7 +512,7 @@ impl<'a> AnalyzedInstance<'a> {
         by_df.sort_by_key(|&it| self.terms[it].df);
         let written = |term: &str| {
             let first = self.query.1.iter().find(|it| it.0 == term);
-            let span = first.map_or(Span { start: 0, end: 0 }, |it| it.1);
+            let span = first.map_or(ByteSpan { start: 0, end: 0 }, |it| it.1);
             self.query.0[span.start as usize..span.end as usize].to_owned()
         };
         self.terms
@@ -523,19 +530,19 @@ impl<'a> AnalyzedInstance<'a> {
     }
 
     /// Returns the contribution of each query term to the score of each document.
-    pub(super) fn contributions(
+    pub(super) fn term_score_contributions(
         &self,
         ranker: &LexicalRanker,
         totals: &CollectionTotals,
-    ) -> TermContributions {
-        let weighed = ranker.query_scorer(&self.terms, totals);
+    ) -> TermScoreContributions {
+        let weighed = ranker.prepare_query_scorer(&self.terms, totals);
         let terms = (0..self.terms.len()).map(|term| {
             let texts = self.features.iter();
             texts
-                .map(|it| weighed.contribution(term, it.term_counts[term], it.n_terms))
+                .map(|it| weighed.query_term_score(term, it.term_counts[term], it.n_terms))
                 .collect()
         });
-        TermContributions {
+        TermScoreContributions {
             ranker: lexical::lexical_ranker_info(ranker),
             terms: terms.collect(),
             scores: self
@@ -548,7 +555,7 @@ impl<'a> AnalyzedInstance<'a> {
 
     fn mark(
         &self,
-        body: &(&str, Vec<(String, Span)>),
+        body: &(&str, Vec<(String, ByteSpan)>),
         nearest: Option<(u32, u32)>,
     ) -> HighlightedText {
         let is_near =

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 mod lister;
 
 use super::Study;
-use super::controls::StudyControls;
+use super::controls::StudyPageControls;
 use crate::error::Error;
 use crate::probe::Probe;
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{ClaimOutcome, Verdict};
 
 pub use lister::InstanceLister;
 
@@ -17,7 +17,7 @@ pub use lister::InstanceLister;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InstanceListOptions {
     /// The controls of the Study page.
-    pub controls: StudyControls,
+    pub controls: StudyPageControls,
     /// The probe: a column of the table.
     #[serde(alias = "axiom")]
     pub probe: Probe,
@@ -25,7 +25,7 @@ pub struct InstanceListOptions {
     pub ranker: String,
     /// Only instances with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ClaimOutcome>,
     /// Only queries whose id or text contains this, ignoring case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub query_filter: String,
@@ -93,7 +93,7 @@ pub struct ListedInstance {
     /// The grades, in the same order.
     pub grades: Vec<Option<i32>>,
     /// `None` unless all documents have a score.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ClaimOutcome>,
     /// `None` unless all documents have a score.
     pub margin: Option<f64>,
     /// Whether the ranker read only a part of one of the documents.
@@ -120,7 +120,7 @@ impl Study {
     pub fn list_instances(&self, listing: &InstanceListOptions) -> Result<InstancePage, Error> {
         let lister = self.instance_lister(listing)?;
         let counted = [lister.count_margins(0..self.queries.len())];
-        let plan = lister.plan(&counted);
+        let plan = lister.plan_second_pass(&counted);
         let picked = plan
             .parts
             .iter()
@@ -190,12 +190,12 @@ mod tests {
     /// The whole list sorted at once, which the pages must add up to.
     fn whole(study: &Study, listing: &InstanceListOptions) -> Vec<(u64, Option<f64>)> {
         let probe = listing.probe;
-        let mode = listing.controls.variant_of(study).unwrap();
-        let instances = study.instances_of(probe, mode).unwrap();
+        let mode = listing.controls.variant_shown_in_study(study).unwrap();
+        let instances = study.instances_of_probe(probe, mode).unwrap();
         let scores = &study.scores[study.ranker_row(&listing.ranker).unwrap()];
-        let width = listing.controls.tie_threshold(scores);
+        let width = listing.controls.tie_threshold_for_ranker(scores);
         let all = (0..instances.len()).map(|at| {
-            let (query, claim) = (instances.query(at), instances.claim(at));
+            let (query, claim) = (instances.query_of_instance(at), instances.claim_at(at));
             (at as u64, study.ranker_verdict(scores, query, claim, width))
         });
         let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
@@ -216,13 +216,13 @@ mod tests {
 
     fn in_parts(study: &Study, listing: &InstanceListOptions, n: usize) -> InstancePage {
         let lister = study.instance_lister(listing).unwrap();
-        let parts = lister.split_queries(n);
+        let parts = lister.partition_queries_by_instances(n);
         assert!(parts.len() > 1);
         let counted: Vec<_> = parts
             .into_iter()
             .map(|it| lister.count_margins(it))
             .collect();
-        let plan = lister.plan(&counted);
+        let plan = lister.plan_second_pass(&counted);
         let picked = plan
             .parts
             .iter()
@@ -242,7 +242,7 @@ mod tests {
         let texts: Vec<String> = (0..24).map(text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let queries = ["river bank", "mud", "tide river mud", "bank tide", "none"];
-        let mut study = fixture::study_of(&queries, &texts, 30);
+        let mut study = fixture::study_with_queries(&queries, &texts, 30);
         // A ranker with some missing scores and with ties.
         let mut ranker = study.scores[0].ranker.clone();
         ranker.fingerprint = "holes".to_owned();
@@ -250,8 +250,8 @@ mod tests {
             0 => None,
             it => Some((it % 3) as f64),
         });
-        let holes = crate::score::Scores::new(ranker, values.collect(), &study.pairs);
-        study.add_scores(holes.unwrap()).unwrap();
+        let holes = crate::score::RankerPairScores::new(ranker, values.collect(), &study.pairs);
+        study.add_or_replace_scores(holes.unwrap()).unwrap();
         for ranker in ["bm25", "2"] {
             for sort in [
                 InstanceSort::Query,
@@ -259,7 +259,11 @@ mod tests {
                 InstanceSort::MarginDescending,
                 InstanceSort::AbsoluteMargin,
             ] {
-                for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
+                for outcome in [
+                    None,
+                    Some(ClaimOutcome::Satisfied),
+                    Some(ClaimOutcome::Tied),
+                ] {
                     let listing = InstanceListOptions {
                         ranker: ranker.to_owned(),
                         outcome,
@@ -288,7 +292,7 @@ mod tests {
 
     fn first_five() -> InstanceListOptions {
         InstanceListOptions {
-            controls: StudyControls::default(),
+            controls: StudyPageControls::default(),
             probe: Probe::Axiom(Axiom::Tfc1),
             ranker: "0".to_owned(),
             outcome: None,
@@ -303,7 +307,8 @@ mod tests {
 
     #[test]
     fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
-        let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
+        let study =
+            fixture::study_with_one_query("river bank", &["river bank", "river", "bank mud"], 30);
         let page = study.list_instances(&first_five()).unwrap();
         let MarginHistogram {
             lower_edge: from,

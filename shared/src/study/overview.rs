@@ -4,19 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::analyzer_audit::AnalyzerAudit;
-use super::controls::{InstanceFilter, StudyControls};
-use super::score_stability::StabilitySummary;
+use super::controls::{InstanceFilter, StudyPageControls};
+use super::score_stability::ScoreStabilitySummary;
 use crate::collection::Query;
 use crate::error::Error;
 use crate::index::CollectionTotals;
 use crate::probe::{
-    AxiomVariant, Claim, ClaimKind, Instances, Limits, PoolSpec, Probe, StudyDocNo, TiePolicy,
+    AxiomVariant, CandidatePoolSpec, Instances, MiningLimits, Probe, ScoreClaim, ScoreClaimKind,
+    StudyDocNo, TiePolicy,
 };
-use crate::score::{RankerInfo, Scores};
-use crate::stats::bootstrap::{self, VerdictCounts};
-use crate::stats::multiple_testing::holm;
-use crate::stats::{Estimate, bootstrap::SatisfiedFraction};
-use crate::verdict::{OutcomeCounts, Verdict};
+use crate::score::{RankerInfo, RankerPairScores};
+use crate::stats::bootstrap::{self, QueryVerdictCounts};
+use crate::stats::multiple_testing::holm_correction;
+use crate::stats::{EstimateWithInterval, bootstrap::SatisfiedFraction};
+use crate::verdict::{ClaimOutcomeCounts, Verdict};
 
 /// The effectiveness measures of a ranker's order of the pool.
 pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
@@ -82,34 +83,34 @@ pub struct StudyOverview {
     pub n_queries: u64,
     /// The splits of the queries and the number of queries in each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub splits: Vec<SplitSize>,
+    pub splits: Vec<QuerySplitSize>,
     /// The number of unique pairs of query and document for these queries.
     pub n_pairs: u64,
     /// How texts become terms: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
     /// Which documents are compared.
-    pub pool: PoolSpec,
+    pub pool: CandidatePoolSpec,
     /// The thresholds that decide what becomes an instance.
-    pub limits: Limits,
+    pub limits: MiningLimits,
     /// The controls with which it was aggregated.
-    pub controls: StudyControls,
+    pub controls: StudyPageControls,
     /// The variant that is shown.
     pub variant: AxiomVariant,
     /// The variants that were mined.
     pub variants: Vec<AxiomVariant>,
     /// The rows, one for each ranker.
-    pub rows: Vec<OverviewRow>,
+    pub rows: Vec<RankerOverviewRow>,
     /// How many rankers of the definition have no scores yet.
     #[serde(default)]
     pub n_unscored_rankers: u64,
     /// The columns, one for each axiom.
-    pub columns: Vec<OverviewColumn>,
+    pub columns: Vec<AxiomOverviewColumn>,
     /// The number of behavioral tests, whose results are in [`super::behavioral_tests`].
     #[serde(default)]
     pub n_behavioral_tests: u64,
     /// The number of tests that the correction of `p_holm` takes into account.
     pub n_tests: u64,
-    /// Names of the measures in [`OverviewRow::effectiveness`]: `nDCG@10`.
+    /// Names of the measures in [`RankerOverviewRow::effectiveness`]: `nDCG@10`.
     pub measures: Vec<String>,
     /// How many instances of this variant remain under other analyzers.
     #[serde(default)]
@@ -124,7 +125,7 @@ pub struct StudyOverview {
 /// A split of the queries with its number of queries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SplitSize {
+pub struct QuerySplitSize {
     /// `train`, `dev`, `test`.
     pub name: String,
     /// The number of queries in it.
@@ -134,13 +135,13 @@ pub struct SplitSize {
 /// One ranker with its cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct OverviewRow {
+pub struct RankerOverviewRow {
     /// The ranker of this row of the heat map.
     pub ranker: RankerInfo,
     /// The name of the ranker in addresses.
     pub slug: String,
     /// One cell for each column; `None` if the axiom has no instance with a verdict.
-    pub cells: Vec<Option<OverviewCell>>,
+    pub cells: Vec<Option<RankerAxiomCell>>,
     /// One value for each measure, over the pool; `None` without judgments.
     pub effectiveness: Vec<Option<f64>>,
     /// The number of pairs without a score.
@@ -149,13 +150,13 @@ pub struct OverviewRow {
     pub n_truncated: u64,
     /// The result of the score stability check, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stability: Option<StabilitySummary>,
+    pub stability: Option<ScoreStabilitySummary>,
 }
 
-impl OverviewRow {
+impl RankerOverviewRow {
     /// Returns the number of pairs of which the ranker read only a part, or `None` if that is
     /// unknown.
-    pub fn n_known_truncated(&self) -> Option<u64> {
+    pub fn n_truncated_pairs_if_known(&self) -> Option<u64> {
         let known = self.ranker.kind.reports_truncation() || self.n_truncated > 0;
         known.then_some(self.n_truncated)
     }
@@ -164,13 +165,13 @@ impl OverviewRow {
 /// The result of one ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct OverviewCell {
+pub struct RankerAxiomCell {
     /// The counts of outcomes.
-    pub tally: OutcomeCounts,
+    pub tally: ClaimOutcomeCounts,
     /// The fraction over instances, with the interval by queries.
-    pub micro_average: Estimate,
+    pub micro_average: EstimateWithInterval,
     /// The mean over queries of the fraction within each query.
-    pub macro_average: Estimate,
+    pub macro_average: EstimateWithInterval,
     /// Two-sided, against a fraction of .5, from the same draws as the interval.
     pub p: f64,
     /// `p` after Holm's correction over all cells of the table.
@@ -185,7 +186,7 @@ pub struct OverviewCell {
     pub untruncated_fraction: Option<f64>,
 }
 
-impl OverviewCell {
+impl RankerAxiomCell {
     /// Returns the share of the instances that have a verdict, since all their documents have
     /// scores.
     pub fn scored_fraction(&self) -> f64 {
@@ -197,12 +198,12 @@ impl OverviewCell {
 /// One axiom with the counts of its instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct OverviewColumn {
+pub struct AxiomOverviewColumn {
     /// The probe of the column.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The claim of its instances.
-    pub claim: ClaimKind,
+    pub claim: ScoreClaimKind,
     /// The number of instances that the controls select.
     pub n_instances: u64,
     /// The number of instances that the controls select, by split of the query.
@@ -216,13 +217,13 @@ pub struct OverviewColumn {
     pub sampled_fraction: f64,
     /// How often the claim holds for the grades, over instances whose grades differ; `None` if
     /// there is no such instance.
-    pub qrels_cell: Option<OverviewCell>,
+    pub qrels_cell: Option<RankerAxiomCell>,
 }
 
 impl Study {
     /// Returns the summary of the study for a list.
     pub fn summary(&self, published: bool) -> Result<StudySummary, Error> {
-        let overview = self.overview(&StudyControls::default())?;
+        let overview = self.overview(&StudyPageControls::default())?;
         let fractions = overview.rows.iter().map(|row| {
             row.cells
                 .iter()
@@ -251,16 +252,16 @@ impl Study {
     }
 
     /// Returns the overview of the study for one state of its controls.
-    pub fn overview(&self, dials: &StudyControls) -> Result<StudyOverview, Error> {
-        dials.check(self)?;
-        let mode = dials.variant_of(self)?;
+    pub fn overview(&self, dials: &StudyPageControls) -> Result<StudyOverview, Error> {
+        dials.validate_for_study(self)?;
+        let mode = dials.variant_shown_in_study(self)?;
         let filter = InstanceFilter::new(self, dials);
         let shown: Vec<&Instances> = self
             .definition
             .axioms()
-            .map(|it| self.instances_of(it, mode))
+            .map(|it| self.instances_of_probe(it, mode))
             .collect::<Result<_, Error>>()?;
-        let mut rankers: Vec<OverviewRow> = self
+        let mut rankers: Vec<RankerOverviewRow> = self
             .scores
             .iter()
             .zip(self.ranker_slugs())
@@ -270,13 +271,13 @@ impl Study {
             })
             .collect();
         correct(&mut rankers);
-        let splits = self.splits();
+        let splits = self.query_splits();
         let n_own = self.queries.len() - self.addition_counts.n_queries as usize;
         let taken = (0..n_own).filter(|&it| filter.includes_query(it));
         let taken: Vec<usize> = taken.collect();
         let n_pairs: usize = taken
             .iter()
-            .map(|&it| self.pairs.documents_of(it).len())
+            .map(|&it| self.pairs.documents_of_query(it).len())
             .sum();
         Ok(StudyOverview {
             n_queries: taken.len() as u64,
@@ -317,14 +318,14 @@ impl Study {
 
     fn row(
         &self,
-        scores: &Scores,
+        scores: &RankerPairScores,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
-        dials: &StudyControls,
-    ) -> OverviewRow {
-        let width = dials.tie_threshold(scores);
+        dials: &StudyPageControls,
+    ) -> RankerOverviewRow {
+        let width = dials.tie_threshold_for_ranker(scores);
         let cells = shown.iter().map(|instances| {
-            let verdict = |query: usize, claim: Claim<StudyDocNo>| {
+            let verdict = |query: usize, claim: ScoreClaim<StudyDocNo>| {
                 let counts = filter.includes_instance(instances, query, claim, Some(scores));
                 counts.then(|| self.ranker_verdict(scores, query, claim, width))
             };
@@ -332,25 +333,25 @@ impl Study {
             let whole = (!scores.truncated.is_empty()).then(|| {
                 let of_whole = tallies(instances, |query, claim| {
                     let counts = filter.includes_instance(instances, query, claim, Some(scores))
-                        && !self.is_truncated(scores, query, claim);
+                        && !self.has_truncated_document(scores, query, claim);
                     counts.then(|| self.ranker_verdict(scores, query, claim, width))
                 });
-                let mut sum = OutcomeCounts::default();
+                let mut sum = ClaimOutcomeCounts::default();
                 of_whole.into_iter().for_each(|it| sum += it);
                 let agreeing = sum.n_agreeing(instances.claim.tie_policy()) as f64;
                 (sum.n_with_verdict() > 0).then(|| agreeing / sum.n_with_verdict() as f64)
             });
-            Some(OverviewCell {
+            Some(RankerAxiomCell {
                 untruncated_fraction: whole.flatten(),
                 ..cell
             })
         });
-        OverviewRow {
+        RankerOverviewRow {
             cells: cells.collect(),
             effectiveness: self.effectiveness(scores, filter),
             n_unscored: scores.n_missing() as u64,
             n_truncated: scores.truncated.len() as u64,
-            stability: self.stability_summary(scores, shown, filter, width),
+            stability: self.summarize_score_stability(scores, shown, filter, width),
             ranker: scores.ranker.clone(),
             slug: String::new(),
         }
@@ -359,21 +360,27 @@ impl Study {
     /// Returns the verdict of a ranker on a claim; `None` unless all documents have a score.
     pub(super) fn ranker_verdict(
         &self,
-        scores: &Scores,
+        scores: &RankerPairScores,
         query: usize,
-        claim: Claim<StudyDocNo>,
+        claim: ScoreClaim<StudyDocNo>,
         tie_width: f64,
     ) -> Option<Verdict> {
         let score = |text| {
             self.pairs
-                .position(query, text)
+                .position_of_pair(query, text)
                 .and_then(|at| scores.get(at))
         };
-        claim.map_scores(score).map(|it| it.verdict(tie_width))
+        claim
+            .map_docs_to_scores(score)
+            .map(|it| it.verdict(tie_width))
     }
 
     /// Returns one value for each of [`MEASURES`], over the pools.
-    fn effectiveness(&self, scores: &Scores, filter: &InstanceFilter<'_>) -> Vec<Option<f64>> {
+    fn effectiveness(
+        &self,
+        scores: &RankerPairScores,
+        filter: &InstanceFilter<'_>,
+    ) -> Vec<Option<f64>> {
         match self.evaluate_ranker(scores, filter) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
             None => vec![None; MEASURES.len()],
@@ -382,28 +389,28 @@ impl Study {
 
     /// Returns the splits of the queries in the order of their first query. Their number is
     /// limited, since a field that is not a split may have another value for each query.
-    pub(super) fn splits(&self) -> Vec<SplitSize> {
-        count_splits(&self.queries)
+    pub(super) fn query_splits(&self) -> Vec<QuerySplitSize> {
+        count_queries_per_split(&self.queries)
     }
 
     fn column(
         &self,
         instances: &Instances,
         filter: &InstanceFilter<'_>,
-        splits: &[SplitSize],
-    ) -> OverviewColumn {
+        splits: &[QuerySplitSize],
+    ) -> AxiomOverviewColumn {
         let probe = instances.probe;
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
         let mut n_of_splits = vec![0; splits.len()];
         for query in (0..instances.n_queries()).filter(|&it| filter.includes_query(it)) {
-            let all = instances.docs_of(query);
+            let all = instances.docs_of_query(query);
             let n_before = n_instances;
             for claim in instances
-                .claims_of(query)
+                .claims_of_query(query)
                 .filter(|&it| filter.includes_instance(instances, query, it, None))
             {
                 n_instances += 1;
-                n_relevant += u64::from(self.has_relevant(query, claim));
+                n_relevant += u64::from(self.has_relevant_document(query, claim));
                 n_both_orders += u64::from(has_opposite(all, claim));
             }
             let own = self.queries[query].split.as_ref();
@@ -411,14 +418,14 @@ impl Study {
                 n_of_splits[at] += n_instances - n_before;
             }
         }
-        let grade = |query, text| Some(f64::from(self.grade(query, text).unwrap_or(0)));
+        let grade = |query, text| Some(f64::from(self.relevance_grade(query, text).unwrap_or(0)));
         let relevance = cell(instances, |query, claim| {
-            let graded = claim.map_scores(|text| grade(query, text))?;
+            let graded = claim.map_docs_to_scores(|text| grade(query, text))?;
             let differ = graded.docs().windows(2).any(|it| it[0] != it[1]);
             let counts = differ && filter.includes_instance(instances, query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
-        OverviewColumn {
+        AxiomOverviewColumn {
             probe,
             claim: instances.claim,
             n_instances,
@@ -451,7 +458,11 @@ impl Study {
                 self.n_docs_without_text
             ));
         }
-        let empty = self.docs.iter().filter(|it| it.body().is_empty()).count();
+        let empty = self
+            .docs
+            .iter()
+            .filter(|it| it.text_with_title().is_empty())
+            .count();
         if self.has_withheld_texts() {
             remarks.push(
                 "document texts are withheld: this file contains only ids, counts and scores"
@@ -483,15 +494,15 @@ impl Study {
 /// The outer `None` leaves an instance out, the inner one counts it as unscored.
 fn tallies(
     instances: &Instances,
-    verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
-) -> Vec<OutcomeCounts> {
+    verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<Verdict>>,
+) -> Vec<ClaimOutcomeCounts> {
     (0..instances.n_queries())
         .map(|query| {
-            let mut tally = OutcomeCounts::default();
+            let mut tally = ClaimOutcomeCounts::default();
             let verdicts = instances
-                .claims_of(query)
+                .claims_of_query(query)
                 .filter_map(|claim| verdict(query, claim));
-            verdicts.for_each(|it| tally.add(it));
+            verdicts.for_each(|it| tally.count_verdict(it));
             tally
         })
         .collect()
@@ -500,16 +511,19 @@ fn tallies(
 /// Returns counts and fractions, or `None` without a verdict.
 fn cell(
     instances: &Instances,
-    verdict: impl Fn(usize, Claim<StudyDocNo>) -> Option<Option<Verdict>>,
-) -> Option<OverviewCell> {
-    summarize_tallies(&tallies(instances, verdict), instances.claim.tie_policy())
+    verdict: impl Fn(usize, ScoreClaim<StudyDocNo>) -> Option<Option<Verdict>>,
+) -> Option<RankerAxiomCell> {
+    summarize_verdict_tallies(&tallies(instances, verdict), instances.claim.tie_policy())
 }
 
 /// Summarizes the counts of queries as counts and fractions; `None` without a verdict.
-pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Option<OverviewCell> {
-    let counted: Vec<VerdictCounts> = tallies
+pub fn summarize_verdict_tallies(
+    tallies: &[ClaimOutcomeCounts],
+    tie_agrees: TiePolicy,
+) -> Option<RankerAxiomCell> {
+    let counted: Vec<QueryVerdictCounts> = tallies
         .iter()
-        .map(|it| VerdictCounts {
+        .map(|it| QueryVerdictCounts {
             n_agreeing: it.n_agreeing(tie_agrees),
             n_verdicts: it.n_with_verdict(),
         })
@@ -521,9 +535,9 @@ pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Op
         n_queries,
         detectable_difference: detectable,
     } = bootstrap::bootstrap_fraction(&counted)?;
-    let mut tally = OutcomeCounts::default();
+    let mut tally = ClaimOutcomeCounts::default();
     tallies.iter().for_each(|&it| tally += it);
-    Some(OverviewCell {
+    Some(RankerAxiomCell {
         tally,
         micro_average: micro,
         macro_average: over_queries,
@@ -536,33 +550,35 @@ pub fn summarize_tallies(tallies: &[OutcomeCounts], tie_agrees: TiePolicy) -> Op
 }
 
 /// Applies Holm's correction over all cells of the table.
-fn correct(rankers: &mut [OverviewRow]) {
+fn correct(rankers: &mut [RankerOverviewRow]) {
     let cells = || rankers.iter().flat_map(|it| &it.cells).flatten();
-    let corrected = holm(&cells().map(|it| it.p).collect::<Vec<f64>>());
+    let corrected = holm_correction(&cells().map(|it| it.p).collect::<Vec<f64>>());
     let cells = rankers.iter_mut().flat_map(|it| &mut it.cells).flatten();
     cells.zip(corrected).for_each(|(cell, p)| cell.p_holm = p);
 }
 
 /// Returns whether the same two documents in the other order are an instance of the same query.
-fn has_opposite(all: &[StudyDocNo], claim: Claim<StudyDocNo>) -> bool {
+fn has_opposite(all: &[StudyDocNo], claim: ScoreClaim<StudyDocNo>) -> bool {
     match claim {
-        Claim::Higher { winner, loser } | Claim::NotLower { winner, loser } => {
+        ScoreClaim::Higher { winner, loser } | ScoreClaim::NotLower { winner, loser } => {
             let (pairs, _) = all.as_chunks::<2>();
             pairs.binary_search(&[loser, winner]).is_ok()
         }
-        Claim::Different { .. } | Claim::DiminishingGain { .. } => false,
+        ScoreClaim::Different { .. } | ScoreClaim::DiminishingGain { .. } => false,
     }
 }
 
 /// Returns the first splits of the queries, in their order.
-pub(crate) fn count_splits<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Vec<SplitSize> {
+pub(crate) fn count_queries_per_split<'a>(
+    queries: impl IntoIterator<Item = &'a Query>,
+) -> Vec<QuerySplitSize> {
     const MOST: usize = 50;
-    let mut splits: Vec<SplitSize> = Vec::new();
+    let mut splits: Vec<QuerySplitSize> = Vec::new();
     for name in queries.into_iter().filter_map(|it| it.split.as_ref()) {
         match splits.iter().position(|it| it.name == *name) {
             Some(at) => splits[at].n_queries += 1,
             None if splits.len() == MOST => {}
-            None => splits.push(SplitSize {
+            None => splits.push(QuerySplitSize {
                 name: name.clone(),
                 n_queries: 1,
             }),

@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 
 use super::TermStatistics;
 use super::instance_details::{
-    AnalyzedInstance, HighlightedText, QueryTermInfo, RankerVerdict, TermContributions,
+    AnalyzedInstance, HighlightedText, QueryTermInfo, RankerInstanceVerdict, TermScoreContributions,
 };
 use crate::error::{Error, InvalidField};
 use crate::index::{CollectionTotals, Index};
-use crate::probe::manipulation::{LookupTables, ManipulationInput};
-use crate::probe::{AxiomVariant, Claim, Limits, Manipulation, MeasuredPrecondition, Probe};
+use crate::probe::manipulation::{ManipulationInput, ManipulationWordLists};
+use crate::probe::{
+    AxiomVariant, Manipulation, MeasuredPrecondition, MiningLimits, Probe, ScoreClaim,
+};
 use crate::rank::LexicalRanker;
 use crate::score::RankerKind;
-use crate::text::linguistics::{LinguisticAnalysis, analyze};
+use crate::text::linguistics::{LinguisticAnalysis, analyze_linguistically};
 use crate::text::{Analyzer, Vocabulary};
 use crate::word_vectors::WordVectors;
 
@@ -30,7 +32,7 @@ pub struct PlaygroundRequest {
     /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
     /// The bounds of the preconditions.
-    pub limits: Limits,
+    pub limits: MiningLimits,
     /// The variant of the axioms.
     pub variant: AxiomVariant,
     /// Lexical rankers, as on the command line.
@@ -56,26 +58,26 @@ pub struct PlaygroundResult {
     pub term_distances: Vec<Option<u32>>,
     /// One result for each axiom: the order of documents in which it applies, or else the order
     /// that fails the fewest preconditions. Semantic axioms are included only with word vectors.
-    pub axiom_results: Vec<AxiomResult>,
+    pub axiom_results: Vec<PlaygroundAxiomResult>,
     /// Term contributions, one entry for each ranker.
-    pub contributions: Vec<TermContributions>,
+    pub contributions: Vec<TermScoreContributions>,
 }
 
 /// The result of one axiom on the input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AxiomResult {
+pub struct PlaygroundAxiomResult {
     /// The axiom that was applied.
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The claim, over positions in `docs`.
-    pub claim: Claim<u32>,
+    pub claim: ScoreClaim<u32>,
     /// Whether all preconditions hold.
     pub applies: bool,
     /// The preconditions, in the order in which the axiom checks them.
     pub preconditions: Vec<MeasuredPrecondition>,
     /// One verdict for each ranker; empty if the axiom does not apply.
-    pub verdicts: Vec<RankerVerdict>,
+    pub verdicts: Vec<RankerInstanceVerdict>,
 }
 
 /// The maximum length of a text, in bytes: enough for a document, and fast at every keystroke.
@@ -97,7 +99,7 @@ pub struct CollectionStatistics<'a> {
 
 /// Evaluates the input with the statistics of a collection. Without one, the documents of the
 /// input are the collection.
-pub fn evaluate_input(
+pub fn evaluate_playground_input(
     typed: &PlaygroundRequest,
     collection: Option<CollectionStatistics<'_>>,
 ) -> Result<PlaygroundResult, Error> {
@@ -120,11 +122,11 @@ pub fn evaluate_input(
     }
     if typed.extra_probes.len() > MAX_EXTRA_PROBES {
         return Err(Error::out_of_range(
-            InvalidField::with_display("further", "further axioms"),
+            InvalidField::with_display_name("further", "further axioms"),
             format!("at most {MAX_EXTRA_PROBES} at once"),
         ));
     }
-    typed.limits.check()?;
+    typed.limits.validate()?;
     let rankers = typed.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<LexicalRanker>, Error>>()?;
     let own;
@@ -137,22 +139,26 @@ pub fn evaluate_input(
         }
     };
     let read = AnalyzedInstance::new(&typed.analyzer, &typed.query, &typed.docs, stats, vectors);
-    let contributions: Vec<TermContributions> = rankers
+    let contributions: Vec<TermScoreContributions> = rankers
         .iter()
-        .map(|it| read.contributions(it, &totals))
+        .map(|it| read.term_score_contributions(it, &totals))
         .collect();
     let further = typed.extra_probes.iter().copied();
-    let further = further.filter(|it| vectors.is_some() || !it.needs_vectors());
-    let axioms = Probe::paper_axioms(vectors.is_some())
+    let further = further.filter(|it| vectors.is_some() || !it.needs_word_vectors());
+    let axioms = Probe::minable_paper_axioms(vectors.is_some())
         .into_iter()
         .chain(further)
         .filter_map(|it| apply(it, typed, totals, &read, &contributions));
     Ok(PlaygroundResult {
-        query: read.query(),
+        query: read.highlighted_query(),
         terms: read.query_term_infos(),
-        docs: read.texts().collect(),
+        docs: read.highlighted_documents().collect(),
         n_terms: read.features.iter().map(|it| it.n_terms).collect(),
-        term_distances: read.features.iter().map(|it| it.term_distance()).collect(),
+        term_distances: read
+            .features
+            .iter()
+            .map(|it| it.min_query_term_distance())
+            .collect(),
         axiom_results: axioms.collect(),
         contributions,
     })
@@ -160,7 +166,7 @@ pub fn evaluate_input(
 
 /// A document and the manipulations to apply to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlaygroundManipulation {
+pub struct PlaygroundManipulationInput {
     /// The query.
     pub query: String,
     /// The document.
@@ -180,9 +186,9 @@ const SEED: u64 = 42;
 /// Returns the document after each manipulation; `None` if the result is empty or unchanged, or if
 /// documents are missing.
 pub fn apply_manipulations(
-    changing: &PlaygroundManipulation,
+    changing: &PlaygroundManipulationInput,
 ) -> Result<Vec<Option<String>>, Error> {
-    let PlaygroundManipulation {
+    let PlaygroundManipulationInput {
         query,
         document: text,
         other_docs: others,
@@ -195,9 +201,10 @@ pub fn apply_manipulations(
         return Err(Error::out_of_range("texts", reason));
     }
     let mut vocabulary = Vocabulary::new(analyzer.clone());
-    texts().for_each(|it| vocabulary.add_text(it, &mut Vec::new()));
-    let analysis = analyze(text);
-    let analysed: Vec<LinguisticAnalysis> = others.iter().map(|it| analyze(it)).collect();
+    texts().for_each(|it| vocabulary.append_terms_of_text(it, &mut Vec::new()));
+    let analysis = analyze_linguistically(text);
+    let analysed: Vec<LinguisticAnalysis> =
+        others.iter().map(|it| analyze_linguistically(it)).collect();
     let others: Vec<(&str, &LinguisticAnalysis)> = others
         .iter()
         .map(String::as_str)
@@ -209,7 +216,7 @@ pub fn apply_manipulations(
         analysis: &analysis,
         query,
         non_relevant_docs: &others,
-        lookup_tables: &LookupTables::default(),
+        lookup_tables: &ManipulationWordLists::default(),
         vocabulary: &vocabulary,
         seed: SEED,
     };
@@ -231,7 +238,7 @@ fn statistics(
         };
         (index.vocabulary().term(it).to_owned(), stats)
     });
-    Ok((index.totals(), stats.collect()))
+    Ok((index.collection_totals(), stats.collect()))
 }
 
 /// Returns the order of documents in which an axiom applies, or that fails the fewest
@@ -241,9 +248,9 @@ fn apply(
     typed: &PlaygroundRequest,
     totals: CollectionTotals,
     read: &AnalyzedInstance<'_>,
-    contributions: &[TermContributions],
-) -> Option<AxiomResult> {
-    let kind = probe.claim(typed.variant);
+    contributions: &[TermScoreContributions],
+) -> Option<PlaygroundAxiomResult> {
+    let kind = probe.claim_kind(typed.variant);
     let tried = orders(typed.docs.len() as u32, kind.arity())
         .into_iter()
         .map(|order| {
@@ -252,7 +259,7 @@ fn apply(
                 .map(|&it| read.features[it as usize].clone())
                 .collect();
             let case = read.query_context(&typed.limits, totals, &counted);
-            let preconditions = probe.preconditions(typed.variant, &case);
+            let preconditions = probe.measure_preconditions(typed.variant, &case);
             (order, preconditions)
         });
     let failing = |preconditions: &[MeasuredPrecondition]| {
@@ -260,19 +267,19 @@ fn apply(
     };
     let (order, preconditions) = tried.min_by_key(|it| failing(&it.1))?;
     let applies = failing(&preconditions) == 0;
-    let claim = kind.claim_for(&order);
+    let claim = kind.claim_about_docs(&order);
     let said = contributions.iter().filter(|_| applies).map(|it| {
         let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
-        let scored = claim.map_scores(|text| Some(it.scores[text as usize]));
-        RankerVerdict {
+        let scored = claim.map_docs_to_scores(|text| Some(it.scores[text as usize]));
+        RankerInstanceVerdict {
             ranker: it.ranker.clone(),
             scores: scores.collect(),
             truncated: vec![false; order.len()],
-            verdict: scored.map(|it| it.verdict(RankerKind::Lexical.tie_threshold())),
+            verdict: scored.map(|it| it.verdict(RankerKind::Lexical.default_tie_threshold())),
             typical_margin: None,
         }
     });
-    Some(AxiomResult {
+    Some(PlaygroundAxiomResult {
         probe,
         claim,
         applies,
@@ -305,7 +312,7 @@ mod tests {
             query: query.to_owned(),
             docs: texts.iter().map(|&it| it.to_owned()).collect(),
             analyzer: Analyzer::default(),
-            limits: Limits::STANDARD,
+            limits: MiningLimits::STANDARD,
             variant: AxiomVariant::Fixed,
             rankers: vec!["bm25".to_owned(), "ql".to_owned()],
             extra_probes: Vec::new(),
@@ -315,12 +322,13 @@ mod tests {
     #[test]
     fn an_axiom_finds_the_order_in_which_it_applies() {
         let answer =
-            evaluate_input(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
+            evaluate_playground_input(&typed("river bank", &["river mud", "river bank"]), None)
+                .unwrap();
         let tfc1 = &answer.axiom_results[0];
         assert!(tfc1.applies);
         assert_eq!(
             tfc1.claim,
-            Claim::Higher {
+            ScoreClaim::Higher {
                 winner: 1,
                 loser: 0
             }
@@ -342,7 +350,8 @@ mod tests {
     #[test]
     fn contributions_sum_to_the_bits_of_the_score() {
         let answer =
-            evaluate_input(&typed("river bank tide", &["river bank", "tide"]), None).unwrap();
+            evaluate_playground_input(&typed("river bank tide", &["river bank", "tide"]), None)
+                .unwrap();
         for it in &answer.contributions {
             for text in 0..2 {
                 let sum = it.terms.iter().fold(0.0, |sum, term| sum + term[text]);
@@ -353,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_text_is_changed_by_each_manipulation_and_says_where_it_stays() {
-        let changing = |others: &[&str]| PlaygroundManipulation {
+        let changing = |others: &[&str]| PlaygroundManipulationInput {
             query: "river bank".to_owned(),
             document: "The river rises. It takes the bank.".to_owned(),
             other_docs: others.iter().map(|&it| it.to_owned()).collect(),
@@ -376,7 +385,7 @@ mod tests {
 
     #[test]
     fn nothing_typed_is_an_answer_too() {
-        let answer = evaluate_input(&typed("", &["", ""]), None).unwrap();
+        let answer = evaluate_playground_input(&typed("", &["", ""]), None).unwrap();
         assert!(answer.terms.is_empty());
         assert!(answer.axiom_results.iter().all(|it| !it.applies));
     }

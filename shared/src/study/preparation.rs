@@ -16,13 +16,13 @@ use crate::collection::{Collection, Document, Run};
 use crate::error::Error;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::additions::{
-    AddedSamples, AnalyzedDocuments, CollectionAdditions, DerivedDocumentBuilder,
+    AddedDocumentSamples, CollectionAdditions, DerivedDocumentBuilder, LinguisticAnalysisCache,
 };
-use crate::probe::manipulation::LookupTables;
-use crate::probe::mining::{Miner, QueryMiningResult, QueryPool};
-use crate::probe::pool::CandidatePools;
-use crate::probe::transfer::TransferSet;
-use crate::probe::{AxiomVariant, Limits, MiningResult, PoolSpec, Probe};
+use crate::probe::manipulation::ManipulationWordLists;
+use crate::probe::mining::{InstanceMiner, PooledQuery, QueryMiningResult};
+use crate::probe::pool::CandidatePoolSelector;
+use crate::probe::transfer::TransferPairSet;
+use crate::probe::{AxiomVariant, CandidatePoolSpec, MiningLimits, MiningResult, Probe};
 use crate::text::Analyzer;
 use crate::word_vectors::{IndexedWordVectors, SynonymFinder, WordVectorNo, WordVectors};
 
@@ -31,7 +31,7 @@ const DOCS_AT_ONCE: usize = 500;
 
 /// A stage of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StudyStage {
+pub enum StudyPreparationStage {
     /// Indexing; counted in documents.
     Index,
     /// Deriving documents for manipulations; counted in queries.
@@ -48,14 +48,14 @@ pub enum StudyStage {
 
 /// The progress of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StudyProgress {
+pub struct StudyPreparationProgress {
     /// The current stage.
-    pub stage: StudyStage,
+    pub stage: StudyPreparationStage,
     /// What is done, in the unit of the stage.
     pub done: u64,
     /// The total, in the same unit.
     pub total: u64,
-    /// Instances that [`StudyStage::Mine`] has found so far.
+    /// Instances that [`StudyPreparationStage::Mine`] has found so far.
     pub n_found: u64,
 }
 
@@ -66,7 +66,7 @@ pub trait ShardExecutor {
 
     /// Returns how many shards of a stage are computed before progress is reported: one, or as
     /// many as may have their results in memory together.
-    fn shards_at_once(&self, _: StudyStage) -> usize {
+    fn shards_at_once(&self, _: StudyPreparationStage) -> usize {
         1
     }
 
@@ -78,17 +78,20 @@ pub trait ShardExecutor {
 
     /// Receives the progress at the beginning of each stage and repeatedly during it. It may wait,
     /// and it may end the work by returning an error.
-    fn report(&mut self, progress: StudyProgress) -> impl Future<Output = Result<(), Self::Error>>;
+    fn report(
+        &mut self,
+        progress: StudyPreparationProgress,
+    ) -> impl Future<Output = Result<(), Self::Error>>;
 }
 
 /// Computes one shard after the other, and never waits.
-pub struct SequentialExecutor;
+pub struct SequentialShardExecutor;
 
-impl ShardExecutor for SequentialExecutor {
+impl ShardExecutor for SequentialShardExecutor {
     /// The error of the core; this executor adds none of its own.
     type Error = Error;
 
-    async fn report(&mut self, _: StudyProgress) -> Result<(), Error> {
+    async fn report(&mut self, _: StudyPreparationProgress) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -102,27 +105,27 @@ pub fn run_synchronously<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// A stage of the preparation that is in progress.
-pub(super) struct StageRun<'a, E> {
+pub(super) struct RunningStage<'a, E> {
     executor: &'a mut E,
-    progress: StudyProgress,
+    progress: StudyPreparationProgress,
 }
 
-impl<'a, E: ShardExecutor> StageRun<'a, E> {
+impl<'a, E: ShardExecutor> RunningStage<'a, E> {
     /// Begins a stage of `of` documents or queries, or resumes it where `done` are done.
-    pub(super) async fn begin(
+    pub(super) async fn begin_or_resume(
         executor: &'a mut E,
-        stage: StudyStage,
+        stage: StudyPreparationStage,
         done: usize,
         of: usize,
-    ) -> Result<StageRun<'a, E>, E::Error> {
-        let progress = StudyProgress {
+    ) -> Result<RunningStage<'a, E>, E::Error> {
+        let progress = StudyPreparationProgress {
             stage,
             done: done as u64,
             total: of as u64,
             n_found: 0,
         };
         executor.report(progress).await?;
-        Ok(StageRun { executor, progress })
+        Ok(RunningStage { executor, progress })
     }
 
     async fn build_index(
@@ -131,7 +134,8 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
         mut builder: IndexBuilder,
     ) -> Result<Index, E::Error> {
         for some in docs.chunks(DOCS_AT_ONCE) {
-            some.iter().for_each(|it| builder.add(&it.body()));
+            some.iter()
+                .for_each(|it| builder.add_document(&it.text_with_title()));
             self.advance(some.len()).await?;
         }
         Ok(builder.finish()?)
@@ -140,11 +144,11 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
     /// Computes `n` shards, some at a time, and hands their results on in order. `take` receives
     /// each result together with the progress, to which it adds the number of instances that it
     /// finds.
-    pub(super) async fn run<T: Send>(
+    pub(super) async fn compute_shards_in_order<T: Send>(
         &mut self,
         n: usize,
         shard: impl Fn(usize) -> T + Sync,
-        mut take: impl FnMut(Vec<T>, &mut StudyProgress) -> Result<(), E::Error>,
+        mut take: impl FnMut(Vec<T>, &mut StudyPreparationProgress) -> Result<(), E::Error>,
     ) -> Result<(), E::Error> {
         let at_once = self.executor.shards_at_once(self.progress.stage);
         for from in (0..n).step_by(at_once) {
@@ -157,17 +161,17 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
     }
 
     /// Computes `n` shards and returns all their results.
-    pub(super) async fn collect<T: Send>(
+    pub(super) async fn compute_and_collect_shards<T: Send>(
         &mut self,
         n: usize,
         shard: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<T>, E::Error> {
         let mut all = Vec::with_capacity(n);
-        let take = |results, _: &mut StudyProgress| {
+        let take = |results, _: &mut StudyPreparationProgress| {
             all.extend::<Vec<T>>(results);
             Ok(())
         };
-        self.run(n, shard, take).await?;
+        self.compute_shards_in_order(n, shard, take).await?;
         Ok(all)
     }
 
@@ -179,12 +183,14 @@ impl<'a, E: ShardExecutor> StageRun<'a, E> {
 
 /// Indexes documents in shards on the executor, which reports the progress; returns the executor's
 /// errors.
-pub async fn index<E: ShardExecutor>(
+pub async fn index_documents_in_shards<E: ShardExecutor>(
     docs: &[Document],
     builder: IndexBuilder,
     executor: &mut E,
 ) -> Result<Index, E::Error> {
-    let mut step = StageRun::begin(executor, StudyStage::Index, 0, docs.len()).await?;
+    let mut step =
+        RunningStage::begin_or_resume(executor, StudyPreparationStage::Index, 0, docs.len())
+            .await?;
     step.build_index(docs, builder).await
 }
 
@@ -194,11 +200,11 @@ pub struct MiningSettings {
     /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
     /// The candidate pool: the documents of a query that are compared.
-    pub pool: PoolSpec,
+    pub pool: CandidatePoolSpec,
     /// The probes with their variants.
     pub probes: Vec<(Probe, AxiomVariant)>,
     /// The limits of the probes.
-    pub limits: Limits,
+    pub limits: MiningLimits,
 }
 
 impl MiningSettings {
@@ -221,15 +227,15 @@ impl MiningSettings {
 
 /// The contents of the files that settings or a definition name.
 #[derive(Default)]
-pub struct InputFiles {
+pub struct InputFileContents {
     /// The run, for a pool that names one.
     pub run: Option<Run>,
     /// The word vectors.
     pub vectors: Option<Arc<WordVectors>>,
     /// The lookup tables of the manipulations.
-    pub lookup_tables: LookupTables,
+    pub lookup_tables: ManipulationWordLists,
     /// The pairs of each transfer set.
-    pub transfer_sets: Vec<TransferSet>,
+    pub transfer_sets: Vec<TransferPairSet>,
 }
 
 /// A collection that is ready to be mined.
@@ -239,7 +245,7 @@ pub struct PreparedCollection {
     /// The index of all its documents.
     pub index: Index,
     /// What was added to the collection.
-    pub added_samples: AddedSamples,
+    pub added_samples: AddedDocumentSamples,
     settings: MiningSettings,
     run: Option<Run>,
     vectors: Option<TokenVectors>,
@@ -254,7 +260,7 @@ struct TokenVectors {
 impl TokenVectors {
     fn of(vectors: &Arc<WordVectors>, index: &Index) -> TokenVectors {
         TokenVectors {
-            rows: vectors.rows_of(index),
+            rows: vectors.token_rows_of_index(index),
             vectors: Arc::clone(vectors),
         }
     }
@@ -270,28 +276,28 @@ impl PreparedCollection {
     pub async fn prepare<E: ShardExecutor>(
         mut collection: Collection,
         settings: MiningSettings,
-        files: InputFiles,
+        files: InputFileContents,
         executor: &mut E,
     ) -> Result<PreparedCollection, E::Error> {
-        let InputFiles {
+        let InputFileContents {
             run,
             vectors,
             lookup_tables: mut tools,
             transfer_sets: sets,
         } = files;
-        settings.analyzer.check()?;
-        settings.limits.check()?;
-        settings.pool.check(&collection)?;
+        settings.analyzer.validate()?;
+        settings.limits.validate()?;
+        settings.pool.validate_for_collection(&collection)?;
         let builder = index_builder(&settings.analyzer, vectors.as_ref());
-        let mut index = index(&collection.docs, builder, executor).await?;
+        let mut index = index_documents_in_shards(&collection.docs, builder, executor).await?;
         let mut made = Vec::new();
         let mut probes = settings.probes.iter();
         if probes.any(|it| matches!(it.0, Probe::Manipulation(_))) {
             if let Some(vectors) = &vectors {
                 let analyzer = settings.analyzer.clone();
-                tools.set_synonyms(SynonymFinder::new(Arc::clone(vectors), analyzer));
+                tools.set_synonym_finder(SynonymFinder::new(Arc::clone(vectors), analyzer));
             }
-            let bodies = AnalyzedDocuments::new(&collection);
+            let bodies = LinguisticAnalysisCache::new(&collection);
             let workshop = DerivedDocumentBuilder {
                 collection: &collection,
                 index: &index,
@@ -300,19 +306,25 @@ impl PreparedCollection {
                 lookup_tables: &tools,
                 limits: &settings.limits,
             };
-            let pools = CandidatePools::new(&settings.pool, run.as_ref(), &collection, &index)?;
+            let pools =
+                CandidatePoolSelector::new(&settings.pool, run.as_ref(), &collection, &index)?;
             let n_queries = collection.queries.len();
-            let mut step =
-                StageRun::begin(executor, StudyStage::DeriveDocuments, 0, n_queries).await?;
-            let derive = |query| workshop.build_for_query(query, &pools.pool_of(query).0);
-            made = step.collect(n_queries, derive).await?;
+            let mut step = RunningStage::begin_or_resume(
+                executor,
+                StudyPreparationStage::DeriveDocuments,
+                0,
+                n_queries,
+            )
+            .await?;
+            let derive = |query| workshop.build_for_query(query, &pools.pool_of_query(query).0);
+            made = step.compute_and_collect_shards(n_queries, derive).await?;
         }
         let additions = CollectionAdditions {
             derived_docs: made,
             transfer_sets: &sets,
             seed: settings.limits.seed,
         };
-        let beside = AddedSamples::add_to_collection(
+        let beside = AddedDocumentSamples::add_to_collection(
             &mut collection,
             &mut index,
             &settings.probes,
@@ -333,19 +345,19 @@ impl PreparedCollection {
     pub async fn prepare_for_study<E: ShardExecutor>(
         definition: &StudyDefinition,
         collection: Collection,
-        files: InputFiles,
+        files: InputFileContents,
         executor: &mut E,
     ) -> Result<PreparedCollection, E::Error> {
-        definition.check()?;
-        definition.audit.iter().try_for_each(Analyzer::check)?;
-        definition.check_collection(&collection)?;
+        definition.validate()?;
+        definition.audit.iter().try_for_each(Analyzer::validate)?;
+        definition.validate_collection(&collection)?;
         if let (Some(file), None) = (&definition.vectors, &files.vectors) {
-            return Err(Error::not_found("word vectors", file).into());
+            return Err(Error::name_not_found("word vectors", file).into());
         }
         for file in &definition.transfers {
-            let of = file.transfer()?;
+            let of = file.dataset_transfer_test()?;
             if files.transfer_sets.iter().all(|it| it.transfer != of) {
-                return Err(Error::not_found("transfer set", &file.name).into());
+                return Err(Error::name_not_found("transfer set", &file.name).into());
             }
         }
         let settings = MiningSettings::from_definition(definition);
@@ -371,9 +383,9 @@ impl PreparedCollection {
             limits,
             ..
         } = &self.settings;
-        let pools = CandidatePools::new(pool, self.run.as_ref(), collection, &self.index)?;
+        let pools = CandidatePoolSelector::new(pool, self.run.as_ref(), collection, &self.index)?;
         let known = self.word_vectors();
-        let miner = Miner {
+        let miner = InstanceMiner {
             index: &self.index,
             word_vectors: known.as_ref(),
             probes,
@@ -383,32 +395,35 @@ impl PreparedCollection {
         let n_own = n_queries - self.added_samples.addition_counts.n_queries as usize;
         let shard = |query: usize| {
             let (docs, n_missing) = match query < n_own {
-                true => pools.pool_of(query),
+                true => pools.pool_of_query(query),
                 false => (Vec::new(), 0),
             };
-            let shard = miner.mine(&QueryPool {
+            let shard = miner.mine_pooled_query(&PooledQuery {
                 query: &collection.queries[query].text,
                 docs: &docs,
-                grades: &collection.grades(query, &docs),
-                added_samples: self.added_samples.of_query(query),
+                grades: &collection.grades_of_documents(query, &docs),
+                added_samples: self.added_samples.samples_of_query(query),
             });
             (shard, n_missing)
         };
         let mut n_without_text = 0;
-        let take = |shards: Vec<(QueryMiningResult, u64)>, progress: &mut StudyProgress| {
+        let take = |shards: Vec<(QueryMiningResult, u64)>,
+                    progress: &mut StudyPreparationProgress| {
             let (shards, missing): (Vec<_>, Vec<u64>) = shards.into_iter().unzip();
             n_without_text += missing.iter().sum::<u64>();
             progress.n_found += shards.iter().map(|it| it.n_instances(probes)).sum::<u64>();
             take(shards)
         };
-        let mut step = StageRun::begin(executor, StudyStage::Mine, 0, n_queries).await?;
-        step.run(n_queries, shard, take).await?;
+        let mut step =
+            RunningStage::begin_or_resume(executor, StudyPreparationStage::Mine, 0, n_queries)
+                .await?;
+        step.compute_shards_in_order(n_queries, shard, take).await?;
         Ok(n_without_text)
     }
 
     /// Mines all queries. Returns the instances and how many documents of the pools the collection
     /// lacks.
-    pub async fn mine<E: ShardExecutor>(
+    pub async fn mine_all_queries<E: ShardExecutor>(
         &self,
         executor: &mut E,
     ) -> Result<(MiningResult, u64), E::Error> {
@@ -419,7 +434,7 @@ impl PreparedCollection {
         };
         let n_without_text = self.mine_in_batches(executor, take).await?;
         Ok((
-            MiningResult::collect(&self.settings.probes, all),
+            MiningResult::from_query_results(&self.settings.probes, all),
             n_without_text,
         ))
     }
@@ -435,21 +450,25 @@ impl PreparedCollection {
         let collection = &self.collection;
         let n_queries = collection.queries.len();
         let docs = &collection.docs[..self.index.n_docs()];
-        let limits = Limits {
+        let limits = MiningLimits {
             max_per_query: None,
             ..self.settings.limits
         };
         let vectors = self.vectors.as_ref().map(|it| &it.vectors);
         let mut audits = Vec::new();
         for (at, analyzer) in analyzers.iter().enumerate() {
-            let (stage, of) = (StudyStage::AuditIndex, analyzers.len() * docs.len());
-            let mut step = StageRun::begin(executor, stage, at * docs.len(), of).await?;
+            let (stage, of) = (
+                StudyPreparationStage::AuditIndex,
+                analyzers.len() * docs.len(),
+            );
+            let mut step =
+                RunningStage::begin_or_resume(executor, stage, at * docs.len(), of).await?;
             let builder = index_builder(analyzer, vectors);
             let index = step.build_index(docs, builder).await?;
             let vectors = vectors.map(|it| TokenVectors::of(it, &index));
             let known = vectors.as_ref().map(|it| it.known(&index));
             let auditor = AnalyzerAuditor {
-                miner: Miner {
+                miner: InstanceMiner {
                     index: &index,
                     word_vectors: known.as_ref(),
                     probes: &self.settings.probes,
@@ -458,12 +477,13 @@ impl PreparedCollection {
                 mining_result: mined,
                 collection,
             };
-            let (stage, of) = (StudyStage::Audit, analyzers.len() * n_queries);
-            let mut step = StageRun::begin(executor, stage, at * n_queries, of).await?;
+            let (stage, of) = (StudyPreparationStage::Audit, analyzers.len() * n_queries);
+            let mut step =
+                RunningStage::begin_or_resume(executor, stage, at * n_queries, of).await?;
             let queries = step
-                .collect(n_queries, |it| auditor.audit_query(it))
+                .compute_and_collect_shards(n_queries, |it| auditor.audit_query(it))
                 .await?;
-            audits.push(auditor.collect_audit(analyzer.describe(), &queries));
+            audits.push(auditor.sum_query_audits(analyzer.describe(), &queries));
         }
         Ok(audits)
     }
@@ -474,7 +494,7 @@ impl PreparedCollection {
 fn index_builder(analyzer: &Analyzer, vectors: Option<&Arc<WordVectors>>) -> IndexBuilder {
     let builder = IndexBuilder::new(analyzer.clone());
     match vectors {
-        Some(_) => builder.with_tokens(),
+        Some(_) => builder.with_stored_tokens(),
         None => builder,
     }
 }

@@ -5,26 +5,26 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::controls::InstanceFilter;
-use crate::probe::{Claim, Instances, StudyDocNo};
-use crate::score::Scores;
-use crate::score::rescoring::{ComputeEnvironment, RescoredPairs, RescoringCondition};
+use crate::probe::{Instances, ScoreClaim, StudyDocNo};
+use crate::score::RankerPairScores;
+use crate::score::rescoring::{RescoredPairs, RescoringCondition, ScoringEnvironment};
 
 /// The score stability check of a ranker over the shown instances: how far scores move and how
 /// many verdicts change under other conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct StabilitySummary {
+pub struct ScoreStabilitySummary {
     /// The device and the precision with which the run was computed.
     #[serde(flatten)]
-    pub computation: ComputeEnvironment,
+    pub computation: ScoringEnvironment,
     /// One entry for each condition.
-    pub checks: Vec<ConditionStability>,
+    pub checks: Vec<ConditionScoreStability>,
 }
 
 /// The score stability under one condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ConditionStability {
+pub struct ConditionScoreStability {
     /// The condition.
     pub condition: RescoringCondition,
     /// The number of pairs that were scored again.
@@ -42,38 +42,42 @@ pub struct ConditionStability {
 
 impl Study {
     /// Returns the summary of a ranker's score stability check over the instances that are shown.
-    pub(super) fn stability_summary(
+    pub(super) fn summarize_score_stability(
         &self,
-        scores: &Scores,
+        scores: &RankerPairScores,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
         tie_width: f64,
-    ) -> Option<StabilitySummary> {
+    ) -> Option<ScoreStabilitySummary> {
         let certificate = scores.rescoring.as_ref()?;
         let checked = |it: &RescoredPairs| {
-            let place = |query: usize, text: StudyDocNo| self.pairs.position(query, text);
+            let place = |query: usize, text: StudyDocNo| self.pairs.position_of_pair(query, text);
             let known = |query, text| scores.get(place(query, text)?);
             let again = |query, text| {
                 let place = place(query, text)? as u32;
                 Some(it.scores[it.pairs.binary_search(&place).ok()?])
             };
             let (mut n_verdicts, mut n_changed) = (0, 0);
-            let mut judge = |query: usize, claim: Claim<StudyDocNo>| {
-                let before = claim.map_scores(|it| known(query, it))?.verdict(tie_width);
-                let after = claim.map_scores(|it| again(query, it))?.verdict(tie_width);
+            let mut judge = |query: usize, claim: ScoreClaim<StudyDocNo>| {
+                let before = claim
+                    .map_docs_to_scores(|it| known(query, it))?
+                    .verdict(tie_width);
+                let after = claim
+                    .map_docs_to_scores(|it| again(query, it))?
+                    .verdict(tie_width);
                 n_verdicts += 1;
                 n_changed += u64::from(before.outcome != after.outcome);
                 Some(())
             };
             let queries = (0..self.pairs.n_queries()).filter(|&query| {
-                let of = self.pairs.range_of(query);
+                let of = self.pairs.pair_range_of_query(query);
                 let from = it.pairs.partition_point(|&it| (it as usize) < of.start);
                 let some = it.pairs.get(from).is_some_and(|&it| (it as usize) < of.end);
                 some && filter.includes_query(query)
             });
             for query in queries {
                 for instances in shown {
-                    for claim in instances.claims_of(query) {
+                    for claim in instances.claims_of_query(query) {
                         if filter.includes_instance(instances, query, claim, Some(scores)) {
                             judge(query, claim);
                         }
@@ -88,7 +92,7 @@ impl Study {
                 |it: &dyn Fn(&(f64, f64)) -> f64| both.iter().map(it).fold(0.0, f64::max);
             let least = both.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
             let most = both.iter().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
-            ConditionStability {
+            ConditionScoreStability {
                 condition: it.condition,
                 n_pairs: both.len() as u64,
                 max_difference: greatest(&|it| (it.0 - it.1).abs()),
@@ -97,7 +101,7 @@ impl Study {
                 n_changed,
             }
         };
-        Some(StabilitySummary {
+        Some(ScoreStabilitySummary {
             computation: certificate.environment.clone(),
             checks: certificate.rescored.iter().map(checked).collect(),
         })
@@ -107,15 +111,15 @@ impl Study {
 #[cfg(test)]
 mod tests {
     use crate::score::rescoring::{
-        ComputeEnvironment, RescoredPairs, RescoringCondition, RescoringRecord,
+        RescoredPairs, RescoringCondition, RescoringRecord, ScoringEnvironment,
     };
-    use crate::study::controls::StudyControls;
+    use crate::study::controls::StudyPageControls;
     use crate::study::fixture;
 
     #[test]
     fn a_verdict_that_changes_is_counted_and_one_that_does_not_is_not() {
         let texts = ["river bank river", "river bank", "river sea", "a bank"];
-        let mut study = fixture::study("river bank", &texts, 9);
+        let mut study = fixture::study_with_one_query("river bank", &texts, 9);
         let n_pairs = study.pairs.len();
         let values: Vec<f64> = study.scores[0]
             .values()
@@ -129,13 +133,13 @@ mod tests {
             scores: values.to_vec(),
         };
         study.scores[0].rescoring = Some(RescoringRecord {
-            environment: ComputeEnvironment::new("cpu", "f32"),
+            environment: ScoringEnvironment::new("cpu", "f32"),
             rescored: vec![
                 again(RescoringCondition::Unbatched, &values),
                 again(RescoringCondition::F16, &lowered),
             ],
         });
-        let overview = study.overview(&StudyControls::default()).unwrap();
+        let overview = study.overview(&StudyPageControls::default()).unwrap();
         let row = &overview.rows[0];
         let cells: Vec<_> = row.cells.iter().flatten().collect();
         let n_judged: u64 = cells.iter().map(|it| it.tally.n_with_verdict()).sum();

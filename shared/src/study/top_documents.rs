@@ -81,7 +81,7 @@ impl Study {
         };
         let mut rankers = self.scores.iter();
         let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);
-        let score = |text: StudyDocNo| scores?.get(self.pairs.position(query, text)?);
+        let score = |text: StudyDocNo| scores?.get(self.pairs.position_of_pair(query, text)?);
         let mut order: Vec<(StudyDocNo, Option<f64>)> =
             pool.iter().map(|&it| (it, score(it))).collect();
         // The sort is stable, so that equal scores keep the order of the pool.
@@ -91,11 +91,11 @@ impl Study {
         });
         let texts = order.iter().take(MAX_TOP_DOCUMENTS).map(|&(text, score)| {
             let body = (!self.has_withheld_texts()).then(|| self.study_doc_text(text));
-            let shown = body.as_deref().map(truncate_text);
+            let shown = body.as_deref().map(truncate_text_for_list);
             TopDocument {
                 id: self.study_doc_id(text),
                 score,
-                grade: self.grade(query, text),
+                grade: self.relevance_grade(query, text),
                 is_truncated: shown.map(str::len) < body.as_ref().map(String::len),
                 text: shown.map(str::to_owned),
             }
@@ -111,7 +111,7 @@ impl Study {
 }
 
 /// Returns the part of a text that is shown in a list.
-pub(crate) fn truncate_text(text: &str) -> &str {
+pub(crate) fn truncate_text_for_list(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_TEXT_CHARACTERS);
     end.map_or(text, |it| &text[..it.0])
 }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_scores_of_the_ranker_say_which_come_first() {
         let texts = ["the sea", "river", "river river", "river river"];
-        let study = fixture::study("river", &texts, 10);
+        let study = fixture::study_with_one_query("river", &texts, 10);
         let bm25 = study.scores[0].ranker.fingerprint.clone();
         let found = study.top_documents(0, &bm25).unwrap();
         // The third and the fourth have equal scores and keep the order of the pool.
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_and_withheld_ones_are_not_told() {
         let long = "é ".repeat(MAX_TEXT_CHARACTERS);
-        let study = fixture::study("river", &["river", &long], 10);
+        let study = fixture::study_with_one_query("river", &["river", &long], 10);
         let found = study.top_documents(0, "").unwrap();
         assert_eq!(
             (found.docs[0].is_truncated, found.docs[1].is_truncated),

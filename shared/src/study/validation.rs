@@ -2,7 +2,7 @@
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::Limits;
+use crate::probe::MiningLimits;
 use crate::probe::mining::StudyDocument;
 
 /// The maximum length of a derived text, in bytes, so that what is shown fits into memory.
@@ -14,31 +14,34 @@ impl Study {
     pub fn from_json(file: &str, text: &str) -> Result<Study, Error> {
         let way_out = "add a study file that was downloaded or exported from Axioscope";
         let study: Study = serde_json::from_str(text).map_err(|it| {
-            Error::file(
+            Error::unreadable_file(
                 file,
                 format!("is not a study of this version ({it}); {way_out}"),
             )
         })?;
         study.check().map_err(|reason| {
-            Error::file(file, format!("is not a valid study ({reason}); {way_out}"))
+            Error::unreadable_file(file, format!("is not a valid study ({reason}); {way_out}"))
         })?;
         Ok(study)
     }
 
     /// Checks that all references of the study point to existing entries.
     fn check(&self) -> Result<(), String> {
-        self.definition.check().map_err(|it| it.to_string())?;
+        self.definition.validate().map_err(|it| it.to_string())?;
         let (n_queries, n_texts) = (self.queries.len(), self.study_docs.len());
         let ok = |sound: bool, what: &str| sound.then_some(()).ok_or_else(|| what.to_owned());
         ok(self.format == 1, "its format is not 1")?;
         for &text in &self.study_docs {
-            let body = self.docs.get(text.doc() as usize).map(|it| it.body().len());
+            let body = self
+                .docs
+                .get(text.source_doc() as usize)
+                .map(|it| it.text_with_title().len());
             let body = body.ok_or("a derived document refers to a document that is missing")?;
             let times = match text {
                 StudyDocument::Original { .. } => 1,
                 StudyDocument::Repeated { times, .. } => times,
             };
-            let sound = (1..=Limits::MAX_REPEATED_DOC_TERMS).contains(&times)
+            let sound = (1..=MiningLimits::MAX_REPEATED_DOC_TERMS).contains(&times)
                 && (times == 1 || body.saturating_mul(times as usize) <= MOST_TEXT_BYTES);
             ok(sound, "a document is repeated too often")?;
         }
@@ -49,18 +52,18 @@ impl Study {
             "its candidate pools do not match its queries and documents",
         )?;
         ok(
-            self.pairs.are_valid_for(n_queries, n_texts),
+            self.pairs.are_valid_for_counts(n_queries, n_texts),
             "its pairs do not match its queries and documents",
         )?;
         ok(!self.instances.is_empty(), "it has no instances")?;
         for it in &self.instances {
             ok(
-                it.is_valid(n_queries),
+                it.is_valid_for_queries(n_queries),
                 "its instances do not match its queries",
             )?;
             let scored = (0..n_queries).all(|query| {
-                let mut texts = it.docs_of(query).iter();
-                texts.all(|&text| self.pairs.position(query, text).is_some())
+                let mut texts = it.docs_of_query(query).iter();
+                texts.all(|&text| self.pairs.position_of_pair(query, text).is_some())
             });
             ok(scored, "an instance is not among its pairs")?;
         }
@@ -80,7 +83,7 @@ impl Study {
             ok(sound, "its scores do not match its pairs")?;
             let certified = it.rescoring.as_ref();
             ok(
-                certified.is_none_or(|it| it.is_valid_for(self.pairs.len())),
+                certified.is_none_or(|it| it.is_valid_for_pair_count(self.pairs.len())),
                 "a stability check does not match its pairs",
             )?;
         }
@@ -98,14 +101,14 @@ mod tests {
     use crate::text::Analyzer;
 
     fn study() -> Study {
-        let mut definition = fixture::definition(10);
-        definition.limits = Limits::STANDARD;
+        let mut definition = fixture::fixture_study_definition(10);
+        definition.limits = MiningLimits::STANDARD;
         definition.rankers = vec!["bm25".to_owned()];
         definition.audit = vec![Analyzer::default()];
         let texts = ["river bank river", "a river, no bank"];
-        let mut collection = fixture::collection(&["river bank"], &texts);
+        let mut collection = fixture::fixture_collection(&["river bank"], &texts);
         collection.qrels = Qrels::default();
-        fixture::make(definition, collection)
+        fixture::make_fixture_study(definition, collection)
     }
 
     fn taken(study: &Value) -> Result<Study, String> {
@@ -122,16 +125,16 @@ mod tests {
             ("Rivers", "of \u{2066}banks"),
             ("Rivers", "\0"),
         ] {
-            let mut definition = fixture::definition(10);
+            let mut definition = fixture::fixture_study_definition(10);
             definition.title = title.to_owned();
             definition.description = description.to_owned();
-            let error = definition.check().unwrap_err();
+            let error = definition.validate().unwrap_err();
             let field = if title == "Rivers" {
                 "description"
             } else {
                 "title"
             };
-            assert_eq!(error.field(), Some(field), "{error}");
+            assert_eq!(error.field_name(), Some(field), "{error}");
         }
     }
 

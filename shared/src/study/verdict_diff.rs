@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{Study, StudyDefinition};
 use crate::error::Error;
 use crate::probe::{AxiomVariant, Probe};
-use crate::score::Scores;
-use crate::verdict::{Outcome, Verdict};
+use crate::score::RankerPairScores;
+use crate::verdict::{ClaimOutcome, Verdict};
 
 /// The maximum number of instances that are listed.
 pub const MAX_CHANGED_INSTANCES: usize = 50;
@@ -22,17 +22,17 @@ pub struct VerdictDiff {
     /// The second.
     pub second: String,
     /// One entry for each axiom and variant.
-    pub probes: Vec<ProbeChanges>,
+    pub probes: Vec<ProbeVerdictChanges>,
     /// The queries with a change, those with the most changes first.
-    pub queries: Vec<QueryChanges>,
+    pub queries: Vec<QueryVerdictChanges>,
     /// The instances whose verdict changed, those with the largest difference of margins first, at
     /// most [`MAX_CHANGED_INSTANCES`].
-    pub instances: Vec<ChangedInstance>,
+    pub instances: Vec<InstanceWithChangedVerdict>,
 }
 
 /// The changes in one axiom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProbeChanges {
+pub struct ProbeVerdictChanges {
     /// The probe whose instances changed.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -48,7 +48,7 @@ pub struct ProbeChanges {
 
 /// The changes in one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueryChanges {
+pub struct QueryVerdictChanges {
     /// Its id.
     pub query_id: String,
     /// Its text.
@@ -61,7 +61,7 @@ pub struct QueryChanges {
 
 /// One instance whose verdict changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ChangedInstance {
+pub struct InstanceWithChangedVerdict {
     /// The probe that found it.
     #[serde(rename = "axiom")]
     pub probe: Probe,
@@ -81,10 +81,10 @@ pub struct ChangedInstance {
 
 /// Compares a ranker of a study with one of the same or of another study.
 pub fn diff_verdicts(
-    first: (&Study, &Scores),
-    second: (&Study, &Scores),
+    first: (&Study, &RankerPairScores),
+    second: (&Study, &RankerPairScores),
 ) -> Result<VerdictDiff, Error> {
-    check_comparable(first.0, second.0)?;
+    ensure_same_instances(first.0, second.0)?;
     let study = first.0;
     let names = [&first.1.ranker, &second.1.ranker].map(|it| it.spec.clone());
     let mut found = VerdictDiff {
@@ -96,23 +96,28 @@ pub fn diff_verdicts(
     };
     let mut by_query = vec![(0_u64, 0_u64); study.queries.len()];
     for (one, other) in study.instances.iter().zip(&second.0.instances) {
-        let mut moves = ProbeChanges {
+        let mut moves = ProbeVerdictChanges {
             probe: one.probe,
             variant: one.variant,
             n_verdicts: 0,
             n_improved: 0,
             n_worsened: 0,
         };
-        let verdict = |(study, scores): (&Study, &Scores), query, claim| {
-            study.ranker_verdict(scores, query, claim, scores.ranker.kind.tie_threshold())
+        let verdict = |(study, scores): (&Study, &RankerPairScores), query, claim| {
+            study.ranker_verdict(
+                scores,
+                query,
+                claim,
+                scores.ranker.kind.default_tie_threshold(),
+            )
         };
         let mut at = 0;
         for (query, count) in by_query.iter_mut().enumerate() {
-            for _ in 0..one.len_of(query) {
+            for _ in 0..one.n_instances_of_query(query) {
                 let number = at;
                 at += 1;
-                let ours = verdict(first, query, one.claim(number));
-                let theirs = verdict(second, query, other.claim(number));
+                let ours = verdict(first, query, one.claim_at(number));
+                let theirs = verdict(second, query, other.claim_at(number));
                 let Some((a, b)) = ours.zip(theirs) else {
                     continue;
                 };
@@ -127,7 +132,7 @@ pub fn diff_verdicts(
                     moves.n_worsened += 1;
                     count.1 += 1;
                 }
-                found.instances.push(ChangedInstance {
+                found.instances.push(InstanceWithChangedVerdict {
                     probe: one.probe,
                     variant: one.variant,
                     number: number as u64,
@@ -144,8 +149,8 @@ pub fn diff_verdicts(
     keep_farthest(&mut found.instances, MAX_CHANGED_INSTANCES);
     for it in &mut found.instances {
         let claim = study
-            .instances_of(it.probe, it.variant)?
-            .claim(it.number as usize);
+            .instances_of_probe(it.probe, it.variant)?
+            .claim_at(it.number as usize);
         it.doc_ids = claim
             .docs()
             .into_iter()
@@ -155,7 +160,7 @@ pub fn diff_verdicts(
     let queries = study.queries.iter().zip(by_query);
     let queries = queries.filter(|(_, (gained, lost))| gained + lost > 0);
     found.queries = queries
-        .map(|(query, (n_gained, n_lost))| QueryChanges {
+        .map(|(query, (n_gained, n_lost))| QueryVerdictChanges {
             query_id: query.id.clone(),
             query: query.text.clone(),
             n_improved: n_gained,
@@ -163,33 +168,33 @@ pub fn diff_verdicts(
         })
         .collect();
     found.queries.sort_by(|a, b| {
-        let moves = |it: &QueryChanges| it.n_improved + it.n_worsened;
+        let moves = |it: &QueryVerdictChanges| it.n_improved + it.n_worsened;
         moves(b).cmp(&moves(a)).then(a.query_id.cmp(&b.query_id))
     });
     Ok(found)
 }
 
-fn rank(outcome: Outcome) -> u8 {
+fn rank(outcome: ClaimOutcome) -> u8 {
     match outcome {
-        Outcome::Violated => 0,
-        Outcome::Tied => 1,
-        Outcome::Satisfied => 2,
+        ClaimOutcome::Violated => 0,
+        ClaimOutcome::Tied => 1,
+        ClaimOutcome::Satisfied => 2,
     }
 }
 
 /// Margins of two rankers have no common unit, so each counts by its rank in its own list.
-fn keep_farthest(moved: &mut Vec<ChangedInstance>, most: usize) {
+fn keep_farthest(moved: &mut Vec<InstanceWithChangedVerdict>, most: usize) {
     if moved.len() <= most {
         return;
     }
-    let apart = |it: &ChangedInstance| (it.second.margin - it.first.margin).abs();
+    let apart = |it: &InstanceWithChangedVerdict| (it.second.margin - it.first.margin).abs();
     moved.sort_by(|a, b| apart(b).total_cmp(&apart(a)));
     moved.truncate(most);
 }
 
 /// Returns an error if two studies have different instances; it says which of their settings
 /// differ.
-pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
+pub fn ensure_same_instances(first: &Study, second: &Study) -> Result<(), Error> {
     if first.instances_hash == second.instances_hash {
         return Ok(());
     }
@@ -217,7 +222,7 @@ pub fn check_comparable(first: &Study, second: &Study) -> Result<(), Error> {
         false => what.join(", "),
     };
     let StudyDefinition { name, .. } = one;
-    Err(Error::conflict(
+    Err(Error::conflicting_value(
         "study",
         format!(
             "{name} and {} have different instances and cannot be compared; differences: \
@@ -241,13 +246,13 @@ mod tests {
 
     #[test]
     fn instances_that_change_side_are_found_and_grouped() {
-        let study = fixture::study("river bank", &TEXTS, 10);
+        let study = fixture::study_with_one_query("river bank", &TEXTS, 10);
         let (bm25, ql) = (&study.scores[0], &study.scores[1]);
         let same = diff_verdicts((&study, bm25), (&study, bm25)).unwrap();
         assert!(same.instances.is_empty() && same.queries.is_empty());
         // The same ranker with negated scores loses everything that it satisfied.
         let turned = bm25.values().iter().map(|it| it.map(|it| -it)).collect();
-        let turned = Scores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
+        let turned = RankerPairScores::new(bm25.ranker.clone(), turned, &study.pairs).unwrap();
         let found = diff_verdicts((&study, bm25), (&study, &turned)).unwrap();
         let lost: u64 = found.probes.iter().map(|it| it.n_worsened).sum();
         let gained: u64 = found.probes.iter().map(|it| it.n_improved).sum();
@@ -268,9 +273,9 @@ mod tests {
 
     #[test]
     fn unlike_studies_are_refused_with_what_differs() {
-        let one = fixture::study("river bank", &TEXTS, 10);
-        let other = fixture::study("river bank", &TEXTS, 0);
-        let error = check_comparable(&one, &other).unwrap_err().to_string();
+        let one = fixture::study_with_one_query("river bank", &TEXTS, 10);
+        let other = fixture::study_with_one_query("river bank", &TEXTS, 0);
+        let error = ensure_same_instances(&one, &other).unwrap_err().to_string();
         assert!(error.contains("differences: the limits"), "{error}");
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, InvalidField};
 /// The data that replaces withheld texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct WithheldTexts {
+pub struct WithheldTextRecord {
     /// For each document of the study the [`text_hash`] of its body, to recognize a copy.
     pub text_hashes: Vec<String>,
     /// For each document of the study, derived ones included, its length in terms.
@@ -28,10 +28,10 @@ impl Study {
     /// Returns the study without titles and texts of its documents. Queries, ids, term statistics
     /// and scores stay.
     pub fn without_texts(mut self) -> Study {
-        let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
-        self.withheld_texts = Some(WithheldTexts {
+        let hashes = self.docs.iter().map(|it| text_hash(&it.text_with_title()));
+        self.withheld_texts = Some(WithheldTextRecord {
             text_hashes: hashes.collect(),
-            n_terms: controls::document_lengths(&self),
+            n_terms: controls::count_terms_per_document(&self),
             is_restored: false,
         });
         for doc in &mut self.docs {
@@ -62,8 +62,8 @@ impl Study {
             .map(|it| known.get(it.id.as_str()).copied())
             .collect();
         let refuse = |reason: String| {
-            Err(Error::conflict(
-                InvalidField::with_display("copy", "your copy"),
+            Err(Error::conflicting_value(
+                InvalidField::with_display_name("copy", "your copy"),
                 reason,
             ))
         };
@@ -76,7 +76,7 @@ impl Study {
                 first.id
             ));
         }
-        let differs = |it: &(&Document, &String)| text_hash(&it.0.body()) != *it.1;
+        let differs = |it: &(&Document, &String)| text_hash(&it.0.text_with_title()) != *it.1;
         let mut other = found.iter().copied().flatten().zip(&withheld.text_hashes);
         if let Some((first, _)) = other.find(differs) {
             let n_other = other.filter(differs).count() + 1;
@@ -102,7 +102,7 @@ impl Study {
     }
 
     /// Returns an error if the texts are withheld.
-    pub fn require_texts(&self) -> Result<(), Error> {
+    pub fn ensure_texts_available(&self) -> Result<(), Error> {
         let reason = match &self.withheld_texts {
             None => return Ok(()),
             Some(it) if it.is_restored => {
@@ -113,8 +113,8 @@ impl Study {
                 "document texts of this study are withheld; add your own copy of the collection"
             }
         };
-        Err(Error::missing(
-            InvalidField::with_display("study", &self.definition.name),
+        Err(Error::missing_field(
+            InvalidField::with_display_name("study", &self.definition.name),
             reason,
         ))
     }
@@ -124,13 +124,13 @@ impl Study {
 mod tests {
     use super::*;
     use crate::probe::{AxiomVariant, Probe};
-    use crate::study::controls::StudyControls;
-    use crate::study::figures::FigureOptions;
+    use crate::study::controls::StudyPageControls;
+    use crate::study::figures::StudyFigureOptions;
     use crate::study::fixture;
 
     #[test]
     fn numbers_stay_and_texts_come_back_from_the_same_copy_alone() {
-        let study = fixture::study("bank of a river", &fixture::FOUR_TEXTS, 10);
+        let study = fixture::study_with_one_query("bank of a river", &fixture::FOUR_TEXTS, 10);
         let docs = study.docs.clone();
         let json = serde_json::to_string(&study.clone().without_texts()).unwrap();
         for text in fixture::FOUR_TEXTS {
@@ -138,14 +138,15 @@ mod tests {
         }
         let mut bare = Study::from_json("bare.json", &json).unwrap();
         for delta in [None, Some(0), Some(1)] {
-            let dials = StudyControls {
+            let dials = StudyPageControls {
                 length_tolerance: delta,
-                ..StudyControls::default()
+                ..StudyPageControls::default()
             };
             let [a, b] = [&bare, &study].map(|it| it.overview(&dials).unwrap());
             assert_eq!((&a.rows, &a.columns), (&b.rows, &b.columns));
         }
-        bare.figures(&FigureOptions::default()).unwrap();
+        bare.compute_figures(&StudyFigureOptions::default())
+            .unwrap();
         let shown = |study: &Study| {
             let instances = study.instances.iter().find(|it| !it.is_empty()).unwrap();
             study
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(without.verdicts, with.verdicts);
         assert_eq!(without.docs[0].n_terms, with.docs[0].n_terms);
         assert!(without.preconditions.is_empty() && without.contributions.is_empty());
-        assert!(bare.require_texts().is_err());
+        assert!(bare.ensure_texts_available().is_err());
 
         let error = bare.restore_texts(&docs[1..]).unwrap_err().to_string();
         assert!(error.contains("1 of the 4 documents"), "{error}");
@@ -174,12 +175,12 @@ mod tests {
 
     #[test]
     fn what_stands_beside_the_collection_stays_withheld() {
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.probes = Probe::parse_list("tfc1,reverse-words", false).unwrap();
         let texts = ["river river bank", "river bank", "the river", "a sea"];
-        let collection = fixture::collection(&["bank of a river"], &texts);
+        let collection = fixture::fixture_collection(&["bank of a river"], &texts);
         let docs = collection.docs.clone();
-        let study = fixture::make(definition, collection);
+        let study = fixture::make_fixture_study(definition, collection);
         let mut bare = study.clone().without_texts();
         assert!(bare.has_withheld_texts());
         bare.restore_texts(&docs).unwrap();
@@ -194,7 +195,7 @@ mod tests {
         let of_copy = shown(&bare, "reverse-words");
         assert!(of_copy.has_withheld_texts);
         assert_eq!(of_copy.verdicts, shown(&study, "reverse-words").verdicts);
-        let error = bare.require_texts().unwrap_err().to_string();
+        let error = bare.ensure_texts_available().unwrap_err().to_string();
         assert!(error.contains("behavioral tests"), "{error}");
     }
 }

@@ -20,12 +20,12 @@ impl StringInterner {
         self.ends.len()
     }
 
-    pub(crate) fn name(&self, number: u32) -> &str {
+    pub(crate) fn string_at(&self, number: u32) -> &str {
         name(&self.letters, &self.ends, number)
     }
 
-    pub(crate) fn find(&self, wanted: &str) -> Option<u32> {
-        let same = |&it: &u32| self.name(it) == wanted;
+    pub(crate) fn number_of(&self, wanted: &str) -> Option<u32> {
+        let same = |&it: &u32| self.string_at(it) == wanted;
         self.table.find(hash(wanted), same).copied()
     }
 
@@ -46,7 +46,7 @@ impl StringInterner {
         number
     }
 
-    pub(crate) fn n_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.letters.len() + self.ends.len() * 4 + self.table.allocation_size()
     }
 }

@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::ByteSpan;
 
 /// The linguistic analysis of one text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub enum LinguisticUnit {
 
 impl LinguisticAnalysis {
     /// Returns the byte ranges of all units of a kind, ascending.
-    pub fn spans(&self, unit: LinguisticUnit) -> Vec<Span> {
+    pub fn unit_byte_ranges(&self, unit: LinguisticUnit) -> Vec<ByteSpan> {
         let of_tag = |tag: PartOfSpeech| {
             let tokens = self.tokens.iter().filter(move |it| it.pos == tag);
             tokens.map(|it| span(&it.bytes, &it.bytes)).collect()
@@ -129,17 +129,17 @@ impl LinguisticAnalysis {
     }
 }
 
-fn span(first: &Range<usize>, last: &Range<usize>) -> Span {
-    Span {
+fn span(first: &Range<usize>, last: &Range<usize>) -> ByteSpan {
+    ByteSpan {
         start: first.start as u32,
         end: last.end as u32,
     }
 }
 
 /// Splits a text into sentences and tokens, tags the tokens and finds noun phrases.
-pub fn analyze(text: &str) -> LinguisticAnalysis {
-    let words = tokens::tokenize(text);
-    let sentences = sentences::find_sentences(text, &words);
+pub fn analyze_linguistically(text: &str) -> LinguisticAnalysis {
+    let words = tokens::split_into_token_ranges(text);
+    let sentences = sentences::split_into_sentences(text, &words);
     let mut analysis = LinguisticAnalysis {
         tokens: Vec::with_capacity(words.len()),
         sentences,
@@ -150,7 +150,7 @@ pub fn analyze(text: &str) -> LinguisticAnalysis {
             .iter()
             .map(|it| &text[it.clone()])
             .collect();
-        let tags = tagger::tag_words(&forms);
+        let tags = tagger::tag_parts_of_speech(&forms);
         for phrase in phrases::find_noun_phrases(&forms, &tags) {
             let start = sentence.start;
             analysis
@@ -169,6 +169,6 @@ impl TaggedToken {
     /// Returns the lemma, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun is
     /// not changed. `text` must be the text that was analyzed.
     pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        lemmas::lemma(&text[self.bytes.clone()], self.pos)
+        lemmas::lemma_of_word(&text[self.bytes.clone()], self.pos)
     }
 }

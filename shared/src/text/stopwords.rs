@@ -173,7 +173,9 @@ pub fn parse_stop_list(text: &str) -> Stopwords {
 }
 
 /// Reads the words of a [`Stopwords::List`], which may be in any order.
-pub(super) fn read_words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+pub(super) fn deserialize_stop_words<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<String>, D::Error> {
     Vec::deserialize(from).map(in_order)
 }
 

@@ -2,10 +2,14 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Span, Tokenizer};
+use super::{ByteSpan, Tokenizer};
 
 /// Calls `take` with each token, in lower case, and its position in the original text.
-pub(super) fn for_each_token(tokenizer: &Tokenizer, text: &str, take: impl FnMut(&str, Span)) {
+pub(super) fn for_each_lowercase_token(
+    tokenizer: &Tokenizer,
+    text: &str,
+    take: impl FnMut(&str, ByteSpan),
+) {
     match tokenizer {
         Tokenizer::Alnum => alnum(text, take),
         Tokenizer::Unicode => words(text, take),
@@ -26,7 +30,7 @@ const LOWER: [u8; 256] = {
     table
 };
 
-fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
+fn alnum(text: &str, mut take: impl FnMut(&str, ByteSpan)) {
     let bytes = text.as_bytes();
     let mut token = String::new();
     let mut start = 0;
@@ -48,7 +52,7 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
             if whole && run.iter().all(|&it| LOWER[it as usize] == it) {
                 take(
                     &text[at..stop],
-                    Span {
+                    ByteSpan {
                         start: at as u32,
                         end: stop as u32,
                     },
@@ -92,11 +96,11 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
     end(&mut token, start, bytes.len(), &mut take);
 }
 
-fn end(token: &mut String, start: usize, stop: usize, take: &mut impl FnMut(&str, Span)) {
+fn end(token: &mut String, start: usize, stop: usize, take: &mut impl FnMut(&str, ByteSpan)) {
     if !token.is_empty() {
         take(
             token,
-            Span {
+            ByteSpan {
                 start: start as u32,
                 end: stop as u32,
             },
@@ -105,9 +109,9 @@ fn end(token: &mut String, start: usize, stop: usize, take: &mut impl FnMut(&str
     }
 }
 
-fn words(text: &str, mut take: impl FnMut(&str, Span)) {
+fn words(text: &str, mut take: impl FnMut(&str, ByteSpan)) {
     for (start, word) in text.unicode_word_indices() {
-        let span = Span {
+        let span = ByteSpan {
             start: start as u32,
             end: (start + word.len()) as u32,
         };

@@ -51,12 +51,12 @@ impl Vocabulary {
 
     /// Returns the term with a number.
     pub fn term(&self, number: TermNo) -> &str {
-        self.terms.name(number)
+        self.terms.string_at(number)
     }
 
     /// Returns the number of a term; `None` if it is not in the vocabulary.
     pub fn term_no(&self, term: &str) -> Option<TermNo> {
-        self.terms.find(term)
+        self.terms.number_of(term)
     }
 
     /// Returns the number of distinct tokens, including stop words.
@@ -66,11 +66,11 @@ impl Vocabulary {
 
     /// Returns the token with a number: in lower case, before stemming.
     pub fn token(&self, number: TokenNo) -> &str {
-        self.tokens.name(number)
+        self.tokens.string_at(number)
     }
 
     /// Appends the terms of a text to `terms`, in order.
-    pub fn add_text(&mut self, text: &str, terms: &mut Vec<TermNo>) {
+    pub fn append_terms_of_text(&mut self, text: &str, terms: &mut Vec<TermNo>) {
         self.for_each_term(text, |term, _| terms.push(term));
     }
 
@@ -96,7 +96,7 @@ impl Vocabulary {
     }
 
     /// Returns the approximate memory use of the vocabulary in bytes.
-    pub(crate) fn n_bytes(&self) -> usize {
-        self.tokens.n_bytes() + self.terms.n_bytes() + self.term_of.len() * 8
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.tokens.memory_bytes() + self.terms.memory_bytes() + self.term_of.len() * 8
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use super::Span;
+use super::ByteSpan;
 use super::interner::StringInterner;
 use crate::error::Error;
 
@@ -63,7 +63,7 @@ pub(crate) struct StoredWordpieceVocabulary {
 
 /// Whether a tokenizer keeps case and accents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LetterCase {
+pub enum LetterCasePolicy {
     /// Letters keep their case and accents.
     Preserved,
     /// Letters are converted to lower case without accents.
@@ -73,32 +73,36 @@ pub enum LetterCase {
 impl WordpieceVocabulary {
     /// Creates a vocabulary from the tokens of a file. It is an error if `[UNK]` is missing, since
     /// every WordPiece vocabulary has it.
-    pub fn new(
+    pub fn from_tokens(
         file: &str,
-        case: LetterCase,
+        case: LetterCasePolicy,
         all: Vec<String>,
     ) -> Result<WordpieceVocabulary, Error> {
         if !all.iter().any(|it| it == UNKNOWN_TOKEN) {
             let reason = "has no token `[UNK]`; a WordPiece vocabulary has one token per line, \
                  like vocab.txt of a BERT model";
-            return Err(Error::file(file, reason));
+            return Err(Error::unreadable_file(file, reason));
         }
         Ok(WordpieceVocabulary::held(file, case, all))
     }
 
     /// Creates a vocabulary whose file is read later; until then every word is [`UNKNOWN_TOKEN`].
-    pub fn from_file_name(file: &str) -> WordpieceVocabulary {
-        WordpieceVocabulary::held(file, LetterCase::Folded, Vec::new())
+    pub fn with_unread_file(file: &str) -> WordpieceVocabulary {
+        WordpieceVocabulary::held(file, LetterCasePolicy::Folded, Vec::new())
     }
 
     /// Parses `vocab.txt`, one token per line, or the `tokenizer.json` of a model, which also says
     /// whether case is kept; for `vocab.txt`, case is folded.
-    pub fn read(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
+    pub fn parse_file(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
         if text.trim_start().starts_with('{') {
             return WordpieceVocabulary::from_tokenizer(file, text);
         }
         let lines = text.lines().filter(|it| !it.is_empty());
-        WordpieceVocabulary::new(file, LetterCase::Folded, lines.map(str::to_owned).collect())
+        WordpieceVocabulary::from_tokens(
+            file,
+            LetterCasePolicy::Folded,
+            lines.map(str::to_owned).collect(),
+        )
     }
 
     fn from_tokenizer(file: &str, text: &str) -> Result<WordpieceVocabulary, Error> {
@@ -118,11 +122,11 @@ impl WordpieceVocabulary {
         }
         let read: Tokenizer = serde_json::from_str(text).map_err(|it| {
             let reason = format!("is not a tokenizer.json of a WordPiece model: {it}");
-            Error::file(file, reason)
+            Error::unreadable_file(file, reason)
         })?;
         let case = match read.normalizer.and_then(|it| it.lowercase) {
-            Some(false) => LetterCase::Preserved,
-            Some(true) | None => LetterCase::Folded,
+            Some(false) => LetterCasePolicy::Preserved,
+            Some(true) | None => LetterCasePolicy::Folded,
         };
         let mut all: Vec<(u32, String)> = read
             .model
@@ -131,19 +135,19 @@ impl WordpieceVocabulary {
             .map(|it| (it.1, it.0))
             .collect();
         all.sort_unstable();
-        WordpieceVocabulary::new(file, case, all.into_iter().map(|it| it.1).collect())
+        WordpieceVocabulary::from_tokens(file, case, all.into_iter().map(|it| it.1).collect())
     }
 
     /// Returns the vocabulary without its tokens, with only the file name and case.
-    pub fn without_tokens(&self) -> WordpieceVocabulary {
-        WordpieceVocabulary::held(self.file(), self.case(), Vec::new())
+    pub fn with_tokens_removed(&self) -> WordpieceVocabulary {
+        WordpieceVocabulary::held(self.file_name(), self.case(), Vec::new())
     }
 
-    fn case(&self) -> LetterCase {
+    fn case(&self) -> LetterCasePolicy {
         case_of(self.0.cased)
     }
 
-    fn held(file: &str, case: LetterCase, all: Vec<String>) -> WordpieceVocabulary {
+    fn held(file: &str, case: LetterCasePolicy, all: Vec<String>) -> WordpieceVocabulary {
         let (mut first, mut inside) = (StringInterner::default(), StringInterner::default());
         let mut longest = 0;
         for piece in &all {
@@ -161,7 +165,7 @@ impl WordpieceVocabulary {
         }
         WordpieceVocabulary(Arc::new(LoadedVocabulary {
             file: file.to_owned(),
-            cased: case == LetterCase::Preserved,
+            cased: case == LetterCasePolicy::Preserved,
             all,
             first,
             inside,
@@ -170,7 +174,7 @@ impl WordpieceVocabulary {
     }
 
     /// Returns the name of the file from which the vocabulary was read.
-    pub fn file(&self) -> &str {
+    pub fn file_name(&self) -> &str {
         &self.0.file
     }
 
@@ -185,10 +189,10 @@ impl WordpieceVocabulary {
     }
 
     /// Calls `take` with each token of a text and its position in the original text.
-    pub(super) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
+    pub(super) fn for_each_token(&self, text: &str, mut take: impl FnMut(&str, ByteSpan)) {
         let mut word = Word::default();
         for (at, letter) in text.char_indices() {
-            let span = Span {
+            let span = ByteSpan {
                 start: at as u32,
                 end: (at + letter.len_utf8()) as u32,
             };
@@ -231,7 +235,7 @@ impl WordpieceVocabulary {
     }
 
     /// Ends a word: passes its tokens to `take` and clears it.
-    fn cut(&self, word: &mut Word, take: &mut impl FnMut(&str, Span)) {
+    fn cut(&self, word: &mut Word, take: &mut impl FnMut(&str, ByteSpan)) {
         if word.text.is_empty() {
             return;
         }
@@ -263,7 +267,7 @@ impl WordpieceVocabulary {
             };
             let furthest = word.text.len().min(start + self.0.longest);
             let end = (start + 1..=furthest).rev().find(|&end| {
-                word.text.is_char_boundary(end) && known.find(&word.text[start..end]).is_some()
+                word.text.is_char_boundary(end) && known.number_of(&word.text[start..end]).is_some()
             })?;
             cuts.push([start, end]);
             start = end;
@@ -272,10 +276,10 @@ impl WordpieceVocabulary {
     }
 }
 
-fn case_of(cased: bool) -> LetterCase {
+fn case_of(cased: bool) -> LetterCasePolicy {
     match cased {
-        true => LetterCase::Preserved,
-        false => LetterCase::Folded,
+        true => LetterCasePolicy::Preserved,
+        false => LetterCasePolicy::Folded,
     }
 }
 
@@ -284,19 +288,19 @@ fn case_of(cased: bool) -> LetterCase {
 struct Word {
     text: String,
     /// The offset of each letter in `text`, and its position in the original text.
-    letters: Vec<(usize, Span)>,
+    letters: Vec<(usize, ByteSpan)>,
 }
 
 impl Word {
-    fn push(&mut self, letter: char, from: Span) {
+    fn push(&mut self, letter: char, from: ByteSpan) {
         self.letters.push((self.text.len(), from));
         self.text.push(letter);
     }
 
     /// Returns the position in the original text of a range of bytes of the word.
-    fn span(&self, start: usize, end: usize) -> Span {
+    fn span(&self, start: usize, end: usize) -> ByteSpan {
         let letter = |byte: usize| self.letters.partition_point(|it| it.0 <= byte) - 1;
-        Span {
+        ByteSpan {
             start: self.letters[letter(start)].1.start,
             end: self.letters[letter(end - 1)].1.end,
         }
@@ -341,7 +345,7 @@ fn is_ideograph(letter: char) -> bool {
 
 impl fmt::Debug for WordpieceVocabulary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Pieces({}, {})", self.file(), self.len())
+        write!(out, "Pieces({}, {})", self.file_name(), self.len())
     }
 }
 
@@ -385,14 +389,14 @@ impl From<WordpieceVocabulary> for StoredWordpieceVocabulary {
 mod tests {
     use super::*;
 
-    fn pieces(case: LetterCase) -> WordpieceVocabulary {
+    fn pieces(case: LetterCasePolicy) -> WordpieceVocabulary {
         let list =
             "[UNK] un ##aff ##able em ##bed ##ding ? ! ' river the rive \u{5ddd} e ##e # ##?";
         let list = list.split(' ').map(str::to_owned).collect();
-        WordpieceVocabulary::new("list", case, list).unwrap()
+        WordpieceVocabulary::from_tokens("list", case, list).unwrap()
     }
 
-    fn check(case: LetterCase, text: &str, expected: &[(&str, &str)]) {
+    fn check(case: LetterCasePolicy, text: &str, expected: &[(&str, &str)]) {
         let mut found = Vec::new();
         pieces(case).for_each_token(text, |piece, span| {
             found.push((
@@ -408,20 +412,24 @@ mod tests {
     fn a_word_is_cut_from_the_left_into_the_longest_pieces() {
         // Devlin et al., comment of their tokenizer: unaffable → un ##aff ##able.
         let expected = [("un", "Un"), ("aff", "aff"), ("able", "able")];
-        check(LetterCase::Folded, "Unaffable", &expected);
+        check(LetterCasePolicy::Folded, "Unaffable", &expected);
         let expected = [("em", "em"), ("bed", "bed"), ("ding", "ding")];
-        check(LetterCase::Folded, "embedding", &expected);
+        check(LetterCasePolicy::Folded, "embedding", &expected);
     }
 
     #[test]
     fn a_word_that_cannot_be_spelt_is_unknown_as_a_whole() {
-        check(LetterCase::Folded, "rivers", &[(UNKNOWN_TOKEN, "rivers")]);
         check(
-            LetterCase::Folded,
+            LetterCasePolicy::Folded,
+            "rivers",
+            &[(UNKNOWN_TOKEN, "rivers")],
+        );
+        check(
+            LetterCasePolicy::Folded,
             &"e".repeat(101),
             &[(UNKNOWN_TOKEN, &"e".repeat(101))],
         );
-        assert_eq!(WordpieceVocabulary::from_file_name("x").len(), 0);
+        assert_eq!(WordpieceVocabulary::with_unread_file("x").len(), 0);
     }
 
     #[test]
@@ -435,7 +443,7 @@ mod tests {
             ("\u{5ddd}", "\u{5ddd}"),
         ];
         check(
-            LetterCase::Folded,
+            LetterCasePolicy::Folded,
             "The river?! \u{5ddd}\u{5ddd}",
             &expected,
         );
@@ -444,15 +452,19 @@ mod tests {
     #[test]
     fn accents_case_and_control_characters_go_but_not_from_a_cased_vocabulary() {
         let expected = [("river", "RÎV\u{200b}ER"), ("e", "e")];
-        check(LetterCase::Folded, "RÎV\u{200b}ER\u{a0}e\u{301}", &expected);
+        check(
+            LetterCasePolicy::Folded,
+            "RÎV\u{200b}ER\u{a0}e\u{301}",
+            &expected,
+        );
         let expected = [(UNKNOWN_TOKEN, "River"), ("river", "river")];
-        check(LetterCase::Preserved, "River river", &expected);
+        check(LetterCasePolicy::Preserved, "River river", &expected);
     }
 
     #[test]
     fn what_is_no_vocabulary_is_refused() {
         for (text, said) in [("river\nbank\n", "[UNK]"), ("{\"model\":{}}", "WordPiece")] {
-            let error = WordpieceVocabulary::read("words.txt", text)
+            let error = WordpieceVocabulary::parse_file("words.txt", text)
                 .unwrap_err()
                 .to_string();
             assert!(
@@ -466,10 +478,10 @@ mod tests {
     fn a_tokenizer_says_whether_case_is_kept() {
         let text =
             r#"{"normalizer": {"lowercase": false}, "model": {"vocab": {"R": 1, "[UNK]": 0}}}"#;
-        let read = WordpieceVocabulary::read("tokenizer.json", text).unwrap();
-        assert_eq!((read.len(), read.case()), (2, LetterCase::Preserved));
+        let read = WordpieceVocabulary::parse_file("tokenizer.json", text).unwrap();
+        assert_eq!((read.len(), read.case()), (2, LetterCasePolicy::Preserved));
         assert_eq!(
-            WordpieceVocabulary::read("vocab.txt", "[UNK]\r\nr\r\n")
+            WordpieceVocabulary::parse_file("vocab.txt", "[UNK]\r\nr\r\n")
                 .unwrap()
                 .len(),
             2

@@ -4,31 +4,37 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BagOfWords, WordVectors};
+use super::{BagOfWordVectors, WordVectors};
 use crate::index::term_statistics::QueryTerms;
 use crate::text::{Analyzer, stemming, stopwords};
 
 /// Returns the words of a query: every token that gives a term.
-pub(crate) fn bag_of_query(vectors: &WordVectors, analyzer: &Analyzer, query: &str) -> BagOfWords {
+pub(crate) fn query_bag_of_words(
+    vectors: &WordVectors,
+    analyzer: &Analyzer,
+    query: &str,
+) -> BagOfWordVectors {
     let mut rows = Vec::new();
-    for_each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
-    BagOfWords::from_rows(vectors, rows)
+    for_each_term_token(analyzer, query, |token, _| {
+        rows.push(vectors.row_of_word(token))
+    });
+    BagOfWordVectors::from_rows(vectors, rows)
 }
 
 /// Returns d − Q of a text: every token that gives a term that is not in the query.
-pub(crate) fn bag_without_query(
+pub(crate) fn non_query_bag_of_words(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     text: &str,
     query: &QueryTerms,
-) -> BagOfWords {
+) -> BagOfWordVectors {
     let mut rows = Vec::new();
-    for_each_word(analyzer, text, |token, term| {
+    for_each_term_token(analyzer, text, |token, term| {
         if query.iter().all(|it| it.term != term) {
-            rows.push(vectors.row(token));
+            rows.push(vectors.row_of_word(token));
         }
     });
-    BagOfWords::from_rows(vectors, rows)
+    BagOfWordVectors::from_rows(vectors, rows)
 }
 
 /// A word with its similarity to a query.
@@ -42,22 +48,22 @@ pub struct SimilarWord {
 }
 
 /// Returns the words of a text that are not in the query, the most similar to the query first.
-pub(crate) fn nearest_words(
+pub(crate) fn words_nearest_to_query(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     text: &str,
     query: &QueryTerms,
-    asked: &BagOfWords,
+    asked: &BagOfWordVectors,
 ) -> Vec<SimilarWord> {
     let mut rows = BTreeSet::new();
-    for_each_word(analyzer, text, |token, term| {
+    for_each_term_token(analyzer, text, |token, term| {
         if query.iter().all(|it| it.term != term) {
-            rows.extend(vectors.row(token));
+            rows.extend(vectors.row_of_word(token));
         }
     });
     let words = rows.into_iter().filter_map(|row| {
-        let cosine = BagOfWords::from_rows(vectors, [Some(row)]).similarity(asked)?;
-        let word = vectors.word(row).to_owned();
+        let cosine = BagOfWordVectors::from_rows(vectors, [Some(row)]).similarity(asked)?;
+        let word = vectors.word_at_row(row).to_owned();
         Some(SimilarWord { word, cosine })
     });
     let mut words: Vec<SimilarWord> = words.collect();
@@ -66,7 +72,11 @@ pub(crate) fn nearest_words(
 }
 
 /// Calls `take` with each token of a text that gives a term, and that term.
-pub(crate) fn for_each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
+pub(crate) fn for_each_term_token(
+    analyzer: &Analyzer,
+    text: &str,
+    mut take: impl FnMut(&str, &str),
+) {
     let stem = stemming::TokenStemmer::new(analyzer.stemmer);
     analyzer.for_each_token(text, |token, _| {
         if !stopwords::is_stop_word(&analyzer.stopwords, token) {

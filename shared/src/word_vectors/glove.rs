@@ -69,7 +69,7 @@ impl Default for GloveSettings {
 
 impl GloveSettings {
     /// Returns an error if the settings cannot be used for training.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn validate(&self) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::out_of_range("vectors", reason));
         if !(1..=1000).contains(&self.n_dims) || !(1..=100).contains(&self.window) {
             return refuse("dimensions must be 1 to 1,000, the window 1 to 100 words");
@@ -99,7 +99,8 @@ pub struct GloveTrainer<'a> {
     blocks: Vec<Vec<Vec<GloveStep>>>,
     n_pairs: usize,
     n_rounds: u32,
-    /// The cost of the current pass so far; `costs` has those of the finished passes.
+    /// The cost of the current pass so far; `mean_cost_of_each_pass` has those of the finished
+    /// passes.
     cost: f64,
     costs: Vec<f64>,
 }
@@ -123,7 +124,7 @@ struct GloveStep {
 }
 
 /// A part of a round that can be trained independently of the others.
-pub struct TrainingShard<'a> {
+pub struct GloveTrainingShard<'a> {
     settings: &'a GloveSettings,
     main: &'a mut VectorStratum,
     context: &'a mut VectorStratum,
@@ -140,7 +141,7 @@ impl<'a> GloveTrainer<'a> {
             words,
             ..
         } = corpus;
-        let pairs = cooccurrence::merge(counted);
+        let pairs = cooccurrence::merge_cooccurrence_counts(counted);
         let mut random = Pcg64::seed_from_u64(settings.seed);
         let mut side = || VectorStratum::deal(words.len(), settings.n_dims, &mut random);
         let (mains, contexts) = (side(), side());
@@ -172,28 +173,28 @@ impl<'a> GloveTrainer<'a> {
     }
 
     /// Returns the number of finished rounds and of all rounds.
-    pub fn progress(&self) -> (u32, u32) {
+    pub fn finished_and_total_rounds(&self) -> (u32, u32) {
         (self.n_rounds, self.settings.n_epochs * STRATA as u32)
     }
 
     /// Returns the number of pairs of words that co-occur.
-    pub fn n_pairs(&self) -> usize {
+    pub fn n_cooccurring_pairs(&self) -> usize {
         self.n_pairs
     }
 
     /// Returns for each finished pass the mean of the weighted squared errors before each step.
-    pub fn costs(&self) -> &[f64] {
+    pub fn mean_cost_of_each_pass(&self) -> &[f64] {
         &self.costs
     }
 
-    /// Trains the next round: `train` calls [`TrainingShard::train`] for each shard, in any order
-    /// and on any threads, and returns their results in the order of the shards.
-    pub fn train_round(&mut self, train: impl FnOnce(Vec<TrainingShard<'_>>) -> Vec<f64>) {
+    /// Trains the next round: `train` calls [`GloveTrainingShard::train`] for each shard, in any
+    /// order and on any threads, and returns their results in the order of the shards.
+    pub fn train_round(&mut self, train: impl FnOnce(Vec<GloveTrainingShard<'_>>) -> Vec<f64>) {
         let round = self.n_rounds as usize % STRATA;
         let first = u64::from(self.n_rounds) * STRATA as u64;
         let mains = self.mains.iter_mut().zip(&mut self.contexts);
         let shards = mains.zip(&mut self.blocks[round]).zip(first..);
-        let shards = shards.map(|(((main, context), block), number)| TrainingShard {
+        let shards = shards.map(|(((main, context), block), number)| GloveTrainingShard {
             settings: &self.settings,
             main,
             context,
@@ -212,17 +213,17 @@ impl<'a> GloveTrainer<'a> {
     }
 
     /// Trains all remaining rounds on one thread.
-    pub fn train(&mut self) {
-        while self.progress().0 < self.progress().1 {
-            self.train_round(|shards| shards.into_iter().map(TrainingShard::train).collect());
+    pub fn train_remaining_rounds(&mut self) {
+        while self.finished_and_total_rounds().0 < self.finished_and_total_rounds().1 {
+            self.train_round(|shards| shards.into_iter().map(GloveTrainingShard::train).collect());
         }
     }
 
     /// Returns w + w̃ of every word. Call it only between passes, since w̃ is assigned to other
     /// words during a pass.
-    pub fn finish(self) -> WordVectors {
+    pub fn into_word_vectors(self) -> WordVectors {
         let n_dims = self.settings.n_dims;
-        let mut vectors = WordVectors::new(n_dims);
+        let mut vectors = WordVectors::with_dimensions(n_dims);
         for (at, &token) in self.words.iter().enumerate() {
             let begin = at / STRATA * (n_dims + 1);
             let row = begin..begin + n_dims;
@@ -230,7 +231,7 @@ impl<'a> GloveTrainer<'a> {
             let sums = main.values[row.clone()].iter().zip(&context.values[row]);
             let vector: Vec<f32> = sums.map(|(w, c)| (w + c) as f32).collect();
             // A vector of zeros, or with a number that is not finite, is left out.
-            let _ = vectors.push(self.index.vocabulary().token(token), &vector);
+            let _ = vectors.add_word(self.index.vocabulary().token(token), &vector);
         }
         vectors
     }
@@ -271,11 +272,11 @@ impl GloveSettings {
     }
 }
 
-impl TrainingShard<'_> {
+impl GloveTrainingShard<'_> {
     /// Performs every step of the block; returns the sum of the weighted squared errors before
     /// each.
     pub fn train(self) -> f64 {
-        let TrainingShard {
+        let GloveTrainingShard {
             settings,
             main,
             context,
@@ -352,11 +353,11 @@ mod tests {
     use super::*;
     use crate::index::IndexBuilder;
     use crate::text::Analyzer;
-    use crate::word_vectors::BagOfWords;
+    use crate::word_vectors::BagOfWordVectors;
 
     fn index(texts: &[&str]) -> Index {
-        let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
-        texts.iter().for_each(|it| builder.add(it));
+        let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+        texts.iter().for_each(|it| builder.add_document(it));
         builder.finish().unwrap()
     }
 
@@ -405,7 +406,7 @@ mod tests {
         let corpus = GloveCorpus::new(&index, settings).unwrap();
         let counted = corpus.count_cooccurrences(0..40);
         let mut expected: Vec<[u32; 2]> = Vec::new();
-        for pair in cooccurrence::merge(vec![counted.clone()]) {
+        for pair in cooccurrence::merge_cooccurrence_counts(vec![counted.clone()]) {
             let [i, j] = pair.words;
             expected.push([i, j]);
             if i != j {
@@ -453,24 +454,28 @@ mod tests {
             GloveTrainer::new(corpus, counted)
         };
         let mut forwards = trainer(&[0..1, 1..60]);
-        forwards.train();
-        let costs = forwards.costs().to_vec();
+        forwards.train_remaining_rounds();
+        let costs = forwards.mean_cost_of_each_pass().to_vec();
         assert_eq!(costs.len(), settings.n_epochs as usize);
         assert!(costs.last().unwrap() < &(costs[0] / 4.0), "{costs:?}");
         let mut backwards = trainer(&[20..60, 0..20]);
-        while backwards.progress().0 < backwards.progress().1 {
+        while backwards.finished_and_total_rounds().0 < backwards.finished_and_total_rounds().1 {
             backwards.train_round(|shards| {
-                let mut costs: Vec<f64> =
-                    shards.into_iter().rev().map(TrainingShard::train).collect();
+                let mut costs: Vec<f64> = shards
+                    .into_iter()
+                    .rev()
+                    .map(GloveTrainingShard::train)
+                    .collect();
                 costs.reverse();
                 costs
             });
         }
-        assert_eq!(backwards.costs(), costs);
-        let vectors = forwards.finish();
-        assert_eq!(backwards.finish(), vectors);
+        assert_eq!(backwards.mean_cost_of_each_pass(), costs);
+        let vectors = forwards.into_word_vectors();
+        assert_eq!(backwards.into_word_vectors(), vectors);
         let like = |a: &str, b: &str| {
-            let bag = |word: &str| BagOfWords::from_rows(&vectors, [vectors.row(word)]);
+            let bag =
+                |word: &str| BagOfWordVectors::from_rows(&vectors, [vectors.row_of_word(word)]);
             bag(a).similarity(&bag(b)).unwrap()
         };
         assert!(like("river", "stream") > like("river", "dough") + 0.3);

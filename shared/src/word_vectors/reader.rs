@@ -9,9 +9,9 @@
 use std::io::{BufRead, Cursor, Read};
 
 use super::WordVectors;
-use crate::collection::lines::{DecompressedReader, FileSizeLimits, LineReader, TextLine};
-use crate::collection::{ByteProgress, ReadResult};
-use crate::error::{Error, ReadReport};
+use crate::collection::lines::{FileLine, FileSizeLimits, LimitedDecompressedReader, LineReader};
+use crate::collection::{ByteProgressCallback, FileReadResult};
+use crate::error::{Error, FileReadReport};
 
 /// The maximum number of dimensions: four times that of the largest common vectors.
 const MOST_DIMS: usize = 4_096;
@@ -24,10 +24,11 @@ const LONGEST_WORD: u64 = 1_000;
 pub fn read_word_vectors(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadResult<WordVectors> {
-    let mut bytes = DecompressedReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
-    let stopped = |it: std::io::Error| Error::file(name, format!("reading stopped: {it}"));
+    progress: ByteProgressCallback<'_>,
+) -> FileReadResult<WordVectors> {
+    let mut bytes = LimitedDecompressedReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
+    let stopped =
+        |it: std::io::Error| Error::unreadable_file(name, format!("reading stopped: {it}"));
     let mut first = Vec::new();
     bytes
         .by_ref()
@@ -53,7 +54,7 @@ pub fn read_word_vectors(
         None => read_text(name, Cursor::new(first).chain(bytes), None)?,
     };
     if vectors.is_empty() {
-        return Err(Error::file(
+        return Err(Error::unreadable_file(
             name,
             "no line has a word followed by numbers; add a GloVe or word2vec file",
         ));
@@ -71,7 +72,7 @@ fn check_dims(name: &str, n_dims: usize) -> Result<(), Error> {
     if (1..=MOST_DIMS).contains(&n_dims) {
         return Ok(());
     }
-    Err(Error::file(
+    Err(Error::unreadable_file(
         name,
         format!("vectors have {n_dims} dimensions; at most {MOST_DIMS} are supported"),
     ))
@@ -96,15 +97,15 @@ fn read_text(
     name: &str,
     bytes: impl Read,
     n_dims: Option<usize>,
-) -> Result<(WordVectors, ReadReport), Error> {
-    let mut reading = ReadReport::default();
-    let mut vectors = n_dims.map(WordVectors::new);
+) -> Result<(WordVectors, FileReadReport), Error> {
+    let mut reading = FileReadReport::default();
+    let mut vectors = n_dims.map(WordVectors::with_dimensions);
     // The header has been read already.
     let before = u64::from(n_dims.is_some());
     let quiet = &mut |_| {};
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, quiet)?;
     let mut numbers = Vec::new();
-    while let Some(TextLine { number, text }) = lines.next_line()? {
+    while let Some(FileLine { number, text }) = lines.next_line()? {
         let line = number + before;
         if text.as_ref().is_ok_and(|it| it.trim_ascii().is_empty()) {
             continue;
@@ -131,8 +132,8 @@ fn read_text(
             if vectors.is_none() {
                 check_dims(name, n_dims).map_err(|it| it.to_string())?;
             }
-            let vectors = vectors.get_or_insert_with(|| WordVectors::new(n_dims));
-            vectors.push(word, &numbers)
+            let vectors = vectors.get_or_insert_with(|| WordVectors::with_dimensions(n_dims));
+            vectors.add_word(word, &numbers)
         });
         keep(&mut reading, name, line, taken);
     }
@@ -143,13 +144,14 @@ fn read_binary(
     name: &str,
     mut bytes: impl BufRead,
     n_dims: usize,
-) -> Result<(WordVectors, ReadReport), Error> {
-    let mut reading = ReadReport::default();
-    let mut vectors = WordVectors::new(n_dims);
+) -> Result<(WordVectors, FileReadReport), Error> {
+    let mut reading = FileReadReport::default();
+    let mut vectors = WordVectors::with_dimensions(n_dims);
     let (mut word, mut numbers) = (Vec::new(), vec![0; n_dims * 4]);
     for row in 1.. {
-        let stopped =
-            |it: std::io::Error| Error::file(name, format!("reading stopped at word {row}: {it}"));
+        let stopped = |it: std::io::Error| {
+            Error::unreadable_file(name, format!("reading stopped at word {row}: {it}"))
+        };
         word.clear();
         let n_bytes = bytes
             .by_ref()
@@ -160,7 +162,7 @@ fn read_binary(
             break;
         }
         if !word.ends_with(b" ") {
-            return Err(Error::file(
+            return Err(Error::unreadable_file(
                 name,
                 format!("word {row} is incomplete; the file is truncated or not a word2vec file"),
             ));
@@ -173,7 +175,7 @@ fn read_binary(
             .map(|it| f32::from_le_bytes(*it));
         let vector: Vec<f32> = vector.collect();
         let taken = match str::from_utf8(word.trim_ascii()) {
-            Ok(word) => vectors.push(word, &vector),
+            Ok(word) => vectors.add_word(word, &vector),
             Err(_) => Err("the word is not UTF-8".to_owned()),
         };
         keep(&mut reading, name, row, taken);
@@ -181,7 +183,7 @@ fn read_binary(
     Ok((vectors, reading))
 }
 
-fn keep(reading: &mut ReadReport, name: &str, line: u64, taken: Result<bool, String>) {
+fn keep(reading: &mut FileReadReport, name: &str, line: u64, taken: Result<bool, String>) {
     match taken {
         Ok(true) => reading.n_rows += 1,
         Ok(false) => reading.refuse_row(
@@ -204,7 +206,7 @@ fn shown(field: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read_all(bytes: &[u8]) -> Result<(WordVectors, ReadReport), Error> {
+    fn read_all(bytes: &[u8]) -> Result<(WordVectors, FileReadReport), Error> {
         read_word_vectors("v.txt", bytes, &mut |_| {})
     }
 
@@ -214,8 +216,11 @@ mod tests {
     fn the_three_layouts_give_the_same_vectors() {
         let (glove, reading) = read_all(GLOVE).unwrap();
         assert_eq!((reading.n_rows, reading.n_refused), (3, 0));
-        assert_eq!(glove.vector(glove.row("of").unwrap()), [0.6, 0.8]);
-        assert_eq!(glove.word(2), ". . .");
+        assert_eq!(
+            glove.vector_at_row(glove.row_of_word("of").unwrap()),
+            [0.6, 0.8]
+        );
+        assert_eq!(glove.word_at_row(2), ". . .");
         let (text, _) = read_all(&[b"3 2\n", GLOVE].concat()).unwrap();
         assert_eq!(text, glove);
         let mut binary = b"2 2\n".to_vec();
@@ -226,7 +231,7 @@ mod tests {
         }
         let (binary, reading) = read_all(&binary).unwrap();
         assert_eq!((reading.n_rows, reading.n_refused), (2, 0));
-        assert_eq!(binary, glove.subset(["the", "of"]));
+        assert_eq!(binary, glove.subset_of_words(["the", "of"]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bag_of_words::for_each_word;
+use super::bag_of_words::for_each_term_token;
 use super::{WordVectorNo, WordVectors, is_outside};
 use crate::index::term_statistics::QueryTerms;
 use crate::text::Analyzer;
@@ -11,7 +11,7 @@ use crate::text::vocabulary::TermNo;
 /// Similarities of the words of a text to those of a query. The vector of a term is that of the
 /// first token that gives it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WordSimilarities {
+pub struct QueryWordSimilarities {
     /// The mean cosine over all pairs of distinct terms of the text and of the query; 0 for a pair
     /// without both vectors.
     pub mean_cosine: f64,
@@ -21,7 +21,7 @@ pub struct WordSimilarities {
 }
 
 /// Returns the cosine of two words; 0 if one of them has no vector.
-pub(super) fn cosine(
+pub(super) fn cosine_of_word_vectors(
     vectors: &WordVectors,
     a: Option<WordVectorNo>,
     b: Option<WordVectorNo>,
@@ -29,21 +29,21 @@ pub(super) fn cosine(
     let (Some(a), Some(b)) = (a, b) else {
         return 0.0;
     };
-    let row = |it: WordVectorNo| vectors.vector(it).iter().map(|&it| f64::from(it));
+    let row = |it: WordVectorNo| vectors.vector_at_row(it).iter().map(|&it| f64::from(it));
     row(a).zip(row(b)).map(|(a, b)| a * b).sum()
 }
 
 /// Returns the row of each distinct query term: that of the first token that gives it.
-pub(crate) fn words_of_query(
+pub(crate) fn query_term_rows(
     vectors: &WordVectors,
     analyzer: &Analyzer,
     query: &str,
     terms: &QueryTerms,
 ) -> Vec<Option<WordVectorNo>> {
     let mut rows: Vec<Option<Option<WordVectorNo>>> = vec![None; terms.len()];
-    for_each_word(analyzer, query, |token, term| {
+    for_each_term_token(analyzer, query, |token, term| {
         if let Some(place) = terms.iter().position(|it| it.term == term) {
-            rows[place].get_or_insert_with(|| vectors.row(token));
+            rows[place].get_or_insert_with(|| vectors.row_of_word(token));
         }
     });
     rows.into_iter().map(Option::flatten).collect()
@@ -55,28 +55,32 @@ pub(crate) fn query_term_similarities(
     asked: &[Option<WordVectorNo>],
 ) -> Vec<f64> {
     let each = asked.iter();
-    each.flat_map(|&a| asked.iter().map(move |&b| cosine(vectors, a, b)))
-        .collect()
+    each.flat_map(|&a| {
+        asked
+            .iter()
+            .map(move |&b| cosine_of_word_vectors(vectors, a, b))
+    })
+    .collect()
 }
 
 /// Returns the similarities of the words of a text, in order; `asked` is the result of
-/// [`words_of_query`].
-pub(crate) fn word_similarities(
+/// [`query_term_rows`].
+pub(crate) fn text_word_similarities(
     vectors: &WordVectors,
     asked: &[Option<WordVectorNo>],
     query: &QueryTerms,
     words: impl Iterator<Item = (TermNo, Option<WordVectorNo>)>,
-) -> WordSimilarities {
+) -> QueryWordSimilarities {
     let mut distinct: BTreeMap<TermNo, Option<WordVectorNo>> = BTreeMap::new();
     for (term, row) in words {
         distinct.entry(term).or_insert(row);
     }
-    let mut found = WordSimilarities::default();
+    let mut found = QueryWordSimilarities::default();
     let mut sum = 0.0;
     for (&term, &row) in &distinct {
         let outside = is_outside(query, term);
         for (place, &other) in asked.iter().enumerate() {
-            let like = cosine(vectors, row, other);
+            let like = cosine_of_word_vectors(vectors, row, other);
             sum += like;
             if !outside || row.is_none() || other.is_none() {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::similarity::cosine;
+use super::similarity::cosine_of_word_vectors;
 use super::{WordVectorNo, WordVectors};
 use crate::text::Analyzer;
 use crate::text::stopwords::EN_FUNCTION;
@@ -37,15 +37,20 @@ impl SynonymFinder {
     /// the term of `word` and not a function word; of two equally near words, the more frequent
     /// one. `None` if the word has no vector or no such neighbor.
     pub fn find_synonym(&self, word: &str) -> Option<&str> {
-        let row = self.vectors.row(&word.to_lowercase())?;
+        let row = self.vectors.row_of_word(&word.to_lowercase())?;
         let nearest = *self.found[row as usize].get_or_init(|| self.find(row));
-        Some(self.vectors.word(nearest?))
+        Some(self.vectors.word_at_row(nearest?))
     }
 
     fn find(&self, row: WordVectorNo) -> Option<WordVectorNo> {
         let own = self.term(row)?;
         let offered = 0..self.vectors.len().min(MAX_CANDIDATES) as WordVectorNo;
-        let each = offered.map(|it| (cosine(&self.vectors, Some(row), Some(it)), it));
+        let each = offered.map(|it| {
+            (
+                cosine_of_word_vectors(&self.vectors, Some(row), Some(it)),
+                it,
+            )
+        });
         let mut like: Vec<(f64, WordVectorNo)> = each.filter(|it| it.0 >= MIN_COSINE).collect();
         like.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut rows = like.into_iter().map(|it| it.1);
@@ -55,8 +60,8 @@ impl SynonymFinder {
     /// Returns the term of a word that has only letters and gives one term, and is not a function
     /// word.
     fn term(&self, row: WordVectorNo) -> Option<String> {
-        let word = self.vectors.word(row);
-        let mut terms = self.analyzer.terms(word).into_iter();
+        let word = self.vectors.word_at_row(row);
+        let mut terms = self.analyzer.terms_with_positions(word).into_iter();
         let term = terms.next()?.0;
         let is_one = terms.next().is_none() && word.chars().all(char::is_alphabetic);
         let is_function = EN_FUNCTION.binary_search(&word).is_ok();
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_nearest_is_another_term_that_is_near_enough() {
-        let vectors = WordVectors::of(&[
+        let vectors = WordVectors::from_words_and_vectors(&[
             ("car", [1.0, 0.0]),
             ("cars", [1.0, 0.01]),
             ("the", [1.0, 0.02]),

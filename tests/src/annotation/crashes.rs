@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use shared::annotation::export::ExportRow;
-use shared::annotation::{EventKey, PersonId};
+use shared::annotation::export::AnnotationExportRow;
+use shared::annotation::{AnnotationEventKey, PersonId};
 use shared::api::annotation::{GetTaskProgressRequest, TaskId};
 use shared::api::people::{AccessRole, CreateInvitationRequest};
 
@@ -156,8 +156,8 @@ pub(super) fn finish(people: &mut [ScriptedAnnotator]) {
 }
 
 /// Checks that every acknowledged event is there, and none twice.
-pub(super) fn expect_acknowledged(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
-    let keys: BTreeSet<EventKey> = rows.iter().map(|it| it.event.key).collect();
+pub(super) fn expect_acknowledged(rows: &[AnnotationExportRow], people: &[ScriptedAnnotator]) {
+    let keys: BTreeSet<AnnotationEventKey> = rows.iter().map(|it| it.event.key).collect();
     assert_eq!(keys.len(), rows.len(), "an event is there twice");
     for person in people {
         for made in &person.made[..person.n_acknowledged] {
@@ -169,10 +169,11 @@ pub(super) fn expect_acknowledged(rows: &[ExportRow], people: &[ScriptedAnnotato
 
 /// Checks that the export contains exactly the events that people remember, each once, with its
 /// status, and for each person in the original order.
-pub(super) fn expect_same(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
+pub(super) fn expect_same(rows: &[AnnotationExportRow], people: &[ScriptedAnnotator]) {
     let n_made: usize = people.iter().map(|it| it.made.len()).sum();
     assert_eq!(rows.len(), n_made);
-    let of: BTreeMap<EventKey, &ExportRow> = rows.iter().map(|it| (it.event.key, it)).collect();
+    let of: BTreeMap<AnnotationEventKey, &AnnotationExportRow> =
+        rows.iter().map(|it| (it.event.key, it)).collect();
     assert_eq!(of.len(), n_made, "an event is there twice");
     for person in people {
         let mut before_ms = 0;
@@ -190,10 +191,10 @@ pub(super) fn expect_same(rows: &[ExportRow], people: &[ScriptedAnnotator]) {
     }
 }
 
-fn expect_row(row: &ExportRow, person: PersonId, made: &ScriptedEvent) {
+fn expect_row(row: &AnnotationExportRow, person: PersonId, made: &ScriptedEvent) {
     assert_eq!((row.person, &row.event), (person, &made.event));
     assert_eq!(row.status, made.fate, "{:?}", made.event);
-    let item = made.event.action.item();
+    let item = made.event.action.item_no();
     assert_eq!(row.item.is_some(), item.is_some());
 }
 

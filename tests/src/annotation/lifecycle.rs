@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 
 use shared::annotation::assignment::AssignmentPhase;
 use shared::annotation::event::{
-    Adjudication, AnnotationAction, ExclusionChange, ProblemReport, SkipReason, SkippedItem,
+    AnnotationAction, AnnotatorExclusionChange, ItemAdjudication, ItemProblemReport, SkipReason,
+    SkippedItem,
 };
-use shared::annotation::export::PreferenceSource;
+use shared::annotation::export::ExportedPreferenceSource;
 use shared::annotation::judgments::DisputeReason;
-use shared::annotation::log::EventStatus;
-use shared::annotation::task::{InstanceRef, ReferenceAnswer};
+use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::task::{InstanceWithReferenceAnswer, StudyInstanceRef};
 use shared::annotation::{AnnotationTask, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
     AgreementResponse, CreateTaskRequest, ExportTaskRequest, GetAgreementRequest,
@@ -97,8 +98,8 @@ fn live(home: &TestHome) {
 
 /// Returns a task with two training items, three gold items, and items drawn for two annotators.
 fn whole() -> AnnotationTask {
-    let known = |number: u32| ReferenceAnswer {
-        instance: InstanceRef {
+    let known = |number: u32| InstanceWithReferenceAnswer {
+        instance: StudyInstanceRef {
             probe: Probe::Axiom(Axiom::Tfc1),
             variant: AxiomVariant::Fixed,
             index: u64::from(number) * 100,
@@ -233,7 +234,7 @@ fn work(who: &mut TestActor, task: TaskId, place: usize) {
     assert_eq!(mine.len(), who.keys.len());
     let n_undone = mine
         .iter()
-        .filter(|it| it.status == EventStatus::Undone)
+        .filter(|it| it.status == AnnotationEventStatus::Undone)
         .count();
     assert_eq!(n_undone, 2);
 }
@@ -245,9 +246,15 @@ fn contradict(phone: &mut TestActor, tablet: &mut TestActor, task: TaskId) {
     let mine = tablet.person.call(&ListOwnEventsRequest { task });
     let of_item = mine
         .iter()
-        .filter(|it| it.entry.event.action.item() == Some(ItemNo(TWICE)));
-    let fates: Vec<EventStatus> = of_item.map(|it| it.status).collect();
-    assert_eq!(fates, [EventStatus::Conflict, EventStatus::Conflict]);
+        .filter(|it| it.entry.event.action.item_no() == Some(ItemNo(TWICE)));
+    let fates: Vec<AnnotationEventStatus> = of_item.map(|it| it.status).collect();
+    assert_eq!(
+        fates,
+        [
+            AnnotationEventStatus::Conflict,
+            AnnotationEventStatus::Conflict
+        ]
+    );
 }
 
 fn expect_progress(curator: &PersonClient, task: TaskId, people: [&PersonClient; 2]) {
@@ -309,7 +316,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     let item = found[1].item;
     carla.send_one(
         task,
-        AnnotationAction::Adjudicated(Adjudication {
+        AnnotationAction::Adjudicated(ItemAdjudication {
             item,
             answer: AnnotatorAnswer::Equal,
             note: "the same".to_owned(),
@@ -327,7 +334,7 @@ fn settle(carla: &mut TestActor, task: TaskId, ben: &PersonClient) {
     // Agreement does not change.
     expect_agreement(&carla.person.call(&GetAgreementRequest { task }));
 
-    let standing = || ExclusionChange {
+    let standing = || AnnotatorExclusionChange {
         person: ben.no,
         reason: "hurried".to_owned(),
     };
@@ -349,22 +356,22 @@ fn resolve(ben: &mut TestActor, task: TaskId) {
     let mine = ben.person.call(&ListOwnEventsRequest { task });
     let both = mine
         .iter()
-        .filter(|it| it.entry.event.action.item() == Some(item));
+        .filter(|it| it.entry.event.action.item_no() == Some(item));
     let both = both.map(|it| it.entry.event.key).collect();
     let offer = ben.again(task, item);
     ben.send_one(task, decision(&offer, AnnotatorAnswer::Second, both));
     let mine = ben.person.call(&ListOwnEventsRequest { task });
     let of_item = mine
         .iter()
-        .filter(|it| it.entry.event.action.item() == Some(item));
-    let mut fates: Vec<EventStatus> = of_item.map(|it| it.status).collect();
+        .filter(|it| it.entry.event.action.item_no() == Some(item));
+    let mut fates: Vec<AnnotationEventStatus> = of_item.map(|it| it.status).collect();
     fates.sort_unstable();
     assert_eq!(
         fates,
         [
-            EventStatus::Active,
-            EventStatus::Replaced,
-            EventStatus::Replaced
+            AnnotationEventStatus::Active,
+            AnnotationEventStatus::Replaced,
+            AnnotationEventStatus::Replaced
         ]
     );
 }
@@ -376,7 +383,7 @@ fn close(carla: &mut TestActor, ben: &mut TestActor, task: TaskId) {
     assert_eq!(carla.person.call(&change).card.status, TaskStatus::Closed);
     ben.send_one(
         task,
-        AnnotationAction::Reported(ProblemReport {
+        AnnotationAction::Reported(ItemProblemReport {
             item: ItemNo(FIRST),
             note: "the second text is cut".to_owned(),
         }),
@@ -405,11 +412,13 @@ fn expect_files(curator: &PersonClient, task: TaskId, people: &[&TestActor]) {
     let prefs = |whose| curator.download(task, TaskExportFormat::Prefs { preferences: whose });
     // Each has answered forty items, and the one with the contradiction.
     assert_eq!(
-        prefs(PreferenceSource::EachAnnotator).lines().count(),
+        prefs(ExportedPreferenceSource::EachAnnotator)
+            .lines()
+            .count(),
         2 * 2 * (N + 1)
     );
     // The consensus, and the adjudicated item.
-    let together = prefs(PreferenceSource::Consensus);
+    let together = prefs(ExportedPreferenceSource::Consensus);
     assert_eq!(together.lines().count(), 2 * (N - N_SPLIT + 1));
     let fields = |it: &str| it.split(' ').count();
     assert!(together.lines().all(|it| fields(it) == 5), "{together}");

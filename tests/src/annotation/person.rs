@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
 use shared::annotation::PersonId;
-use shared::annotation::export::ExportRow;
+use shared::annotation::export::AnnotationExportRow;
 use shared::api::annotation::{ExportTaskRequest, TaskExportFormat, TaskId};
 use shared::api::people::{AcceptInvitationRequest, CSRF_HEADER, SessionResponse};
 use shared::api::{Endpoint, ErrorResponse, Method};
@@ -116,7 +116,7 @@ impl PersonClient {
     }
 
     /// Returns every event of a task, from its JSON Lines export.
-    pub(crate) fn rows(&self, task: TaskId) -> Vec<ExportRow> {
+    pub(crate) fn rows(&self, task: TaskId) -> Vec<AnnotationExportRow> {
         let file = self.download(task, TaskExportFormat::Jsonl);
         let row = |it| serde_json::from_str(it).unwrap_or_else(|why| panic!("{why}: {it}"));
         file.lines().map(row).collect()

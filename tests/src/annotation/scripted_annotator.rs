@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use shared::annotation::assignment::Assignment;
+use shared::annotation::assignment::ItemAssignment;
 use shared::annotation::event::{
-    AnnotationAction, AnswerComment, Decision, SkipReason, SkippedItem,
+    AnnotationAction, AnnotationDecision, AnswerRemarks, SkipReason, SkippedItem,
 };
-use shared::annotation::log::EventStatus;
+use shared::annotation::log::AnnotationEventStatus;
 use shared::annotation::{
-    AnnotationEvent, AnnotatorAnswer, DisplayOrder, ItemNo, PersonId, ReasonRating,
+    AnnotationEvent, AnnotatorAnswer, AxiomReasonRating, DocumentDisplayOrder, ItemNo, PersonId,
 };
 use shared::api::annotation::{
     EventOutcome, EventReceipt, LeaseItemsRequest, MAX_EVENTS_PER_REQUEST, SubmitEventsRequest,
@@ -30,7 +30,7 @@ const HELD: u32 = 8;
 pub(super) struct ScriptedEvent {
     pub(super) event: AnnotationEvent,
     /// The status that the event must have.
-    pub(super) fate: EventStatus,
+    pub(super) fate: AnnotationEventStatus,
 }
 
 /// Counts of what happened to requests.
@@ -59,7 +59,7 @@ pub(super) struct ScriptedAnnotator {
     /// The items that are still to be decided.
     ready: VecDeque<ItemNo>,
     /// The display order of the items that were received.
-    sides: BTreeMap<ItemNo, DisplayOrder>,
+    sides: BTreeMap<ItemNo, DocumentDisplayOrder>,
     /// The items that were decided or skipped.
     finished: BTreeSet<ItemNo>,
     /// The active decision on each item, as an index into `made`.
@@ -129,7 +129,7 @@ impl ScriptedAnnotator {
             return;
         };
         for it in handed.items {
-            let Assignment {
+            let ItemAssignment {
                 item,
                 display_order: sides,
                 ..
@@ -191,7 +191,7 @@ impl ScriptedAnnotator {
         let (&item, &before) = self.standing.iter().nth(at).unwrap();
         let replaced = self.made[before].event.key;
         let decision = self.decision(item, vec![replaced]);
-        self.made[before].fate = EventStatus::Replaced;
+        self.made[before].fate = AnnotationEventStatus::Replaced;
         self.standing.insert(item, self.made.len());
         self.undoable.push(self.made.len());
         self.make(AnnotationAction::Decided(decision));
@@ -205,14 +205,14 @@ impl ScriptedAnnotator {
         let AnnotationEvent {
             key, action: what, ..
         } = self.made[at].event.clone();
-        self.made[at].fate = EventStatus::Undone;
-        let item = what.item().unwrap();
-        let replaced = what.replaces().first();
+        self.made[at].fate = AnnotationEventStatus::Undone;
+        let item = what.item_no().unwrap();
+        let replaced = what.replaced_event_keys().first();
         let replaced = replaced.map(|key| self.made.iter().position(|it| it.event.key == *key));
         match replaced {
             Some(before) => {
                 let before = before.unwrap();
-                self.made[before].fate = EventStatus::Active;
+                self.made[before].fate = AnnotationEventStatus::Active;
                 self.standing.insert(item, before);
             }
             None => {
@@ -224,18 +224,22 @@ impl ScriptedAnnotator {
         self.make(AnnotationAction::Undone { of: key });
     }
 
-    fn decision(&mut self, item: ItemNo, replaces: Vec<shared::annotation::EventKey>) -> Decision {
+    fn decision(
+        &mut self,
+        item: ItemNo,
+        replaces: Vec<shared::annotation::AnnotationEventKey>,
+    ) -> AnnotationDecision {
         let answer = AnnotatorAnswer::ALL[self.random.below(4) as usize];
         let matters = [
             None,
-            Some(ReasonRating::Matters),
-            Some(ReasonRating::DoesNotMatter),
+            Some(AxiomReasonRating::Matters),
+            Some(AxiomReasonRating::DoesNotMatter),
         ];
         let noted = self.random.one_in(10);
-        Decision {
+        AnnotationDecision {
             item,
             answer,
-            comment: AnswerComment {
+            comment: AnswerRemarks {
                 reason_rating: matters[self.random.below(3) as usize],
                 tags: if noted {
                     vec!["off topic".to_owned(), "длинный".to_owned()]
@@ -263,7 +267,7 @@ impl ScriptedAnnotator {
         };
         self.made.push(ScriptedEvent {
             event,
-            fate: EventStatus::Active,
+            fate: AnnotationEventStatus::Active,
         });
     }
 

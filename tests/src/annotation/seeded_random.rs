@@ -1,6 +1,6 @@
 //! Random numbers from a seed, so that a failure can be reproduced: splitmix64.
 
-use shared::annotation::EventKey;
+use shared::annotation::AnnotationEventKey;
 
 /// A reproducible stream of random numbers (splitmix64).
 pub(crate) struct SeededRandom(u64);
@@ -30,8 +30,8 @@ impl SeededRandom {
     }
 
     /// Returns a random event key, as a browser creates it.
-    pub(super) fn key(&mut self) -> EventKey {
+    pub(super) fn key(&mut self) -> AnnotationEventKey {
         let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
-        EventKey::from_bytes(bits.to_be_bytes())
+        AnnotationEventKey::from_bytes(bits.to_be_bytes())
     }
 }

@@ -11,7 +11,7 @@ fn every_axiom_is_told_with_a_live_example() {
         tab.open("/about");
         for axiom in Axiom::ALL {
             let part = tab.text(&format!("#{}", axiom.slug()));
-            let example: &[&str] = if axiom.needs_vectors() {
+            let example: &[&str] = if axiom.needs_word_vectors() {
                 &["needs word vectors"]
             } else {
                 &["Worked example", "BM25"]

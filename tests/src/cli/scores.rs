@@ -99,7 +99,7 @@ fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
         .expect_failure()
         + "\n";
     expect![[r#"
-        score: instances are scored with the analyser they were mined with; give --tokenizer, --stopwords and --stemmer with --pairs
+        score: instances are scored with the analyzer they were mined with; give --tokenizer, --stopwords and --stemmer with --pairs
     "#]]
     .assert_eq(&message);
 }

@@ -19,7 +19,7 @@ async fn counts_are_those_of_the_log() {
     for number in 0..400_u64 {
         let item = ItemNo(random(items.len() as u64) as u32);
         let person = PersonId(1 + random(3) as u32);
-        let standing = event::ExclusionChange {
+        let standing = event::AnnotatorExclusionChange {
             person: PersonId(1 + random(3) as u32),
             reason: String::new(),
         };
@@ -36,7 +36,7 @@ async fn counts_are_those_of_the_log() {
             10 => AnnotationAction::Excluded(standing),
             _ => AnnotationAction::Included(standing),
         };
-        desk.append(vec![LogEntry {
+        desk.append_stored_events(vec![AnnotationLogEntry {
             person,
             received_ms: number,
             event: event(number, what),
@@ -45,21 +45,21 @@ async fn counts_are_those_of_the_log() {
     }
 }
 
-fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
-    let (log, row) = (desk.log(), desk.row());
-    let found = measure_progress(items, row.task.annotators_per_item, &log);
+fn check_counts(desk: &AnnotationTaskState, items: &[AnnotationItem]) {
+    let (log, row) = (desk.copy_event_log(), desk.task_row());
+    let found = measure_annotation_progress(items, row.task.annotators_per_item, &log);
     for person in [ANN, BOB, CAT] {
-        let standing = desk.progress(Some(person));
+        let standing = desk.progress_summary(Some(person));
         assert_eq!(standing.n_decisions, found.n_decisions);
         assert_eq!(standing.n_decisions_required, found.n_decisions_required);
         let finished = (0..items.len() as u32)
             .map(ItemNo)
-            .filter(|it| log.is_finished(person, *it));
+            .filter(|it| log.has_finished_item(person, *it));
         let known = (0..items.len() as u32)
             .map(ItemNo)
-            .filter(|it| desk.is_finished(person, *it));
+            .filter(|it| desk.has_finished_item(person, *it));
         assert!(finished.eq(known));
-        let queue = AssignmentQueue {
+        let queue = ItemAssigner {
             task: &row.task,
             items,
             log: &log,
@@ -69,9 +69,14 @@ fn check_counts(desk: &TaskState, items: &[AnnotationItem]) {
         let next = queue.next_assignments(person, usize::MAX);
         let drawn = next.assignments.iter().map(|it| it.item);
         let drawn: BTreeSet<ItemNo> = drawn
-            .filter(|it| matches!(items[it.0 as usize].role, ItemRole::Sampled { .. }))
+            .filter(|it| {
+                matches!(
+                    items[it.0 as usize].role,
+                    AnnotationItemRole::Sampled { .. }
+                )
+            })
             .collect();
-        let n_gold = u32::from(!log.is_finished(person, ItemNo(1)));
+        let n_gold = u32::from(!log.has_finished_item(person, ItemNo(1)));
         let n_left = standing.n_available;
         assert!(
             (drawn.len() as u32..=drawn.len() as u32 + n_gold).contains(&n_left),

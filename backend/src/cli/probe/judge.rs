@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use shared::probe::mining::{InstanceHasher, StudyDocument};
 use shared::probe::{AxiomVariant, MiningResult, Probe};
-use shared::score::{QueryDocumentPairs, Scores};
+use shared::score::{QueryDocumentPairs, RankerPairScores};
 use shared::study::overview;
 use shared::verdict;
 
 use super::{CollectionVersionArgs, ScoringWork, ids, refuse_manipulations};
-use crate::cli::compute::ComputeArgs;
+use crate::cli::compute::DeviceAndPrecisionArgs;
 use crate::cli::{CommandOutcome, print_json};
 use crate::collection_files;
 use crate::config::{RankerSpec, parse_tie_threshold};
@@ -39,7 +39,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    computing: ComputeArgs,
+    computing: DeviceAndPrecisionArgs,
     #[command(flatten)]
     version: CollectionVersionArgs,
 }
@@ -54,7 +54,7 @@ impl JudgeArgs {
             .map(parse_tie_threshold)
             .transpose()?;
         let mut loaded = collection_files::load_collection(&self.collection, data)?;
-        let file = instances::InstanceReader::open(&self.instances, &ids(&loaded.collection))?;
+        let file = instances::InstanceFileReader::open(&self.instances, &ids(&loaded.collection))?;
         refuse_manipulations(&self.instances, &file.origin)?;
         self.version
             .check(&mut loaded, &self.instances, &file.origin)?;
@@ -71,7 +71,7 @@ impl JudgeArgs {
         let (scores, drafts) = work.score(&rankers, data, self.computing.compute_target()?)?;
         let widths: Vec<f64> = scores
             .iter()
-            .map(|it| width.unwrap_or(it.ranker.kind.tie_threshold()))
+            .map(|it| width.unwrap_or(it.ranker.kind.default_tie_threshold()))
             .collect();
         let tallies = tally(&file, &work, &scores, &widths)?;
         let all: Vec<(String, BTreeMap<Probe, JudgeOutput>)> = scores
@@ -90,7 +90,9 @@ impl JudgeArgs {
                 [(_, one)] => print_json(one),
                 _ => print_json(&all.into_iter().collect::<BTreeMap<_, _>>()),
             }
-            drafts.into_iter().try_for_each(PartialScores::discard)?;
+            drafts
+                .into_iter()
+                .try_for_each(PartialScores::delete_file)?;
             return Ok(CommandOutcome::Done);
         }
         let several = all.len() > 1;
@@ -114,17 +116,19 @@ impl JudgeArgs {
                 );
             }
         }
-        drafts.into_iter().try_for_each(PartialScores::discard)?;
+        drafts
+            .into_iter()
+            .try_for_each(PartialScores::delete_file)?;
         Ok(CommandOutcome::Done)
     }
 }
 
 /// Returns the documents of a file in ascending order, and the query-document pairs to score.
 fn unique(
-    file: &instances::InstanceReader,
+    file: &instances::InstanceFileReader,
 ) -> Result<(Vec<StudyDocument>, QueryDocumentPairs), Error> {
     let mut by_query: Vec<Vec<StudyDocument>> = vec![Vec::new(); file.origin.n_queries];
-    file.scan(|group| {
+    file.for_each_row_group(|group| {
         // The rows of a query are adjacent, so that comparing with the last query of each document
         // removes most repetitions.
         let arity = group.claim.arity();
@@ -146,21 +150,21 @@ fn unique(
     let numbered = by_query
         .iter()
         .map(|of_query| of_query.iter().map(number).collect());
-    let pairs = QueryDocumentPairs::new(numbered);
+    let pairs = QueryDocumentPairs::from_documents_by_query(numbered);
     Ok((texts, pairs))
 }
 
 /// Returns the outcome counts of each query, by ranker and by axiom variant.
 fn tally(
-    file: &instances::InstanceReader,
+    file: &instances::InstanceFileReader,
     work: &ScoringWork,
-    scores: &[Scores],
+    scores: &[RankerPairScores],
     widths: &[f64],
-) -> Result<Vec<Vec<Vec<verdict::OutcomeCounts>>>, Error> {
-    let none = vec![verdict::OutcomeCounts::default(); file.origin.n_queries];
+) -> Result<Vec<Vec<Vec<verdict::ClaimOutcomeCounts>>>, Error> {
+    let none = vec![verdict::ClaimOutcomeCounts::default(); file.origin.n_queries];
     let mut all = vec![vec![none; file.origin.n_before_cap.len()]; scores.len()];
     let mut hashing = InstanceHasher::new(file.origin.n_before_cap.iter().map(|it| (it.0, it.1)));
-    file.scan(|group| {
+    file.for_each_row_group(|group| {
         let numbers: Vec<u32> = group
             .texts
             .iter()
@@ -170,30 +174,32 @@ fn tally(
         let mut places = [0; 3];
         for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
             for (place, &text) in places.iter_mut().zip(rows) {
-                let found = work.pairs.position(query as usize, numbers[text as usize]);
+                let found = work
+                    .pairs
+                    .position_of_pair(query as usize, numbers[text as usize]);
                 *place = found.expect("every text of the file is among the pairs");
             }
-            let claim = group.claim.claim_for(&places[..arity]);
+            let claim = group.claim.claim_about_docs(&places[..arity]);
             for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
-                let scored = claim.map_scores(|place| scores.get(place));
+                let scored = claim.map_docs_to_scores(|place| scores.get(place));
                 let verdict = scored.map(|it| it.verdict(width));
-                all[group.probe][query as usize].add(verdict);
+                all[group.probe][query as usize].count_verdict(verdict);
             }
         }
         let docs = &work.loaded.collection.docs;
         let names: Vec<String> = group
             .texts
             .iter()
-            .map(|it| it.id(&docs[it.doc() as usize].id))
+            .map(|it| it.id(&docs[it.source_doc() as usize].id))
             .collect();
         for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
             let query_id = &work.loaded.collection.queries[query as usize].id;
             let texts = rows.iter().map(|&it| names[it as usize].as_str());
-            hashing.add_row(group.probe, query_id, texts);
+            hashing.add_instance(group.probe, query_id, texts);
         }
         Ok(())
     })?;
-    file.check(hashing)?;
+    file.verify_instance_hash(hashing)?;
     Ok(all)
 }
 
@@ -215,10 +221,14 @@ struct JudgeOutput {
 
 impl JudgeOutput {
     /// Computes the output for an axiom and variant from the outcome counts of each query.
-    fn of((probe, mode): (Probe, AxiomVariant), tallies: &[verdict::OutcomeCounts]) -> JudgeOutput {
-        let mut sum = verdict::OutcomeCounts::default();
+    fn of(
+        (probe, mode): (Probe, AxiomVariant),
+        tallies: &[verdict::ClaimOutcomeCounts],
+    ) -> JudgeOutput {
+        let mut sum = verdict::ClaimOutcomeCounts::default();
         tallies.iter().for_each(|&it| sum += it);
-        let cell = overview::summarize_tallies(tallies, probe.claim(mode).tie_policy());
+        let cell =
+            overview::summarize_verdict_tallies(tallies, probe.claim_kind(mode).tie_policy());
         let cell = cell.as_ref();
         JudgeOutput {
             satisfied: sum.satisfied,

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
-use shared::probe::additions::is_added_id;
+use shared::probe::additions::is_added_sample_id;
 
 use super::{CollectionVersionArgs, ScoringWork, WAY_OUT};
 use crate::cli::CommandOutcome;
@@ -43,7 +43,7 @@ struct Pair<'a> {
 
 /// The fields that `score` reads from a line of `pairs`.
 #[derive(serde::Deserialize)]
-pub(super) struct PairIds {
+pub(super) struct QueryDocumentPairIds {
     /// The id of a query of the collection.
     pub query_id: String,
     /// The id of a document, or of a derived document.
@@ -55,12 +55,12 @@ const COLUMNS: &str = "query_id\ttext_id";
 
 /// Calls `take` with the ids of each pair of a file that [`PairsArgs`] has written, in either
 /// format. Errors of `take` are returned with the number of the line.
-pub(super) fn each_pair(
+pub(super) fn for_each_pair_in_file(
     file: &Path,
-    mut take: impl FnMut(PairIds) -> Result<(), String>,
+    mut take: impl FnMut(QueryDocumentPairIds) -> Result<(), String>,
 ) -> Result<(), Error> {
     let mut columns = false;
-    collection_files::for_each_line(file, |line, row| {
+    collection_files::for_each_nonempty_line(file, |line, row| {
         if line == 1 && row.starts_with(COLUMNS) {
             columns = true;
             return Ok(());
@@ -77,19 +77,19 @@ pub(super) fn each_pair(
     })
 }
 
-fn from_columns(row: &str) -> Result<PairIds, String> {
+fn from_columns(row: &str) -> Result<QueryDocumentPairIds, String> {
     let mut cells = row.split('\t').map(str::to_owned);
     let (query_id, text_id) = (cells.next(), cells.next());
     let ids = query_id.zip(text_id);
-    ids.map(|(query_id, text_id)| PairIds { query_id, text_id })
+    ids.map(|(query_id, text_id)| QueryDocumentPairIds { query_id, text_id })
         .ok_or_else(|| "has one column; a row has query_id, a tab and text_id".to_owned())
 }
 
 /// Returns the error message for an id that is not in the collection. For a derived document it
 /// says how a study scores it.
-pub(super) fn unknown(what: &str, id: &str) -> String {
+pub(super) fn unknown_id_message(what: &str, id: &str) -> String {
     let shown = id.escape_debug();
-    match is_added_id(id) {
+    match is_added_sample_id(id) {
         true => format!(
             "the {what} `{shown}` is in no collection: a study makes it. Name the ranker in the \
              study file, for `study run` to score its pairs, or score the texts of \
@@ -108,7 +108,7 @@ impl PairsArgs {
             }
             (None, _, _) => {
                 let reason = "give --collection and --instances, or --study";
-                return Err(InputError::missing("pairs", reason).into());
+                return Err(InputError::missing_field("pairs", reason).into());
             }
         };
         let collection = &work.loaded.collection;
@@ -120,12 +120,12 @@ impl PairsArgs {
             }
             for (query, text) in work.pairs.iter() {
                 let text = work.mined.study_docs[text as usize];
-                let doc = &collection.docs[text.doc() as usize];
+                let doc = &collection.docs[text.source_doc() as usize];
                 let pair = Pair {
                     query_id: &collection.queries[query].id,
                     text_id: text.id(&doc.id),
                     query: &collection.queries[query].text,
-                    text: text.body(&doc.body()),
+                    text: text.text_to_score(&doc.text_with_title()),
                 };
                 if columns {
                     let cells = [pair.query_id, &pair.text_id, pair.query, &pair.text];

@@ -3,28 +3,28 @@
 use std::path::Path;
 
 use shared::collection::Run;
-use shared::compare::{ComparisonInput, describe_run};
+use shared::compare::{RankerComparisonInput, ranker_info_of_run};
 use shared::error::Error as InputError;
 use shared::report::ReportTable;
-use shared::reproduce::{Paper, PaperTable, reproduce_table_from_runs};
+use shared::reproduce::{PaperTable, ReproduciblePaper, reproduce_table_from_runs};
 use shared::score::RankerInfo;
 
-use super::ReproduceArgs;
+use super::ReproduceTableArgs;
 use crate::cli::{called, tell_reading};
 use crate::collection_files;
 use crate::error::Error;
 
-impl ReproduceArgs {
+impl ReproduceTableArgs {
     /// Compares the first run, that of BM25, with each other run and with the ranking that each
     /// `--ranker` gives to the candidate pools.
-    pub(super) fn of_runs(
+    pub(super) fn compare_with_bm25_run(
         &self,
         asked: PaperTable,
         data: &Path,
     ) -> Result<Vec<ReportTable>, Error> {
-        if asked.paper != Paper::Padigela2019 {
+        if asked.paper != ReproduciblePaper::Padigela2019 {
             let reason = "is for padigela2019 alone";
-            return Err(InputError::unsupported("run", reason).into());
+            return Err(InputError::unsupported_value("run", reason).into());
         }
         // An invalid table number is reported before the runs are read.
         reproduce_table_from_runs(asked, &[])?;
@@ -37,14 +37,14 @@ impl ReproduceArgs {
         for file in &self.run {
             let (run, reading) = collection_files::read_run(file, &loaded.folder)?;
             collection_files::print_reader_warnings(&reading);
-            lists.push((describe_run(file, &run), run));
+            lists.push((ranker_info_of_run(file, &run), run));
         }
         match self.ranker.is_empty() {
             true => tell_reading(&loaded),
             false => {
                 let study = self.make(name, data)?;
                 let given = study.scores.iter().rev().take(self.ranker.len()).rev();
-                lists.extend(given.map(|it| (it.ranker.clone(), study.pools_as_run(it))));
+                lists.extend(given.map(|it| (it.ranker.clone(), study.scored_pools_as_run(it))));
             }
         }
         let Some(((about, bm25), others)) = lists.split_first() else {
@@ -53,7 +53,7 @@ impl ReproduceArgs {
         let mut sources = Vec::new();
         for (other, run) in others {
             let both = [(about.clone(), bm25), (other.clone(), run)];
-            sources.push(ComparisonInput::from_runs(
+            sources.push(RankerComparisonInput::from_runs(
                 &called(name),
                 &loaded.collection,
                 both,

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
 use shared::report;
-use shared::score::Scores;
+use shared::score::RankerPairScores;
 use shared::study::Study;
-use shared::study::baseline::Baseline;
-use shared::study::controls::StudyControls;
+use shared::study::baseline::StudyBaseline;
+use shared::study::controls::StudyPageControls;
 use shared::study::verdict_diff::diff_verdicts;
 
 use super::super::CommandOutcome;
@@ -59,13 +59,15 @@ impl StudyCheckArgs {
             return Err(InputError::out_of_range("tolerance", "must be from 0 to 1").into());
         }
         let way_out = "write one with `study check NAME --write-baseline FILE`";
-        let text = std::fs::read_to_string(path).map_err(Error::file(path, way_out))?;
-        let before: Baseline = serde_json::from_str(&text).map_err(|it| {
-            InputError::file(&path.display().to_string(), format!("{it}; {way_out}"))
+        let text =
+            std::fs::read_to_string(path).map_err(Error::io_error_converter(path, way_out))?;
+        let before: StudyBaseline = serde_json::from_str(&text).map_err(|it| {
+            InputError::unreadable_file(&path.display().to_string(), format!("{it}; {way_out}"))
         })?;
         let study = pipeline::load_study(folder, &self.name)?;
-        let compared = before.compare(&baseline_of(&study)?, self.tolerance)?;
-        let table = report::to_markdown(&[report::baseline_table(&self.name, &compared)]);
+        let compared = before.compare_with_later_run(&baseline_of(&study)?, self.tolerance)?;
+        let table =
+            report::tables_to_markdown(&[report::baseline_comparison_table(&self.name, &compared)]);
         if let Some(path) = &self.junit {
             write(path, &report::baseline_to_junit(&self.name, &compared))?;
         }
@@ -80,17 +82,17 @@ impl StudyCheckArgs {
     }
 }
 
-fn baseline_of(study: &Study) -> Result<Baseline, Error> {
+fn baseline_of(study: &Study) -> Result<StudyBaseline, Error> {
     let modes = study.definition.variants.iter();
     let overviews = modes.map(|&mode| {
-        study.overview(&StudyControls {
+        study.overview(&StudyPageControls {
             variant: Some(mode),
-            ..StudyControls::default()
+            ..StudyPageControls::default()
         })
     });
     let overviews = overviews.collect::<Result<Vec<_>, InputError>>()?;
-    let nothing = || InputError::missing("study", "it has no reading");
-    Ok(Baseline::from_overviews(&overviews).ok_or_else(nothing)?)
+    let nothing = || InputError::missing_field("study", "it has no reading");
+    Ok(StudyBaseline::from_overviews(&overviews).ok_or_else(nothing)?)
 }
 
 /// Holds the command-line arguments of `axioscope study diff`.
@@ -121,18 +123,18 @@ impl StudyDiffArgs {
         };
         let from = ranker(&first, &self.from)?;
         let to = ranker(&second, &self.to)?;
-        let tables = report::ranker_diff_tables(&diff_verdicts((&first, from), (&second, to))?);
+        let tables = report::verdict_change_tables(&diff_verdicts((&first, from), (&second, to))?);
         match self.json {
-            true => print!("{}", report::to_json(&tables)),
-            false => print!("{}", report::to_markdown(&tables)),
+            true => print!("{}", report::tables_to_json(&tables)),
+            false => print!("{}", report::tables_to_markdown(&tables)),
         }
         Ok(CommandOutcome::Done)
     }
 }
 
 /// Finds a ranker of a study by its spec, its label or the beginning of its spec.
-fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
-    let by = |same: &dyn Fn(&Scores) -> bool| study.scores.iter().find(|it| same(it));
+fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a RankerPairScores, Error> {
+    let by = |same: &dyn Fn(&RankerPairScores) -> bool| study.scores.iter().find(|it| same(it));
     let found = by(&|it| it.ranker.spec == named)
         .or_else(|| by(&|it| it.ranker.label == named))
         .or_else(|| by(&|it| it.ranker.spec.starts_with(named)));
@@ -142,7 +144,8 @@ fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
             .iter()
             .map(|it| it.ranker.spec.as_str())
             .collect();
-        InputError::not_found("ranker", format!("{named}` among `{}", known.join("`, `"))).into()
+        InputError::name_not_found("ranker", format!("{named}` among `{}", known.join("`, `")))
+            .into()
     })
 }
 

@@ -2,17 +2,17 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::store::operator::TokenHash;
+use crate::store::operator::AccessTokenHash;
 use crate::store::secret_token::SecretToken;
 
 /// The token of the operator link. It signs in one browser, once, while the server runs.
-pub(crate) struct OperatorLink(Mutex<Option<TokenHash>>);
+pub(crate) struct OperatorLink(Mutex<Option<AccessTokenHash>>);
 
 impl OperatorLink {
     /// Creates a link. The token is returned to be printed; only its hash is kept.
     pub(crate) fn new() -> (OperatorLink, SecretToken) {
-        let token = SecretToken::new();
-        let hash = TokenHash::of(token.reveal());
+        let token = SecretToken::generate();
+        let hash = AccessTokenHash::from_token(token.reveal());
         (OperatorLink(Mutex::new(Some(hash))), token)
     }
 
@@ -30,7 +30,7 @@ impl OperatorLink {
     /// Returns whether a token is that of the link. If so, the link is used up.
     pub(crate) fn redeem(&self, token: &str) -> bool {
         let mut hash = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        hash.take_if(|it| it.matches(token)).is_some()
+        hash.take_if(|it| it.matches_token(token)).is_some()
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::Json;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::annotation::content::{ContentOptions, ItemContent};
+use shared::annotation::content::{AnnotationItemContent, ItemDisplayOptions};
 use shared::annotation::event::AnnotationAction;
-use shared::annotation::export::{self, ExportSource};
-use shared::annotation::judgments::Dispute;
-use shared::annotation::task::ItemRole;
+use shared::annotation::export::{self, AnnotationExportInput};
+use shared::annotation::judgments::DisputedItem;
+use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{AnnotationItem, AnnotationTask, ItemAnswers, sample};
 use shared::api::annotation::{
     AgreementResponse, CreateTaskRequest, EventRecord, ExportTaskRequest, GetAgreementRequest,
@@ -17,18 +17,20 @@ use shared::api::annotation::{
     ListDisputesRequest, PersonName, PreviewTaskRequest, TaskComposition, TaskDefinitionResponse,
     TaskExportFormat, TaskId, TaskProgressResponse, UpdateTaskRequest,
 };
-use shared::report::to_csv;
+use shared::report::table_to_csv;
 use shared::study::Study;
 
-use crate::annotation::task_state::TaskState;
-use crate::annotation::{check_current, check_texts, now_ms};
+use crate::annotation::task_state::AnnotationTaskState;
+use crate::annotation::{
+    ensure_loaded_study_is_unchanged, ensure_study_is_unchanged, unix_time_ms_u64,
+};
 use crate::error::{Error, run_blocking};
 use crate::http::AppState;
 use crate::http::access::Caller;
 use crate::http::api_request::{ApiRequest, JsonResult};
 use crate::http::studies::find_study;
-use crate::store::annotation_tasks::{ItemRow, NewTask};
-use crate::store::studies::state_hash;
+use crate::store::annotation_tasks::{AnnotationItemRow, NewAnnotationTask};
+use crate::store::studies::study_content_hash;
 
 pub(in crate::http) async fn preview_task(
     ApiRequest {
@@ -50,7 +52,7 @@ pub(in crate::http) async fn create_task(
     }: ApiRequest<CreateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
     let new = drawn(&app, &caller, asked.task).await?;
-    let desk = app.annotation.create(&new).await?;
+    let desk = app.annotation.create_task(&new).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
@@ -72,7 +74,7 @@ pub(in crate::http) async fn update_task(
         request: asked,
     }: ApiRequest<UpdateTaskRequest>,
 ) -> JsonResult<TaskDefinitionResponse> {
-    let desk = app.annotation.update(asked).await?;
+    let desk = app.annotation.update_task(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
@@ -86,7 +88,7 @@ pub(in crate::http) async fn get_task_progress(
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.computation().await;
     Ok(Json(TaskProgressResponse {
-        progress: app.annotation.progress(&desk).await?,
+        progress: app.annotation.annotator_progress(&desk).await?,
         annotators: names(&app, asked.task).await?,
     }))
 }
@@ -100,7 +102,7 @@ pub(in crate::http) async fn get_agreement(
 ) -> JsonResult<AgreementResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.computation().await;
-    let agreements = app.annotation.agreements(&desk).await?;
+    let agreements = app.annotation.agreement_report(&desk).await?;
     Ok(Json(AgreementResponse {
         agreement: (*agreements).clone(),
         names: names(&app, asked.task).await?,
@@ -113,10 +115,10 @@ pub(in crate::http) async fn list_disputes(
         request: asked,
         ..
     }: ApiRequest<ListDisputesRequest>,
-) -> JsonResult<Vec<Dispute>> {
+) -> JsonResult<Vec<DisputedItem>> {
     let desk = app.annotation.task_state(asked.task).await?;
     let _place = app.limits.computation().await;
-    Ok(Json(app.annotation.disputes(&desk).await?))
+    Ok(Json(app.annotation.adjudication_queue(&desk).await?))
 }
 
 pub(in crate::http) async fn get_item_history(
@@ -127,29 +129,32 @@ pub(in crate::http) async fn get_item_history(
     }: ApiRequest<GetItemHistoryRequest>,
 ) -> JsonResult<ItemHistoryResponse> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let row = desk.row();
+    let row = desk.task_row();
     let number = asked.item;
     let item = desk.item(number)?.clone();
-    let listed = app.store.study(&row.task.study).await?;
-    check_current(&desk, &listed)?;
+    let listed = app.store.study_entry(&row.task.study).await?;
+    ensure_study_is_unchanged(&desk, &listed)?;
     let names = names(&app, asked.task).await?;
     let told = app.studies.compute(&listed, move |study| {
-        check_texts(&row, study)?;
-        let all = ContentOptions {
+        ensure_loaded_study_is_unchanged(&row, study)?;
+        let all = ItemDisplayOptions {
             highlights_terms: true,
             shows_rankers: true,
         };
-        let content = ItemContent::load(study, item.instance, all, &row.task.filter.controls)?;
-        let log = desk.log();
+        let content =
+            AnnotationItemContent::load(study, item.instance, all, &row.task.filter.controls)?;
+        let log = desk.copy_event_log();
         let about = |what: &AnnotationAction| match what {
-            AnnotationAction::Undone { of } => log.entry(*of).and_then(|it| it.event.action.item()),
-            _ => what.item(),
+            AnnotationAction::Undone { of } => log
+                .entry_by_key(*of)
+                .and_then(|it| it.event.action.item_no()),
+            _ => what.item_no(),
         };
         let entries = log.entries().into_iter();
         let entries = entries.filter(|it| about(&it.event.action) == Some(number));
         let done = entries.map(|it| EventRecord {
             entry: it.clone(),
-            status: log.status(it),
+            status: log.event_status(it),
         });
         Ok(ItemHistoryResponse {
             content,
@@ -170,9 +175,9 @@ pub(in crate::http) async fn export_task(
     }: ApiRequest<ExportTaskRequest>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let desk = app.annotation.task_state(asked.task).await?;
-    let rows = app.store.review_items(asked.task).await?;
+    let rows = app.store.annotation_task_items(asked.task).await?;
     let people = match asked.include_names {
-        true => app.store.review_people(asked.task).await?,
+        true => app.store.names_of_annotators(asked.task).await?,
         false => BTreeMap::new(),
     };
     let (kind, ending) = match asked.format {
@@ -183,9 +188,9 @@ pub(in crate::http) async fn export_task(
     let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
     let _place = app.limits.computation().await;
     let file = run_blocking("writing what people say", move || {
-        let (row, log) = (desk.row(), desk.log());
+        let (row, log) = (desk.task_row(), desk.copy_event_log());
         let (items, named): (Vec<_>, Vec<_>) = rows.into_iter().map(|it| (it.item, it.ids)).unzip();
-        let source = ExportSource {
+        let source = AnnotationExportInput {
             title: &row.task.title,
             items: &items,
             ids: &named,
@@ -193,11 +198,16 @@ pub(in crate::http) async fn export_task(
             log: &log,
         };
         Ok(match asked.format {
-            TaskExportFormat::Jsonl => export::to_jsonl(&export::export_rows(&source)),
-            TaskExportFormat::Csv => {
-                to_csv(&export::to_table(&source, &export::export_rows(&source)))
+            TaskExportFormat::Jsonl => {
+                export::export_rows_to_jsonl(&export::export_annotation_events(&source))
             }
-            TaskExportFormat::Prefs { preferences: whose } => export::to_trec_prefs(&source, whose),
+            TaskExportFormat::Csv => table_to_csv(&export::export_rows_to_table(
+                &source,
+                &export::export_annotation_events(&source),
+            )),
+            TaskExportFormat::Prefs { preferences: whose } => {
+                export::annotation_preferences_to_trec(&source, whose)
+            }
         })
     });
     let headers = [
@@ -208,19 +218,23 @@ pub(in crate::http) async fn export_task(
 }
 
 /// Draws the items of a new task from its study.
-async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<NewTask, Error> {
-    let task = task.validated()?;
+async fn drawn(
+    app: &AppState,
+    caller: &Caller,
+    task: AnnotationTask,
+) -> Result<NewAnnotationTask, Error> {
+    let task = task.normalize_and_validate()?;
     let listed = find_study(app, caller, &task.study).await?;
     let _place = app.limits.computation().await;
     let drawn = app.studies.compute(&listed, move |study| {
-        let drawn = sample::sample_items(study, &task)?;
-        let with_ids = drawn.items.into_iter().map(|item| ItemRow {
+        let drawn = sample::sample_task_items(study, &task)?;
+        let with_ids = drawn.items.into_iter().map(|item| AnnotationItemRow {
             ids: named(study, &item),
             item,
         });
-        Ok(NewTask {
-            study_hash: state_hash(study),
-            made_ms: now_ms(),
+        Ok(NewAnnotationTask {
+            study_hash: study_content_hash(study),
+            made_ms: unix_time_ms_u64(),
             n_candidates: drawn.n_candidates,
             items: with_ids.collect(),
             task,
@@ -229,29 +243,29 @@ async fn drawn(app: &AppState, caller: &Caller, task: AnnotationTask) -> Result<
     drawn.await
 }
 
-fn named(study: &Study, item: &AnnotationItem) -> export::ItemIds {
+fn named(study: &Study, item: &AnnotationItem) -> export::ItemQueryAndDocIds {
     let place = item.instance;
     let texts = study
-        .instances_of(place.probe, place.variant)
-        .map(|it| it.claim(place.index as usize));
+        .instances_of_probe(place.probe, place.variant)
+        .map(|it| it.claim_at(place.index as usize));
     let texts = texts.iter().flat_map(|it| it.docs().to_vec());
-    export::ItemIds {
+    export::ItemQueryAndDocIds {
         query: study.queries[item.query as usize].id.clone(),
         documents: texts.map(|it| study.study_doc_id(it)).collect(),
     }
 }
 
-fn whole(caller: &Caller, desk: &TaskState) -> TaskDefinitionResponse {
-    let row = desk.row();
+fn whole(caller: &Caller, desk: &AnnotationTaskState) -> TaskDefinitionResponse {
+    let row = desk.task_row();
     TaskDefinitionResponse {
-        card: desk.card(caller.person_no()),
+        card: desk.task_summary(caller.person_no()),
         definition: row.task.clone(),
         composition: made(&row.task, desk.items(), row.n_candidates),
     }
 }
 
 fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> TaskComposition {
-    let drawn = |it: &&AnnotationItem| matches!(it.role, ItemRole::Sampled { .. });
+    let drawn = |it: &&AnnotationItem| matches!(it.role, AnnotationItemRole::Sampled { .. });
     let count =
         |is: &dyn Fn(&AnnotationItem) -> bool| items.iter().filter(|it| is(it)).count() as u32;
     let queries: BTreeSet<u32> = items.iter().filter(drawn).map(|it| it.query).collect();
@@ -261,8 +275,8 @@ fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> T
     });
     TaskComposition {
         n_candidates,
-        n_training_items: count(&|it| matches!(it.role, ItemRole::Training { .. })),
-        n_gold_items: count(&|it| matches!(it.role, ItemRole::Gold { .. })),
+        n_training_items: count(&|it| matches!(it.role, AnnotationItemRole::Training { .. })),
+        n_gold_items: count(&|it| matches!(it.role, AnnotationItemRole::Gold { .. })),
         n_sampled_items: count(&|it| drawn(&it)),
         probes: of_probes.collect(),
         n_queries: queries.len() as u32,
@@ -271,7 +285,7 @@ fn made(task: &AnnotationTask, items: &[AnnotationItem], n_candidates: u64) -> T
 
 /// Returns the names of all people who sent an event of a task.
 async fn names(app: &AppState, task: TaskId) -> Result<Vec<PersonName>, Error> {
-    let people = app.store.review_people(task).await?.into_iter();
+    let people = app.store.names_of_annotators(task).await?.into_iter();
     Ok(people
         .map(|(person, name)| PersonName { person, name })
         .collect())

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use shared::study::Study;
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 
-use crate::cache::ComputedCache;
+use crate::cache::LruComputationCache;
 use crate::error::{Error, run_blocking};
 use crate::http::content_coding::ContentCoding;
 use crate::pipeline;
 use crate::store::DataFolder;
-use crate::store::studies::StudyEntry;
+use crate::store::studies::StudyListEntry;
 
 /// Maximum number of studies in memory.
 const STUDIES: usize = 8;
@@ -32,10 +32,10 @@ const EXPORT_BYTES: usize = 256 << 20;
 /// Caches studies, summaries, overviews and exports, by study and revision.
 pub(in crate::http) struct StudyCache {
     folder: DataFolder,
-    studies: ComputedCache<Version, Arc<Study>>,
-    cards: ComputedCache<Version, StudySummary>,
-    overviews: ComputedCache<(Version, String), StudyOverview>,
-    exports: ComputedCache<(Version, ContentCoding), Bytes>,
+    studies: LruComputationCache<Version, Arc<Study>>,
+    cards: LruComputationCache<Version, StudySummary>,
+    overviews: LruComputationCache<(Version, String), StudyOverview>,
+    exports: LruComputationCache<(Version, ContentCoding), Bytes>,
 }
 
 /// Name and revision of a study.
@@ -45,10 +45,10 @@ impl StudyCache {
     pub(in crate::http) fn new(folder: DataFolder) -> StudyCache {
         StudyCache {
             folder,
-            studies: ComputedCache::new(STUDIES),
-            cards: ComputedCache::new(CARDS),
-            overviews: ComputedCache::new(OVERVIEWS),
-            exports: ComputedCache::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
+            studies: LruComputationCache::with_max_values(STUDIES),
+            cards: LruComputationCache::with_max_values(CARDS),
+            overviews: LruComputationCache::with_max_values(OVERVIEWS),
+            exports: LruComputationCache::with_max_weight(EXPORTS, EXPORT_BYTES, Bytes::len),
         }
     }
 
@@ -57,7 +57,7 @@ impl StudyCache {
         &self.folder
     }
 
-    pub(super) async fn card(&self, listed: &StudyEntry) -> Result<StudySummary, Error> {
+    pub(super) async fn card(&self, listed: &StudyListEntry) -> Result<StudySummary, Error> {
         let make = self.compute(listed, |study| Ok(study.summary(false)?));
         let card = self.cards.get_or_compute(version(listed), make).await?;
         Ok(StudySummary {
@@ -68,8 +68,8 @@ impl StudyCache {
 
     pub(super) async fn overview(
         &self,
-        listed: &StudyEntry,
-        dials: StudyControls,
+        listed: &StudyListEntry,
+        dials: StudyPageControls,
     ) -> Result<StudyOverview, Error> {
         let state = serde_json::to_string(&dials).expect("dials are JSON");
         let make = self.compute(listed, move |study| Ok(study.overview(&dials)?));
@@ -81,7 +81,7 @@ impl StudyCache {
     /// Returns a cached export of a study.
     pub(in crate::http) fn kept_export(
         &self,
-        listed: &StudyEntry,
+        listed: &StudyListEntry,
         coding: ContentCoding,
     ) -> Option<Bytes> {
         self.exports.get(&(version(listed), coding))
@@ -91,7 +91,7 @@ impl StudyCache {
     /// revisions are removed.
     pub(in crate::http) async fn export(
         &self,
-        listed: &StudyEntry,
+        listed: &StudyListEntry,
         coding: ContentCoding,
         make: impl Future<Output = Result<Bytes, Error>>,
     ) -> Result<Bytes, Error> {
@@ -104,7 +104,10 @@ impl StudyCache {
     }
 
     /// Returns a study from the cache; loads it if it is absent or has a newer revision.
-    pub(in crate::http) async fn study(&self, listed: &StudyEntry) -> Result<Arc<Study>, Error> {
+    pub(in crate::http) async fn study(
+        &self,
+        listed: &StudyListEntry,
+    ) -> Result<Arc<Study>, Error> {
         let (folder, name) = (self.folder.clone(), listed.name.clone());
         let load = run_blocking("loading a study", move || {
             Ok(Arc::new(pipeline::load_study(&folder, &name)?))
@@ -115,7 +118,7 @@ impl StudyCache {
     /// Returns the result of `compute` on a study. It runs off the async threads.
     pub(in crate::http) async fn compute<T: Send + 'static>(
         &self,
-        listed: &StudyEntry,
+        listed: &StudyListEntry,
         compute: impl FnOnce(&Study) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let study = self.study(listed).await?;
@@ -123,6 +126,6 @@ impl StudyCache {
     }
 }
 
-fn version(listed: &StudyEntry) -> Version {
+fn version(listed: &StudyListEntry) -> Version {
     (listed.name.clone(), listed.revision)
 }

@@ -175,7 +175,11 @@ async fn each_role_is_let_in_where_it_should_be() {
         }
         for (role, it) in &people {
             // One session for each request, since one of the routes ends it.
-            let session = site.app.store.begin_session(it.person.id, now_ms()).await;
+            let session = site
+                .app
+                .store
+                .begin_session(it.person.id, unix_time_ms())
+                .await;
             let session = session.unwrap();
             let answer = site.send(site.by(knock(method, path), &session)).await;
             match *role >= least {
@@ -184,9 +188,13 @@ async fn each_role_is_let_in_where_it_should_be() {
             }
             if method != Method::Get {
                 // A page of another site can make the browser send the cookie, but not the header.
-                let csrf = it.session.csrf();
+                let csrf = it.session.csrf_token();
                 for shown in [None, Some(csrf.as_str()), Some("")] {
-                    let session = site.app.store.begin_session(it.person.id, now_ms()).await;
+                    let session = site
+                        .app
+                        .store
+                        .begin_session(it.person.id, unix_time_ms())
+                        .await;
                     let mut forged = site.by(knock(method, path), &session.unwrap());
                     match shown {
                         Some(it) => forged
@@ -217,7 +225,11 @@ async fn each_role_is_let_in_where_it_should_be() {
     }
     for (role, it) in &people {
         // Setting a password has ended the earlier sessions.
-        let session = site.app.store.begin_session(it.person.id, now_ms()).await;
+        let session = site
+            .app
+            .store
+            .begin_session(it.person.id, unix_time_ms())
+            .await;
         let asked = site.by(request("GET", "/metrics", ""), &session.unwrap());
         let expected = match role {
             AccessRole::Operator => StatusCode::OK,

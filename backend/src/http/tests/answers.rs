@@ -72,7 +72,7 @@ async fn visitors_see_what_is_published() {
 
     site.app
         .store
-        .set_visibility("open", Visibility::Withdrawn)
+        .set_study_visibility("open", StudyVisibility::Withdrawn)
         .await
         .unwrap();
     assert_eq!(
@@ -92,8 +92,8 @@ async fn a_study_is_looked_at_and_made_again() {
     assert_eq!(overview.title, "open");
     let mut again = study("open");
     again.definition.title = "Made again".to_owned();
-    crate::store::studies::files::save(&site.folder, &again).unwrap();
-    site.app.store.put_study(&again).await.unwrap();
+    crate::store::studies::files::save_study_files(&site.folder, &again).unwrap();
+    site.app.store.upsert_study_entry(&again).await.unwrap();
     let overview: shared::study::overview::StudyOverview = site.ask(&look).await.json();
     assert_eq!(overview.title, "Made again");
 }
@@ -295,7 +295,7 @@ async fn a_job_is_made_watched_and_fetched() {
     let lock = site.app.store.lock_jobs(site.folder.lock().unwrap());
     let lock = lock.await.unwrap();
     let stopping = site.app.shutdown.clone();
-    let worker = tokio::spawn(work::run_worker(site.app.jobs.clone(), lock, stopping));
+    let worker = tokio::spawn(work::run_job_worker(site.app.jobs.clone(), lock, stopping));
 
     let watch = GetJobRequest {
         job: created.id.clone(),

@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
 use crate::http::limits::{MAX_DOWNLOADS_PER_CLIENT, SCORINGS_OF_ONE};
-use crate::store::studies::StudyEntry;
+use crate::store::studies::StudyListEntry;
 
 /// Returns a request of a client at another address.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
@@ -181,7 +181,7 @@ async fn a_study_is_written_once() {
     let answer = site
         .send(with_headers(asked, &[("accept-encoding", "br")]))
         .await;
-    let listed = site.app.store.study("open").await.unwrap();
+    let listed = site.app.store.study_entry("open").await.unwrap();
     let what = "writing it again";
     let again = async { Err(Error::Panicked { what }) };
     let shelf = &site.app.studies;
@@ -192,7 +192,7 @@ async fn a_study_is_written_once() {
 #[tokio::test]
 async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
     let site = Site::new(ListenScope::Loopback).await;
-    let listed = site.app.store.study("open").await.unwrap();
+    let listed = site.app.store.study_entry("open").await.unwrap();
     let ask = || {
         let asked = ExportStudyRequest {
             study: "open".to_owned(),
@@ -217,12 +217,12 @@ async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
 async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
     let site = Site::new(ListenScope::Loopback).await;
     let shelf = &site.app.studies;
-    let before = site.app.store.study("open").await.unwrap();
-    let mut other = site.app.store.study("hidden").await.unwrap();
+    let before = site.app.store.study_entry("open").await.unwrap();
+    let mut other = site.app.store.study_entry("hidden").await.unwrap();
     other.revision = before.revision;
-    let mut now = site.app.store.study("open").await.unwrap();
+    let mut now = site.app.store.study_entry("open").await.unwrap();
     now.revision += 1;
-    let write = async |listed: &StudyEntry, coding| {
+    let write = async |listed: &StudyListEntry, coding| {
         let make = async { Ok(Bytes::from("a study")) };
         shelf.export(listed, coding, make).await.unwrap();
     };

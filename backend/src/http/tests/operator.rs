@@ -38,7 +38,10 @@ async fn visitors_are_told_nothing_of_models() {
         assert_eq!(status, 401, "{error}");
         assert!(!error.contains("tiny"), "{error}");
     }
-    assert!(site.app.models.loaded().is_empty(), "nor do they load one");
+    assert!(
+        site.app.models.loaded_rankers().is_empty(),
+        "nor do they load one"
+    );
     let asked = as_request(
         ListModelsRequest::METHOD,
         ListModelsRequest::PATH,
@@ -61,7 +64,7 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
         panic!("{loaded:?}")
     };
     // The same values as in `models inspect`.
-    let ranker = site.app.models.get("tiny:late").unwrap();
+    let ranker = site.app.models.get_or_load_ranker("tiny:late").unwrap();
     assert_eq!(told.ranker, ranker.about);
     assert_eq!(told.weights_sha256, ranker.weights_sha256);
     let held: Vec<ModelStatus> = site.ask(&ListModelsRequest {}).await.json();

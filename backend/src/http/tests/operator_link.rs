@@ -23,7 +23,7 @@ async fn site() -> Site {
 #[tokio::test]
 async fn the_link_makes_one_browser_the_operators_once() {
     let site = site().await;
-    let wrong = site.ask(&sign_in(&SecretToken::new())).await;
+    let wrong = site.ask(&sign_in(&SecretToken::generate())).await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
 
     let answer = site.ask(&sign_in(&site.link)).await;
@@ -35,7 +35,7 @@ async fn the_link_makes_one_browser_the_operators_once() {
         (who.role, who.person.as_ref()),
         (AccessRole::Operator, None)
     );
-    assert_eq!(who.csrf_token, Some(session.csrf()));
+    assert_eq!(who.csrf_token, Some(session.csrf_token()));
     assert_eq!(
         site.ask_by(&GetSessionRequest {}, &session)
             .await

@@ -66,7 +66,7 @@ async fn a_link_leads_to_a_name_a_session_and_a_password() {
     let who: SessionResponse = joined.json();
     let session = kept(&site, &joined);
     assert_eq!(who.role, AccessRole::Annotator);
-    assert_eq!(who.csrf_token, Some(session.csrf()));
+    assert_eq!(who.csrf_token, Some(session.csrf_token()));
     assert!(!String::from_utf8_lossy(&joined.body).contains(session.reveal()));
     assert_eq!(
         site.ask_by(&GetSessionRequest {}, &session)
@@ -202,15 +202,20 @@ async fn an_invitation_that_does_not_let_in_says_why() {
     assert!(left.invitations.is_empty());
     check(&taken_back.token, 410, "was taken back").await;
 
-    let early = NewInvitationRow {
+    let early = NewInvitation {
         role: AccessRole::Curator,
         person: None,
         hours: 1,
         note: String::new(),
         made_by: None,
     };
-    let long_ago = now_ms() - 3_600_000;
-    let expired = site.app.store.invite(&early, long_ago).await.unwrap();
+    let long_ago = unix_time_ms() - 3_600_000;
+    let expired = site
+        .app
+        .store
+        .create_invitation(&early, long_ago)
+        .await
+        .unwrap();
     check(&expired.token, 410, "has expired").await;
     check("no-such", 404, "no such invitation").await;
 

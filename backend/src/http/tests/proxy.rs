@@ -95,7 +95,7 @@ async fn wrong_tokens_of_one_client_never_block_another() {
             &OperatorSignInRequest { token },
         )
     };
-    let wrong = SecretToken::new();
+    let wrong = SecretToken::generate();
     let n = n_answered(&site, || passed_on("192.0.2.1", guess(&wrong))).await;
     assert_eq!(n, 10);
     let right = site.send(passed_on("192.0.2.2", guess(&site.link))).await;

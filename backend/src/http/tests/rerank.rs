@@ -13,8 +13,8 @@ fn texts(texts: &[&str]) -> Option<Vec<String>> {
 /// Returns the scores of the model itself.
 fn said(site: &Site, ranker: &str, query: &str, texts: &[&str]) -> Vec<f64> {
     let texts: Vec<String> = texts.iter().map(|&it| it.to_owned()).collect();
-    let ranker = site.app.models.get(ranker).unwrap();
-    let said = ranker.say(query, &texts).unwrap();
+    let ranker = site.app.models.get_or_load_ranker(ranker).unwrap();
+    let said = ranker.score_documents_in_detail(query, &texts).unwrap();
     said.iter().map(|it| it.score).collect()
 }
 
@@ -161,7 +161,7 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
         let folder = format!("{fixtures}/{}", name.split(':').next().unwrap());
         let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
         let site = Site::with(ListenScope::Loopback, models).await;
-        let ranker = site.app.models.get(name).unwrap();
+        let ranker = site.app.models.get_or_load_ranker(name).unwrap();
         let before = ranker.inference_counts();
         let mut given = vec!["river".to_owned(); 200];
         given[150] = "river ".repeat(2_000);
@@ -336,7 +336,12 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         assert_eq!(found.as_deref(), Some(field));
     }
     for (from, path) in [(4, "/api/score"), (5, "/rerank")] {
-        let before = site.app.models.get("tiny:bi").unwrap().inference_counts();
+        let before = site
+            .app
+            .models
+            .get_or_load_ranker("tiny:bi")
+            .unwrap()
+            .inference_counts();
         // 26 passages of each text, with [CLS] and [SEP]; the model reads 64 tokens of each.
         let n_tokens = |n_query: usize| 8 * 26 * (64 + n_query + 2);
         let (status, error) = send(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
@@ -349,7 +354,11 @@ async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_toke
         );
         assert!(error.starts_with(&says), "{path}: {error}");
         assert_eq!(
-            site.app.models.get("tiny:bi").unwrap().inference_counts(),
+            site.app
+                .models
+                .get_or_load_ranker("tiny:bi")
+                .unwrap()
+                .inference_counts(),
             before,
             "{path}"
         );
@@ -368,7 +377,11 @@ async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_aske
     let folder = format!("{fixtures}/cross-tiny");
     let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
     let site = Site::with(ListenScope::Loopback, models).await;
-    let ranker = site.app.models.get("cross-tiny:cross").unwrap();
+    let ranker = site
+        .app
+        .models
+        .get_or_load_ranker("cross-tiny:cross")
+        .unwrap();
     // As if a batch of another client were being computed.
     let turn = site.app.limits.scoring_turn().await;
     let mut waiting = tokio::task::JoinSet::new();
@@ -446,12 +459,12 @@ async fn no_model_gives_anything_but_numbers() {
             env!("CARGO_MANIFEST_DIR")
         );
         let models = models::ModelRegistry::new(&[folder], neural::Device::Cpu).unwrap();
-        for spec in models.specs() {
-            let ranker = models.get(&spec).unwrap();
+        for spec in models.ranker_specs() {
+            let ranker = models.get_or_load_ranker(&spec).unwrap();
             for query in ["", " ", "rivers", "\u{fffd}\u{200b}"] {
                 let texts = ["", " ", "\n", "sea", "\u{0}"].map(str::to_owned);
-                for it in ranker.say(query, &texts).unwrap() {
-                    let unit = ranker.scale().to_unit_interval(it.score);
+                for it in ranker.score_documents_in_detail(query, &texts).unwrap() {
+                    let unit = ranker.score_scale().to_unit_interval(it.score);
                     assert!(
                         it.score.is_finite() && (0.0..=1.0).contains(&unit),
                         "{spec}"

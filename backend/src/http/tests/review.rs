@@ -1,9 +1,9 @@
 //! Annotation through the handlers: who sees which parts of a task.
 
 use axum::Json;
-use shared::annotation::event::{Adjudication, AnnotationAction};
-use shared::annotation::export::PreferenceSource;
-use shared::annotation::task::ItemRole;
+use shared::annotation::event::{AnnotationAction, ItemAdjudication};
+use shared::annotation::export::ExportedPreferenceSource;
+use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::{AnnotatorAnswer, ItemNo, PersonId};
 use shared::api::annotation::{
     AssignedItem, CreateTaskRequest, EventOutcome, ExportTaskRequest, GetAgreementRequest,
@@ -68,11 +68,14 @@ impl Table {
     async fn new() -> Table {
         let site = Site::new(ListenScope::Network).await;
         let study = rivers("rivers");
-        crate::store::studies::files::save(&site.folder, &study).unwrap();
+        crate::store::studies::files::save_study_files(&site.folder, &study).unwrap();
         let store = &site.app.store;
-        store.put_study(&study).await.unwrap();
-        let published = Visibility::Published;
-        store.set_visibility("rivers", published).await.unwrap();
+        store.upsert_study_entry(&study).await.unwrap();
+        let published = StudyVisibility::Published;
+        store
+            .set_study_visibility("rivers", published)
+            .await
+            .unwrap();
         join(store).await;
         let asked = CreateTaskRequest {
             task: wanted("rivers"),
@@ -206,7 +209,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         .unwrap();
     assert_eq!(disputes.len(), 1);
     assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
-    let settled = AnnotationAction::Adjudicated(Adjudication {
+    let settled = AnnotationAction::Adjudicated(ItemAdjudication {
         item,
         answer: AnnotatorAnswer::First,
         note: "river".to_owned(),
@@ -253,7 +256,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     assert!(lines.contains("\"name\":\"Ann\""), "{lines}");
     let (_, csv) = table.file(TaskExportFormat::Csv).await;
     assert!(csv.starts_with("key,received_ms"), "{csv}");
-    let whose = PreferenceSource::Consensus;
+    let whose = ExportedPreferenceSource::Consensus;
     let (_, prefs) = table
         .file(TaskExportFormat::Prefs { preferences: whose })
         .await;
@@ -265,7 +268,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let table = Table::new().await;
     let item = ItemNo(2);
     table.next(bob(), 8).await.unwrap();
-    let secret = AnnotationAction::Reported(shared::annotation::event::ProblemReport {
+    let secret = AnnotationAction::Reported(shared::annotation::event::ItemProblemReport {
         item,
         note: "bob's own words".to_owned(),
     });
@@ -329,7 +332,8 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
         .task_state(table.task)
         .await
         .unwrap();
-    let is_gold = |it: ItemNo| matches!(desk.item(it).unwrap().role, ItemRole::Gold { .. });
+    let is_gold =
+        |it: ItemNo| matches!(desk.item(it).unwrap().role, AnnotationItemRole::Gold { .. });
     assert!(is_gold(ItemNo(1)));
     assert_eq!(keys(gold.unwrap()), keys(handed.items.last().unwrap()));
 }
@@ -417,8 +421,11 @@ async fn results_are_for_everybody_once_a_curator_says_so() {
     assert_eq!(public[0].estimates, found[0].estimates);
 
     let store = &table.site.app.store;
-    let withdrawn = Visibility::Withdrawn;
-    store.set_visibility("rivers", withdrawn).await.unwrap();
+    let withdrawn = StudyVisibility::Withdrawn;
+    store
+        .set_study_visibility("rivers", withdrawn)
+        .await
+        .unwrap();
     assert_eq!(status(table.results(visitor()).await.unwrap_err()).0, 404);
     assert_eq!(table.results(cat()).await.unwrap().len(), 1);
 }
@@ -431,8 +438,14 @@ async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
     assert!(!table.results(cat()).await.unwrap()[0].is_outdated);
     let mut anew = rivers("rivers");
     anew.collection_hash = "other texts".to_owned();
-    crate::store::studies::files::save(&table.site.folder, &anew).unwrap();
-    table.site.app.store.put_study(&anew).await.unwrap();
+    crate::store::studies::files::save_study_files(&table.site.folder, &anew).unwrap();
+    table
+        .site
+        .app
+        .store
+        .upsert_study_entry(&anew)
+        .await
+        .unwrap();
     let (code, words) = status(table.next(ann(), 1).await.unwrap_err());
     assert_eq!(code, 409);
     assert!(words.contains("made anew"), "{words}");

@@ -30,7 +30,7 @@ pub(super) struct HubFileMetadata {
 impl HubFileMetadata {
     /// Reads metadata from the headers of a response. Headers that are missing keep the previous
     /// values.
-    pub(super) fn read(&mut self, headers: &HeaderMap) {
+    pub(super) fn update_from_headers(&mut self, headers: &HeaderMap) {
         let commit = text(headers, "x-repo-commit");
         let etag = text(headers, "x-linked-etag").or_else(|| text(headers, "etag"));
         let etag = etag.map(|it| it.trim_start_matches("W/").replace('"', ""));
@@ -40,7 +40,7 @@ impl HubFileMetadata {
 
     /// Returns the file at an address, or an error message if its metadata is incomplete or
     /// invalid.
-    pub(super) fn found(
+    pub(super) fn into_checked_file(
         self,
         url: String,
         file: &str,
@@ -90,7 +90,7 @@ pub(super) struct HubFile {
 }
 
 /// Returns the size of a file in bytes, from the response to a request for its first byte.
-pub(super) fn n_bytes(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
+pub(super) fn file_size_from_response(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
     let all = match status {
         StatusCode::PARTIAL_CONTENT => text(headers, "content-range")?.rsplit_once('/')?.1,
         _ => text(headers, "content-length")?,
@@ -100,7 +100,11 @@ pub(super) fn n_bytes(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
 
 /// Returns the target of a redirect. It must be on the same host, or be an HTTPS address of the
 /// hub.
-pub(super) fn redirected(endpoint: &str, url: &str, headers: &HeaderMap) -> Result<String, String> {
+pub(super) fn checked_redirect_target(
+    endpoint: &str,
+    url: &str,
+    headers: &HeaderMap,
+) -> Result<String, String> {
     let location = text(headers, "location").ok_or("it redirects to nowhere")?;
     let refused = || {
         let shown: String = location.chars().take(100).collect();
@@ -134,7 +138,7 @@ pub(super) fn redirected(endpoint: &str, url: &str, headers: &HeaderMap) -> Resu
 
 /// Creates a client that does not follow redirects, with a timeout for the start of each response
 /// and an optional one for the whole request.
-pub(super) fn agent(answer: Duration, all: Option<Duration>) -> ureq::Agent {
+pub(super) fn client_without_redirects(answer: Duration, all: Option<Duration>) -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -148,7 +152,7 @@ pub(super) fn agent(answer: Duration, all: Option<Duration>) -> ureq::Agent {
 }
 
 /// Requests a range of bytes of a file. The token is sent only to the endpoint.
-pub(super) fn request(
+pub(super) fn request_byte_range(
     agent: &ureq::Agent,
     endpoint: &str,
     url: &str,
@@ -183,7 +187,7 @@ pub(super) struct FileDownload {
 impl FileDownload {
     /// Downloads the file into the folder, under its etag. A partial download is continued. After
     /// each chunk the download is aborted if `is_awaited` returns false.
-    pub(super) fn run(&self, is_awaited: impl Fn() -> bool) -> Result<(), String> {
+    pub(super) fn download_into_cache(&self, is_awaited: impl Fn() -> bool) -> Result<(), String> {
         let blob = self.blobs.join(&self.remote_file.etag);
         let part = self.blobs.join(format!("{}.part", self.remote_file.etag));
         let disk = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
@@ -252,7 +256,7 @@ impl FileDownload {
         let FileDownload {
             agent, endpoint, ..
         } = self;
-        let answer = request(
+        let answer = request_byte_range(
             agent,
             endpoint,
             &self.remote_file.url,
@@ -307,8 +311,8 @@ mod tests {
 
     fn found(commit: &str, etag: &str, n_bytes: Option<u64>) -> Result<HubFile, String> {
         let mut described = HubFileMetadata::default();
-        described.read(&headers(&[("x-repo-commit", commit), ("etag", etag)]));
-        described.found("https://hub/a".to_owned(), "config.json", n_bytes)
+        described.update_from_headers(&headers(&[("x-repo-commit", commit), ("etag", etag)]));
+        described.into_checked_file("https://hub/a".to_owned(), "config.json", n_bytes)
     }
 
     #[test]
@@ -340,7 +344,7 @@ mod tests {
     fn a_redirect_stays_on_hosts_of_the_hub() {
         let to = |endpoint: &str, location: &str| {
             let url = format!("{endpoint}/owner/name/resolve/main/config.json");
-            redirected(endpoint, &url, &headers(&[("location", location)]))
+            checked_redirect_target(endpoint, &url, &headers(&[("location", location)]))
         };
         let hub = "https://huggingface.co";
         for (endpoint, location, expected) in [
@@ -378,6 +382,6 @@ mod tests {
         ] {
             assert!(to(endpoint, location).is_err(), "{endpoint} {location}");
         }
-        assert!(redirected(hub, &format!("{hub}/a"), &HeaderMap::new()).is_err());
+        assert!(checked_redirect_target(hub, &format!("{hub}/a"), &HeaderMap::new()).is_err());
     }
 }

@@ -4,22 +4,22 @@
 //! logs: two events with the same key, and two events at the same position of a log, which a second
 //! server would write.
 
-use shared::annotation::assignment::Lease;
-use shared::annotation::{ItemNo, LogEntry, PersonId};
+use shared::annotation::assignment::ItemLease;
+use shared::annotation::{AnnotationLogEntry, ItemNo, PersonId};
 use shared::api::annotation::TaskId;
 use sqlx::AssertSqlSafe;
 
 use crate::error::Error;
 use crate::store::annotation_tasks::{damaged, json, parsed};
-use crate::store::{Store, places};
+use crate::store::{Database, places};
 
 /// Events and leases that are written in one transaction.
 #[derive(Debug, Default)]
-pub(crate) struct AnnotationWrite {
+pub(crate) struct AnnotationWriteBatch {
     /// Events with their positions in the logs of their tasks.
-    pub events: Vec<(TaskId, usize, LogEntry)>,
+    pub events: Vec<(TaskId, usize, AnnotationLogEntry)>,
     /// Leases, at most one for each task, item and person.
-    pub leases: Vec<(TaskId, Lease)>,
+    pub leases: Vec<(TaskId, ItemLease)>,
     /// The current time in milliseconds since 1970. Leases that expired before are deleted.
     pub now_ms: u64,
 }
@@ -33,13 +33,13 @@ row! {
     }
 }
 
-impl Store {
+impl Database {
     /// Returns the events of a task from a position on, in the order of arrival.
-    pub(crate) async fn review_events(
+    pub(crate) async fn annotation_events(
         &self,
         task: TaskId,
         from: usize,
-    ) -> Result<Vec<LogEntry>, Error> {
+    ) -> Result<Vec<AnnotationLogEntry>, Error> {
         let rows: Vec<EventRow> = sqlx::query_as(
             "SELECT seq, person, at_ms, event FROM review_event
              WHERE task = $1 AND seq >= $2 ORDER BY seq",
@@ -53,7 +53,7 @@ impl Store {
             if at != row.seq {
                 return Err(damaged(task, format!("event {at} is not there")));
             }
-            Ok(LogEntry {
+            Ok(AnnotationLogEntry {
                 person: PersonId(row.person as u32),
                 received_ms: row.at_ms as u64,
                 event: parsed(task, || format!("event {at}"), &row.event)?,
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Returns the leases of a task, including expired ones.
-    pub(crate) async fn review_leases(&self, task: TaskId) -> Result<Vec<Lease>, Error> {
+    pub(crate) async fn annotation_leases(&self, task: TaskId) -> Result<Vec<ItemLease>, Error> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT item, person, until_ms FROM review_lease
              WHERE task = $1 ORDER BY item, person",
@@ -72,7 +72,7 @@ impl Store {
         .fetch_all(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        let lease = |(item, person, until_ms)| Lease {
+        let lease = |(item, person, until_ms)| ItemLease {
             item: ItemNo(item as u32),
             person: PersonId(person as u32),
             expires_ms: until_ms as u64,
@@ -82,7 +82,10 @@ impl Store {
 
     /// Writes events and leases in one transaction. Once this returns, they survive a loss of
     /// power.
-    pub(crate) async fn write_annotations(&self, writing: &AnnotationWrite) -> Result<(), Error> {
+    pub(crate) async fn write_events_and_leases(
+        &self,
+        writing: &AnnotationWriteBatch,
+    ) -> Result<(), Error> {
         /// Each row has at most six values; SQLite allows 32,766 in a statement.
         const ROWS: usize = 5_000;
 

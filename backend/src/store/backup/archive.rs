@@ -45,7 +45,12 @@ impl<W: Write> ArchiveWriter<W> {
     }
 
     /// Adds a member with the first `n_bytes` bytes of `from`. Returns an error if there are fewer.
-    pub(super) fn add(&mut self, name: &str, n_bytes: u64, from: impl Read) -> io::Result<()> {
+    pub(super) fn add_member(
+        &mut self,
+        name: &str,
+        n_bytes: u64,
+        from: impl Read,
+    ) -> io::Result<()> {
         if self.sums.len() > MAX_BYTES_OF_SUMS {
             let reason = "these are too many files for a backup; copy the data folder itself";
             return Err(io::Error::other(reason));
@@ -68,7 +73,7 @@ impl<W: Write> ArchiveWriter<W> {
     /// Writes the checksums and finishes the file.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let sums = std::mem::take(&mut self.sums);
-        self.add(SUMS, sums.len() as u64, sums.as_bytes())?;
+        self.add_member(SUMS, sums.len() as u64, sums.as_bytes())?;
         self.tar.into_inner()?.finish()
     }
 }
@@ -76,13 +81,13 @@ impl<W: Write> ArchiveWriter<W> {
 /// Unpacks an archive into a folder. The caller must not use the files if this returns an error,
 /// since the checksums are compared at the end. The first member is passed to `accept` before
 /// anything else is read.
-pub(super) fn unpack(
+pub(super) fn unpack_archive(
     packed: impl Read,
     backup: &Path,
     to: &Path,
     accept: impl FnOnce(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let unreadable = |it: io::Error| damaged(backup, &it.to_string());
+    let unreadable = |it: io::Error| damaged_backup_error(backup, &it.to_string());
     let left = Cell::new(MAX_BYTES_BETWEEN);
     let bounded = LimitedReader {
         inner: GzDecoder::new(BufReader::new(packed)),
@@ -95,28 +100,31 @@ pub(super) fn unpack(
     loop {
         left.set(MAX_BYTES_BETWEEN);
         let Some(member) = members.next() else {
-            return Err(damaged(
+            return Err(damaged_backup_error(
                 backup,
                 "it was cut off: it ends without its checksums",
             ));
         };
         let mut member = member.map_err(unreadable)?;
         left.set(u64::MAX);
-        let name = checked_name(&member).map_err(|it| damaged(backup, &it))?;
+        let name = checked_name(&member).map_err(|it| damaged_backup_error(backup, &it))?;
         if let Some(accept) = accept.take() {
             let mut json = Vec::new();
             let first = (&mut member).take(MAX_BYTES_OF_HEAD);
             let mut first = HashingReader::new(first);
             first.read_to_end(&mut json).map_err(unreadable)?;
             if name != HEAD {
-                return Err(damaged(backup, &format!("it does not begin with {HEAD}")));
+                return Err(damaged_backup_error(
+                    backup,
+                    &format!("it does not begin with {HEAD}"),
+                ));
             }
             accept(&json)?;
             sums += &first.line(HEAD);
             continue;
         }
         if sums.len() > MAX_BYTES_OF_SUMS || member.size() > MAX_BYTES {
-            return Err(damaged(
+            return Err(damaged_backup_error(
                 backup,
                 &format!("{name}: it is larger than a backup can be"),
             ));
@@ -126,7 +134,7 @@ pub(super) fn unpack(
             let mut listed = (&mut member).take(sums.len() as u64 + 1);
             listed.read_to_string(&mut found).map_err(unreadable)?;
             if found != sums {
-                return Err(damaged(backup, &differing(&sums, &found)));
+                return Err(damaged_backup_error(backup, &differing(&sums, &found)));
             }
             break;
         }
@@ -141,7 +149,7 @@ pub(super) fn unpack(
 }
 
 /// Returns the error for an invalid backup.
-pub(super) fn damaged(backup: &Path, reason: &str) -> Error {
+pub(super) fn damaged_backup_error(backup: &Path, reason: &str) -> Error {
     Error::CorruptData {
         what: backup.display().to_string(),
         reason: format!("{reason}; nothing was restored, take another backup"),
@@ -157,10 +165,11 @@ enum Failed {
 impl Failed {
     fn told(self, backup: &Path, path: &Path) -> Error {
         match self {
-            Failed::Backup(reason) => damaged(backup, &reason),
-            Failed::Disk(error) => {
-                Error::file(path, "make room, or take another data folder by `--data`")(error)
-            }
+            Failed::Backup(reason) => damaged_backup_error(backup, &reason),
+            Failed::Disk(error) => Error::io_error_converter(
+                path,
+                "make room, or take another data folder by `--data`",
+            )(error),
         }
     }
 }

@@ -10,23 +10,23 @@ use sqlx::any::{Any, AnyArguments};
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Transaction};
 
-use super::archive::damaged;
-use super::tables::ColumnType::{self, Bytes, Integer, Real, Text};
-use super::tables::{BackupTable, member};
+use super::archive::damaged_backup_error;
+use super::tables::BackupColumnType::{self, Bytes, Integer, Real, Text};
+use super::tables::{BackupTableSchema, archive_member_name};
 use crate::error::Error;
-use crate::store::{Store, places};
+use crate::store::{Database, places};
 
 /// Inserts rows of a backup into an empty table.
-pub(super) struct TableLoader<'a> {
-    pub(super) store: &'a Store,
-    pub(super) table: &'a BackupTable,
+pub(super) struct BackupTableLoader<'a> {
+    pub(super) store: &'a Database,
+    pub(super) table: &'a BackupTableSchema,
     /// The path of the backup, for error messages.
     pub(super) backup: &'a Path,
 }
 
-impl TableLoader<'_> {
+impl BackupTableLoader<'_> {
     /// Reads rows from JSON lines, inserts them, and returns their number.
-    pub(super) async fn from(
+    pub(super) async fn insert_json_lines(
         &self,
         mut lines: impl BufRead,
         transaction: &mut Transaction<'static, Any>,
@@ -84,7 +84,7 @@ impl TableLoader<'_> {
     }
 
     /// Parses the names of the columns. A backup of an earlier layout may have fewer.
-    fn columns(&self, line: &[u8]) -> Result<Vec<(&'static str, ColumnType)>, Error> {
+    fn columns(&self, line: &[u8]) -> Result<Vec<(&'static str, BackupColumnType)>, Error> {
         let names: Vec<String> =
             serde_json::from_slice(line).map_err(|_| self.wrong(0, "names no columns"))?;
         let known = |name: &String| {
@@ -129,8 +129,8 @@ impl TableLoader<'_> {
 
     /// Returns the error for a line. Line 0 has the names of the columns.
     fn wrong(&self, line: u64, reason: &str) -> Error {
-        let member = member(self.table.name);
-        damaged(
+        let member = archive_member_name(self.table.name);
+        damaged_backup_error(
             self.backup,
             &format!("{member}, line {}: {reason}", line + 1),
         )
@@ -165,7 +165,7 @@ enum Field {
 
 impl Field {
     /// Converts a JSON value; `None` if it does not fit the type of the column.
-    fn of(value: Value, kind: ColumnType) -> Option<Field> {
+    fn of(value: Value, kind: BackupColumnType) -> Option<Field> {
         let absent = value.is_null();
         Some(match (kind, value) {
             (Integer, Value::Number(it)) => Field::Integer(Some(it.as_i64()?)),

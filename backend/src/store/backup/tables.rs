@@ -16,11 +16,11 @@ use sqlx::any::{Any, AnyRow};
 use sqlx::{AssertSqlSafe, Row, Transaction};
 
 use crate::error::Error;
-use crate::store::{DatabaseConfig, Store, postgres};
+use crate::store::{Database, DatabaseConfig, postgres};
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ColumnType {
+pub(super) enum BackupColumnType {
     Integer,
     Real,
     Text,
@@ -28,10 +28,10 @@ pub(super) enum ColumnType {
     Bytes,
 }
 
-use ColumnType::{Bytes, Integer, Real, Text};
+use BackupColumnType::{Bytes, Integer, Real, Text};
 
 /// A table in the current layout. New tables and columns must be added here; a test checks it.
-pub(super) struct BackupTable {
+pub(super) struct BackupTableSchema {
     pub(super) name: &'static str,
     /// The first layout that has the table.
     pub(super) since_layout: i64,
@@ -39,7 +39,7 @@ pub(super) struct BackupTable {
     pub(super) n_keys: usize,
     /// Which rows are backed up.
     backup_rows: BackedUpRows,
-    pub(super) columns: &'static [(&'static str, ColumnType)],
+    pub(super) columns: &'static [(&'static str, BackupColumnType)],
 }
 
 /// Which rows of a table are backed up.
@@ -57,8 +57,8 @@ enum BackedUpRows {
 const LEFT_OUT: [&str; 2] = ["session", "operator_session"];
 
 /// All tables, each after those that it refers to.
-pub(super) const TABLES: [BackupTable; 15] = [
-    BackupTable {
+pub(super) const TABLES: [BackupTableSchema; 15] = [
+    BackupTableSchema {
         name: "studies",
         since_layout: 1,
         n_keys: 1,
@@ -74,7 +74,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("revision", Integer),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "rankers",
         since_layout: 1,
         n_keys: 1,
@@ -88,7 +88,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("note", Text),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "jobs",
         since_layout: 1,
         n_keys: 1,
@@ -109,21 +109,21 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("certificate", Text),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "job_queries",
         since_layout: 1,
         n_keys: 2,
         backup_rows: BackedUpRows::All,
         columns: &[("job", Integer), ("place", Integer), ("query", Text)],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "job_texts",
         since_layout: 1,
         n_keys: 2,
         backup_rows: BackedUpRows::All,
         columns: &[("job", Integer), ("place", Integer), ("text", Text)],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "job_batches",
         since_layout: 1,
         n_keys: 2,
@@ -135,7 +135,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("done_at", Text),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "job_scores",
         since_layout: 1,
         n_keys: 2,
@@ -147,7 +147,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("truncated", Integer),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "score_files",
         since_layout: 1,
         n_keys: 2,
@@ -159,14 +159,14 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("made", Text),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "operator",
         since_layout: 1,
         n_keys: 1,
         backup_rows: BackedUpRows::All,
         columns: &[("one", Integer), ("token_sha256", Text)],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "person",
         since_layout: 3,
         n_keys: 1,
@@ -182,7 +182,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("revoked_ms", Integer),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "invitation",
         since_layout: 3,
         n_keys: 1,
@@ -202,7 +202,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("revoked_ms", Integer),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "review_task",
         since_layout: 4,
         n_keys: 1,
@@ -218,7 +218,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("n_candidates", Integer),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "review_item",
         since_layout: 4,
         n_keys: 2,
@@ -230,7 +230,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("named", Text),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "review_event",
         since_layout: 4,
         n_keys: 2,
@@ -244,7 +244,7 @@ pub(super) const TABLES: [BackupTable; 15] = [
             ("event", Text),
         ],
     },
-    BackupTable {
+    BackupTableSchema {
         name: "review_lease",
         since_layout: 4,
         n_keys: 3,
@@ -268,46 +268,49 @@ impl fmt::Display for BackedUpRows {
 }
 
 /// Returns the name of the archive member of a table.
-pub(super) fn member(table: &str) -> String {
+pub(super) fn archive_member_name(table: &str) -> String {
     format!("database/{table}.jsonl")
 }
 
 /// A snapshot of all rows of a database, in unnamed temporary files.
-pub(crate) struct DatabaseRows {
+pub(crate) struct DatabaseSnapshot {
     pub(super) layout: i64,
-    pub(super) tables: Vec<TableFile>,
+    pub(super) tables: Vec<TableSnapshotFile>,
 }
 
 /// The rows of a table in a file, which is positioned at its end.
-pub(super) struct TableFile {
+pub(super) struct TableSnapshotFile {
     pub(super) name: &'static str,
     pub(super) file: File,
     pub(super) n_rows: u64,
 }
 
-impl Store {
+impl Database {
     /// Reads a snapshot of all rows into files, in `scratch` if possible.
-    pub(crate) async fn rows(&self, scratch: &Path) -> Result<DatabaseRows, Error> {
-        let begun = self.pool.begin_with(self.database.snapshot()).await;
+    pub(crate) async fn snapshot_rows(&self, scratch: &Path) -> Result<DatabaseSnapshot, Error> {
+        let begun = self
+            .pool
+            .begin_with(self.database.begin_snapshot_sql())
+            .await;
         let mut transaction = begun.map_err(|it| self.failed(it))?;
         let mut tables = Vec::new();
         for table in &TABLES {
             tables.push(self.table(table, &mut transaction, scratch).await?);
         }
         transaction.rollback().await.map_err(|it| self.failed(it))?;
-        Ok(DatabaseRows {
-            layout: self.database.latest_layout(),
+        Ok(DatabaseSnapshot {
+            layout: self.database.latest_schema_version(),
             tables,
         })
     }
 
     async fn table(
         &self,
-        table: &BackupTable,
+        table: &BackupTableSchema,
         transaction: &mut Transaction<'static, Any>,
         scratch: &Path,
-    ) -> Result<TableFile, Error> {
-        let full = || Error::file(scratch, "make room, or choose another file");
+    ) -> Result<TableSnapshotFile, Error> {
+        let full = || Error::io_error_converter(scratch, "make room, or choose another file");
         let file = tempfile::tempfile_in(scratch).or_else(|_| tempfile::tempfile());
         let mut out = BufWriter::new(file.map_err(full())?);
         let names: Vec<&str> = table.columns.iter().map(|it| it.0).collect();
@@ -330,7 +333,7 @@ impl Store {
             n_rows += 1;
         }
         let file = out.into_inner().map_err(|it| full()(it.into_error()))?;
-        Ok(TableFile {
+        Ok(TableSnapshotFile {
             name: table.name,
             file,
             n_rows,
@@ -338,7 +341,7 @@ impl Store {
     }
 }
 
-fn read(row: &AnyRow, at: usize, kind: ColumnType) -> sqlx::Result<Value> {
+fn read(row: &AnyRow, at: usize, kind: BackupColumnType) -> sqlx::Result<Value> {
     Ok(match kind {
         Integer => json!(row.try_get::<Option<i64>, _>(at)?),
         Real => json!(row.try_get::<Option<f64>, _>(at)?),
@@ -351,10 +354,10 @@ fn read(row: &AnyRow, at: usize, kind: ColumnType) -> sqlx::Result<Value> {
 }
 
 /// Returns the number of rows of a table.
-pub(super) async fn n_rows(
-    store: &Store,
+pub(super) async fn count_table_rows(
+    store: &Database,
     transaction: &mut Transaction<'static, Any>,
-    table: &BackupTable,
+    table: &BackupTableSchema,
 ) -> Result<i64, Error> {
     let sql = AssertSqlSafe(format!("SELECT count(*) FROM {}", table.name));
     let counted = sqlx::query_scalar(sql).fetch_one(&mut **transaction).await;
@@ -365,8 +368,8 @@ pub(super) async fn n_rows(
 const NUMBERED: [&str; 4] = ["jobs", "person", "invitation", "review_task"];
 
 /// Sets the sequences of numbered columns, after all tables of a layout have been filled.
-pub(super) async fn reset_sequences(
-    store: &Store,
+pub(super) async fn reset_id_sequences(
+    store: &Database,
     layout: i64,
     transaction: &mut Transaction<'static, Any>,
 ) -> Result<(), Error> {
@@ -375,9 +378,9 @@ pub(super) async fn reset_sequences(
         DatabaseConfig::Sqlite(_) => Ok(()),
         DatabaseConfig::Postgres(_) => {
             let numbered =
-                |it: &&BackupTable| it.since_layout <= layout && NUMBERED.contains(&it.name);
+                |it: &&BackupTableSchema| it.since_layout <= layout && NUMBERED.contains(&it.name);
             for table in TABLES.iter().filter(numbered) {
-                let next = postgres::next_number(table.name, table.columns[0].0);
+                let next = postgres::sequence_reset_sql(table.name, table.columns[0].0);
                 let next = AssertSqlSafe(next);
                 let next = sqlx::query(next).execute(&mut **transaction);
                 next.await.map_err(|it| store.failed(it))?;

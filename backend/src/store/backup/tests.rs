@@ -7,7 +7,7 @@ use shared::api::people::AccessRole;
 
 use super::*;
 use crate::models::PairScore;
-use crate::store::people::{JoinDetails, NewInvitationRow};
+use crate::store::people::{JoiningPersonDetails, NewInvitation};
 use crate::store::secret_token::SecretToken;
 use crate::store::tests::{TestFolder, job};
 
@@ -42,13 +42,13 @@ async fn fill(place: &TestFolder) {
     for it in [&job(4), &done] {
         store.add_job(it).await.unwrap();
         let scores = [score(0, 0.1 + 0.2), score(1, -1e-300)];
-        store.commit_batch(&it.id, 0, &scores).await.unwrap();
+        store.commit_batch_scores(&it.id, 0, &scores).await.unwrap();
     }
-    store.start_job(&done.id).await.unwrap();
+    store.mark_job_running(&done.id).await.unwrap();
     let rest = [score(2, -0.0), score(3, 5.0)];
-    store.commit_batch(&done.id, 1, &rest).await.unwrap();
+    store.commit_batch_scores(&done.id, 1, &rest).await.unwrap();
     store.finish_job(&done.id, None).await.unwrap();
-    store.new_operator_token().await.unwrap();
+    store.replace_operator_token().await.unwrap();
     fill_people(&store).await;
     sqlx::query("INSERT INTO studies VALUES ('s', 'S', '2026-11-20', 'a', 'b', 3, 1, 7)")
         .execute(&store.pool)
@@ -58,8 +58,8 @@ async fn fill(place: &TestFolder) {
 }
 
 /// Adds two people who used their invitations, and an invitation that is not used.
-async fn fill_people(store: &Store) {
-    let mut invite = NewInvitationRow {
+async fn fill_people(store: &Database) {
+    let mut invite = NewInvitation {
         role: AccessRole::Curator,
         person: None,
         hours: 1,
@@ -67,16 +67,19 @@ async fn fill_people(store: &Store) {
         made_by: None,
     };
     for name in ["Ada", "Zoë"] {
-        let made = store.invite(&invite, 1_000).await.unwrap();
-        let joining = JoinDetails {
+        let made = store.create_invitation(&invite, 1_000).await.unwrap();
+        let joining = JoiningPersonDetails {
             name: name.to_owned(),
             password_hash: Some("$argon2id$".to_owned()),
         };
         let token = SecretToken::from_text(&made.token);
-        store.join(&token, &joining, 2_000).await.unwrap();
+        store
+            .accept_invitation(&token, &joining, 2_000)
+            .await
+            .unwrap();
         invite.made_by = Some(PersonId(1));
     }
-    store.invite(&invite, 1_000).await.unwrap();
+    store.create_invitation(&invite, 1_000).await.unwrap();
 }
 
 fn put(place: &TestFolder, name: &str, text: &str) {
@@ -85,10 +88,10 @@ fn put(place: &TestFolder, name: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-async fn back_up(place: &TestFolder, to: &Path) -> BackupSize {
+async fn back_up(place: &TestFolder, to: &Path) -> BackupCounts {
     let store = place.store().await;
-    let rows = store.rows(to.parent().unwrap()).await.unwrap();
-    write(&place.folder, rows, to).unwrap()
+    let rows = store.snapshot_rows(to.parent().unwrap()).await.unwrap();
+    write_backup(&place.folder, rows, to).unwrap()
 }
 
 /// Returns a place for a restore: a folder that does not exist, and an empty database.
@@ -97,8 +100,8 @@ fn empty(place: TestFolder) -> TestFolder {
     place
 }
 
-async fn restored(place: &TestFolder, from: &Path) -> Result<BackupSize, Error> {
-    restore(&place.folder, &place.database, from).await
+async fn restored(place: &TestFolder, from: &Path) -> Result<BackupCounts, Error> {
+    restore_backup(&place.folder, &place.database, from).await
 }
 
 /// Returns all members except the first one, which contains the time.
@@ -143,29 +146,33 @@ async fn a_backup_of_either_database_is_restored_into_either() {
             next.id = "2".repeat(32);
             store.add_job(&next).await.unwrap();
             let ids: Vec<String> = store
-                .jobs()
+                .list_jobs()
                 .await
                 .unwrap()
                 .into_iter()
                 .map(|it| it.id)
                 .collect();
             assert_eq!(ids, ["2", "1", "0"].map(|it| it.repeat(32)));
-            assert!(store.operator().await.unwrap().is_some());
+            assert!(store.operator_token_hash().await.unwrap().is_some());
 
             // People are restored, but not their sessions and open invitations.
-            let everybody = store.list_people(3_000).await.unwrap();
+            let everybody = store.list_people_and_invitations(3_000).await.unwrap();
             let people = everybody
                 .people
                 .iter()
                 .map(|it| (it.person.name.as_str(), it.n_sessions));
             assert_eq!(people.collect::<Vec<_>>(), [("Ada", 0), ("Zoë", 0)]);
             assert!(everybody.invitations.is_empty());
-            let joining = JoinDetails {
+            let joining = JoiningPersonDetails {
                 name: "Eve".to_owned(),
                 password_hash: None,
             };
-            let session = store.join_as_operator(&joining, 3_000).await.unwrap();
-            let session = store.session(&session, 3_000).await.unwrap().unwrap();
+            let session = store.add_named_operator(&joining, 3_000).await.unwrap();
+            let session = store
+                .validate_and_extend_session(&session, 3_000)
+                .await
+                .unwrap()
+                .unwrap();
             assert_eq!(session.person.unwrap().id, PersonId(3));
         }
     }
@@ -182,7 +189,8 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
     let rankers = "[\"fingerprint\",\"spec\",\"label\",\"detail\",\"kind\"]\n\
                    [\"f\",\"tiny:bi\",\"Tiny\",\"\",\"neural\"]\n";
     let mut out = ArchiveWriter::new(File::create(&path).unwrap());
-    out.add(HEAD, head.len() as u64, head.as_bytes()).unwrap();
+    out.add_member(HEAD, head.len() as u64, head.as_bytes())
+        .unwrap();
     for table in &TABLES {
         let text = match table.name {
             "jobs" => jobs,
@@ -194,15 +202,16 @@ async fn a_backup_of_an_earlier_layout_is_brought_forward() {
             // Tables of later layouts.
             _ => continue,
         };
-        let name = tables::member(table.name);
-        out.add(&name, text.len() as u64, text.as_bytes()).unwrap();
+        let name = tables::archive_member_name(table.name);
+        out.add_member(&name, text.len() as u64, text.as_bytes())
+            .unwrap();
     }
     out.finish().unwrap();
     for place in TestFolder::each().map(empty) {
         restored(&place, &path).await.unwrap();
         let store = place.store().await;
         assert_eq!(store.job_input("early").await.unwrap().pairs, [(0, 0)]);
-        assert_eq!(store.job_certificate("early").await.unwrap(), None);
+        assert_eq!(store.job_stability_check("early").await.unwrap(), None);
     }
 }
 
@@ -223,7 +232,7 @@ async fn a_backup_is_restored_only_where_nothing_is() {
         place.store().await.add_job(&job(2)).await.unwrap();
         let error = restored(&place, &backup).await.unwrap_err().to_string();
         assert!(error.contains("holds something already"), "{error}");
-        assert_eq!(place.store().await.jobs().await.unwrap().len(), 1);
+        assert_eq!(place.store().await.list_jobs().await.unwrap().len(), 1);
         assert_eq!(left_in(&place), ["axioscope.lock"]);
     }
 }
@@ -285,7 +294,7 @@ async fn a_backup_is_for_its_owner_alone() {
     assert_eq!(mode(&path), 0o600);
     let to = empty(TestFolder::sqlite());
     restored(&to, &path).await.unwrap();
-    assert_eq!(mode(&to.folder.database()), 0o600);
+    assert_eq!(mode(&to.folder.database_path()), 0o600);
 }
 
 #[tokio::test]
@@ -506,7 +515,7 @@ fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
         });
         for _ in 0..50 {
             let mut found = BTreeMap::new();
-            files::each(&place.folder.root, |name, n_bytes, file| {
+            files::for_each_backup_file(&place.folder.root, |name, n_bytes, file| {
                 let mut text = String::new();
                 file.take(n_bytes).read_to_string(&mut text)?;
                 found.insert(name.to_owned(), text);
@@ -532,7 +541,7 @@ pub(crate) fn archives() -> Vec<Vec<u8>> {
         ("files/studies/s/study.json", "{\"format\": 1}"),
     ] {
         let n_bytes = bytes.len() as u64;
-        writer.add(name, n_bytes, bytes.as_bytes()).unwrap();
+        writer.add_member(name, n_bytes, bytes.as_bytes()).unwrap();
     }
     vec![writer.finish().unwrap()]
 }
@@ -540,6 +549,6 @@ pub(crate) fn archives() -> Vec<Vec<u8>> {
 /// Returns whether a backup can be unpacked.
 pub(crate) fn unpacks(backup: &[u8]) -> bool {
     let to = tempfile::tempdir().unwrap();
-    let unpacked = archive::unpack(backup, Path::new("a.tar.gz"), to.path(), |_| Ok(()));
+    let unpacked = archive::unpack_archive(backup, Path::new("a.tar.gz"), to.path(), |_| Ok(()));
     unpacked.is_ok()
 }

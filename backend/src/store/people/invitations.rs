@@ -6,18 +6,18 @@ use shared::api::people::{
     PendingInvitation,
 };
 use shared::error::Error as InputError;
-use shared::user_text::check_note;
+use shared::user_text::normalize_note;
 
 use super::{InvitedRow, moment, number, role};
 use crate::error::{Error, InvitationClosedReason};
-use crate::store::Store;
+use crate::store::Database;
 use crate::store::secret_token::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
 
 /// An invitation to create. The caller must check that it may be created.
 #[derive(Debug, Clone)]
-pub(crate) struct NewInvitationRow {
+pub(crate) struct NewInvitation {
     /// The role of the invited person.
     pub role: AccessRole,
     /// The existing person who is invited again, if any.
@@ -32,7 +32,7 @@ pub(crate) struct NewInvitationRow {
 
 /// The details that a joining person enters.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct JoinDetails {
+pub(crate) struct JoiningPersonDetails {
     /// The name of a new person; ignored for an existing one.
     pub name: String,
     /// The Argon2id hash of the password, if one is set.
@@ -50,11 +50,11 @@ row! {
     }
 }
 
-impl Store {
+impl Database {
     /// Creates an invitation. The reply contains its token, which is not stored.
-    pub(crate) async fn invite(
+    pub(crate) async fn create_invitation(
         &self,
-        invite: &NewInvitationRow,
+        invite: &NewInvitation,
         now_ms: i64,
     ) -> Result<CreateInvitationResponse, Error> {
         if !(1..=MAX_INVITATION_HOURS).contains(&invite.hours) {
@@ -63,10 +63,10 @@ impl Store {
         }
         if invite.role == AccessRole::Visitor {
             let reason = "visitors need no invitation; take annotator, curator or operator";
-            return Err(InputError::unsupported("role", reason).into());
+            return Err(InputError::unsupported_value("role", reason).into());
         }
-        let note = check_note(&invite.note)?;
-        let token = SecretToken::new();
+        let note = normalize_note(&invite.note)?;
+        let token = SecretToken::generate();
         let until_ms = now_ms + i64::from(invite.hours) * HOUR_MS;
         let no: i64 = sqlx::query_scalar(
             "INSERT INTO invitation (token_sha256, role, person, note, made_by, made_ms, until_ms)
@@ -96,14 +96,14 @@ impl Store {
     }
 
     /// Returns the role and person of an invitation that can be used; otherwise an error.
-    pub(crate) async fn invitation_target(
+    pub(crate) async fn usable_invitation_details(
         &self,
         token: &SecretToken,
         now_ms: i64,
     ) -> Result<InvitationResponse, Error> {
         let row = self.usable(token, now_ms).await?;
         let person = match row.person {
-            Some(no) => Some(self.person(PersonId(number(no)?)).await?.person.name),
+            Some(no) => Some(self.person_by_id(PersonId(number(no)?)).await?.person.name),
             None => None,
         };
         Ok(InvitationResponse {
@@ -116,10 +116,10 @@ impl Store {
     /// Uses an invitation and starts a session. Of two simultaneous attempts one succeeds. An
     /// invitation for an existing person restores revoked access. Setting a password ends the other
     /// sessions of the person.
-    pub(crate) async fn join(
+    pub(crate) async fn accept_invitation(
         &self,
         token: &SecretToken,
-        joining: &JoinDetails,
+        joining: &JoiningPersonDetails,
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
@@ -162,29 +162,34 @@ impl Store {
             });
         }
         if joining.password_hash.is_some() {
-            self.end_all(&mut transaction, person, None).await?;
+            self.end_sessions_in_transaction(&mut transaction, person, None)
+                .await?;
         }
-        let session = self.begin_in(&mut transaction, person, now_ms).await?;
+        let session = self
+            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .await?;
         transaction.commit().await.map_err(failed)?;
         Ok(session)
     }
 
     /// Adds a named operator, for an operator without a name, and starts a session.
-    pub(crate) async fn join_as_operator(
+    pub(crate) async fn add_named_operator(
         &self,
-        joining: &JoinDetails,
+        joining: &JoiningPersonDetails,
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
         let mut transaction = self.begin().await?;
         let added = self.add_person(&mut transaction, joining, AccessRole::Operator, now_ms);
         let person = added.await?;
-        let session = self.begin_in(&mut transaction, person, now_ms).await?;
+        let session = self
+            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(session)
     }
 
     /// Returns an invitation that can still be used by its number.
-    pub(crate) async fn open_invitation(
+    pub(crate) async fn pending_invitation(
         &self,
         no: u32,
         now_ms: i64,
@@ -200,7 +205,7 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         match found {
             Some(row) => row.into_invited(),
-            None => Err(InputError::not_found("open invitation", no.to_string()).into()),
+            None => Err(InputError::name_not_found("open invitation", no.to_string()).into()),
         }
     }
 

@@ -6,7 +6,7 @@ use sqlx::{Any, Transaction};
 
 use super::{number, role};
 use crate::error::Error;
-use crate::store::Store;
+use crate::store::Database;
 use crate::store::secret_token::SecretToken;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -19,7 +19,7 @@ const TOUCH_MS: i64 = HOUR_MS;
 
 /// The person of a session, with their role.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UserSession {
+pub(crate) struct SessionUser {
     /// `None` for an operator who signed in with the operator link.
     pub person: Option<Person>,
     /// The role of the person.
@@ -36,7 +36,7 @@ row! {
     }
 }
 
-impl Store {
+impl Database {
     /// Starts a session of a person and returns its token.
     pub(crate) async fn begin_session(
         &self,
@@ -44,17 +44,19 @@ impl Store {
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
         let mut transaction = self.begin().await?;
-        let token = self.begin_in(&mut transaction, person, now_ms).await?;
+        let token = self
+            .begin_session_in_transaction(&mut transaction, person, now_ms)
+            .await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(token)
     }
 
     /// Returns the session of a token if it is valid, and extends it.
-    pub(crate) async fn session(
+    pub(crate) async fn validate_and_extend_session(
         &self,
         token: &SecretToken,
         now_ms: i64,
-    ) -> Result<Option<UserSession>, Error> {
+    ) -> Result<Option<SessionUser>, Error> {
         let found: Option<SessionRow> = sqlx::query_as(
             "SELECT person.no, person.name, person.role, person.password_hash, session.seen_ms
              FROM session JOIN person ON person.no = session.person
@@ -75,7 +77,7 @@ impl Store {
             // The request can be served even if the disk is full.
             tracing::warn!("when somebody was seen is not written: {error}");
         }
-        Ok(Some(UserSession {
+        Ok(Some(SessionUser {
             role: role(&row.role)?,
             person: Some(Person {
                 id: PersonId(number(row.no)?),
@@ -85,12 +87,12 @@ impl Store {
         }))
     }
 
-    /// Same as [`Store::session`], for operators without a name.
+    /// Same as [`Database::validate_and_extend_session`], for operators without a name.
     async fn operator_session(
         &self,
         token: &SecretToken,
         now_ms: i64,
-    ) -> Result<Option<UserSession>, Error> {
+    ) -> Result<Option<SessionUser>, Error> {
         let seen_ms: Option<i64> = sqlx::query_scalar(
             "SELECT seen_ms FROM operator_session WHERE token_sha256 = $1 AND until_ms > $2",
         )
@@ -116,16 +118,19 @@ impl Store {
                 tracing::warn!("when the operator was seen is not written: {error}");
             }
         }
-        Ok(Some(UserSession {
+        Ok(Some(SessionUser {
             person: None,
             role: AccessRole::Operator,
         }))
     }
 
     /// Starts a session of an operator without a name, and deletes expired ones.
-    pub(crate) async fn begin_operator_session(&self, now_ms: i64) -> Result<SecretToken, Error> {
+    pub(crate) async fn begin_unnamed_operator_session(
+        &self,
+        now_ms: i64,
+    ) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
-        let token = SecretToken::new();
+        let token = SecretToken::generate();
         let mut transaction = self.begin().await?;
         sqlx::query("DELETE FROM operator_session WHERE until_ms <= $1")
             .bind(now_ms)
@@ -147,7 +152,7 @@ impl Store {
     }
 
     /// Ends all sessions of operators without a name.
-    pub(crate) async fn end_operator_sessions(&self) -> Result<(), Error> {
+    pub(crate) async fn end_unnamed_operator_sessions(&self) -> Result<(), Error> {
         sqlx::query("DELETE FROM operator_session")
             .execute(&self.pool)
             .await
@@ -195,11 +200,12 @@ impl Store {
         but: Option<&SecretToken>,
     ) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        self.end_all(&mut transaction, person, but).await?;
+        self.end_sessions_in_transaction(&mut transaction, person, but)
+            .await?;
         transaction.commit().await.map_err(|it| self.failed(it))
     }
 
-    pub(super) async fn end_all(
+    pub(super) async fn end_sessions_in_transaction(
         &self,
         transaction: &mut Transaction<'static, Any>,
         person: PersonId,
@@ -215,14 +221,14 @@ impl Store {
     }
 
     /// Starts a session of a person, and deletes the expired sessions of all people.
-    pub(super) async fn begin_in(
+    pub(super) async fn begin_session_in_transaction(
         &self,
         transaction: &mut Transaction<'static, Any>,
         person: PersonId,
         now_ms: i64,
     ) -> Result<SecretToken, Error> {
         let failed = |it| self.failed(it);
-        let token = SecretToken::new();
+        let token = SecretToken::generate();
         sqlx::query("DELETE FROM session WHERE until_ms <= $1")
             .bind(now_ms)
             .execute(&mut **transaction)

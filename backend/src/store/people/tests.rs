@@ -1,4 +1,4 @@
-use super::sessions::UserSession;
+use super::sessions::SessionUser;
 use super::*;
 use crate::error::InvitationClosedReason;
 use crate::store::secret_token::SecretToken;
@@ -7,8 +7,8 @@ use crate::store::tests::TestFolder;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-fn invite(role: AccessRole) -> NewInvitationRow {
-    NewInvitationRow {
+fn invite(role: AccessRole) -> NewInvitation {
+    NewInvitation {
         role,
         person: None,
         hours: 2,
@@ -17,28 +17,34 @@ fn invite(role: AccessRole) -> NewInvitationRow {
     }
 }
 
-fn named(name: &str) -> JoinDetails {
-    JoinDetails {
+fn named(name: &str) -> JoiningPersonDetails {
+    JoiningPersonDetails {
         name: name.to_owned(),
         password_hash: None,
     }
 }
 
-async fn token(store: &Store, invite: &NewInvitationRow, now_ms: i64) -> SecretToken {
-    let made = store.invite(invite, now_ms).await.unwrap();
+async fn token(store: &Database, invite: &NewInvitation, now_ms: i64) -> SecretToken {
+    let made = store.create_invitation(invite, now_ms).await.unwrap();
     SecretToken::from_text(&made.token)
 }
 
 /// Adds a person and starts a session.
-async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonId, SecretToken) {
+async fn somebody(store: &Database, name: &str, now_ms: i64) -> (PersonId, SecretToken) {
     let token = token(store, &invite(AccessRole::Annotator), now_ms).await;
-    let session = store.join(&token, &named(name), now_ms).await.unwrap();
+    let session = store
+        .accept_invitation(&token, &named(name), now_ms)
+        .await
+        .unwrap();
     let found = found(store, &session, now_ms).await.unwrap();
     (found.person.unwrap().id, session)
 }
 
-async fn found(store: &Store, session: &SecretToken, now_ms: i64) -> Option<UserSession> {
-    store.session(session, now_ms).await.unwrap()
+async fn found(store: &Database, session: &SecretToken, now_ms: i64) -> Option<SessionUser> {
+    store
+        .validate_and_extend_session(session, now_ms)
+        .await
+        .unwrap()
 }
 
 fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> InvitationClosedReason {
@@ -53,33 +59,42 @@ async fn an_invitation_lets_in_once_and_in_time() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let token = token(&store, &invite(AccessRole::Curator), 0).await;
-        let to = store.invitation_target(&token, 0).await.unwrap();
+        let to = store.usable_invitation_details(&token, 0).await.unwrap();
         assert_eq!((to.role, to.expires_ms), (AccessRole::Curator, 7_200_000));
         let late = 2 * HOUR_MS;
         assert_eq!(
-            over(store.join(&token, &named("Ada"), late).await),
+            over(store.accept_invitation(&token, &named("Ada"), late).await),
             InvitationClosedReason::Expired
         );
-        let session = store.join(&token, &named("Ada"), late - 1).await.unwrap();
+        let session = store
+            .accept_invitation(&token, &named("Ada"), late - 1)
+            .await
+            .unwrap();
         let who = found(&store, &session, late).await.unwrap();
         let name = who.person.unwrap().name;
         assert_eq!((who.role, name.as_str()), (AccessRole::Curator, "Ada"));
         assert_eq!(
-            over(store.join(&token, &named("Eve"), 1).await),
+            over(store.accept_invitation(&token, &named("Eve"), 1).await),
             InvitationClosedReason::Used
         );
-        let unknown = store.invitation_target(&SecretToken::new(), 0).await;
+        let unknown = store
+            .usable_invitation_details(&SecretToken::generate(), 0)
+            .await;
         assert!(
             matches!(unknown, Err(Error::InvitationNotFound)),
             "{unknown:?}"
         );
 
         let made = store
-            .invite(&invite(AccessRole::Annotator), 0)
+            .create_invitation(&invite(AccessRole::Annotator), 0)
             .await
             .unwrap();
         assert_eq!(
-            store.list_people(1).await.unwrap().invitations,
+            store
+                .list_people_and_invitations(1)
+                .await
+                .unwrap()
+                .invitations,
             std::slice::from_ref(&made.invitation)
         );
         store
@@ -88,11 +103,24 @@ async fn an_invitation_lets_in_once_and_in_time() {
             .unwrap();
         let token = SecretToken::from_text(&made.token);
         assert_eq!(
-            over(store.join(&token, &named("Eve"), 1).await),
+            over(store.accept_invitation(&token, &named("Eve"), 1).await),
             InvitationClosedReason::Withdrawn
         );
-        assert!(store.open_invitation(made.invitation.id, 1).await.is_err());
-        assert_eq!(store.list_people(1).await.unwrap().people.len(), 1);
+        assert!(
+            store
+                .pending_invitation(made.invitation.id, 1)
+                .await
+                .is_err()
+        );
+        assert_eq!(
+            store
+                .list_people_and_invitations(1)
+                .await
+                .unwrap()
+                .people
+                .len(),
+            1
+        );
     }
 }
 
@@ -103,7 +131,11 @@ async fn of_two_who_join_at_once_one_does() {
         let token = token(&store, &invite(AccessRole::Annotator), 0).await;
         let joins = (0..8).map(|it| {
             let (store, token) = (store.clone(), token.clone());
-            tokio::spawn(async move { store.join(&token, &named(&format!("P{it}")), 1).await })
+            tokio::spawn(async move {
+                store
+                    .accept_invitation(&token, &named(&format!("P{it}")), 1)
+                    .await
+            })
         });
         let joins: Vec<_> = joins.collect();
         let mut n_in = 0;
@@ -114,7 +146,15 @@ async fn of_two_who_join_at_once_one_does() {
             }
         }
         assert_eq!(n_in, 1);
-        assert_eq!(store.list_people(1).await.unwrap().people.len(), 1);
+        assert_eq!(
+            store
+                .list_people_and_invitations(1)
+                .await
+                .unwrap()
+                .people
+                .len(),
+            1
+        );
     }
 }
 
@@ -130,20 +170,20 @@ async fn a_name_is_one_persons() {
             "Ａda Lovelace",
         ] {
             let token = token(&store, &invite(AccessRole::Annotator), 0).await;
-            let refused = store.join(&token, &named(same), 0).await;
+            let refused = store.accept_invitation(&token, &named(same), 0).await;
             assert!(matches!(refused, Err(Error::NameTaken { .. })), "{same}");
             // The invitation has not been used up.
-            store.invitation_target(&token, 0).await.unwrap();
-            let known = store.person_named(same).await.unwrap().unwrap();
+            store.usable_invitation_details(&token, 0).await.unwrap();
+            let known = store.person_by_name(same).await.unwrap().unwrap();
             assert_eq!(known.person.name, "Ada Lovelace");
         }
         let token = token(&store, &invite(AccessRole::Annotator), 0).await;
         for bad in ["", "A\u{202E}da", "A\0da", &"a".repeat(61)] {
-            let refused = store.join(&token, &named(bad), 0).await;
+            let refused = store.accept_invitation(&token, &named(bad), 0).await;
             assert!(matches!(refused, Err(Error::Input(_))), "{bad:?}");
         }
         for nobody in ["", "a\0b", "Eve"] {
-            assert_eq!(store.person_named(nobody).await.unwrap(), None);
+            assert_eq!(store.person_by_name(nobody).await.unwrap(), None);
         }
     }
 }
@@ -157,7 +197,10 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
         assert!(found(&store, &session, 89 * DAY_MS).await.is_some());
         // The activity on that day extends the session.
         assert!(found(&store, &session, 178 * DAY_MS).await.is_some());
-        let everybody = store.list_people(178 * DAY_MS).await.unwrap();
+        let everybody = store
+            .list_people_and_invitations(178 * DAY_MS)
+            .await
+            .unwrap();
         assert_eq!(everybody.people[0].last_seen_ms, 178 * DAY_MS as u64);
         assert_eq!(everybody.people[0].n_sessions, 1);
 
@@ -175,8 +218,8 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
 async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
     for place in TestFolder::each() {
         let store = place.store().await;
-        let session = store.begin_operator_session(0).await.unwrap();
-        let operator = UserSession {
+        let session = store.begin_unnamed_operator_session(0).await.unwrap();
+        let operator = SessionUser {
             person: None,
             role: AccessRole::Operator,
         };
@@ -188,19 +231,22 @@ async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
         assert_eq!(seen.as_ref(), Some(&operator));
         assert!(
             store
-                .list_people(178 * DAY_MS)
+                .list_people_and_invitations(178 * DAY_MS)
                 .await
                 .unwrap()
                 .people
                 .is_empty()
         );
 
-        let other = store.begin_operator_session(178 * DAY_MS).await.unwrap();
+        let other = store
+            .begin_unnamed_operator_session(178 * DAY_MS)
+            .await
+            .unwrap();
         assert_ne!(other, session);
         store.end_session(&session).await.unwrap();
         assert_eq!(found(&store, &session, 178 * DAY_MS).await, None);
         assert!(found(&store, &other, 178 * DAY_MS).await.is_some());
-        store.end_operator_sessions().await.unwrap();
+        store.end_unnamed_operator_sessions().await.unwrap();
         assert_eq!(found(&store, &other, 178 * DAY_MS).await, None);
     }
 }
@@ -210,30 +256,33 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
     for place in TestFolder::each() {
         let store = place.store().await;
         let (no, session) = somebody(&store, "Ada", 0).await;
-        let again = NewInvitationRow {
+        let again = NewInvitation {
             person: Some(no),
             ..invite(AccessRole::Annotator)
         };
         let before = token(&store, &again, 0).await;
-        let by_them = NewInvitationRow {
+        let by_them = NewInvitation {
             made_by: Some(no),
             ..invite(AccessRole::Annotator)
         };
         let by_them = token(&store, &by_them, 0).await;
-        store.revoke_person(no, 1).await.unwrap();
+        store.revoke_access_of_person(no, 1).await.unwrap();
         assert!(found(&store, &session, 1).await.is_none());
-        assert!(store.list_people(1).await.unwrap().people[0].is_revoked);
+        assert!(store.list_people_and_invitations(1).await.unwrap().people[0].is_revoked);
         for token in [before, by_them] {
-            let refused = store.join(&token, &named("Eve"), 1).await;
+            let refused = store.accept_invitation(&token, &named("Eve"), 1).await;
             assert_eq!(over(refused), InvitationClosedReason::Withdrawn);
         }
 
         let link = token(&store, &again, 2).await;
-        let to = store.invitation_target(&link, 2).await.unwrap();
+        let to = store.usable_invitation_details(&link, 2).await.unwrap();
         assert_eq!(to.person_name.as_deref(), Some("Ada"));
-        let session = store.join(&link, &named("ignored"), 2).await.unwrap();
+        let session = store
+            .accept_invitation(&link, &named("ignored"), 2)
+            .await
+            .unwrap();
         let who = found(&store, &session, 2).await.unwrap().person.unwrap();
         assert_eq!((who.id, who.name.as_str()), (no, "Ada"));
-        assert!(!store.person(no).await.unwrap().is_revoked);
+        assert!(!store.person_by_id(no).await.unwrap().is_revoked);
     }
 }

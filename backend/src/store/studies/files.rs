@@ -15,14 +15,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use shared::probe::{Instances, InstancesHeader, MiningResult};
 use shared::score::rescoring::RescoringRecord;
-use shared::score::{RankerInfo, Scores};
+use shared::score::{RankerInfo, RankerPairScores};
 use shared::study::Study;
 
 use super::mapped_columns;
 use crate::error::Error;
-use crate::store::instances::{self, ExternalIds, InstanceFileMetadata};
-use crate::store::scores::StudyScores;
-use crate::store::{DataFolder, OWNER_ALONE, checksum, write_with_mode};
+use crate::store::instances::{self, InstanceFileMetadata, QueryAndDocumentIds};
+use crate::store::scores::StudyScoreColumns;
+use crate::store::{DataFolder, OWNER_ALONE, checksum, write_atomically_with_mode};
 
 pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
@@ -51,7 +51,7 @@ struct StudyManifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<MappedColumnsFile>,
     /// SHA-256 of every other file of the study, in hex, by name; empty in studies of earlier
-    /// versions. The checksum of this file is added by [`checksum::seal`].
+    /// versions. The checksum of this file is added by [`checksum::add_json_checksum`].
     #[serde(default)]
     files: BTreeMap<String, String>,
 }
@@ -65,9 +65,9 @@ struct MappedColumnsFile {
 
 /// Writes a study to its folder in the data folder, and removes the folder again if the first write
 /// of a study fails.
-pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
-    let folder = data.study(&study.definition.name)?;
-    fs::create_dir_all(&folder).map_err(Error::file(&folder, WAY_OUT))?;
+pub(crate) fn save_study_files(data: &DataFolder, study: &Study) -> Result<(), Error> {
+    let folder = data.study_path(&study.definition.name)?;
+    fs::create_dir_all(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))?;
     let saved = save_in(&folder, study);
     if saved.is_err() && !folder.join(HEAD).exists() {
         // Removes the incomplete study. The error of the save is reported, not one from here.
@@ -82,31 +82,39 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
-    let scratch = tempfile::tempdir_in(folder).map_err(Error::file(folder, WAY_OUT))?;
+    let scratch =
+        tempfile::tempdir_in(folder).map_err(Error::io_error_converter(folder, WAY_OUT))?;
     let mut files = BTreeMap::new();
     // A file that an earlier `study.json` names is replaced only by an identical one.
     let mut put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
         let beside = scratch.path().join(format!("{stem}.{ending}"));
         write(&beside)?;
-        let sum = checksum::of_path(&beside).map_err(Error::file(&beside, WAY_OUT))?;
+        let sum = checksum::file_checksum(&beside)
+            .map_err(Error::io_error_converter(&beside, WAY_OUT))?;
         let name = format!("{stem}-{sum:.16}.{ending}");
         let path = folder.join(&name);
-        fs::rename(&beside, &path).map_err(Error::file(&path, WAY_OUT))?;
+        fs::rename(&beside, &path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
         files.insert(name.clone(), sum);
         Ok::<String, Error>(name)
     };
     let instances = put("instances", "parquet", &|path| {
-        instances::write(path, &mined, &ids(study), &origin(study))
+        instances::write_instance_file(
+            path,
+            &mined,
+            &external_ids(study),
+            &instance_file_metadata(study),
+        )
     })?;
     let columns = put("instances", "columns", &|path| {
-        mapped_columns::write(path, &study.instances)
+        mapped_columns::write_document_columns(path, &study.instances)
     })?;
     let scores = put("scores", "parquet", &|path| {
-        StudyScores::of(study).write(path)
+        StudyScoreColumns::from_study(study).write_parquet_file(path)
     })?;
     let definition = folder.join(DEFINITION);
     write(&definition, study.definition.to_toml().as_bytes())?;
-    let sum = checksum::of_path(&definition).map_err(Error::file(&definition, WAY_OUT))?;
+    let sum = checksum::file_checksum(&definition)
+        .map_err(Error::io_error_converter(&definition, WAY_OUT))?;
     files.insert(DEFINITION.to_owned(), sum);
 
     let mut rest = study.clone();
@@ -129,28 +137,30 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         what: format!("study {}", study.definition.name),
         reason: it.to_string(),
     })?;
-    write(&folder.join(HEAD), &checksum::seal(&json))?;
+    write(&folder.join(HEAD), &checksum::add_json_checksum(&json))?;
     remove_others(folder, &head)
 }
 
 /// Removes data files that `study.json` does not name.
 fn remove_others(folder: &Path, head: &StudyManifest) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
-        let path = entry.map_err(Error::file(folder, WAY_OUT))?.path();
+    for entry in fs::read_dir(folder).map_err(Error::io_error_converter(folder, WAY_OUT))? {
+        let path = entry
+            .map_err(Error::io_error_converter(folder, WAY_OUT))?
+            .path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let named = |it: &MappedColumnsFile| name == it.file;
         let old = (name.ends_with(".parquet") && name != head.instances && name != head.scores)
             || (name.ends_with(".columns") && !head.columns.as_ref().is_some_and(named));
         if old {
-            fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))?;
+            fs::remove_file(&path).map_err(Error::io_error_converter(&path, WAY_OUT))?;
         }
     }
     Ok(())
 }
 
 /// Loads a study. All files that it reads are verified.
-pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
-    let folder = data.study(name)?;
+pub(crate) fn load_study_files(data: &DataFolder, name: &str) -> Result<Study, Error> {
+    let folder = data.study_path(name)?;
     let damaged = |reason: String| Error::CorruptData {
         what: format!("study {name}"),
         reason,
@@ -170,7 +180,7 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     }
     let mapped = columns.and_then(|it| {
         let path = folder.join(&it.file);
-        let mapped = mapped_columns::open(&path, files.get(&it.file)?, it.heads);
+        let mapped = mapped_columns::map_document_columns(&path, files.get(&it.file)?, it.heads);
         if mapped.is_none() {
             tracing::warn!(
                 "{} cannot be used, so the instances are read from {instances}; `axioscope study \
@@ -196,27 +206,30 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
             "its instances are of other queries; make it again".to_owned(),
         ));
     }
-    let columns = StudyScores::read(open(&folder, &files, &scores)?, &folder.join(scores))?;
+    let columns = StudyScoreColumns::read_parquet_file(
+        open(&folder, &files, &scores)?,
+        &folder.join(scores),
+    )?;
     for (at, ranker) in rankers.into_iter().enumerate() {
-        let (values, truncated) = columns.of_ranker(at as u32, study.pairs.len());
-        let mut scores = Scores::new(ranker, values, &study.pairs)?;
+        let (values, truncated) = columns.scores_of_ranker(at as u32, study.pairs.len());
+        let mut scores = RankerPairScores::new(ranker, values, &study.pairs)?;
         scores.truncated = truncated;
         let certificate = certificates.get(at).cloned().flatten();
-        scores.rescoring = certificate.filter(|it| it.is_valid_for(study.pairs.len()));
+        scores.rescoring = certificate.filter(|it| it.is_valid_for_pair_count(study.pairs.len()));
         study.scores.push(scores);
     }
     Ok(study)
 }
 
-/// Verifies every file of a study, including those that [`load`] does not read. Returns the number
-/// of files with a checksum, 0 for a study of an earlier version.
-pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
-    let folder = data.study(name)?;
+/// Verifies every file of a study, including those that [`load_study_files`] does not read. Returns
+/// the number of files with a checksum, 0 for a study of an earlier version.
+pub(crate) fn verify_study_files(data: &DataFolder, name: &str) -> Result<usize, Error> {
+    let folder = data.study_path(name)?;
     let files = read_head(&folder, name)?.files;
     for file in files.keys() {
         open(&folder, &files, file)?;
     }
-    super::late_interaction::load(data, name)?;
+    super::late_interaction::load_late_interaction_analyses(data, name)?;
     Ok(match files.len() {
         0 => 0,
         n_files => n_files + 1,
@@ -226,9 +239,9 @@ pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
 fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
     let path = folder.join(HEAD);
     if !path.is_file() {
-        return Err(shared::error::Error::not_found("study", name).into());
+        return Err(shared::error::Error::name_not_found("study", name).into());
     }
-    let json = checksum::read_sealed(&path, "{\"study\":", REMEDY)?;
+    let json = checksum::read_checksummed_json(&path, "{\"study\":", REMEDY)?;
     serde_json::from_slice(&json).map_err(|it| Error::CorruptData {
         what: path.display().to_string(),
         reason: format!("{it}; {REMEDY}"),
@@ -239,14 +252,14 @@ fn read_head(folder: &Path, name: &str) -> Result<StudyManifest, Error> {
 fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<File, Error> {
     let path = folder.join(name);
     match files.get(name) {
-        Some(sum) => checksum::open(&path, sum, REMEDY),
-        None => File::open(&path).map_err(Error::file(&path, REMEDY)),
+        Some(sum) => checksum::open_and_verify_checksum(&path, sum, REMEDY),
+        None => File::open(&path).map_err(Error::io_error_converter(&path, REMEDY)),
     }
 }
 
 /// Reads the instances of a study from the Parquet file.
 fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
-    let (mined, origin) = instances::read(path, &ids(study))?;
+    let (mined, origin) = instances::read_instance_file(path, &external_ids(study))?;
     let damaged = |reason: &str| Error::CorruptData {
         what: format!("study {}", study.definition.name),
         reason: reason.to_owned(),
@@ -264,18 +277,21 @@ fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
     };
     let places: Option<Vec<u32>> = mined.study_docs.iter().map(place).collect();
     let places = places.ok_or_else(|| damaged("an instance has a text of its own"))?;
-    let numbered = mined.instances.iter().map(|it| it.renumbered(&places));
+    let numbered = mined
+        .instances
+        .iter()
+        .map(|it| it.with_renumbered_docs(&places));
     Ok(numbered.collect())
 }
 
-pub(crate) fn ids(study: &Study) -> ExternalIds<'_> {
-    ExternalIds {
+pub(crate) fn external_ids(study: &Study) -> QueryAndDocumentIds<'_> {
+    QueryAndDocumentIds {
         queries: study.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: study.docs.iter().map(|it| it.id.as_str()).collect(),
     }
 }
 
-pub(crate) fn origin(study: &Study) -> InstanceFileMetadata {
+pub(crate) fn instance_file_metadata(study: &Study) -> InstanceFileMetadata {
     InstanceFileMetadata {
         format: 1,
         software: study.software.clone(),
@@ -295,7 +311,7 @@ pub(crate) fn origin(study: &Study) -> InstanceFileMetadata {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_with_mode(path, OWNER_ALONE, WAY_OUT, |mut file| file.write_all(bytes))
+    write_atomically_with_mode(path, OWNER_ALONE, WAY_OUT, |mut file| file.write_all(bytes))
 }
 
 #[cfg(test)]
@@ -322,8 +338,8 @@ mod tests {
                           repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
                           seed = 42\n";
         let definition = StudyDefinition::from_toml("study.toml", definition).unwrap();
-        let mut collection = crate::demo::demo_collection().unwrap();
-        definition.truncate_queries(&mut collection);
+        let mut collection = crate::demo::embedded_demo_collection().unwrap();
+        definition.remove_unused_queries(&mut collection);
         let inputs = StudyInputs {
             rankers: vec!["bm25".parse().unwrap(), "ql".parse().unwrap()],
             definition,
@@ -333,7 +349,7 @@ mod tests {
         };
         let study =
             run_synchronously(build::make_study(inputs, &mut ParallelExecutor::default())).unwrap();
-        save(&data, &study).unwrap();
+        save_study_files(&data, &study).unwrap();
         (home, data, study)
     }
 
@@ -346,9 +362,9 @@ mod tests {
     #[test]
     fn a_flipped_bit_is_named_or_changes_nothing() {
         let (_home, data, study) = stored();
-        let folder = data.study("small").unwrap();
-        assert_eq!(load(&data, "small").unwrap(), study);
-        assert_eq!(verify(&data, "small").unwrap(), 5);
+        let folder = data.study_path("small").unwrap();
+        assert_eq!(load_study_files(&data, "small").unwrap(), study);
+        assert_eq!(verify_study_files(&data, "small").unwrap(), 5);
         assert_eq!(names(&folder).len(), 5);
         for name in names(&folder) {
             let path = folder.join(&name);
@@ -365,30 +381,30 @@ mod tests {
                     let named = told.contains(&format!("{name} is damaged"));
                     assert!(named && told.contains("study run"), "{name}, {bit}: {told}");
                 };
-                told(verify(&data, "small").expect_err(&name));
-                match load(&data, "small") {
+                told(verify_study_files(&data, "small").expect_err(&name));
+                match load_study_files(&data, "small") {
                     Ok(found) => assert!(found == study, "{name}: bit {bit} changed the study"),
                     Err(error) => told(error),
                 }
             }
             fs::write(&path, whole).unwrap();
         }
-        assert_eq!(load(&data, "small").unwrap(), study);
+        assert_eq!(load_study_files(&data, "small").unwrap(), study);
     }
 
     #[test]
     fn a_study_that_is_saved_again_has_only_its_own_files() {
         let (_home, data, mut study) = stored();
-        let folder = data.study("small").unwrap();
+        let folder = data.study_path("small").unwrap();
         let before = names(&folder);
-        save(&data, &study).unwrap();
+        save_study_files(&data, &study).unwrap();
         assert_eq!(names(&folder), before);
         // The same instances with other metadata go to another file, so that a program that is
         // stopped in between leaves the old file intact.
         study.scores.pop();
         study.definition.rankers.pop();
         study.software = "0.0.9".to_owned();
-        save(&data, &study).unwrap();
+        save_study_files(&data, &study).unwrap();
         let after = names(&folder);
         assert_eq!(after.len(), 5);
         assert_eq!(
@@ -396,18 +412,18 @@ mod tests {
             3,
             "{before:?} {after:?}"
         );
-        assert_eq!(load(&data, "small").unwrap(), study);
+        assert_eq!(load_study_files(&data, "small").unwrap(), study);
     }
 
     #[test]
     fn a_study_of_an_earlier_version_has_no_checksums_and_is_read() {
         let (_home, data, study) = stored();
-        let head = data.study("small").unwrap().join(HEAD);
+        let head = data.study_path("small").unwrap().join(HEAD);
         let json = fs::read_to_string(&head).unwrap();
         let from = json.find("\"study\":").unwrap();
         let to = json.rfind(",\"files\":").unwrap();
         fs::write(&head, format!("{{{}}}", &json[from..to])).unwrap();
-        assert_eq!(load(&data, "small").unwrap(), study);
-        assert_eq!(verify(&data, "small").unwrap(), 0);
+        assert_eq!(load_study_files(&data, "small").unwrap(), study);
+        assert_eq!(verify_study_files(&data, "small").unwrap(), 0);
     }
 }

@@ -17,7 +17,7 @@ const REMEDY: &str = "analyze the ranker again by `axioscope late-interaction --
                       remove the file";
 
 /// Writes an analysis. It replaces an earlier one of the same ranker.
-pub(crate) fn save(
+pub(crate) fn save_late_interaction_analysis(
     data: &DataFolder,
     study: &str,
     found: &LateInteractionAnalysis,
@@ -25,21 +25,26 @@ pub(crate) fn save(
     let path = place(data, study, &found.header.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
     write_atomically(&path, WAY_OUT, |mut to| {
-        to.write_all(&checksum::seal(&json))
+        to.write_all(&checksum::add_json_checksum(&json))
     })
 }
 
 /// Reads all analyses of a study, sorted by the spec of the ranker.
-pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteractionAnalysis>, Error> {
-    let folder = data.study(study)?;
+pub(crate) fn load_late_interaction_analyses(
+    data: &DataFolder,
+    study: &str,
+) -> Result<Vec<LateInteractionAnalysis>, Error> {
+    let folder = data.study_path(study)?;
     let mut all = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(Error::file(&folder, WAY_OUT))? {
-        let path = entry.map_err(Error::file(&folder, WAY_OUT))?.path();
+    for entry in fs::read_dir(&folder).map_err(Error::io_error_converter(&folder, WAY_OUT))? {
+        let path = entry
+            .map_err(Error::io_error_converter(&folder, WAY_OUT))?
+            .path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
             continue;
         }
-        let bytes = checksum::read_sealed(&path, "{\"head\":", REMEDY)?;
+        let bytes = checksum::read_checksummed_json(&path, "{\"head\":", REMEDY)?;
         let found: LateInteractionAnalysis =
             serde_json::from_slice(&bytes).map_err(|it| Error::CorruptData {
                 what: path.display().to_string(),
@@ -53,5 +58,7 @@ pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<LateInteraction
 
 fn place(data: &DataFolder, study: &str, fingerprint: &str) -> Result<PathBuf, Error> {
     let short: String = fingerprint.chars().take(16).collect();
-    Ok(data.study(study)?.join(format!("{PREFIX}{short}.json")))
+    Ok(data
+        .study_path(study)?
+        .join(format!("{PREFIX}{short}.json")))
 }

@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use sha2::{Digest, Sha256};
-use shared::probe::doc_column::DocColumnSource;
+use shared::probe::doc_column::DocNoColumnSource;
 use shared::probe::{Instances, InstancesHeader, StudyDocNo};
 
 use crate::error::Error;
 use crate::store::{checksum, write_atomically};
 
 /// Writes the document columns of all instances to one file, as little-endian 32-bit integers.
-pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
+pub(super) fn write_document_columns(path: &Path, instances: &[Instances]) -> Result<(), Error> {
     write_atomically(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
@@ -34,7 +34,11 @@ pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
 
 /// Opens the columns of the instances. Returns `None` if the SHA-256 of the file is not `hash`, or
 /// if this machine cannot map the file.
-pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Option<Vec<Instances>> {
+pub(super) fn map_document_columns(
+    path: &Path,
+    hash: &str,
+    heads: Vec<InstancesHeader>,
+) -> Option<Vec<Instances>> {
     // The integers are little-endian.
     if cfg!(target_endian = "big") {
         return None;
@@ -46,7 +50,7 @@ pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHeader>) -> Opti
     let map = Arc::new(map);
     let mut from = 0;
     let lent = heads.into_iter().map(|head| {
-        let arity = head.probe.claim(head.variant).arity();
+        let arity = head.probe.claim_kind(head.variant).arity();
         let len = arity * *head.starts.last()? as usize;
         let column = Column {
             map: map.clone(),
@@ -71,7 +75,7 @@ impl Mapped {
         let beside = path.parent().unwrap_or(Path::new("."));
         let mut copy = tempfile::tempfile_in(beside).or_else(|_| tempfile::tempfile())?;
         let mut hasher = Sha256::new();
-        checksum::each_part(&file, |part| {
+        checksum::read_file_in_chunks(&file, |part| {
             hasher.update(part);
             copy.write_all(part)
         })?;
@@ -98,7 +102,7 @@ struct Column {
     range: Range<usize>,
 }
 
-impl DocColumnSource for Column {
+impl DocNoColumnSource for Column {
     fn docs(&self) -> &[StudyDocNo] {
         &self.map.texts()[self.range.clone()]
     }
@@ -114,19 +118,19 @@ mod tests {
     #[test]
     fn columns_come_back_and_a_changed_file_is_not_taken() {
         let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed);
-        pairs.push_query([0, 1, 2, 1], 2);
-        pairs.push_query([], 0);
-        pairs.push_query([7, 3], 1);
+        pairs.push_query_instances([0, 1, 2, 1], 2);
+        pairs.push_query_instances([], 0);
+        pairs.push_query_instances([7, 3], 1);
         let mut triples = Instances::new(Probe::Axiom(Axiom::Tfc2), AxiomVariant::Fixed);
-        (0..3).for_each(|it| triples.push_query([it, 5, 70_000], 1));
+        (0..3).for_each(|it| triples.push_query_instances([it, 5, 70_000], 1));
         let none = Instances::new(Probe::Axiom(Axiom::Tp), AxiomVariant::Fixed);
         let all = [pairs, none, triples];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("columns");
-        write(&path, &all).unwrap();
-        let hash = checksum::of_path(&path).unwrap();
+        write_document_columns(&path, &all).unwrap();
+        let hash = checksum::file_checksum(&path).unwrap();
         let heads = || all.iter().map(Instances::header).collect();
-        let found = open(&path, &hash, heads()).unwrap();
+        let found = map_document_columns(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
         let mut bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), (6 + 9) * size_of::<StudyDocNo>());
@@ -141,8 +145,8 @@ mod tests {
         assert_eq!(found, all);
         bytes[0] ^= 1;
         std::fs::write(&path, bytes).unwrap();
-        assert!(open(&path, &hash, heads()).is_none());
+        assert!(map_document_columns(&path, &hash, heads()).is_none());
         std::fs::write(&path, b"").unwrap();
-        assert!(open(&path, &hash, heads()).is_none());
+        assert!(map_document_columns(&path, &hash, heads()).is_none());
     }
 }

@@ -6,7 +6,7 @@ use crate::store::scores::ScoreColumns;
 #[test]
 fn parts_of_a_folder_have_their_places() {
     let place = TestFolder::sqlite();
-    let collection = place.folder.collection("demo").unwrap();
+    let collection = place.folder.collection_path("demo").unwrap();
     assert!(collection.ends_with("collections/demo"));
 }
 
@@ -16,7 +16,7 @@ fn a_name_that_leads_elsewhere_is_no_name() {
     let folder = DataFolder::open(home.path()).unwrap();
     for name in ["..", "../x", "a/b", "", "A", "a\0b"] {
         assert!(
-            matches!(folder.study(name), Err(Error::Input(_))),
+            matches!(folder.study_path(name), Err(Error::Input(_))),
             "{name:?}"
         );
     }
@@ -54,7 +54,7 @@ fn a_file_of_scores_can_be_read_by_others() {
         scores: vec![0.1 + 0.2, -1e-300],
         truncated: vec![false, true],
     };
-    columns.write(&path).unwrap();
+    columns.write_parquet_file(&path).unwrap();
     let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
     let rows: Vec<String> = reader
         .get_row_iter(None)

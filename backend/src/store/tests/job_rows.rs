@@ -1,11 +1,11 @@
 //! Tests of jobs in the database: locks, batches, states and scores.
 
 use shared::api::JobState;
-use shared::score::rescoring::{ComputeEnvironment, RescoringRecord};
+use shared::score::rescoring::{RescoringRecord, ScoringEnvironment};
 
 use super::*;
 use crate::models::PairScore;
-use crate::store::jobs::BatchCommit;
+use crate::store::jobs::BatchCommitOutcome;
 
 #[tokio::test]
 async fn jobs_of_one_database_are_worked_on_from_one_folder() {
@@ -21,13 +21,13 @@ async fn jobs_of_one_database_are_worked_on_from_one_folder() {
     };
     assert!(matches!(error, Error::DatabaseInUse { .. }), "{error}");
     // A connection that the server has closed is opened again.
-    lock.renew().await.unwrap();
+    lock.ensure_held().await.unwrap();
     place.server.as_ref().unwrap().execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
          WHERE locktype = 'advisory' AND database = (
              SELECT oid FROM pg_database WHERE datname = current_database())",
     );
-    lock.renew().await.unwrap();
+    lock.ensure_held().await.unwrap();
     drop(lock);
     assert!(other.lock_jobs(beside.folder.lock().unwrap()).await.is_ok());
 }
@@ -38,7 +38,11 @@ async fn a_batch_is_committed_once() {
         let store = place.store().await;
         let job = job(4);
         store.add_job(&job).await.unwrap();
-        let batch = store.next_batch(&job.id, None).await.unwrap().unwrap();
+        let batch = store
+            .next_unfinished_batch(&job.id, None)
+            .await
+            .unwrap()
+            .unwrap();
         let places: Vec<u32> = batch.texts.iter().map(|it| it.0).collect();
         assert_eq!(places, [0, 1]);
         let scores = |score| {
@@ -50,31 +54,38 @@ async fn a_batch_is_committed_once() {
         };
 
         let first = store
-            .commit_batch(&job.id, batch.number, &scores(0.1))
+            .commit_batch_scores(&job.id, batch.number, &scores(0.1))
             .await
             .unwrap();
         let again = store
-            .commit_batch(&job.id, batch.number, &scores(0.2))
+            .commit_batch_scores(&job.id, batch.number, &scores(0.2))
             .await
             .unwrap();
         assert_eq!(
             (first, again),
-            (BatchCommit::Committed, BatchCommit::AlreadyCommitted)
+            (
+                BatchCommitOutcome::Committed,
+                BatchCommitOutcome::AlreadyCommitted
+            )
         );
         assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
         assert_eq!(store.job(&job.id).await.unwrap().n_scored, 2);
 
         // If one pair has a score already, the whole batch is rolled back.
-        let next = store.next_batch(&job.id, None).await.unwrap().unwrap();
+        let next = store
+            .next_unfinished_batch(&job.id, None)
+            .await
+            .unwrap()
+            .unwrap();
         assert!(
             store
-                .commit_batch(&job.id, next.number, &scores(0.3))
+                .commit_batch_scores(&job.id, next.number, &scores(0.3))
                 .await
                 .is_err()
         );
         assert_eq!(
             store
-                .next_batch(&job.id, None)
+                .next_unfinished_batch(&job.id, None)
                 .await
                 .unwrap()
                 .unwrap()
@@ -102,14 +113,14 @@ async fn of_many_who_commit_a_batch_at_once_one_does() {
                 .collect();
             let committed = async move {
                 let id = "0".repeat(32);
-                store.commit_batch(&id, 0, &scores).await.unwrap()
+                store.commit_batch_scores(&id, 0, &scores).await.unwrap()
             };
             tokio::spawn(committed)
         };
         let all: Vec<_> = (0..8).map(commit).collect();
         let mut n_now = 0;
         for it in all {
-            n_now += usize::from(it.await.unwrap() == BatchCommit::Committed);
+            n_now += usize::from(it.await.unwrap() == BatchCommitOutcome::Committed);
         }
         assert_eq!(n_now, 1);
         let id = "0".repeat(32);
@@ -133,23 +144,29 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             score: f64::from(pair),
             truncated: false,
         });
-        store.commit_batch(&job.id, 0, &scores[..1]).await.unwrap();
-        store.commit_batch(&job.id, 1, &scores[1..]).await.unwrap();
-        let columns = store.job_columns(&job.id).await.unwrap();
+        store
+            .commit_batch_scores(&job.id, 0, &scores[..1])
+            .await
+            .unwrap();
+        store
+            .commit_batch_scores(&job.id, 1, &scores[1..])
+            .await
+            .unwrap();
+        let columns = store.job_score_columns(&job.id).await.unwrap();
         assert_eq!(columns.scores, [0.0, 1.0]);
         let river = shared::collection::text_hash("river");
         assert_eq!(columns.query_hashes, [river.clone(), river]);
         let certificate = RescoringRecord {
-            environment: ComputeEnvironment::new("cpu", "f32"),
+            environment: ScoringEnvironment::new("cpu", "f32"),
             rescored: Vec::new(),
         };
         store.finish_job(&job.id, Some(&certificate)).await.unwrap();
         let state = store.job(&job.id).await.unwrap().state;
         assert_eq!(state, JobState::Queued, "only a running job ends");
-        assert_eq!(store.job_certificate(&job.id).await.unwrap(), None);
-        store.start_job(&job.id).await.unwrap();
+        assert_eq!(store.job_stability_check(&job.id).await.unwrap(), None);
+        store.mark_job_running(&job.id).await.unwrap();
         store.finish_job(&job.id, Some(&certificate)).await.unwrap();
-        let kept = store.job_certificate(&job.id).await.unwrap();
+        let kept = store.job_stability_check(&job.id).await.unwrap();
         assert_eq!(kept, Some(certificate));
         let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")
             .fetch_one(&store.pool)
@@ -157,7 +174,10 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
             .unwrap();
         assert_eq!(n_texts, 0);
         assert_eq!(store.job_scores(&job.id).await.unwrap(), scores);
-        assert_eq!(store.unfinished_jobs().await.unwrap(), Vec::<String>::new());
+        assert_eq!(
+            store.unfinished_job_ids().await.unwrap(),
+            Vec::<String>::new()
+        );
     }
 }
 
@@ -171,20 +191,20 @@ async fn a_job_waits_runs_stops_and_goes_on() {
             let job = store.job(&id).await.unwrap();
             (job.state, job.error)
         };
-        store.start_job(&id).await.unwrap();
+        store.mark_job_running(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Running, None));
-        store.requeue_jobs().await.unwrap();
+        store.requeue_running_jobs().await.unwrap();
         assert_eq!(state().await, (JobState::Queued, None));
-        store.fail_job(&id, "it broke").await.unwrap();
+        store.mark_job_failed(&id, "it broke").await.unwrap();
         let problem = Some("it broke".to_owned());
         assert_eq!(state().await, (JobState::Failed, problem));
         store.resume_job(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Queued, None));
         store.cancel_job(&id).await.unwrap();
         assert_eq!(state().await, (JobState::Canceled, None));
-        assert_eq!(store.jobs().await.unwrap().len(), 1);
+        assert_eq!(store.list_jobs().await.unwrap().len(), 1);
         assert_eq!(
-            store.job_texts(&id, &[1]).await.unwrap(),
+            store.job_documents(&id, &[1]).await.unwrap(),
             ["1 rivers and their banks"]
         );
         assert_eq!(store.job_input(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);

@@ -12,21 +12,26 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         let store = place.store().await;
         sqlx::query(sign).execute(&store.pool).await.unwrap();
         store.close().await;
-        let before = fs::read(place.folder.database()).unwrap();
-        let error = Store::open(&place.database).await.unwrap_err();
+        let before = fs::read(place.folder.database_path()).unwrap();
+        let error = Database::open_and_migrate(&place.database)
+            .await
+            .unwrap_err();
         let Error::DatabaseTooNew { found, known, .. } = error else {
             panic!("{error}")
         };
         assert_eq!((found, known), (999, 5));
         assert!(error.to_string().contains("update axioscope"), "{error}");
-        assert_eq!(fs::read(place.folder.database()).unwrap(), before);
+        assert_eq!(fs::read(place.folder.database_path()).unwrap(), before);
     }
     if let Some(place) = TestFolder::postgres() {
         place.store().await.close().await;
         place.server.as_ref().unwrap().execute(
             "INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', true, '', 0)",
         );
-        let error = Store::open(&place.database).await.unwrap_err().to_string();
+        let error = Database::open_and_migrate(&place.database)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("layout 999, this one knows 5"), "{error}");
         assert!(
             error.contains("another database by `DATABASE_URL`"),
@@ -73,23 +78,23 @@ fn released_migrations_stay_as_they_are() {
 #[tokio::test]
 async fn a_database_of_every_released_layout_is_brought_forward() {
     for place in TestFolder::each() {
-        for layout in 1..=place.database.latest_layout() {
+        for layout in 1..=place.database.latest_schema_version() {
             let place = match place.database {
                 DatabaseConfig::Sqlite(_) => TestFolder::sqlite(),
                 DatabaseConfig::Postgres(_) => TestFolder::postgres().unwrap(),
             };
-            let early = Store::connect(&place.database).await.unwrap();
+            let early = Database::connect(&place.database).await.unwrap();
             early.migrate(layout).await.unwrap();
             // Tables that exist in every layout.
             early.add_job(&job(4)).await.unwrap();
-            early.new_operator_token().await.unwrap();
+            early.replace_operator_token().await.unwrap();
             early.close().await;
 
             let store = place.store().await;
             assert_eq!(store.job(&"0".repeat(32)).await.unwrap().n_pairs, 4);
-            let certificate = store.job_certificate(&"0".repeat(32)).await.unwrap();
+            let certificate = store.job_stability_check(&"0".repeat(32)).await.unwrap();
             assert_eq!(certificate, None, "layout {layout}");
-            assert!(store.operator().await.unwrap().is_some());
+            assert!(store.operator_token_hash().await.unwrap().is_some());
         }
     }
 }

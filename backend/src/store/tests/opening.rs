@@ -16,9 +16,9 @@ async fn a_database_is_made_with_its_tables_and_found_again() {
             job.created_at.ends_with('Z') && job.created_at.len() == 20,
             "{created}"
         );
-        assert!(store.is_reachable().await.is_ok());
+        assert!(store.check_connection().await.is_ok());
         for name in ["none", "a\0b", "é"] {
-            let study = store.study(name).await.unwrap_err().to_string();
+            let study = store.study_entry(name).await.unwrap_err().to_string();
             assert_eq!(study, format!("there is no study named `{name}`"));
             let job = store.job(name).await.unwrap_err().to_string();
             assert_eq!(job, format!("there is no job named `{name}`"));
@@ -30,29 +30,34 @@ async fn a_database_is_made_with_its_tables_and_found_again() {
 async fn a_file_that_is_no_database_is_named() {
     let place = TestFolder::sqlite();
     fs::write(
-        place.folder.database(),
+        place.folder.database_path(),
         "neither SQLite nor anything else".repeat(50),
     )
     .unwrap();
-    let error = Store::open(&place.database).await.unwrap_err();
+    let error = Database::open_and_migrate(&place.database)
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("axioscope.db"), "{error}");
 }
 
 #[tokio::test]
 async fn an_empty_database_beside_studies_is_refused() {
     let place = TestFolder::sqlite();
-    let file = place.folder.database();
+    let file = place.folder.database_path();
     fs::write(&file, "").unwrap();
     // An empty database is no loss in a folder without studies.
     place.store().await.close().await;
     assert!(fs::metadata(&file).unwrap().len() > 0);
 
-    let study = place.folder.study("s").unwrap();
+    let study = place.folder.study_path("s").unwrap();
     fs::create_dir_all(&study).unwrap();
     fs::write(study.join("study.json"), "{}").unwrap();
     place.store().await.close().await;
     fs::write(&file, "").unwrap();
-    let error = Store::open(&place.database).await.unwrap_err().to_string();
+    let error = Database::open_and_migrate(&place.database)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("axioscope.db is damaged: it is empty"),
         "{error}"
@@ -83,10 +88,10 @@ async fn a_database_is_for_its_owner_alone() {
     assert_eq!(modes(), [0o600; 3]);
     store.close().await;
     // A database of an earlier version.
-    let file = place.folder.database();
+    let file = place.folder.database_path();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let store = place.store().await;
-    store.new_operator_token().await.unwrap();
+    store.replace_operator_token().await.unwrap();
     assert_eq!(modes(), [0o600; 3]);
 }
 
@@ -94,9 +99,13 @@ async fn a_database_is_for_its_owner_alone() {
 async fn a_path_is_taken_as_it_is() {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path().join("a b/?mode=ro#%20/é")).unwrap();
-    let database = DatabaseConfig::Sqlite(folder.database());
-    Store::open(&database).await.unwrap().close().await;
-    assert!(folder.database().is_file());
+    let database = DatabaseConfig::Sqlite(folder.database_path());
+    Database::open_and_migrate(&database)
+        .await
+        .unwrap()
+        .close()
+        .await;
+    assert!(folder.database_path().is_file());
 }
 
 #[tokio::test]
@@ -112,7 +121,7 @@ async fn a_full_disk_leaves_no_half_of_a_job() {
     let error = store.add_job(&job(2_000)).await.unwrap_err();
     assert!(matches!(error, Error::DiskFull { .. }), "{error}");
     assert!(error.to_string().contains("make room"), "{error}");
-    assert_eq!(store.jobs().await.unwrap(), []);
+    assert_eq!(store.list_jobs().await.unwrap(), []);
     store.add_job(&job(2)).await.unwrap();
 }
 
@@ -134,7 +143,9 @@ async fn a_database_that_cannot_be_written_says_so() {
         "ALTER DATABASE {} SET default_transaction_read_only = on",
         server.name()
     ));
-    let error = Store::open(&place.database).await.unwrap_err();
+    let error = Database::open_and_migrate(&place.database)
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::DatabaseReadOnly { .. }), "{error}");
     assert!(error.to_string().contains("standby"), "{error}");
 }
@@ -160,7 +171,7 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
         (server.url_with(server.name(), "nowhere"), "by `createdb`"),
     ] {
         let database = DatabaseConfig::Postgres(url.parse().unwrap());
-        let error = Store::open(&database).await.unwrap_err();
+        let error = Database::open_and_migrate(&database).await.unwrap_err();
         let told = format!("{error} {error:?} {}", error.public_message());
         assert!(told.contains(reason), "{told}");
         assert!(told.contains("DATABASE_URL"), "{told}");
@@ -185,6 +196,6 @@ async fn what_a_server_refuses_is_said_with_the_way_out_and_without_the_password
     let error = store.add_job(&nul).await.unwrap_err();
     assert!(matches!(error, Error::Input(_)), "{error}");
     assert!(error.to_string().contains("NUL"), "{error}");
-    assert_eq!(store.jobs().await.unwrap(), []);
+    assert_eq!(store.list_jobs().await.unwrap(), []);
     assert!(!format!("{store:?}").contains(secret));
 }

@@ -5,7 +5,7 @@ use shared::api::annotation::{EventReceipt, TaskProgressSummary};
 use super::*;
 
 fn kept(byte: u8, task: u32) -> QueuedEvent {
-    let key = EventKey::from_bytes([byte; 16]);
+    let key = AnnotationEventKey::from_bytes([byte; 16]);
     QueuedEvent {
         position: u64::from(byte),
         person: PersonId(1),
@@ -19,17 +19,17 @@ fn kept(byte: u8, task: u32) -> QueuedEvent {
     }
 }
 
-fn line(bytes: &[(u8, u32)]) -> EventQueue {
-    let mut line = EventQueue::default();
+fn line(bytes: &[(u8, u32)]) -> UnsentEventQueue {
+    let mut line = UnsentEventQueue::default();
     for &(byte, task) in bytes {
-        line.restore(kept(byte, task));
+        line.add_stored_event(kept(byte, task));
     }
     line
 }
 
 fn sent(outcomes: &[(u8, EventOutcome)]) -> SubmitEventsResponse {
     let taken = outcomes.iter().map(|(byte, outcome)| EventReceipt {
-        key: EventKey::from_bytes([*byte; 16]),
+        key: AnnotationEventKey::from_bytes([*byte; 16]),
         outcome: outcome.clone(),
     });
     SubmitEventsResponse {
@@ -44,8 +44,8 @@ fn refused() -> EventOutcome {
     }
 }
 
-fn server(error_type: &str) -> Error {
-    Error::Server(ErrorResponse::new("so it is", error_type))
+fn server(error_type: &str) -> RequestError {
+    RequestError::Server(ErrorResponse::new("so it is", error_type))
 }
 
 fn places(batch: &EventBatch) -> Vec<u8> {
@@ -64,7 +64,7 @@ fn events_of_a_task_go_together_in_their_order() {
         &sent(&[(1, EventOutcome::Stored), (3, EventOutcome::Duplicate)]),
     );
     assert_eq!((then.delivered.len(), then.retry_after_ms), (2, None));
-    assert_eq!(line.n_saved(), 2);
+    assert_eq!(line.n_events_saved(), 2);
     let second = line.next_batch().unwrap();
     assert_eq!((second.task, places(&second)), (TaskId(2), vec![2]));
 }
@@ -72,11 +72,11 @@ fn events_of_a_task_go_together_in_their_order() {
 #[test]
 fn nothing_is_sent_before_it_is_kept() {
     let mut line = line(&[(1, 1)]);
-    let two = line.push(kept(2, 1));
-    let three = line.push(kept(3, 1));
+    let two = line.add_new_event(kept(2, 1));
+    let three = line.add_new_event(kept(3, 1));
     line.mark_stored(three.event.key);
     assert_eq!(places(&line.next_batch().unwrap()), [1]);
-    line.handle_failure(1, &Error::Network(String::new()));
+    line.handle_failure(1, &RequestError::Network(String::new()));
     line.mark_stored(two.event.key);
     assert_eq!(places(&line.next_batch().unwrap()), [1, 2, 3]);
 }
@@ -84,7 +84,7 @@ fn nothing_is_sent_before_it_is_kept() {
 #[test]
 fn the_clock_of_the_browser_may_go_back() {
     let mut line = line(&[(9, 1)]);
-    let later = line.push(kept(2, 1));
+    let later = line.add_new_event(kept(2, 1));
     assert_eq!(later.position, 10);
 }
 
@@ -97,12 +97,12 @@ fn what_is_refused_stays_with_its_reason_and_holds_up_nothing() {
         &sent(&[(1, refused()), (2, EventOutcome::Stored)]),
     );
     assert_eq!(then.refused[0].rejection.as_deref(), Some("no such item"));
-    assert_eq!((line.unsent().len(), line.next_batch()), (1, None));
+    assert_eq!((line.unsent_events().len(), line.next_batch()), (1, None));
     line.requeue_rejected();
     assert_eq!(places(&line.next_batch().unwrap()), [1]);
     line.handle_reply(2, &sent(&[(1, refused())]));
-    assert_eq!(line.discard_rejected().len(), 1);
-    assert!(line.unsent().is_empty());
+    assert_eq!(line.remove_rejected().len(), 1);
+    assert!(line.unsent_events().is_empty());
 }
 
 #[test]
@@ -111,34 +111,34 @@ fn pauses_grow_and_end_with_the_first_answer() {
     let mut pauses = Vec::new();
     for _ in 0..9 {
         let batch = line.next_batch().unwrap();
-        let then = line.handle_failure(batch.number, &Error::Network(String::new()));
+        let then = line.handle_failure(batch.number, &RequestError::Network(String::new()));
         pauses.extend(then.unwrap().retry_after_ms);
     }
     assert_eq!(pauses[..3], [1_000, 2_000, 4_000]);
     assert_eq!(pauses[8], MAX_RETRY_MS);
-    assert_eq!(line.trouble(), Some(&DeliveryProblem::Network));
+    assert_eq!(line.delivery_problem(), Some(&DeliveryProblem::Network));
     let batch = line.next_batch().unwrap();
     line.handle_reply(batch.number, &sent(&[(1, EventOutcome::Stored)]));
-    assert_eq!(line.trouble(), None);
+    assert_eq!(line.delivery_problem(), None);
 }
 
 #[test]
 fn an_answer_that_comes_late_is_heard_all_the_same() {
     let mut line = line(&[(1, 1), (2, 1)]);
     let slow = line.next_batch().unwrap();
-    line.handle_failure(slow.number, &Error::Network(String::new()));
+    line.handle_failure(slow.number, &RequestError::Network(String::new()));
     let again = line.next_batch().unwrap();
     let both = sent(&[(1, EventOutcome::Stored), (2, EventOutcome::Stored)]);
     assert_eq!(line.handle_reply(slow.number, &both).delivered.len(), 2);
     // An event that was delivered before is not counted again.
     assert_eq!(
         line.handle_reply(again.number, &both),
-        DeliveryOutcome::default()
+        DeliveryFollowUp::default()
     );
-    assert_eq!(line.n_saved(), 2);
+    assert_eq!(line.n_events_saved(), 2);
     assert_eq!(line.handle_failure(again.number, &server("storage")), None);
-    line.restore(kept(1, 1));
-    assert!(line.unsent().is_empty(), "it is not found again");
+    line.add_stored_event(kept(1, 1));
+    assert!(line.unsent_events().is_empty(), "it is not found again");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_batch_that_is_refused_as_a_whole_is_sent_one_by_one() {
     let then = line
         .handle_failure(batch.number, &server("unknown"))
         .unwrap();
-    assert_eq!(then, DeliveryOutcome::default());
+    assert_eq!(then, DeliveryFollowUp::default());
     let one = line.next_batch().unwrap();
     assert_eq!(places(&one), [1]);
     let then = line.handle_failure(one.number, &server("unknown")).unwrap();
@@ -161,11 +161,11 @@ fn without_a_session_events_wait() {
     let mut line = line(&[(1, 1)]);
     let batch = line.next_batch().unwrap();
     line.handle_failure(batch.number, &server("session"));
-    assert_eq!(line.trouble(), Some(&DeliveryProblem::SignedOut));
+    assert_eq!(line.delivery_problem(), Some(&DeliveryProblem::SignedOut));
     let batch = line.next_batch().unwrap();
     line.handle_failure(batch.number, &server("storage"));
     assert_eq!(
-        line.trouble(),
+        line.delivery_problem(),
         Some(&DeliveryProblem::Server("so it is".to_owned()))
     );
 }

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 use shared::api::worker::ManipulateTextRequest;
 use shared::probe::Manipulation;
-use shared::probe::measure_and_match::Measurement;
-use shared::study::playground::PlaygroundManipulation;
+use shared::probe::measure_and_match::DocumentMeasurement;
+use shared::study::playground::PlaygroundManipulationInput;
 use shared::text::Analyzer;
 
 use crate::api;
-use crate::widgets::resource_view::ResourceError;
+use crate::widgets::resource_view::RequestErrorMessage;
 use crate::widgets::section::Section;
-use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
+use crate::widgets::text_diff::{DiffLabelStyle, TextDiffView, diff_words, summarize_text_changes};
 
 const QUERY: &str = "harbour light";
 
@@ -74,7 +74,7 @@ pub(super) fn BehavioralTests() -> impl IntoView {
 /// Renders the part on measure and match.
 #[component]
 fn MeasureAndMatchSection() -> impl IntoView {
-    let measures = Measurement::ALL.iter().map(|it| {
+    let measures = DocumentMeasurement::ALL.iter().map(|it| {
         view! { <li><code>{it.slug()}</code> " " <span class="note">{it.name()}</span></li> }
     });
     view! {
@@ -95,8 +95,8 @@ fn MeasureAndMatchSection() -> impl IntoView {
 /// Renders each manipulation with the text that it produces.
 #[component]
 fn ManipulationExamples() -> impl IntoView {
-    let made = api::fetch(|| ManipulateTextRequest {
-        manipulation: PlaygroundManipulation {
+    let made = api::fetch_on_signal_change(|| ManipulateTextRequest {
+        manipulation: PlaygroundManipulationInput {
             query: QUERY.to_owned(),
             document: TEXT.to_owned(),
             other_docs: vec![NON_RELEVANT_TEXT.to_owned()],
@@ -127,7 +127,7 @@ fn ManipulationExamples() -> impl IntoView {
             ", " <span class="moved">"moved"</span>
             ". Sentences and words of other documents come from “" {NON_RELEVANT_TEXT} "”"
         </p>
-        <ResourceError answer=made/>
+        <RequestErrorMessage answer=made/>
         <dl class="manipulations">
             {rows.collect_view()}
             <ManipulationRow manipulation=Manipulation::AppendExpansions>
@@ -165,8 +165,10 @@ fn Example(
     match pieces {
         Some(pieces) => view! {
             <div>
-                <span class="unseen">{summary(&pieces, DiffLabels::Edited)} ": "</span>
-                <ChangedText pieces/>
+                <span class="unseen">
+                    {summarize_text_changes(&pieces, DiffLabelStyle::Edited)} ": "
+                </span>
+                <TextDiffView pieces/>
             </div>
         }
         .into_any(),

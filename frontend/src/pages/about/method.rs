@@ -10,7 +10,7 @@ use crate::widgets::section::Section;
 
 /// Renders the section on the variants of an axiom.
 #[component]
-pub(super) fn VariantsHelp() -> impl IntoView {
+pub(super) fn AxiomVariantsHelp() -> impl IntoView {
     view! {
         <Section id="modes" name="Variants of an axiom">
             <p>
@@ -43,10 +43,11 @@ pub(super) fn VariantsHelp() -> impl IntoView {
 /// Renders the section on statistics, from scores to a cell of the heat map.
 #[component]
 pub(super) fn StatisticsHelp() -> impl IntoView {
-    let draws = format::count(N_RESAMPLES as u64);
+    let draws = format::format_count(N_RESAMPLES as u64);
     let seed = SEED.to_string();
-    let level = format::fraction(FAMILY_WISE_ERROR_RATE);
-    let width = format!("{:e}", RankerKind::Lexical.tie_threshold()).replace("e-", " · 10⁻");
+    let level = format::format_fraction(FAMILY_WISE_ERROR_RATE);
+    let width =
+        format!("{:e}", RankerKind::Lexical.default_tie_threshold()).replace("e-", " · 10⁻");
     view! {
         <Section id="numbers" name="How the numbers are computed">
             <dl class="facts-of">

@@ -3,25 +3,27 @@
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe};
 use shared::report::format;
-use shared::study::playground::{AxiomResult, PlaygroundResult, evaluate_input};
+use shared::study::playground::{
+    PlaygroundAxiomResult, PlaygroundResult, evaluate_playground_input,
+};
 use shared::verdict::Verdict;
 
-use crate::pages::playground::input::{PlaygroundInput, extra_document};
-use crate::pages::playground::preconditions::{PreconditionList, PreconditionNames};
+use crate::pages::playground::input::{PlaygroundInput, extra_example_document};
+use crate::pages::playground::preconditions::{PreconditionLabelNames, PreconditionList};
 use crate::pages::playground::share_link;
 use crate::pages::playground::verdict_chip::RankerVerdictChip;
 use crate::routes::PageRoute;
 use crate::widgets::highlighted_text::HighlightedTextView;
-use crate::widgets::term_contributions::format_signed;
+use crate::widgets::term_contributions::format_signed_score;
 
 /// Renders the query, the documents, the preconditions, and the verdicts of BM25 and QL.
 #[component]
-pub(crate) fn WorkedExample(
+pub(crate) fn AxiomWorkedExample(
     /// The axiom of the example.
     axiom: Axiom,
 ) -> impl IntoView {
     let probe = Probe::Axiom(axiom);
-    if probe.needs_vectors() {
+    if probe.needs_word_vectors() {
         return view! {
             <p class="note">
                 "This axiom concerns the meaning of words and needs word vectors: "
@@ -30,15 +32,17 @@ pub(crate) fn WorkedExample(
         }
         .into_any();
     }
-    let sheet = PlaygroundInput::example(probe);
+    let sheet = PlaygroundInput::worked_example_of_axiom(probe);
     let href = format!(
         "{}#{}",
         PageRoute::Playground.href(),
-        share_link::to_fragment(&sheet)
+        share_link::to_address_fragment(&sheet)
     );
     let name = probe.name();
-    let typed = sheet.read().expect("the usual settings make sense");
-    let found = evaluate_input(&typed, None).map(|it| applied_example(probe, &it));
+    let typed = sheet
+        .to_playground_request()
+        .expect("the usual settings make sense");
+    let found = evaluate_playground_input(&typed, None).map(|it| applied_example(probe, &it));
     let body = match found {
         Ok(Some((answer, applied))) => view! { <ExampleView probe answer applied/> }.into_any(),
         Ok(None) => {
@@ -63,7 +67,7 @@ pub(crate) fn WorkedExample(
 fn applied_example(
     probe: Probe,
     answer: &PlaygroundResult,
-) -> Option<(PlaygroundResult, AxiomResult)> {
+) -> Option<(PlaygroundResult, PlaygroundAxiomResult)> {
     let applied = answer.axiom_results.iter().find(|it| it.probe == probe)?;
     Some((answer.clone(), applied.clone()))
 }
@@ -71,11 +75,15 @@ fn applied_example(
 /// Returns the number of digits that shows the margin of documents that differ by one word.
 fn margin_digits(verdict: Option<Verdict>) -> u8 {
     let margin = verdict.map_or(0.0, |it| it.margin.abs());
-    format::score_digits(margin).clamp(3, 6)
+    format::score_decimals_for_spread(margin).clamp(3, 6)
 }
 
 #[component]
-fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> impl IntoView {
+fn ExampleView(
+    probe: Probe,
+    answer: PlaygroundResult,
+    applied: PlaygroundAxiomResult,
+) -> impl IntoView {
     let order = applied.claim.docs();
     let texts = order.iter().enumerate().filter_map(|(at, &place)| {
         let marked = answer.docs.get(place as usize)?.clone();
@@ -86,7 +94,7 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
         })
     });
     let texts = texts.collect_view();
-    let also = extra_document(probe).map(|it| {
+    let also = extra_example_document(probe).map(|it| {
         view! {
             <dt>"also in the collection"</dt>
             <dd class="note">
@@ -94,7 +102,7 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
             </dd>
         }
     });
-    let names = PreconditionNames {
+    let names = PreconditionLabelNames {
         documents: (1..=order.len()).map(|it| format!("d{it}")).collect(),
         terms: answer
             .terms
@@ -105,9 +113,9 @@ fn ExampleView(probe: Probe, answer: PlaygroundResult, applied: AxiomResult) -> 
     let said = applied.verdicts.iter().map(|it| {
         let digits = margin_digits(it.verdict);
         let scores = it.scores.iter().flatten();
-        let scores = scores.map(|it| format::score(*it, digits));
+        let scores = scores.map(|it| format::format_score(*it, digits));
         let scores = scores.collect::<Vec<_>>().join(", ");
-        let margin = it.verdict.map(|it| format_signed(it.margin, digits));
+        let margin = it.verdict.map(|it| format_signed_score(it.margin, digits));
         view! {
             <li>
                 <RankerVerdictChip who=it.ranker.label.clone() verdict=it.verdict/>

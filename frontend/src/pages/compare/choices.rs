@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::compare::{ComparisonSubset, RankerComparison};
+use shared::compare::{ComparedQuerySubset, RankerComparison};
 use shared::text::Stopwords;
 
 use crate::pages::compare_address::ComparePageState;
-use crate::widgets::controls::SplitSelect;
+use crate::widgets::controls::QuerySplitSelect;
 use crate::widgets::form::SelectField;
 
 /// Renders the form above the figures.
 #[component]
 pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> impl IntoView {
     let counted = [
-        (ComparisonSubset::WithRelevant, "with a relevant document"),
         (
-            ComparisonSubset::WithRetrievedRelevant,
+            ComparedQuerySubset::WithRelevant,
+            "with a relevant document",
+        ),
+        (
+            ComparedQuerySubset::WithRetrievedRelevant,
             "with a relevant candidate",
         ),
-        (ComparisonSubset::All, "all that both rankers rank"),
+        (ComparedQuerySubset::All, "all that both rankers rank"),
     ];
     let now = found.options.subset;
     let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
@@ -28,7 +31,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let counted_options = counted_options.collect_view();
     let count = move |at: String| {
         let found = at.parse().ok().and_then(|at: usize| counted.get(at));
-        let wanted = found.map_or(ComparisonSubset::WithRelevant, |it| it.0);
+        let wanted = found.map_or(ComparedQuerySubset::WithRelevant, |it| it.0);
         scene.update(|it| {
             it.comparison.subset = wanted;
             it.page = 0;
@@ -79,7 +82,7 @@ pub(super) fn Choices(found: Arc<RankerComparison>, scene: ComparePageState) -> 
                 it.page = 0;
             });
         });
-        view! { <SplitSelect splits=found.splits.clone() chosen turn/> }
+        view! { <QuerySplitSelect splits=found.splits.clone() chosen turn/> }
     });
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::compare::query_list::{QuerySelection, RrChangeKind, TopFraction};
+use shared::compare::query_list::{
+    ComparedQueryFilter, ReciprocalRankChangeKind, TopDocumentFraction,
+};
 use shared::compare::{MAX_DEPTH, RankerComparison};
 use shared::plot::{PlotFigure, group_bars, rr_change};
 use shared::report;
@@ -18,48 +20,52 @@ pub(super) fn ComparisonFigures(
     found: Arc<RankerComparison>,
     scene: ComparePageState,
 ) -> impl IntoView {
-    let tables = report::comparison_tables(&found);
+    let tables = report::ranker_comparison_tables(&found);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let [first, second] = found.rankers.clone().map(|it| it.label);
     let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
         view! { <FigureSection of="differ-" id name said drawing table=table(id)/> }
     };
     let buckets = (0..found.fqt_buckets.len() as u8)
-        .flat_map(|bucket| [0, 1].map(|side| QuerySelection::FqtBucket { side, bucket }));
+        .flat_map(|bucket| [0, 1].map(|side| ComparedQueryFilter::FqtBucket { side, bucket }));
     let buckets = part(
         "buckets",
         "Reciprocal rank by FQT in the top ten",
         "Queries are grouped by each ranker's own FQT. If query tokens mislead a ranker, its \
          reciprocal rank falls as FQT rises.",
-        selectable_figure(group_bars::draw_rr_by_fqt(&found), buckets, scene),
+        selectable_figure(
+            group_bars::draw_rr_by_query_token_fraction(&found),
+            buckets,
+            scene,
+        ),
     );
     let lengths = found.query_lengths.iter().map(|it| it.n_tokens);
-    let lengths = lengths.map(|n_tokens| QuerySelection::QueryLength { n_tokens });
+    let lengths = lengths.map(|n_tokens| ComparedQueryFilter::QueryLength { n_tokens });
     let lengths = part(
         "lengths",
         "Reciprocal rank by query length",
         "Length in whitespace-separated tokens.",
         selectable_figure(group_bars::draw_rr_by_query_length(&found), lengths, scene),
     );
-    let changes = RrChangeKind::ALL
+    let changes = ReciprocalRankChangeKind::ALL
         .iter()
-        .map(|it| QuerySelection::RrChange { change: *it });
+        .map(|it| ComparedQueryFilter::RrChange { change: *it });
     let changes = part(
         "change",
         "Difference per query",
         "Difference in RR@10, largest first.",
-        selectable_figure(rr_change::draw_rr_change(&found), changes, scene),
+        selectable_figure(rr_change::draw_rr_change_by_query(&found), changes, scene),
     );
-    let depths = (1..=MAX_DEPTH as u8).map(|depth| QuerySelection::Disjoint { depth });
+    let depths = (1..=MAX_DEPTH as u8).map(|depth| ComparedQueryFilter::Disjoint { depth });
     let overlap = part(
         "overlap",
         "Overlap of the rankings",
         "Number of documents in the top i of both rankings. Click a dot to list the queries \
          with no overlap.",
-        selectable_figure(rr_change::draw_top_overlap(&found), depths, scene),
+        selectable_figure(rr_change::draw_mean_overlap_by_depth(&found), depths, scene),
     );
     let answers = found.question_classes.iter();
-    let answers = answers.map(|it| QuerySelection::QuestionClass {
+    let answers = answers.map(|it| ComparedQueryFilter::QuestionClass {
         answer: it.question_class,
     });
     let answers = part(
@@ -72,7 +78,7 @@ pub(super) fn ComparisonFigures(
             scene,
         ),
     );
-    let bigrams = found.bigrams.iter().map(|it| QuerySelection::Bigram {
+    let bigrams = found.bigrams.iter().map(|it| ComparedQueryFilter::Bigram {
         words: it.bigram.clone(),
     });
     let bigrams = part(
@@ -102,12 +108,12 @@ pub(super) fn ComparisonFigures(
 #[component]
 fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl IntoView {
     let ways = [
-        (TopFraction::QueryTokens, "FQT"),
-        (TopFraction::NovelTerms, "FNT"),
+        (TopDocumentFraction::QueryTokens, "FQT"),
+        (TopDocumentFraction::NovelTerms, "FNT"),
     ]
     .map(|(fraction, word)| {
         [0_u8, 1].map(|side| {
-            let selection = QuerySelection::HigherFraction { fraction, side };
+            let selection = ComparedQueryFilter::HigherFraction { fraction, side };
             let name = names[usize::from(side)].clone();
             let own = selection.clone();
             let pressed = move || (scene.view.get().selection == own).to_string();
@@ -128,7 +134,7 @@ fn HigherFractionLinks(names: [String; 2], scene: ComparePageState) -> impl Into
 }
 
 /// Shows the queries behind a number.
-fn select_queries(scene: ComparePageState, selection: QuerySelection) {
+fn select_queries(scene: ComparePageState, selection: ComparedQueryFilter) {
     scene.update(|it| {
         it.selection = selection;
         it.page = 0;
@@ -142,7 +148,7 @@ fn select_queries(scene: ComparePageState, selection: QuerySelection) {
 /// Creates a figure whose groups select their queries.
 fn selectable_figure(
     figure: PlotFigure,
-    of: impl Iterator<Item = QuerySelection>,
+    of: impl Iterator<Item = ComparedQueryFilter>,
     scene: ComparePageState,
 ) -> Option<InteractiveFigure> {
     let of = StoredValue::new(of.collect::<Vec<_>>());
@@ -155,5 +161,9 @@ fn selectable_figure(
             select_queries(scene, selection);
         }
     });
-    Some(InteractiveFigure::with_groups(figure, picked.into(), pick))
+    Some(InteractiveFigure::with_selectable_groups(
+        figure,
+        picked.into(),
+        pick,
+    ))
 }

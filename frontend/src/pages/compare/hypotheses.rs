@@ -6,14 +6,15 @@ use leptos::prelude::*;
 use shared::compare::RankerComparison;
 use shared::compare::hypotheses::{HypothesisOutcome, HypothesisResult};
 use shared::report::comparison::{
-    conclusion_label, hypothesis_statement, hypothesis_statistic, published_result,
+    describe_hypothesis_statistic, hypothesis_outcome_label, hypothesis_sentence,
+    published_hypothesis_result,
 };
 use shared::report::{self, format};
 
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::ComparePageState;
 use crate::widgets::download;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
 
 /// Renders a row for each hypothesis.
@@ -25,10 +26,10 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
     });
     let rows = rows.collect_view();
     let csv = Callback::new(move |()| {
-        let tables = report::comparison_tables(&found);
+        let tables = report::ranker_comparison_tables(&found);
         if let Some(table) = tables.iter().find(|it| it.name == "hypotheses") {
             let name = scene.study.with_value(|it| format!("{it}-hypotheses.csv"));
-            download::save_text(&name, "text/csv", &report::to_csv(table));
+            download::offer_text_download(&name, "text/csv", &report::table_to_csv(table));
         }
     });
     view! {
@@ -38,7 +39,7 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
             note="Hypotheses of Padigela, Zamani and Croft (2019) on BM25 and BERT. A \
                  hypothesis is supported if its whole 95 % interval over queries is on the \
                  predicted side of 0."
-            header=move || view! { <ExportButtons of="hypotheses" csv/> }
+            header=move || view! { <FigureExportButtons of="hypotheses" csv/> }
         >
             <ol class="hypotheses">{rows}</ol>
         </Section>
@@ -48,7 +49,7 @@ pub(super) fn Hypotheses(found: Arc<RankerComparison>, scene: ComparePageState) 
 #[component]
 fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView {
     let names = names.each_ref().map(String::as_str);
-    let said = hypothesis_statement(finding.hypothesis, names);
+    let said = hypothesis_sentence(finding.hypothesis, names);
     let class = match finding.outcome {
         HypothesisOutcome::Supported => "verdict quiet ok",
         HypothesisOutcome::NotSupported => "verdict quiet bad",
@@ -56,24 +57,26 @@ fn HypothesisRow(finding: HypothesisResult, names: [String; 2]) -> impl IntoView
     };
     let measured = match &finding.measured {
         Some(it) => {
-            let [low, high] = it.interval.map(format::signed);
-            format!("{} [{low}, {high}]", format::signed(it.value))
+            let [low, high] = it.interval.map(format::format_signed);
+            format!("{} [{low}, {high}]", format::format_signed(it.value))
         }
         None => format::MISSING.to_owned(),
     };
     let of = format!(
         "{}, {}",
-        hypothesis_statistic(finding.hypothesis),
-        plural(finding.n_queries, "query", "queries")
+        describe_hypothesis_statistic(finding.hypothesis),
+        format_count_with_noun(finding.n_queries, "query", "queries")
     );
     view! {
         <li>
-            <b>{finding.hypothesis.name()}</b>
+            <b>{finding.hypothesis.name_in_paper()}</b>
             <span class="said">{said}</span>
             <span class="num">{measured}</span>
             <span class="label">{of}</span>
-            <span class=class>{conclusion_label(finding.outcome)}</span>
-            <span class="label paper">"Paper: " {published_result(finding.hypothesis)}</span>
+            <span class=class>{hypothesis_outcome_label(finding.outcome)}</span>
+            <span class="label paper">
+                "Paper: " {published_hypothesis_result(finding.hypothesis)}
+            </span>
         </li>
     }
 }

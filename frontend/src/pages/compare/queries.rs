@@ -6,7 +6,10 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::ListComparedQueriesRequest;
 use shared::compare::query_groups::{FQT_EDGES, MAX_QUERY_LENGTH};
-use shared::compare::query_list::{QueryPage, QueryRow, QuerySelection, QuerySort, TopFraction};
+use shared::compare::query_list::{
+    ComparedQueryFilter, ComparedQueryPage, ComparedQuerySort, QueryWithMetrics,
+    TopDocumentFraction,
+};
 use shared::compare::question_class::QuestionClass;
 use shared::compare::{MAX_DEPTH, RankerComparison};
 use shared::report::comparison::rr_change_label;
@@ -14,9 +17,9 @@ use shared::report::format;
 use web_sys::HtmlSelectElement;
 
 use crate::api;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::pages::compare_address::{ComparePageState, ROWS};
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
@@ -26,7 +29,7 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.options.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());
-    let answer = api::fetch(move || ListComparedQueriesRequest {
+    let answer = api::fetch_on_signal_change(move || ListComparedQueriesRequest {
         study: scene.study.get_value(),
         options: asking.clone(),
         page: listing.get(),
@@ -37,11 +40,11 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
         names.with_value(|it| selection_text(&selection, it))
     };
     let every = move || {
-        let selected = scene.view.get().selection != QuerySelection::All;
+        let selected = scene.view.get().selection != ComparedQueryFilter::All;
         selected.then(|| {
             let clear = move |_| {
                 scene.update(|it| {
-                    it.selection = QuerySelection::All;
+                    it.selection = ComparedQueryFilter::All;
                     it.page = 0;
                 });
             };
@@ -51,9 +54,9 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
         })
     };
     let sorts = [
-        (QuerySort::Query, "collection order"),
-        (QuerySort::Gain, "largest gain first"),
-        (QuerySort::Loss, "largest loss first"),
+        (ComparedQuerySort::Query, "collection order"),
+        (ComparedQuerySort::Gain, "largest gain first"),
+        (ComparedQuerySort::Loss, "largest loss first"),
     ];
     let options = sorts.map(|(sort, said)| {
         let selected = move || scene.view.get().sort == sort;
@@ -61,7 +64,7 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
     });
     let change = move |event: Targeted<Event, HtmlSelectElement>| {
         let at = usize::try_from(event.target().selected_index()).unwrap_or_default();
-        let wanted = sorts.get(at).map_or(QuerySort::Query, |it| it.0);
+        let wanted = sorts.get(at).map_or(ComparedQuerySort::Query, |it| it.0);
         scene.update(|it| {
             it.sort = wanted;
             it.page = 0;
@@ -77,37 +80,37 @@ pub(super) fn Queries(found: Arc<RankerComparison>, scene: ComparePageState) -> 
                 </label>
                 {every}
             </div>
-            <ResourceView answer until="Loading queries" shown/>
+            <RequestReplyView answer until="Loading queries" shown/>
         </Section>
     }
 }
 
 /// Describes the selected queries.
-fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
+fn selection_text(selection: &ComparedQueryFilter, names: &[String; 2]) -> String {
     let name = |side: u8| names[usize::from(side.min(1))].as_str();
     let both = names.each_ref().map(String::as_str);
     match selection {
-        QuerySelection::All => "All compared queries.".to_owned(),
-        QuerySelection::FqtBucket { side, bucket } => {
+        ComparedQueryFilter::All => "All compared queries.".to_owned(),
+        ComparedQueryFilter::FqtBucket { side, bucket } => {
             let edge = |at: usize| FQT_EDGES.get(at).copied().unwrap_or(1.0);
             let at = usize::from(*bucket);
-            let [from, to] = [edge(at), edge(at + 1)].map(format::fraction);
+            let [from, to] = [edge(at), edge(at + 1)].map(format::format_fraction);
             format!(
                 "Queries with an FQT of {} from {from} to {to}.",
                 name(*side)
             )
         }
-        QuerySelection::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
+        ComparedQueryFilter::QueryLength { n_tokens } if *n_tokens > MAX_QUERY_LENGTH => {
             format!("Queries with more than {MAX_QUERY_LENGTH} tokens.")
         }
-        QuerySelection::QueryLength { n_tokens } => {
+        ComparedQueryFilter::QueryLength { n_tokens } => {
             format!(
                 "Queries with {}.",
-                plural(u64::from(*n_tokens), "token", "tokens")
+                format_count_with_noun(u64::from(*n_tokens), "token", "tokens")
             )
         }
-        QuerySelection::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
-        QuerySelection::QuestionClass { answer } => match answer {
+        ComparedQueryFilter::RrChange { change } => format!("{}.", rr_change_label(*change, both)),
+        ComparedQueryFilter::QuestionClass { answer } => match answer {
             Some(QuestionClass::Abbreviation) => {
                 "Queries that ask for an abbreviation (ABBR).".to_owned()
             }
@@ -120,14 +123,14 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
             Some(QuestionClass::Entity) => "Queries that ask for an entity (ENTY).".to_owned(),
             None => "Queries without a question class.".to_owned(),
         },
-        QuerySelection::Bigram { words } => format!("Queries that begin with “{words}”."),
-        QuerySelection::Disjoint { depth } => {
+        ComparedQueryFilter::Bigram { words } => format!("Queries that begin with “{words}”."),
+        ComparedQueryFilter::Disjoint { depth } => {
             format!("Queries with no shared document in the top {depth}.")
         }
-        QuerySelection::HigherFraction { fraction, side } => {
+        ComparedQueryFilter::HigherFraction { fraction, side } => {
             let word = match fraction {
-                TopFraction::QueryTokens => "FQT",
-                TopFraction::NovelTerms => "FNT",
+                TopDocumentFraction::QueryTokens => "FQT",
+                TopDocumentFraction::NovelTerms => "FNT",
             };
             format!("Queries on which {word} is higher for {}.", name(*side))
         }
@@ -135,7 +138,11 @@ fn selection_text(selection: &QuerySelection, names: &[String; 2]) -> String {
 }
 
 #[component]
-fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> impl IntoView {
+fn QueryTable(
+    page: ComparedQueryPage,
+    names: [String; 2],
+    scene: ComparePageState,
+) -> impl IntoView {
     if page.n_queries == 0 {
         return view! { <p class="ahead">"No query matches."</p> }.into_any();
     }
@@ -148,20 +155,22 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
     let measures = ["RR@10", "FQT", "FNT"].into_iter().flat_map(|measure| {
         names
             .iter()
-            .map(move |name| ColumnHeading::number(format!("{measure} {name}")))
+            .map(move |name| ColumnHeading::for_number_column(format!("{measure} {name}")))
     });
-    let mut heads = vec![ColumnHeading::text("query")];
+    let mut heads = vec![ColumnHeading::for_text_column("query")];
     heads.extend(measures);
-    heads.push(ColumnHeading::number(format!("shared in top {MAX_DEPTH}")));
+    heads.push(ColumnHeading::for_number_column(format!(
+        "shared in top {MAX_DEPTH}"
+    )));
     let part = move || scene.view.get().page;
     let shown = move || {
         let from = part() * ROWS;
         let to = (from + ROWS).min(n);
         format!(
             "{} to {} of {}",
-            format::count(from + 1),
-            format::count(to),
-            plural(n, "query", "queries")
+            format::format_count(from + 1),
+            format::format_count(to),
+            format_count_with_noun(n, "query", "queries")
         )
     };
     let back = move |_| scene.update(|it| it.page = it.page.saturating_sub(1));
@@ -195,7 +204,7 @@ fn QueryTable(page: QueryPage, names: [String; 2], scene: ComparePageState) -> i
 }
 
 #[component]
-fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
+fn QueryTableRow(row: QueryWithMetrics, scene: ComparePageState) -> impl IntoView {
     let values = row.metrics;
     let id = row.query_id.clone();
     let href = move || scene.href(|it| it.query = Some(id.clone()));
@@ -204,7 +213,7 @@ fn QueryTableRow(row: QueryRow, scene: ComparePageState) -> impl IntoView {
     let rr = values.rr.map_or([None; 2], |it| it.map(Some));
     let numbers = [rr, values.fqt, values.fnt].into_iter().flatten();
     let numbers = numbers.map(|it| {
-        let shown = it.map_or(format::MISSING.to_owned(), format::fraction);
+        let shown = it.map_or(format::MISSING.to_owned(), format::format_fraction);
         view! { <td class="num">{shown}</td> }
     });
     let numbers = numbers.collect_view();

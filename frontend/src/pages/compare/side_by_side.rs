@@ -13,7 +13,7 @@ use crate::api;
 use crate::pages::compare_address::ComparePageState;
 use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::section::Section;
 
@@ -31,16 +31,20 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
         });
         async move {
             match request {
-                Some(request) => Some(api::call(&request).await),
+                Some(request) => Some(api::send_and_parse(&request).await),
                 None => None,
             }
         }
     });
     let for_csv = found.clone();
     let csv = Callback::new(move |()| {
-        let tables = report::comparison_tables(&for_csv);
+        let tables = report::ranker_comparison_tables(&for_csv);
         if let Some(table) = tables.iter().find(|it| it.name == "samples") {
-            download::save_text("example-queries.csv", "text/csv", &report::to_csv(table));
+            download::offer_text_download(
+                "example-queries.csv",
+                "text/csv",
+                &report::table_to_csv(table),
+            );
         }
     });
     let samples = found.examples.clone();
@@ -77,8 +81,11 @@ pub(super) fn SideBySide(found: Arc<RankerComparison>, scene: ComparePageState) 
         Some(_) => "The top document of each ranker, plus a relevant one if neither is relevant.",
         None => "Queries on which one ranker wins and the other loses, largest difference first.",
     };
-    let header =
-        move || view! { <p class="note">{said}</p> <ExportButtons of="example queries" csv/> };
+    let header = move || {
+        view! {
+            <p class="note">{said}</p> <FigureExportButtons of="example queries" csv/>
+        }
+    };
     view! {
         <Section id="sides" name="Side by side" class="section sides" header>
             {back}
@@ -96,7 +103,7 @@ fn QuerySample(sample: ComparedQuery, names: [String; 2]) -> impl IntoView {
         top_docs: firsts,
         relevant,
     } = sample;
-    let rr = row.metrics.rr.map(|it| it.map(format::fraction));
+    let rr = row.metrics.rr.map(|it| it.map(format::format_fraction));
     let three = relevant.is_some();
     let tops = firsts.into_iter().enumerate().map(|(side, top)| {
         let rr = rr.as_ref().map(|it| format!("RR@10 {}", it[side]));

@@ -1,11 +1,11 @@
 //! The documents of an instance side by side, with highlighted query terms.
 
 use leptos::prelude::*;
-use shared::probe::{ClaimKind, Probe};
+use shared::probe::{Probe, ScoreClaimKind};
 use shared::report::format;
 use shared::study::instance_details::{InstanceDetails, InstanceDocument, QueryTermInfo};
 
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 use crate::widgets::highlighted_text::HighlightedTextView;
 
@@ -73,7 +73,7 @@ fn InstanceDocumentView(
 ) -> impl IntoView {
     let (role, grade) = role;
     let counts = text.term_distance.map(|it| {
-        let distance = plural(u64::from(it), "term", "terms");
+        let distance = format_count_with_noun(u64::from(it), "term", "terms");
         view! { <span>"closest query terms " {distance} " apart"</span> }
     });
     let body = match text.text.text.trim().is_empty() {
@@ -89,7 +89,7 @@ fn InstanceDocumentView(
             <header>
                 <b>{format!("Document {}", at + 1)}</b>
                 <span>{role}</span>
-                <span>{plural(u64::from(text.n_terms), "term", "terms")}</span>
+                <span>{format_count_with_noun(u64::from(text.n_terms), "term", "terms")}</span>
                 {counts}
                 <span class="hash">{text.id}</span>
                 {seen_in_part.map(|it| view! { <span>{it}</span> })}
@@ -112,12 +112,12 @@ fn document_role(shown: &InstanceDetails, at: usize) -> &'static str {
         _ => {}
     }
     match (shown.claim.kind(), at) {
-        (ClaimKind::Higher, 0) => "preferred by the axiom",
-        (ClaimKind::NotLower, 0) => "should not score lower",
-        (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, _) => "",
-        (ClaimKind::DiminishingGain, 0) => "fewest query terms",
-        (ClaimKind::DiminishingGain, 1) => "more query terms",
-        (ClaimKind::DiminishingGain, _) => "most query terms",
+        (ScoreClaimKind::Higher, 0) => "preferred by the axiom",
+        (ScoreClaimKind::NotLower, 0) => "should not score lower",
+        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different, _) => "",
+        (ScoreClaimKind::DiminishingGain, 0) => "fewest query terms",
+        (ScoreClaimKind::DiminishingGain, 1) => "more query terms",
+        (ScoreClaimKind::DiminishingGain, _) => "most query terms",
     }
 }
 
@@ -142,7 +142,7 @@ fn truncation_note(shown: &InstanceDetails, at: usize) -> Option<String> {
         [] => None,
         [one] => Some(format!("truncated by {one}")),
         all => {
-            let n = format::count(all.len() as u64);
+            let n = format::format_count(all.len() as u64);
             Some(format!("truncated by {n} rankers"))
         }
     }

@@ -6,9 +6,11 @@ use shared::probe::Probe;
 use shared::study::instance_details::{InstanceDetails, InstanceDocument, LinguisticSpans};
 use shared::text::linguistics::LinguisticUnit;
 
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::widgets::section::Section;
-use crate::widgets::text_diff::{ChangedText, DiffLabels, Legend, diff_words, summary};
+use crate::widgets::text_diff::{
+    DiffLabelStyle, TextDiffLegend, TextDiffView, diff_words, summarize_text_changes,
+};
 
 /// Renders the sections about the edits, for documents that are nearly the same.
 #[component]
@@ -17,8 +19,8 @@ pub(super) fn Edits(
     shown: InstanceDetails,
 ) -> impl IntoView {
     let (title, wording) = match shown.probe {
-        Probe::Manipulation(_) => ("What was edited", DiffLabels::Edited),
-        Probe::Transfer(_) => ("How the documents differ", DiffLabels::SideBySide),
+        Probe::Manipulation(_) => ("What was edited", DiffLabelStyle::Edited),
+        Probe::Transfer(_) => ("How the documents differ", DiffLabelStyle::SideBySide),
         _ => return ().into_any(),
     };
     let [after, before] = shown.docs.as_slice() else {
@@ -34,10 +36,10 @@ pub(super) fn Edits(
             .into_any(),
         ),
         Some(pieces) => (
-            summary(&pieces, wording),
+            summarize_text_changes(&pieces, wording),
             view! {
-                <Legend pieces=pieces.clone() wording/>
-                <ChangedText pieces/>
+                <TextDiffLegend pieces=pieces.clone() wording/>
+                <TextDiffView pieces/>
             }
             .into_any(),
         ),
@@ -75,16 +77,23 @@ fn TaggedUnits(text: InstanceDocument) -> impl IntoView {
 fn describe_count(tagged: &LinguisticSpans) -> String {
     let n = tagged.spans.len() as u64;
     match tagged.unit {
-        LinguisticUnit::Sentence => format!("{}, numbered", plural(n, "sentence", "sentences")),
+        LinguisticUnit::Sentence => format!(
+            "{}, numbered",
+            format_count_with_noun(n, "sentence", "sentences")
+        ),
         LinguisticUnit::NounPhrase => {
-            format!("{} in brackets", plural(n, "noun phrase", "noun phrases"))
+            format!(
+                "{} in brackets",
+                format_count_with_noun(n, "noun phrase", "noun phrases")
+            )
         }
         LinguisticUnit::Preposition => {
-            let said = plural(n, "preposition or particle", "prepositions and particles");
+            let said =
+                format_count_with_noun(n, "preposition or particle", "prepositions and particles");
             format!("{said} in brackets")
         }
         LinguisticUnit::Auxiliary => {
-            let said = plural(n, "auxiliary verb", "auxiliary verbs");
+            let said = format_count_with_noun(n, "auxiliary verb", "auxiliary verbs");
             format!("{said} in brackets")
         }
     }
@@ -138,13 +147,13 @@ fn tagged_segments<'a>(text: &'a str, tagged: &[LinguisticSpans]) -> Vec<TaggedS
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::text::Span;
+    use shared::text::ByteSpan;
 
     #[test]
     fn a_text_is_cut_at_its_sentences_and_phrases() {
         let text = "The tide turns. It <b>rises</b>.";
         let tagged = |unit: LinguisticUnit, spans: &[(u32, u32)]| {
-            let spans = spans.iter().map(|&(start, end)| Span { start, end });
+            let spans = spans.iter().map(|&(start, end)| ByteSpan { start, end });
             let spans = spans.collect();
             LinguisticSpans { unit, spans }
         };

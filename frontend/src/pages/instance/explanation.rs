@@ -1,12 +1,12 @@
 //! Explains in sentences why documents are an instance, and the verdict of a ranker.
 
-use shared::probe::{Axiom, ClaimKind, MeasuredQuantity, Probe};
+use shared::probe::{Axiom, MeasuredQuantity, Probe, ScoreClaimKind};
 use shared::report::{format, precondition};
-use shared::study::instance_details::{InstanceDetails, RankerVerdict};
-use shared::verdict::Outcome;
+use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
+use shared::verdict::ClaimOutcome;
 
-use crate::widgets::term_contributions::{difference, format_signed};
-use crate::widgets::verdict::effect_label;
+use crate::widgets::term_contributions::{claim_margin, format_signed_score};
+use crate::widgets::verdict::sample_effect_label;
 
 /// Returns the sentence that states how the documents differ and what follows from it.
 pub(super) fn instance_sentence(shown: &InstanceDetails) -> String {
@@ -41,10 +41,10 @@ pub(super) fn expectation_clause(shown: &InstanceDetails) -> String {
     }
     let name = shown.probe.name();
     let says = match shown.claim.kind() {
-        ClaimKind::Higher => "document 1 should score higher",
-        ClaimKind::NotLower => "document 1 should not score lower",
-        ClaimKind::Different => "the two scores should differ",
-        ClaimKind::DiminishingGain => "the second step should gain less than the first",
+        ScoreClaimKind::Higher => "document 1 should score higher",
+        ScoreClaimKind::NotLower => "document 1 should not score lower",
+        ScoreClaimKind::Different => "the two scores should differ",
+        ScoreClaimKind::DiminishingGain => "the second step should gain less than the first",
     };
     format!("{name} predicts that {says}")
 }
@@ -94,7 +94,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
         Probe::Axiom(Axiom::Lnc2) => match times(shown) {
             Some(times) => format!(
                 "Document 1 is document 2 repeated {} times",
-                format::count(times)
+                format::format_count(times)
             ),
             None => "Document 1 repeats document 2".to_owned(),
         },
@@ -103,7 +103,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
                 "The two closest query terms are {} apart in document 1 and {} apart in \
                  document 2",
                 terms_text(first),
-                format::count(second.unsigned_abs())
+                format::format_count(second.unsigned_abs())
             ),
             None => "Two query terms are closer together in document 1".to_owned(),
         },
@@ -151,7 +151,7 @@ fn difference_clause(shown: &InstanceDetails) -> String {
                     precondition::EVERY_QUERY_TERM,
                 ),
                 last.value.map_or(format::MISSING.to_owned(), |it| {
-                    precondition::value_label(last.quantity, it)
+                    precondition::precondition_value_label(last.quantity, it)
                 })
             ),
             None => "The axiom prefers document 1 to document 2".to_owned(),
@@ -200,7 +200,7 @@ fn times_text(times: u32) -> String {
     match times {
         1 => "one more time".to_owned(),
         2 => "two more times".to_owned(),
-        _ => format!("{} more times", format::count(u64::from(times))),
+        _ => format!("{} more times", format::format_count(u64::from(times))),
     }
 }
 
@@ -221,7 +221,7 @@ fn length_difference(shown: &InstanceDetails) -> i64 {
 }
 
 fn terms_text(n: i64) -> String {
-    crate::number_format::plural(n.unsigned_abs(), "term", "terms")
+    crate::number_format::format_count_with_noun(n.unsigned_abs(), "term", "terms")
 }
 
 fn has_equal_counts(shown: &InstanceDetails) -> bool {
@@ -244,46 +244,49 @@ fn distances(shown: &InstanceDetails) -> Option<(i64, i64)> {
 
 /// Returns the sentence about the verdict of a ranker, with the term that contributes most if it is
 /// known.
-pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> String {
+pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerInstanceVerdict) -> String {
     let name = &said.ranker.label;
     let Some(verdict) = said.verdict else {
         return format!("{name} did not score all documents.");
     };
-    let by = format::score(verdict.margin.abs(), margin_digits(said));
+    let by = format::format_score(verdict.margin.abs(), margin_digits(said));
     if !shown.probe.is_axiom() {
         let first = match (shown.claim.kind(), verdict.margin) {
             (_, 0.0) => format!("{name} gives both the same score"),
-            (ClaimKind::Different, _) => format!("The scores of {name} differ by {by}"),
+            (ScoreClaimKind::Different, _) => format!("The scores of {name} differ by {by}"),
             (_, margin) if margin > 0.0 => format!("{name} scores document 1 higher by {by}"),
             _ => format!("{name} scores document 1 lower by {by}"),
         };
         let within = match verdict.outcome {
-            Outcome::Tied if verdict.margin != 0.0 => ", within ε",
-            Outcome::Tied | Outcome::Satisfied | Outcome::Violated => "",
+            ClaimOutcome::Tied if verdict.margin != 0.0 => ", within ε",
+            ClaimOutcome::Tied | ClaimOutcome::Satisfied | ClaimOutcome::Violated => "",
         };
-        let effect = effect_label(Some(verdict.outcome));
+        let effect = sample_effect_label(Some(verdict.outcome));
         return format!("{first}{within}: effect {effect}.");
     }
     let first = match (shown.claim.kind(), verdict.outcome) {
-        (ClaimKind::Higher | ClaimKind::NotLower, Outcome::Satisfied) => {
+        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower, ClaimOutcome::Satisfied) => {
             format!("{name} scores document 1 higher by {by}.")
         }
-        (ClaimKind::Higher | ClaimKind::NotLower, Outcome::Violated) => {
+        (ScoreClaimKind::Higher | ScoreClaimKind::NotLower, ClaimOutcome::Violated) => {
             format!("{name} scores document 1 lower by {by}.")
         }
-        (ClaimKind::Different, Outcome::Satisfied | Outcome::Violated) => {
+        (ScoreClaimKind::Different, ClaimOutcome::Satisfied | ClaimOutcome::Violated) => {
             format!("The scores of {name} differ by {by}.")
         }
-        (ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different, Outcome::Tied) => {
+        (
+            ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different,
+            ClaimOutcome::Tied,
+        ) => {
             return format!("The scores of {name} are tied.");
         }
-        (ClaimKind::DiminishingGain, Outcome::Satisfied) => {
+        (ScoreClaimKind::DiminishingGain, ClaimOutcome::Satisfied) => {
             format!("With {name}, the second step gains {by} less than the first.")
         }
-        (ClaimKind::DiminishingGain, Outcome::Violated) => {
+        (ScoreClaimKind::DiminishingGain, ClaimOutcome::Violated) => {
             format!("With {name}, the second step gains {by} more than the first.")
         }
-        (ClaimKind::DiminishingGain, Outcome::Tied) => {
+        (ScoreClaimKind::DiminishingGain, ClaimOutcome::Tied) => {
             return format!("{name} gives both steps the same gain.");
         }
     };
@@ -296,15 +299,15 @@ pub(super) fn ranker_sentence(shown: &InstanceDetails, said: &RankerVerdict) -> 
 /// Returns the sentence about the term that contributes most to the margin.
 fn deciding_term_sentence(
     shown: &InstanceDetails,
-    said: &RankerVerdict,
+    said: &RankerInstanceVerdict,
     margin: f64,
 ) -> Option<String> {
-    let same = |it: &&shared::study::instance_details::TermContributions| {
+    let same = |it: &&shared::study::instance_details::TermScoreContributions| {
         it.ranker.fingerprint == said.ranker.fingerprint
     };
     let found = shown.contributions.iter().find(same)?;
     let parts = found.terms.iter().zip(&shown.terms);
-    let parts = parts.map(|(row, term)| (difference(shown.claim, row), &term.surface_form));
+    let parts = parts.map(|(row, term)| (claim_margin(shown.claim, row), &term.surface_form));
     // The term that contributes most in the direction of the margin.
     let most = parts.max_by(|a, b| (a.0 * margin).total_cmp(&(b.0 * margin)))?;
     let counts = most.0 * margin > 0.0 && shown.terms.len() > 1;
@@ -312,22 +315,22 @@ fn deciding_term_sentence(
         format!(
             "“{}” contributes most to the difference: {}.",
             most.1,
-            format_signed(most.0, margin_digits(said))
+            format_signed_score(most.0, margin_digits(said))
         )
     })
 }
 
 /// Returns the number of digits for a ranker's scores, with more of them if its margin is small.
-pub(super) fn margin_digits(said: &RankerVerdict) -> u8 {
+pub(super) fn margin_digits(said: &RankerInstanceVerdict) -> u8 {
     let highest = said
         .scores
         .iter()
         .flatten()
         .fold(0.0, |most: f64, it| most.max(it.abs()));
-    let of_scores = format::score_digits(highest);
+    let of_scores = format::score_decimals_for_spread(highest);
     let margin = said.verdict.map_or(0.0, |it| it.margin.abs());
     let of_margin = if margin > 0.0 {
-        format::score_digits(margin).saturating_sub(2)
+        format::score_decimals_for_spread(margin).saturating_sub(2)
     } else {
         0
     };
@@ -337,10 +340,10 @@ pub(super) fn margin_digits(said: &RankerVerdict) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::probe::{AxiomVariant, Claim};
+    use shared::probe::{AxiomVariant, ScoreClaim};
     use shared::score::{RankerInfo, RankerKind};
     use shared::study::instance_details::{
-        HighlightedText, InstanceDocument, QueryTermInfo, TermContributions,
+        HighlightedText, InstanceDocument, QueryTermInfo, TermScoreContributions,
     };
     use shared::verdict::Verdict;
 
@@ -387,12 +390,12 @@ mod tests {
             query: HighlightedText::default(),
             terms: vec![term("glaciers", 0), term("valleys", 1)],
             docs: texts.collect(),
-            claim: match probe.claim(AxiomVariant::Fixed) {
-                ClaimKind::NotLower => Claim::NotLower {
+            claim: match probe.claim_kind(AxiomVariant::Fixed) {
+                ScoreClaimKind::NotLower => ScoreClaim::NotLower {
                     winner: 0,
                     loser: 1,
                 },
-                _ => Claim::Higher {
+                _ => ScoreClaim::Higher {
                     winner: 0,
                     loser: 1,
                 },
@@ -400,7 +403,7 @@ mod tests {
             preconditions: Vec::new(),
             verdicts: Vec::new(),
             has_withheld_texts: false,
-            contributions: vec![TermContributions {
+            contributions: vec![TermScoreContributions {
                 ranker: bm25(),
                 terms: vec![vec![9.08, 9.41], vec![9.24, 8.89]],
                 scores: vec![18.32, 18.30],
@@ -449,7 +452,7 @@ mod tests {
             let typical_margin = None;
             ranker_sentence(
                 &manipulated,
-                &RankerVerdict {
+                &RankerInstanceVerdict {
                     ranker,
                     scores,
                     truncated,
@@ -460,10 +463,10 @@ mod tests {
         };
         assert_eq!(
             [
-                by(0.2, Outcome::Satisfied),
-                by(-0.2, Outcome::Violated),
-                by(-0.2, Outcome::Tied),
-                by(0.0, Outcome::Tied)
+                by(0.2, ClaimOutcome::Satisfied),
+                by(-0.2, ClaimOutcome::Violated),
+                by(-0.2, ClaimOutcome::Tied),
+                by(0.0, ClaimOutcome::Tied)
             ],
             [
                 "BM25 scores document 1 higher by 0.20: effect +1.",
@@ -481,7 +484,7 @@ mod tests {
             let verdict = Some(Verdict { outcome, margin });
             ranker_sentence(
                 &shown,
-                &RankerVerdict {
+                &RankerInstanceVerdict {
                     ranker: bm25(),
                     scores: vec![Some(18.32), Some(18.30)],
                     truncated: vec![false; 2],
@@ -491,13 +494,13 @@ mod tests {
             )
         };
         assert_eq!(
-            by(0.02, Outcome::Satisfied),
+            by(0.02, ClaimOutcome::Satisfied),
             "BM25 scores document 1 higher by 0.020. “valleys” contributes most to the difference: +0.350."
         );
         assert_eq!(
-            by(-0.17, Outcome::Violated),
+            by(-0.17, ClaimOutcome::Violated),
             "BM25 scores document 1 lower by 0.17. “glaciers” contributes most to the difference: −0.33."
         );
-        assert_eq!(by(0.0, Outcome::Tied), "The scores of BM25 are tied.");
+        assert_eq!(by(0.0, ClaimOutcome::Tied), "The scores of BM25 are tied.");
     }
 }

@@ -4,7 +4,7 @@ use shared::api::ListInstancesRequest;
 use shared::probe::Probe;
 use shared::report::format;
 use shared::study::instance_list::{InstancePage, ListedInstance};
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
 use super::super::study::address::{InstanceListView, InstanceView};
 use super::InstancePath;
@@ -16,7 +16,7 @@ pub(super) struct InstanceNeighbors {
     /// Whether the list is the one in the address; otherwise it has all instances, in order.
     pub(super) is_in_list: bool,
     /// The outcome that the list is filtered by.
-    outcome: Option<Outcome>,
+    outcome: Option<ClaimOutcome>,
     /// The number of the instance whose neighbors these are.
     pub(super) number: u64,
     position: u64,
@@ -33,7 +33,7 @@ impl InstanceNeighbors {
     pub(super) async fn fetch(
         place: &InstancePath,
         view: &InstanceView,
-    ) -> Result<InstanceNeighbors, api::Error> {
+    ) -> Result<InstanceNeighbors, api::RequestError> {
         if let (Some(ranker), Some(at)) = (&view.ranker, view.position) {
             let page = ask(place, &view.list, ranker, at).await?;
             if let Some(found) = InstanceNeighbors::from_page(&page, at, place.number) {
@@ -84,18 +84,18 @@ impl InstanceNeighbors {
     /// Returns the position of the instance in its list, as in `violation 417 of 963`.
     pub(super) fn position_text(&self, probe: Probe) -> String {
         let what = match (self.outcome, probe.is_axiom()) {
-            (Some(Outcome::Violated), true) => "violation",
-            (Some(Outcome::Tied), true) => "tie",
-            (Some(Outcome::Satisfied), true) => "satisfied instance",
-            (Some(Outcome::Violated), false) => "negative sample",
-            (Some(Outcome::Tied), false) => "neutral sample",
-            (Some(Outcome::Satisfied), false) => "positive sample",
+            (Some(ClaimOutcome::Violated), true) => "violation",
+            (Some(ClaimOutcome::Tied), true) => "tie",
+            (Some(ClaimOutcome::Satisfied), true) => "satisfied instance",
+            (Some(ClaimOutcome::Violated), false) => "negative sample",
+            (Some(ClaimOutcome::Tied), false) => "neutral sample",
+            (Some(ClaimOutcome::Satisfied), false) => "positive sample",
             (None, _) => instance_noun(probe),
         };
         format!(
             "{what} {} of {}",
-            format::count(self.position + 1),
-            format::count(self.n_instances)
+            format::format_count(self.position + 1),
+            format::format_count(self.n_instances)
         )
     }
 }
@@ -121,10 +121,10 @@ async fn ask(
     list: &InstanceListView,
     ranker: &str,
     at: u64,
-) -> Result<InstancePage, api::Error> {
+) -> Result<InstancePage, api::RequestError> {
     let part = at.saturating_sub(1)..at + 2;
     let listing = list.list_request(place.probe, ranker, part);
-    api::call(&ListInstancesRequest {
+    api::send_and_parse(&ListInstancesRequest {
         study: place.study.clone(),
         filter: listing,
     })
@@ -173,7 +173,7 @@ mod tests {
             "instance 6 of 9"
         );
         let found = InstanceNeighbors {
-            outcome: Some(Outcome::Violated),
+            outcome: Some(ClaimOutcome::Violated),
             ..found
         };
         assert_eq!(

@@ -3,11 +3,13 @@
 use leptos::prelude::*;
 use shared::probe::{MeasuredPrecondition, MeasuredQuantity};
 use shared::report::format;
-use shared::report::precondition::{bound_label, precondition_label, value_label};
+use shared::report::precondition::{
+    precondition_bound_label, precondition_label, precondition_value_label,
+};
 use shared::study::instance_details::QueryTermInfo;
 
-use crate::widgets::gauge::{Gauge, shortfall_text};
-use crate::widgets::highlighted_text::HighlightedTerm;
+use crate::widgets::gauge::{PreconditionGauge, describe_missed_bound};
+use crate::widgets::highlighted_text::HighlightedQueryTerm;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Renders a table with one row per precondition.
@@ -27,11 +29,11 @@ pub(super) fn PreconditionTable(
     });
     let rows = rows.collect_view();
     let heads = [
-        ColumnHeading::text("Precondition"),
-        ColumnHeading::number("measured value"),
-        ColumnHeading::text("value against its bound"),
-        ColumnHeading::text("bound"),
-        ColumnHeading::hidden("satisfied"),
+        ColumnHeading::for_text_column("Precondition"),
+        ColumnHeading::for_number_column("measured value"),
+        ColumnHeading::for_text_column("value against its bound"),
+        ColumnHeading::for_text_column("bound"),
+        ColumnHeading::for_screen_readers("satisfied"),
     ];
     view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
 }
@@ -39,21 +41,21 @@ pub(super) fn PreconditionTable(
 #[component]
 fn PreconditionTableRow(premise: MeasuredPrecondition, terms: Vec<QueryTermInfo>) -> impl IntoView {
     let about = term_index(premise.quantity);
-    let term = about.map(|place| view! { " " <HighlightedTerm terms place/> });
+    let term = about.map(|place| view! { " " <HighlightedQueryTerm terms place/> });
     let class = if premise.holds() {
         "verdict ok quiet"
     } else {
         "verdict bad"
     };
     let value = premise.value.map_or(format::MISSING.to_owned(), |it| {
-        value_label(premise.quantity, it)
+        precondition_value_label(premise.quantity, it)
     });
     view! {
         <tr>
             <td>{precondition_label(premise.quantity, premise.relation, "")} {term}</td>
             <td class="num">{value}</td>
-            <td><Gauge precondition=premise/></td>
-            <td class="bound">{bound_label(&premise)}</td>
+            <td><PreconditionGauge precondition=premise/></td>
+            <td class="bound">{precondition_bound_label(&premise)}</td>
             <td><span class=class>{result_text(&premise)}</span></td>
         </tr>
     }
@@ -75,7 +77,7 @@ fn result_text(premise: &MeasuredPrecondition) -> String {
     if premise.holds() {
         return "satisfied".to_owned();
     }
-    shortfall_text(premise).unwrap_or_else(|| "cannot be measured".to_owned())
+    describe_missed_bound(premise).unwrap_or_else(|| "cannot be measured".to_owned())
 }
 
 #[cfg(test)]

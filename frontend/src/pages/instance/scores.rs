@@ -2,15 +2,17 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::report::{self, ColumnKind, ReportTable, TableColumn, TableValue, format};
-use shared::study::instance_details::{InstanceDetails, RankerVerdict};
+use shared::report::{self, ReportTable, TableColumn, TableColumnKind, TableValue, format};
+use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
 use super::explanation::margin_digits;
 use crate::widgets::download;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
-use crate::widgets::term_contributions::{DifferenceBar, direction_labels, format_signed};
-use crate::widgets::verdict::{VerdictChip, verdict_label};
+use crate::widgets::term_contributions::{
+    DifferenceBar, bar_direction_labels, format_signed_score,
+};
+use crate::widgets::verdict::{VerdictChip, verdict_or_effect_label};
 
 /// Renders the section with the scores.
 #[component]
@@ -25,7 +27,7 @@ pub(super) fn RankerScores(
         view! { <th scope="col" class="num wide-only">{format!("document {it}")}</th> }
     });
     let heads = heads.collect_view();
-    let [against, with] = direction_labels(shown.claim.kind());
+    let [against, with] = bar_direction_labels(shown.claim.kind());
     let rows = shown
         .verdicts
         .iter()
@@ -38,13 +40,13 @@ pub(super) fn RankerScores(
     };
     let csv = Callback::new(move |()| {
         let name = format!("{study}-{}-{}-scores", shown.probe.slug(), shown.number);
-        download::save_text(
+        download::offer_text_download(
             &format!("{name}.csv"),
             "text/csv",
-            &report::to_csv(&score_table(&shown, &name)),
+            &report::table_to_csv(&score_table(&shown, &name)),
         );
     });
-    let header = move || view! { <ExportButtons of="scores" csv/> };
+    let header = move || view! { <FigureExportButtons of="scores" csv/> };
     view! {
         <Section id="said" name="Scores and verdicts" header>
             <table>
@@ -71,20 +73,24 @@ pub(super) fn RankerScores(
 }
 
 #[component]
-fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
+fn RankerScoreRow(probe: Probe, said: RankerInstanceVerdict) -> impl IntoView {
     let digits = margin_digits(&said);
     let scores = said
         .scores
         .iter()
         .zip(&said.truncated)
         .map(|(score, truncated)| {
-            let shown = score.map_or(format::MISSING.to_owned(), |it| format::score(it, digits));
+            let shown = score.map_or(format::MISSING.to_owned(), |it| {
+                format::format_score(it, digits)
+            });
             let part = truncated.then(|| view! { <span title="truncated">"*"</span> });
             view! { <td class="num wide-only">{shown} {part}</td> }
         });
     let scores = scores.collect_view();
     let margin = said.verdict.map(|it| it.margin);
-    let shown = margin.map_or(format::MISSING.to_owned(), |it| format_signed(it, digits));
+    let shown = margin.map_or(format::MISSING.to_owned(), |it| {
+        format_signed_score(it, digits)
+    });
     view! {
         <tr>
             <td title=said.ranker.note.clone()>
@@ -100,7 +106,7 @@ fn RankerScoreRow(probe: Probe, said: RankerVerdict) -> impl IntoView {
 }
 
 /// Returns the margin divided by twice the typical margin.
-fn margin_share(said: &RankerVerdict) -> Option<f64> {
+fn margin_share(said: &RankerInstanceVerdict) -> Option<f64> {
     let typical = said.typical_margin.filter(|it| *it > 0.0)?;
     Some(said.verdict?.margin / (2.0 * typical))
 }
@@ -127,17 +133,19 @@ fn truncation_note(shown: &InstanceDetails) -> String {
 
 fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
     let n = shown.docs.len();
-    let mut columns = vec![TableColumn::new("ranker", ColumnKind::Text)];
-    columns
-        .extend((1..=n).map(|it| TableColumn::new(format!("document {it}"), ColumnKind::Number)));
+    let mut columns = vec![TableColumn::new("ranker", TableColumnKind::Text)];
     columns.extend(
-        (1..=n).map(|it| TableColumn::new(format!("document {it} truncated"), ColumnKind::Text)),
+        (1..=n).map(|it| TableColumn::new(format!("document {it}"), TableColumnKind::Number)),
     );
-    columns.push(TableColumn::new("margin", ColumnKind::Number));
+    columns.extend(
+        (1..=n)
+            .map(|it| TableColumn::new(format!("document {it} truncated"), TableColumnKind::Text)),
+    );
+    columns.push(TableColumn::new("margin", TableColumnKind::Number));
     let is_axiom = shown.probe.is_axiom();
     let last = if is_axiom { "verdict" } else { "effect" };
-    columns.push(TableColumn::new(last, ColumnKind::Text));
-    columns.push(TableColumn::new("median margin", ColumnKind::Number));
+    columns.push(TableColumn::new(last, TableColumnKind::Text));
+    columns.push(TableColumn::new("median margin", TableColumnKind::Number));
     let rows = shown.verdicts.iter().map(|it| {
         let digits = margin_digits(it);
         let score = |value: Option<f64>| {
@@ -158,7 +166,7 @@ fn score_table(shown: &InstanceDetails, name: &str) -> ReportTable {
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
         row.push(TableValue::Text(
-            verdict_label(shown.probe, outcome).to_owned(),
+            verdict_or_effect_label(shown.probe, outcome).to_owned(),
         ));
         row.push(score(it.typical_margin));
         row

@@ -6,9 +6,9 @@ use shared::report;
 use shared::study::instance_details::InstanceDetails;
 
 use crate::widgets::download;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
-use crate::widgets::term_contributions::{self, TermTable};
+use crate::widgets::term_contributions::{self, TermContributionTable};
 
 /// Renders the section with the term contributions.
 #[component]
@@ -28,27 +28,32 @@ pub(super) fn TermContributionsSection(
     } = shown.clone();
     let tables = contributions.iter().map(|it| {
         let (contributions, terms) = (it.clone(), terms.clone());
-        view! { <div><TermTable contributions terms claim lit/></div> }
+        view! { <div><TermContributionTable contributions terms claim lit/></div> }
     });
     let tables = tables.collect_view();
     let name = format!("{study}-{}-{}-terms", shown.probe.slug(), shown.number);
     let all = StoredValue::new((name, contributions.clone(), terms));
     let csv = Callback::new(move |()| {
         all.with_value(|(name, contributions, terms)| {
-            let table = term_contributions::table(contributions, terms, claim, name);
-            download::save_text(&format!("{name}.csv"), "text/csv", &report::to_csv(&table));
+            let table =
+                term_contributions::term_contributions_table(contributions, terms, claim, name);
+            download::offer_text_download(
+                &format!("{name}.csv"),
+                "text/csv",
+                &report::table_to_csv(&table),
+            );
         });
     });
     let svg = Callback::new(move |()| {
         all.with_value(|(name, contributions, terms)| {
-            let figure = term_contributions::figure(contributions, terms, claim);
-            let text = plot::to_svg(&figure, FigureTheme::Light);
-            download::save_text(&format!("{name}.svg"), "image/svg+xml", &text);
+            let figure = term_contributions::term_differences_figure(contributions, terms, claim);
+            let text = plot::figure_to_svg(&figure, FigureTheme::Light);
+            download::offer_text_download(&format!("{name}.svg"), "image/svg+xml", &text);
         });
     });
     (!contributions.is_empty()).then(|| {
         let note = "Contribution of each query term to the score";
-        let header = move || view! { <ExportButtons of="terms" svg csv/> };
+        let header = move || view! { <FigureExportButtons of="terms" svg csv/> };
         view! {
             <Section id="terms" name="Contribution of each term" note header>
                 <div class="docs">{tables}</div>

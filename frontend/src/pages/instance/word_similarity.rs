@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::instance_details::{InstanceDetails, QuerySimilarity};
+use shared::study::instance_details::{InstanceDetails, NonQueryTermSimilarity};
 
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
@@ -13,7 +13,7 @@ pub(super) fn SimilarWords(
     /// The instance.
     shown: InstanceDetails,
 ) -> impl IntoView {
-    let texts: Vec<QuerySimilarity> = shown
+    let texts: Vec<NonQueryTermSimilarity> = shown
         .docs
         .into_iter()
         .filter_map(|it| it.query_similarity)
@@ -31,10 +31,10 @@ pub(super) fn SimilarWords(
     };
     let name = "Words of each document that are most similar to the query";
     let heads = [
-        ColumnHeading::text("Document"),
-        ColumnHeading::number("mean over its words"),
-        ColumnHeading::text("most similar to the query"),
-        ColumnHeading::number("words with a vector"),
+        ColumnHeading::for_text_column("Document"),
+        ColumnHeading::for_number_column("mean over its words"),
+        ColumnHeading::for_text_column("most similar to the query"),
+        ColumnHeading::for_number_column("words with a vector"),
     ];
     view! {
         <Section id="like-words" name="Words similar to the query" header>
@@ -45,20 +45,22 @@ pub(super) fn SimilarWords(
 }
 
 #[component]
-fn SimilarWordsRow(number: usize, likeness: QuerySimilarity) -> impl IntoView {
+fn SimilarWordsRow(number: usize, likeness: NonQueryTermSimilarity) -> impl IntoView {
     let words = likeness.nearest_words.into_iter().map(|it| {
-        view! { <li>{it.word} " " <span class="note">{format::score(it.cosine, 2)}</span></li> }
+        view! {
+            <li>{it.word} " " <span class="note">{format::format_score(it.cosine, 2)}</span></li>
+        }
     });
     let known = format!(
         "{} of {}",
-        format::count(u64::from(likeness.n_with_vector)),
-        format::count(u64::from(likeness.n_words))
+        format::format_count(u64::from(likeness.n_with_vector)),
+        format::format_count(u64::from(likeness.n_words))
     );
     let to_query = likeness.cosine;
     view! {
         <tr>
             <th scope="row">{number}</th>
-            <td class="num">{to_query.map_or("–".to_owned(), |it| format::score(it, 4))}</td>
+            <td class="num">{to_query.map_or("–".to_owned(), |it| format::format_score(it, 4))}</td>
             <td><ul class="words" dir="auto">{words.collect_view()}</ul></td>
             <td class="num">{known}</td>
         </tr>

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::report::format;
 use shared::study::instance_list::InstanceSort;
-use shared::study::overview::{OverviewCell, StudyOverview};
-use shared::verdict::Outcome;
+use shared::study::overview::{RankerAxiomCell, StudyOverview};
+use shared::verdict::ClaimOutcome;
 
 use super::super::study::address::{InstanceListView, parse_sort, sort_parameter};
-use crate::debounce::Debounce;
+use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
-use crate::widgets::heatmap::MapPosition;
-use crate::widgets::verdict::verdict_label;
+use crate::widgets::heatmap::HeatMapPosition;
+use crate::widgets::verdict::verdict_or_effect_label;
 
 /// Renders the filters of an instance list: outcome, query, margin and sort order.
 #[component]
@@ -27,17 +27,17 @@ pub(super) fn Filters(
     /// Used for the counts; none until it is loaded.
     overview: Memo<Option<Arc<StudyOverview>>>,
     /// The position on the heat map whose instances are listed, once it is known.
-    spot: Memo<Option<MapPosition>>,
+    spot: Memo<Option<HeatMapPosition>>,
 ) -> impl IntoView {
     let cell = move || {
         let overview = overview.get()?;
-        spot.get()?.cell(&overview).cloned()
+        spot.get()?.overview_cell(&overview).cloned()
     };
     let outcomes = [
         None,
-        Some(Outcome::Violated),
-        Some(Outcome::Tied),
-        Some(Outcome::Satisfied),
+        Some(ClaimOutcome::Violated),
+        Some(ClaimOutcome::Tied),
+        Some(ClaimOutcome::Satisfied),
     ];
     let outcomes = outcomes.map(|outcome| {
         let turn = move || update_view(view, go, |it| it.outcome = outcome);
@@ -47,7 +47,7 @@ pub(super) fn Filters(
             </RadioButton>
         }
     });
-    let later = Debounce::with_delay_ms(250);
+    let later = DebounceTimer::with_delay_ms(250);
     let search = move |text: String| {
         later.schedule(move || update_view(view, go, |it| it.query = text));
     };
@@ -126,7 +126,7 @@ fn MarginBound(
     value: Signal<Option<f64>>,
     set: Callback<Option<f64>>,
 ) -> impl IntoView {
-    let later = Debounce::with_delay_ms(400);
+    let later = DebounceTimer::with_delay_ms(400);
     let wrong = RwSignal::new(false);
     let read = move |text: String| match parse_bound(&text) {
         Ok(found) => {
@@ -168,11 +168,11 @@ fn parse_bound(text: &str) -> Result<Option<f64>, ()> {
 /// Returns the option for an outcome with its count, as in `963 violated`.
 fn outcome_count_text(
     probe: Probe,
-    cell: Option<&OverviewCell>,
-    outcome: Option<Outcome>,
+    cell: Option<&RankerAxiomCell>,
+    outcome: Option<ClaimOutcome>,
 ) -> String {
     let word = match outcome {
-        Some(outcome) => verdict_label(probe, Some(outcome)),
+        Some(outcome) => verdict_or_effect_label(probe, Some(outcome)),
         None => "all",
     };
     let Some(tally) = cell.map(|it| it.tally) else {
@@ -180,11 +180,11 @@ fn outcome_count_text(
     };
     let n = match outcome {
         None => tally.n_with_verdict() + tally.unscored,
-        Some(Outcome::Satisfied) => tally.satisfied,
-        Some(Outcome::Tied) => tally.tied,
-        Some(Outcome::Violated) => tally.violated,
+        Some(ClaimOutcome::Satisfied) => tally.satisfied,
+        Some(ClaimOutcome::Tied) => tally.tied,
+        Some(ClaimOutcome::Violated) => tally.violated,
     };
-    format!("{} {word}", format::count(n))
+    format!("{} {word}", format::format_count(n))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) struct InstanceListQuery {
 enum RowPage {
     Loading,
     Loaded(Vec<ListedInstance>),
-    Failed(api::Error),
+    Failed(api::RequestError),
 }
 
 /// A summary of the whole list.
@@ -44,7 +44,7 @@ pub(super) struct InstanceListSummary {
 pub(super) enum InstanceRow {
     Loading,
     Here(ListedInstance),
-    Failed(api::Error),
+    Failed(api::RequestError),
 }
 
 /// The rows of an instance list, fetched a page at a time.
@@ -55,7 +55,7 @@ pub(super) struct InstanceRows {
     /// The summary from the latest first page; it stays while a new one is fetched.
     pub(super) summary: RwSignal<Option<InstanceListSummary>>,
     /// The error of the first page, if it failed.
-    pub(super) error: RwSignal<Option<api::Error>>,
+    pub(super) error: RwSignal<Option<api::RequestError>>,
 }
 
 impl InstanceRows {
@@ -120,7 +120,7 @@ impl InstanceRows {
         leptos::task::spawn_local(async move {
             let part = page * PAGE..(page + 1) * PAGE;
             let listing = asked.view.list_request(asked.probe, &asked.ranker, part);
-            let answer = api::call(&ListInstancesRequest {
+            let answer = api::send_and_parse(&ListInstancesRequest {
                 study: asked.study.clone(),
                 filter: listing,
             })
@@ -136,7 +136,7 @@ impl InstanceRows {
         self,
         page: u64,
         asked: InstanceListQuery,
-        answer: Result<shared::study::instance_list::InstancePage, api::Error>,
+        answer: Result<shared::study::instance_list::InstancePage, api::RequestError>,
     ) {
         let found = match answer {
             Ok(found) => {

@@ -5,17 +5,17 @@ use shared::api::people::{
     AccessRole, MIN_PASSWORD_LENGTH, Person, SetPasswordRequest, SignOutRequest,
 };
 
-use super::forms::{SubmitError, SubmitState, check_password};
+use super::forms::{FormSubmitState, SubmitErrorMessage, check_password_length};
 use super::role_description;
 use crate::api;
-use crate::outbox::{self, OutboxSummary, RejectedEvents};
+use crate::outbox::{self, OutboxSummary, RejectedEventsPanel};
 use crate::routes::PageRoute;
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
 
 /// Renders the account of a person with a name.
 #[component]
-pub(super) fn Account(
+pub(super) fn AccountSection(
     /// The person who is signed in.
     person: Person,
     /// The role of the person.
@@ -24,18 +24,18 @@ pub(super) fn Account(
     again: Callback<()>,
 ) -> impl IntoView {
     let has_password = person.has_password;
-    let stand = RwSignal::new(SubmitState::Editing);
+    let stand = RwSignal::new(FormSubmitState::Editing);
     let leave = move |everywhere: bool| {
-        stand.set(SubmitState::Submitting);
+        stand.set(FormSubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&SignOutRequest {
+            let reply = api::send_and_parse(&SignOutRequest {
                 all_sessions: everywhere,
             })
             .await;
             finish_submit(reply.map(drop), stand, again);
         });
     };
-    let unsent = outbox::status();
+    let unsent = outbox::outbox_status_signal();
     let warning = move || {
         let status = unsent.read();
         (!status.pending.is_empty()).then(|| {
@@ -58,7 +58,7 @@ pub(super) fn Account(
         </p>
         <p><a class="btn main" href=PageRoute::ReviewTasks.href()>"Go to tasks"</a></p>
         <OutboxSummary/>
-        <RejectedEvents/>
+        <RejectedEventsPanel/>
         <Section id="password" name>
             <PasswordForm has_password again/>
         </Section>
@@ -81,22 +81,22 @@ pub(super) fn Account(
                     "Sign out on all devices"
                 </button>
             </div>
-            <SubmitError stand/>
+            <SubmitErrorMessage stand/>
         </Section>
     }
 }
 
 /// Renders the sign-out button for an operator without a name.
 #[component]
-pub(super) fn SignOutHere(
+pub(super) fn OperatorSignOut(
     /// Fetches the session again.
     again: Callback<()>,
 ) -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Editing);
+    let stand = RwSignal::new(FormSubmitState::Editing);
     let leave = move |_| {
-        stand.set(SubmitState::Submitting);
+        stand.set(FormSubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&SignOutRequest {
+            let reply = api::send_and_parse(&SignOutRequest {
                 all_sessions: false,
             })
             .await;
@@ -107,29 +107,29 @@ pub(super) fn SignOutHere(
         <div class="btns">
             <button class="btn" type="button" on:click=leave>"Sign out"</button>
         </div>
-        <SubmitError stand/>
+        <SubmitErrorMessage stand/>
     }
 }
 
 /// Renders the fields for the current password, if there is one, and the new one.
 #[component]
 fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Editing);
+    let stand = RwSignal::new(FormSubmitState::Editing);
     let before = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let new = password.get_untracked();
-        if let Err(reason) = check_password(&new) {
-            return stand.set(SubmitState::Invalid(reason));
+        if let Err(reason) = check_password_length(&new) {
+            return stand.set(FormSubmitState::Invalid(reason));
         }
         let request = SetPasswordRequest {
             current_password: has_password.then(|| before.get_untracked()),
             new_password: (!new.is_empty()).then_some(new),
         };
-        stand.set(SubmitState::Submitting);
+        stand.set(FormSubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            let reply = api::call(&request).await;
+            let reply = api::send_and_parse(&request).await;
             finish_submit(reply.map(drop), stand, again);
         });
     };
@@ -166,20 +166,24 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
             <button
                 class="btn"
                 type="submit"
-                disabled=move || stand.get() == SubmitState::Submitting
+                disabled=move || stand.get() == FormSubmitState::Submitting
             >
                 "Save password"
             </button>
             <p class="note">"This signs out your other sessions."</p>
-            <SubmitError stand/>
+            <SubmitErrorMessage stand/>
         </form>
     }
 }
 
-fn finish_submit(reply: Result<(), api::Error>, stand: RwSignal<SubmitState>, again: Callback<()>) {
+fn finish_submit(
+    reply: Result<(), api::RequestError>,
+    stand: RwSignal<FormSubmitState>,
+    again: Callback<()>,
+) {
     let now = match &reply {
-        Ok(()) => SubmitState::Editing,
-        Err(error) => SubmitState::Failed(error.clone()),
+        Ok(()) => FormSubmitState::Editing,
+        Err(error) => FormSubmitState::Failed(error.clone()),
     };
     if stand.try_set(now).is_none() && reply.is_ok() {
         again.run(());

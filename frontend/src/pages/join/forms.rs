@@ -4,18 +4,18 @@ use leptos::prelude::*;
 use shared::api::people::{
     AcceptInvitationRequest, MIN_PASSWORD_LENGTH, SessionResponse, SignInRequest,
 };
-use shared::user_text::{MAX_NAME_CHARS, check_person_name};
+use shared::user_text::{MAX_NAME_CHARS, normalize_person_name};
 
-use crate::api::{self, Error};
+use crate::api::{self, RequestError};
 use crate::location;
-use crate::pages::review::identity::set_identity;
+use crate::pages::review::identity::open_outbox_for_session;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::TextField;
 
 /// The state of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SubmitState {
+pub(super) enum FormSubmitState {
     /// The user is editing the form.
     Editing,
     /// The form has been sent to the server.
@@ -23,21 +23,21 @@ pub(super) enum SubmitState {
     /// The input is invalid, for this reason.
     Invalid(String),
     /// The server returned an error or did not answer.
-    Failed(Error),
+    Failed(RequestError),
 }
 
 /// Renders the error of a form.
 #[component]
-pub(super) fn SubmitError(
+pub(super) fn SubmitErrorMessage(
     /// The state of the form.
-    stand: RwSignal<SubmitState>,
+    stand: RwSignal<FormSubmitState>,
 ) -> impl IntoView {
     move || match stand.get() {
-        SubmitState::Editing | SubmitState::Submitting => ().into_any(),
-        SubmitState::Invalid(reason) => {
+        FormSubmitState::Editing | FormSubmitState::Submitting => ().into_any(),
+        FormSubmitState::Invalid(reason) => {
             view! { <p class="verdict bad" role="alert">{reason}</p> }.into_any()
         }
-        SubmitState::Failed(error) => view! { <ErrorMessage error/> }.into_any(),
+        FormSubmitState::Failed(error) => view! { <ErrorMessage error/> }.into_any(),
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn JoinForm(
     /// The name of the person, if the invitation is for an existing one.
     name: Option<String>,
 ) -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Editing);
+    let stand = RwSignal::new(FormSubmitState::Editing);
     let typed = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let has_name = name.is_some();
@@ -58,24 +58,24 @@ pub(super) fn JoinForm(
         let password = password.get_untracked();
         let checked = match has_name {
             true => Ok(String::new()),
-            false => check_person_name(&typed.get_untracked()).map_err(|it| it.to_string()),
+            false => normalize_person_name(&typed.get_untracked()).map_err(|it| it.to_string()),
         };
         let checked = checked.and_then(|name| {
-            check_password(&password)?;
+            check_password_length(&password)?;
             Ok(name)
         });
         let name = match checked {
             Ok(name) => name,
-            Err(reason) => return stand.set(SubmitState::Invalid(reason)),
+            Err(reason) => return stand.set(FormSubmitState::Invalid(reason)),
         };
         let request = AcceptInvitationRequest {
             token: token.clone(),
             name,
             password: (!password.is_empty()).then_some(password),
         };
-        stand.set(SubmitState::Submitting);
+        stand.set(FormSubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            finish_sign_in(api::call(&request).await, stand).await;
+            finish_sign_in(api::send_and_parse(&request).await, stand).await;
         });
     };
     let name_field = (!has_name).then(|| {
@@ -104,11 +104,11 @@ pub(super) fn JoinForm(
             <button
                 class="btn main"
                 type="submit"
-                disabled=move || stand.get() == SubmitState::Submitting
+                disabled=move || stand.get() == FormSubmitState::Submitting
             >
                 {if has_name { "Continue" } else { "Join" }}
             </button>
-            <SubmitError stand/>
+            <SubmitErrorMessage stand/>
         </form>
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn JoinForm(
 /// Renders the sign-in form, which asks for a name and a password.
 #[component]
 pub(super) fn SignInForm() -> impl IntoView {
-    let stand = RwSignal::new(SubmitState::Editing);
+    let stand = RwSignal::new(FormSubmitState::Editing);
     let name = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
@@ -125,9 +125,9 @@ pub(super) fn SignInForm() -> impl IntoView {
             name: name.get_untracked(),
             password: password.get_untracked(),
         };
-        stand.set(SubmitState::Submitting);
+        stand.set(FormSubmitState::Submitting);
         leptos::task::spawn_local(async move {
-            finish_sign_in(api::call(&request).await, stand).await;
+            finish_sign_in(api::send_and_parse(&request).await, stand).await;
         });
     };
     view! {
@@ -143,33 +143,36 @@ pub(super) fn SignInForm() -> impl IntoView {
             <button
                 class="btn main"
                 type="submit"
-                disabled=move || stand.get() == SubmitState::Submitting
+                disabled=move || stand.get() == FormSubmitState::Submitting
             >
                 "Sign in"
             </button>
-            <SubmitError stand/>
+            <SubmitErrorMessage stand/>
         </form>
     }
 }
 
 /// Continues to the review page, or shows the error.
-async fn finish_sign_in(reply: Result<SessionResponse, Error>, stand: RwSignal<SubmitState>) {
+async fn finish_sign_in(
+    reply: Result<SessionResponse, RequestError>,
+    stand: RwSignal<FormSubmitState>,
+) {
     match reply {
         Ok(who) => {
-            set_identity(&who).await;
+            open_outbox_for_session(&who).await;
             // The user may be on another page by now.
-            if stand.try_set(SubmitState::Editing).is_none() {
-                location::navigate(&PageRoute::ReviewTasks.href());
+            if stand.try_set(FormSubmitState::Editing).is_none() {
+                location::replace_browser_address(&PageRoute::ReviewTasks.href());
             }
         }
         Err(error) => {
-            let _ = stand.try_set(SubmitState::Failed(error));
+            let _ = stand.try_set(FormSubmitState::Failed(error));
         }
     }
 }
 
 /// Accepts an empty password, but not a short one.
-pub(super) fn check_password(password: &str) -> Result<(), String> {
+pub(super) fn check_password_length(password: &str) -> Result<(), String> {
     let n = password.chars().count();
     if n == 0 || n >= MIN_PASSWORD_LENGTH {
         return Ok(());
@@ -185,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_password_is_long_or_none() {
-        assert_eq!(check_password(""), Ok(()));
-        assert!(check_password("123456789").is_err());
-        assert_eq!(check_password("ääääääääää"), Ok(()));
+        assert_eq!(check_password_length(""), Ok(()));
+        assert!(check_password_length("123456789").is_err());
+        assert_eq!(check_password_length("ääääääääää"), Ok(()));
     }
 }

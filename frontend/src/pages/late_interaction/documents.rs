@@ -9,8 +9,8 @@ use shared::study::top_documents::{TopDocument, TopDocuments};
 use super::address::LateInteractionPageState;
 use super::instance_links::InstanceListLinks;
 use crate::api;
-use crate::number_format::plural;
-use crate::widgets::resource_view::ResourceView;
+use crate::number_format::format_count_with_noun;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 use crate::widgets::token_matches::TokenMatchesSection;
@@ -40,7 +40,7 @@ pub(super) fn QueryDocuments(
         });
         async move {
             match asked {
-                Some(asked) => api::call(&asked).await.map(Some),
+                Some(asked) => api::send_and_parse(&asked).await.map(Some),
                 None => Ok(None),
             }
         }
@@ -59,7 +59,7 @@ pub(super) fn QueryDocuments(
                  every document token."
         >
             <QuerySearch found query scene/>
-            <ResourceView answer=firsts until="Loading documents" shown/>
+            <RequestReplyView answer=firsts until="Loading documents" shown/>
         </Section>
     }
 }
@@ -156,7 +156,7 @@ fn TopDocumentList(
         let ways: Vec<_> = ways.collect();
         (!ways.is_empty()).then(|| view! { <p class="note">"Instances of this query:" {ways}</p> })
     };
-    let of = plural(n_texts, "candidate document", "candidate documents");
+    let of = format_count_with_noun(n_texts, "candidate document", "candidate documents");
     let order = match scored {
         true => format!("The top {} of {of}, ranked by this ranker.", texts.len()),
         false => format!(
@@ -177,10 +177,10 @@ fn TopDocumentList(
         Some(view! { <DocumentMatches first query=asked.clone() found scene/> })
     };
     let heads = [
-        ColumnHeading::text("document"),
-        ColumnHeading::text("id"),
-        ColumnHeading::number("score"),
-        ColumnHeading::number("grade"),
+        ColumnHeading::for_text_column("document"),
+        ColumnHeading::for_text_column("id"),
+        ColumnHeading::for_number_column("score"),
+        ColumnHeading::for_number_column("grade"),
     ];
     view! {
         <h3 dir="auto">{query}</h3>
@@ -217,7 +217,9 @@ fn DocumentRow(
         <tr>
             <th scope="row" dir="auto">{name}</th>
             <td class="hash">{id}</td>
-            <td class="num">{first.score.map_or_else(missing, |it| format::score(it, 3))}</td>
+            <td class="num">
+                {first.score.map_or_else(missing, |it| format::format_score(it, 3))}
+            </td>
             <td class="num">{first.grade.map_or_else(missing, |it| it.to_string())}</td>
         </tr>
     }

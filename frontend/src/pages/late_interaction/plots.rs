@@ -1,8 +1,8 @@
 //! Scatter plots of terms and tokens: idf against importance, exact matches, and spectra.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
-use shared::plot::{self, PointPlot};
+use shared::late_interaction::{LateInteractionAnalysis, QueryWordStatistics};
+use shared::plot::{self, LabeledScatterPlot};
 use shared::report::ReportTable;
 
 use super::address::LateInteractionPageState;
@@ -16,7 +16,7 @@ pub(super) fn Plots(
     /// The statistics of each token.
     pieces: ReportTable,
     /// The selected term; in the plots of tokens, its tokens are marked.
-    chosen: Memo<Option<WordStatistics>>,
+    chosen: Memo<Option<QueryWordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let of_word = Signal::derive(move || chosen.get().map(|it| vec![it.word]).unwrap_or_default());
@@ -24,28 +24,31 @@ pub(super) fn Plots(
     let pick = Callback::new(move |word: String| scene.update(|it| it.term = Some(word)));
     let pick_piece = Callback::new(move |piece: String| {
         let owner = found.with_value(|it| {
-            let has = |it: &&WordStatistics| it.tokens.contains(&piece);
+            let has = |it: &&QueryWordStatistics| it.tokens.contains(&piece);
             it.words.iter().find(has).map(|it| it.word.clone())
         });
         scene.update(|it| it.term = owner);
     });
     let [importance, delta_es, ratio] = [
-        PointPlot::importance_by_idf,
-        PointPlot::delta_es_by_idf,
-        PointPlot::spectral_ratio_by_idf,
+        LabeledScatterPlot::importance_by_idf,
+        LabeledScatterPlot::delta_es_by_idf,
+        LabeledScatterPlot::spectral_ratio_by_idf,
     ]
     .map(|of| found.with_value(of));
-    let before = found.with_value(PointPlot::base_spectral_ratio_by_idf);
+    let before = found.with_value(LabeledScatterPlot::base_spectral_ratio_by_idf);
     let spectra = match &before {
-        None => ratio.correlation_text(),
+        None => ratio.format_correlation(),
         Some(before) => format!(
             "{}; before fine-tuning {}",
-            ratio.correlation_text(),
-            before.correlation_text()
+            ratio.format_correlation(),
+            before.format_correlation()
         ),
     };
-    let part = |id: &'static str, name: &'static str, points: PointPlot, named, pick| {
-        let (said, table) = (points.correlation_text(), Some(points.table(id)));
+    let part = |id: &'static str, name: &'static str, points: LabeledScatterPlot, named, pick| {
+        let (said, table) = (
+            points.format_correlation(),
+            Some(points.points_to_table(id)),
+        );
         view! {
             <FigureSection
                 of="late-interaction-" id name said table
@@ -87,7 +90,7 @@ pub(super) fn Plots(
 
 /// Renders a plot whose dots can be selected.
 fn selectable_plot(
-    points: PointPlot,
+    points: LabeledScatterPlot,
     named: Signal<Vec<String>>,
     pick: Callback<String>,
 ) -> InteractiveFigure {
@@ -95,13 +98,13 @@ fn selectable_plot(
     let figure = Memo::new(move |_| {
         let named = named.get();
         let named: Vec<&str> = named.iter().map(String::as_str).collect();
-        points.with_value(|it| plot::draw_point_plot(it, &named))
+        points.with_value(|it| plot::draw_labeled_scatter_plot(it, &named))
     });
     let pick = Callback::new(move |at: [f64; 2]| {
-        let name = points.with_value(|it| it.nearest(at).map(str::to_owned));
+        let name = points.with_value(|it| it.nearest_point_name(at).map(str::to_owned));
         if let Some(name) = name {
             pick.run(name);
         }
     });
-    InteractiveFigure::with_positions(figure.into(), pick)
+    InteractiveFigure::with_selectable_positions(figure.into(), pick)
 }

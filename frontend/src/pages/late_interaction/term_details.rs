@@ -1,13 +1,13 @@
 //! The statistics of the selected query term, and the queries that contain it.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
+use shared::late_interaction::{LateInteractionAnalysis, QueryWordStatistics};
 use shared::report::format;
 
 use super::address::LateInteractionPageState;
 use super::documents::scroll_to_documents;
 use super::instance_links::InstanceListLinks;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::widgets::section::Section;
 
 /// The number of queries that are listed at first.
@@ -17,21 +17,22 @@ const INITIAL_ROWS: usize = 25;
 /// and the queries that contain it.
 #[component]
 pub(super) fn TermDetails(
-    word: WordStatistics,
+    word: QueryWordStatistics,
     found: StoredValue<LateInteractionAnalysis>,
     /// Links to the instances.
     lists: Memo<InstanceListLinks>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
-    let of =
-        |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
+    let of = |value: Option<f64>| {
+        value.map_or(format::MISSING.to_owned(), |it| format::format_score(it, 3))
+    };
     let soft = word.soft_matches.iter().map(|it| {
-        let share = format::fraction(it.share);
+        let share = format::format_fraction(it.share);
         view! { <li><code>{it.token.clone()}</code> " " {share}</li> }
     });
     let soft = soft.collect_view();
     let n = word.query_nos.len();
-    let n_queries = plural(n as u64, "query contains it", "queries contain it");
+    let n_queries = format_count_with_noun(n as u64, "query contains it", "queries contain it");
     let all = RwSignal::new(n <= INITIAL_ROWS);
     let asked = move || {
         let n_shown = if all.get() { n } else { INITIAL_ROWS };
@@ -44,7 +45,7 @@ pub(super) fn TermDetails(
     };
     let more = move || {
         (!all.get()).then(|| {
-            let label = format!("Show all {}", format::count(n as u64));
+            let label = format!("Show all {}", format::format_count(n as u64));
             view! {
                 <button class="btn" type="button" on:click=move |_| all.set(true)>{label}</button>
             }
@@ -68,10 +69,12 @@ pub(super) fn TermDetails(
                     <dd>{of(word.importance_reversed)}</dd>
                 </div>
                 <div><dt>"ΔES"</dt><dd>{of(word.delta_es)}</dd></div>
-                <div><dt>"exact match"</dt><dd>{format::fraction(word.exact_share)}</dd></div>
+                <div>
+                    <dt>"exact match"</dt><dd>{format::format_fraction(word.exact_share)}</dd>
+                </div>
                 <div>
                     <dt>"match with another query term"</dt>
-                    <dd>{format::fraction(word.other_query_token_share)}</dd>
+                    <dd>{format::format_fraction(word.other_query_token_share)}</dd>
                 </div>
             </dl>
             <p class="note">"Its most frequent matches with other tokens:"</p>

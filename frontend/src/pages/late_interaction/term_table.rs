@@ -1,12 +1,12 @@
 //! The table of all query terms with their statistics; a row selects its term.
 
 use leptos::prelude::*;
-use shared::late_interaction::{LateInteractionAnalysis, WordStatistics};
+use shared::late_interaction::{LateInteractionAnalysis, QueryWordStatistics};
 use shared::report::{self, ReportTable, format};
 
 use super::address::LateInteractionPageState;
 use crate::widgets::download;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
@@ -19,14 +19,14 @@ pub(super) fn TermImportanceTable(
     found: StoredValue<LateInteractionAnalysis>,
     /// All statistics of each term, for export.
     table: ReportTable,
-    chosen: Memo<Option<WordStatistics>>,
+    chosen: Memo<Option<QueryWordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let csv = Callback::new(move |()| {
-        download::save_text(
+        download::offer_text_download(
             "late-interaction-terms.csv",
             "text/csv",
-            &report::to_csv(&table),
+            &report::table_to_csv(&table),
         );
     });
     let sought = RwSignal::new(String::new());
@@ -38,7 +38,7 @@ pub(super) fn TermImportanceTable(
             found.cloned().collect::<Vec<_>>()
         });
         // The most important terms come first; those without a value come last.
-        let key = |it: &WordStatistics| it.importance.unwrap_or(f64::INFINITY);
+        let key = |it: &QueryWordStatistics| it.importance.unwrap_or(f64::INFINITY);
         rows.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.word.cmp(&b.word)));
         rows
     };
@@ -61,7 +61,7 @@ pub(super) fn TermImportanceTable(
     let more = move || {
         let n = shown().len();
         (n > INITIAL_ROWS && !all.get()).then(|| {
-            let label = format!("Show all {}", format::count(n as u64));
+            let label = format!("Show all {}", format::format_count(n as u64));
             view! {
                 <button class="btn" type="button" on:click=move |_| all.set(true)>{label}</button>
             }
@@ -75,11 +75,11 @@ pub(super) fn TermImportanceTable(
         "exact match",
         "match with another query term",
     ];
-    let heads =
-        std::iter::once(ColumnHeading::text("word")).chain(heads.map(ColumnHeading::number));
+    let heads = std::iter::once(ColumnHeading::for_text_column("word"))
+        .chain(heads.map(ColumnHeading::for_number_column));
     let heads: Vec<ColumnHeading> = heads.collect();
     let name = "Query terms";
-    let header = move || view! { <ExportButtons of="terms" csv/> };
+    let header = move || view! { <FigureExportButtons of="terms" csv/> };
     view! {
         <Section id="terms" name note="Most important first." header>
             <label class="field sought">
@@ -98,8 +98,8 @@ pub(super) fn TermImportanceTable(
 
 #[component]
 fn Row(
-    row: WordStatistics,
-    chosen: Memo<Option<WordStatistics>>,
+    row: QueryWordStatistics,
+    chosen: Memo<Option<QueryWordStatistics>>,
     scene: LateInteractionPageState,
 ) -> impl IntoView {
     let name = row.word.clone();
@@ -111,15 +111,16 @@ fn Row(
         let name = name.clone();
         move |_| scene.update(|it| it.term = Some(name.clone()))
     };
-    let of =
-        |value: Option<f64>| value.map_or(format::MISSING.to_owned(), |it| format::score(it, 3));
+    let of = |value: Option<f64>| {
+        value.map_or(format::MISSING.to_owned(), |it| format::format_score(it, 3))
+    };
     let numbers = [
-        format::count(row.query_nos.len() as u64),
+        format::format_count(row.query_nos.len() as u64),
         of(row.idf),
         of(row.importance),
         of(row.delta_es),
-        format::fraction(row.exact_share),
-        format::fraction(row.other_query_token_share),
+        format::format_fraction(row.exact_share),
+        format::format_fraction(row.other_query_token_share),
     ];
     let numbers = numbers.map(|it| view! { <td class="num">{it}</td> });
     view! {

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use shared::api::models::{GetHealthRequest, HealthCheckScore};
 use shared::report::format;
 
-use super::model_list::ModelList;
-use crate::api::{self, Error};
-use crate::debounce::Debounce;
+use super::model_list::ServerModelsState;
+use crate::api::{self, RequestError};
+use crate::debounce::DebounceTimer;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
 
@@ -16,12 +16,12 @@ const PAUSE_MS: u64 = 5_500;
 
 /// Renders the section with the health check.
 #[component]
-pub(super) fn Health(shelf: ModelList) -> impl IntoView {
-    let loaded = shelf.loaded_specs();
+pub(super) fn HealthCheckSection(shelf: ServerModelsState) -> impl IntoView {
+    let loaded = shelf.loaded_model_specs();
     let check = HealthCheck {
         found: RwSignal::new(None),
         loaded,
-        later: Debounce::with_delay_ms(PAUSE_MS),
+        later: DebounceTimer::with_delay_ms(PAUSE_MS),
     };
     Effect::new(move |_| {
         loaded.track();
@@ -48,20 +48,22 @@ pub(super) fn Health(shelf: ModelList) -> impl IntoView {
     }
 }
 
-type HealthResult = Result<Vec<HealthCheckScore>, Error>;
+type HealthResult = Result<Vec<HealthCheckScore>, RequestError>;
 
 #[derive(Clone, Copy)]
 struct HealthCheck {
     found: RwSignal<Option<HealthResult>>,
     loaded: Memo<Vec<String>>,
-    later: Debounce,
+    later: DebounceTimer,
 }
 
 impl HealthCheck {
     /// Polls the server until every loaded model has been checked.
     fn poll(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&GetHealthRequest {}).await.map(|it| it.scores);
+            let found = api::send_and_parse(&GetHealthRequest {})
+                .await
+                .map(|it| it.scores);
             // The user may be on another page by now.
             let Some(loaded) = self.loaded.try_get_untracked() else {
                 return;
@@ -105,7 +107,7 @@ fn HealthRows(rows: Vec<Row>) -> impl IntoView {
             Some(_) => ("verdict ok quiet", "OK"),
             None => ("verdict wait", "not checked yet"),
         };
-        let score = score.map_or("–".to_owned(), |it| format::score(it, 4));
+        let score = score.map_or("–".to_owned(), |it| format::format_score(it, 4));
         view! {
             <li>
                 <code>{ranker}</code>

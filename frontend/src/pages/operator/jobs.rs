@@ -6,13 +6,13 @@ use shared::api::{
 };
 
 use super::model_list::POLL_MS;
-use crate::api::mutation::MutationState;
-use crate::api::{self, Error};
-use crate::debounce::Debounce;
+use crate::api::mutation::MutatingRequestState;
+use crate::api::{self, RequestError};
+use crate::debounce::DebounceTimer;
 use crate::number_format;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::job_status;
-use crate::widgets::progress::Progress;
+use crate::widgets::progress::ProgressBarView;
 use crate::widgets::section::Section;
 
 /// The number of jobs that are listed at first.
@@ -20,7 +20,7 @@ const INITIAL_ROWS: usize = 20;
 
 /// Renders the section that lists the jobs.
 #[component]
-pub(super) fn Jobs() -> impl IntoView {
+pub(super) fn JobListSection() -> impl IntoView {
     let board = JobListState::new();
     board.poll();
     let shown = RwSignal::new(INITIAL_ROWS);
@@ -49,7 +49,7 @@ pub(super) fn Jobs() -> impl IntoView {
         (n_hidden > 0).then(|| {
             let words = format!(
                 "Show {} more",
-                number_format::count(n_hidden.min(INITIAL_ROWS) as u64)
+                number_format::format_count(n_hidden.min(INITIAL_ROWS) as u64)
             );
             view! {
                 <button
@@ -82,8 +82,8 @@ pub(super) fn Jobs() -> impl IntoView {
 #[derive(Clone, Copy)]
 struct JobListState {
     jobs: RwSignal<Option<Vec<Job>>>,
-    error: RwSignal<Option<Error>>,
-    later: Debounce,
+    error: RwSignal<Option<RequestError>>,
+    later: DebounceTimer,
 }
 
 impl JobListState {
@@ -91,14 +91,14 @@ impl JobListState {
         JobListState {
             jobs: RwSignal::new(None),
             error: RwSignal::new(None),
-            later: Debounce::with_delay_ms(POLL_MS),
+            later: DebounceTimer::with_delay_ms(POLL_MS),
         }
     }
 
     /// Polls the server until every job has ended.
     fn poll(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&ListJobsRequest {}).await;
+            let found = api::send_and_parse(&ListJobsRequest {}).await;
             // The user may be on another page by now.
             if self.jobs.try_with_untracked(Option::is_none).is_none() {
                 return;
@@ -145,7 +145,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         })
     };
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
-    let action = MutationState::new();
+    let action = MutatingRequestState::new();
     let act = move |_| {
         let Some(state) = state.get_untracked() else {
             return;
@@ -153,12 +153,16 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         let job = id.clone();
         let reply = async move {
             match state {
-                JobState::Queued | JobState::Running => api::call(&CancelJobRequest { job }).await,
-                JobState::Canceled | JobState::Failed => api::call(&ResumeJobRequest { job }).await,
-                JobState::Done => api::call(&GetJobRequest { job }).await,
+                JobState::Queued | JobState::Running => {
+                    api::send_and_parse(&CancelJobRequest { job }).await
+                }
+                JobState::Canceled | JobState::Failed => {
+                    api::send_and_parse(&ResumeJobRequest { job }).await
+                }
+                JobState::Done => api::send_and_parse(&GetJobRequest { job }).await,
             }
         };
-        action.run(reply, move |job| board.replace(job));
+        action.wait_for_reply_unless_busy(reply, move |job| board.replace(job));
     };
     let first = job.get_untracked();
     let title = first
@@ -166,8 +170,9 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
         .map(|it| it.title.clone())
         .unwrap_or_default();
     let made = first.map(|it| creation_text(&it));
-    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::progress)));
-    let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
+    let done =
+        Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::job_progress)));
+    let words = move || job.with(|it| it.as_ref().map(job_status::describe_job_status));
     let rests = move || state.get().is_some_and(JobState::is_finished);
     let verb = move || state_chip(state.get()?).2;
     let label = {
@@ -190,7 +195,7 @@ fn JobRow(board: JobListState, id: String) -> impl IntoView {
             <div class="told" class:rests=rests>
                 <h3>{title.clone()}</h3>
                 <p class="facts">{made}</p>
-                <Progress label=title.clone() done/>
+                <ProgressBarView label=title.clone() done/>
                 <p>{words}</p>
             </div>
             <div class="act">
@@ -221,7 +226,7 @@ fn state_chip(state: JobState) -> (&'static str, &'static str, Option<&'static s
 fn creation_text(job: &Job) -> impl IntoView + use<> {
     let day = job.created_at.get(..10).unwrap_or(&job.created_at);
     let time = job.created_at.get(11..16).unwrap_or_default();
-    let when = format!("{}, {time} UTC", number_format::day(day));
+    let when = format!("{}, {time} UTC", number_format::format_date(day));
     view! {
         <span><time datetime=job.created_at.clone()>{when}</time></span>
         <span><code>{job.ranker.spec.clone()}</code></span>

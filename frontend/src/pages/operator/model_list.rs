@@ -3,96 +3,98 @@
 use leptos::prelude::*;
 use shared::api::models::{ListModelsRequest, ModelState, ModelStatus};
 
-use crate::api::{self, Error, operator_token};
-use crate::debounce::Debounce;
+use crate::api::{self, RequestError, operator_token};
+use crate::debounce::DebounceTimer;
 
 /// The interval between two polls.
 pub(super) const POLL_MS: u64 = 2_000;
 
 /// The models of the server, and whether the user may see them.
 #[derive(Clone, Copy)]
-pub(super) struct ModelList {
-    pub(super) state: RwSignal<ModelListState>,
+pub(super) struct ServerModelsState {
+    pub(super) state: RwSignal<OperatorPageState>,
     /// Whether the server rejected the token of this tab.
     pub(super) is_token_rejected: RwSignal<bool>,
     pub(super) models: RwSignal<Vec<ModelStatus>>,
-    pub(super) debounce: Debounce,
+    pub(super) debounce: DebounceTimer,
 }
 
 /// What the operator page shows: loading, no server, sign-in, models or an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ModelListState {
+pub(super) enum OperatorPageState {
     Loading,
     NoServer,
     Visitor,
     Operator,
-    Failed(Error),
+    Failed(RequestError),
 }
 
 /// The reply of the server: the models, or that access is denied.
-pub(super) enum ModelListReply {
+pub(super) enum ServerModelsReply {
     NoServer,
     Denied,
     Models(Vec<ModelStatus>),
 }
 
-pub(super) async fn fetch_models() -> Result<ModelListReply, Error> {
+pub(super) async fn fetch_server_models() -> Result<ServerModelsReply, RequestError> {
     match api::fetch_server_info().await? {
-        None => Ok(ModelListReply::NoServer),
-        Some(server) if !server.can_create_jobs => Ok(ModelListReply::Denied),
-        Some(_) => match api::call(&ListModelsRequest {}).await {
+        None => Ok(ServerModelsReply::NoServer),
+        Some(server) if !server.can_create_jobs => Ok(ServerModelsReply::Denied),
+        Some(_) => match api::send_and_parse(&ListModelsRequest {}).await {
             // The token may have changed since the first request.
-            Err(error) if error.has_type(api::NO_TOKEN) => Ok(ModelListReply::Denied),
-            found => found.map(ModelListReply::Models),
+            Err(error) if error.is_server_error_of_type(api::NO_TOKEN) => {
+                Ok(ServerModelsReply::Denied)
+            }
+            found => found.map(ServerModelsReply::Models),
         },
     }
 }
 
-impl ModelList {
-    pub(super) fn new() -> ModelList {
-        ModelList {
-            state: RwSignal::new(ModelListState::Loading),
+impl ServerModelsState {
+    pub(super) fn new() -> ServerModelsState {
+        ServerModelsState {
+            state: RwSignal::new(OperatorPageState::Loading),
             is_token_rejected: RwSignal::new(false),
             models: RwSignal::new(Vec::new()),
-            debounce: Debounce::with_delay_ms(POLL_MS),
+            debounce: DebounceTimer::with_delay_ms(POLL_MS),
         }
     }
 
     /// Polls the server until every model is loaded or has failed to load.
-    pub(super) fn poll(self) {
+    pub(super) fn poll_until_loaded(self) {
         leptos::task::spawn_local(async move {
-            let found = fetch_models().await;
+            let found = fetch_server_models().await;
             // The user may be on another page by now.
             let Some(before) = self.state.try_get_untracked() else {
                 return;
             };
             self.state.set(match found {
-                Ok(ModelListReply::NoServer) => ModelListState::NoServer,
-                Ok(ModelListReply::Denied) => {
+                Ok(ServerModelsReply::NoServer) => OperatorPageState::NoServer,
+                Ok(ServerModelsReply::Denied) => {
                     self.is_token_rejected
-                        .set(operator_token::stored_token().is_some());
-                    ModelListState::Visitor
+                        .set(operator_token::stored_operator_token().is_some());
+                    OperatorPageState::Visitor
                 }
-                Ok(ModelListReply::Models(found)) => {
+                Ok(ServerModelsReply::Models(found)) => {
                     let waits = found.iter().any(|it| it.state == ModelState::Unloaded);
                     self.models.set(found);
                     if waits {
-                        self.debounce.schedule(move || self.poll());
+                        self.debounce.schedule(move || self.poll_until_loaded());
                     }
-                    ModelListState::Operator
+                    OperatorPageState::Operator
                 }
                 // What is shown is still correct, and the connection or a busy server may recover.
-                Err(_) if before == ModelListState::Operator => {
-                    self.debounce.schedule(move || self.poll());
+                Err(_) if before == OperatorPageState::Operator => {
+                    self.debounce.schedule(move || self.poll_until_loaded());
                     before
                 }
-                Err(error) => ModelListState::Failed(error),
+                Err(error) => OperatorPageState::Failed(error),
             });
         });
     }
 
     /// Returns a signal with the current status of a model.
-    pub(super) fn model(self, spec: String) -> Memo<Option<ModelStatus>> {
+    pub(super) fn model_status_signal(self, spec: String) -> Memo<Option<ModelStatus>> {
         Memo::new(move |_| {
             self.models
                 .with(|it| it.iter().find(|it| it.spec == spec).cloned())
@@ -100,7 +102,7 @@ impl ModelList {
     }
 
     /// Replaces the status of a model.
-    pub(super) fn replace(self, held: ModelStatus) {
+    pub(super) fn replace_model_status(self, held: ModelStatus) {
         self.models.update(|models| {
             if let Some(it) = models.iter_mut().find(|it| it.spec == held.spec) {
                 *it = held;
@@ -109,7 +111,7 @@ impl ModelList {
     }
 
     /// Returns a signal with the specifications of the loaded models.
-    pub(super) fn loaded_specs(self) -> Memo<Vec<String>> {
+    pub(super) fn loaded_model_specs(self) -> Memo<Vec<String>> {
         Memo::new(move |_| {
             let loaded = |it: &&ModelStatus| matches!(it.state, ModelState::Loaded(_));
             let models = self.models.read();

@@ -4,19 +4,19 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::api::models::{LoadModelRequest, LoadedModel, ModelSource, ModelState, ModelStatus};
 
-use super::model_list::ModelList;
-use crate::api::mutation::MutationState;
+use super::model_list::ServerModelsState;
+use crate::api::mutation::MutatingRequestState;
 use crate::number_format;
 use crate::widgets::section::Section;
 
 /// Renders the section that lists the models.
 #[component]
-pub(super) fn Models(shelf: ModelList) -> impl IntoView {
+pub(super) fn ModelListSection(shelf: ServerModelsState) -> impl IntoView {
     let specs = Memo::new(move |_| {
         let models = shelf.models.read();
         models.iter().map(|it| it.spec.clone()).collect::<Vec<_>>()
     });
-    let loaded = shelf.loaded_specs();
+    let loaded = shelf.loaded_model_specs();
     let note = move || {
         let n_models = specs.with(Vec::len);
         (n_models > 0).then(|| format!("{} of {n_models} loaded", loaded.with(Vec::len)))
@@ -59,9 +59,9 @@ fn NoModels() -> impl IntoView {
 }
 
 #[component]
-fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
-    let held = shelf.model(spec.clone());
-    let action = MutationState::new();
+fn ModelRow(shelf: ServerModelsState, spec: String) -> impl IntoView {
+    let held = shelf.model_status_signal(spec.clone());
+    let action = MutatingRequestState::new();
     let row = NodeRef::<html::Li>::new();
     let load = {
         let spec = spec.clone();
@@ -69,14 +69,14 @@ fn ModelRow(shelf: ModelList, spec: String) -> impl IntoView {
             let asked = LoadModelRequest {
                 model: spec.clone(),
             };
-            action.send(asked, move |held| {
+            action.send_unless_busy(asked, move |held| {
                 // The button disappears, so the focus moves to the row.
                 if let Some(row) = row.get_untracked()
                     && matches!(held.state, ModelState::Loaded(_))
                 {
                     let _ = row.focus();
                 }
-                shelf.replace(held);
+                shelf.replace_model_status(held);
             });
         }
     };
@@ -184,10 +184,10 @@ fn LoadedModelDetails(
     } = loaded;
     let weights = format!(
         "{} of weights",
-        number_format::format_bytes(weights_bytes as f64)
+        number_format::format_byte_size(weights_bytes as f64)
     );
     let pieces = max_pieces.map(|it| {
-        let pieces = number_format::plural(it, "token", "tokens");
+        let pieces = number_format::format_count_with_noun(it, "token", "tokens");
         view! { <span>{format!("reads at most {pieces}")}</span> }
     });
     let hidden = format!(" of {spec}");

@@ -7,13 +7,13 @@ use shared::api::people::{
     PersonAccount,
 };
 
-use super::state::{InvitationLink, PeopleState};
-use crate::api::Error;
-use crate::api::mutation::MutationState;
+use super::state::{InvitationLink, PeoplePageState};
+use crate::api::RequestError;
+use crate::api::mutation::MutatingRequestState;
 use crate::routes::PageRoute;
 use crate::widgets::clipboard;
 use crate::widgets::error_message::OptionalErrorMessage;
-use crate::widgets::form::{InputError, SelectField, TextField};
+use crate::widgets::form::{InputFieldError, SelectField, TextField};
 use crate::widgets::section::Section;
 
 /// The default validity of an invitation, one week in hours.
@@ -21,17 +21,17 @@ const DEFAULT_VALIDITY_H: u32 = 168;
 
 /// Renders the form, and the link once the invitation is created.
 #[component]
-pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
+pub(super) fn InviteForm(board: PeoplePageState) -> impl IntoView {
     let roles: Vec<AccessRole> = {
         let all = AccessRole::ALL.iter().copied();
-        all.filter(|it| board.can_revoke(*it)).collect()
+        all.filter(|it| board.can_manage_role(*it)).collect()
     };
     let first = roles.first().copied().unwrap_or(AccessRole::Annotator);
     let role = RwSignal::new(first);
     let person = RwSignal::new(None::<PersonId>);
     let hours = RwSignal::new(DEFAULT_VALIDITY_H.to_string());
     let note = RwSignal::new(String::new());
-    let failed = RwSignal::new(None::<Error>);
+    let failed = RwSignal::new(None::<RequestError>);
     let read = Memo::new(move |_| parse_hours(&hours.get()));
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -60,7 +60,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
         let people = everybody
             .people
             .into_iter()
-            .filter(|it| board.can_revoke(it.role));
+            .filter(|it| board.can_manage_role(it.role));
         people
             .map(|it| {
                 let name = format!("{} ({})", it.person.name, it.role.name());
@@ -94,7 +94,7 @@ pub(super) fn InviteForm(board: PeopleState) -> impl IntoView {
                     label="Valid for (hours)"
                     text=hours
                     inputmode="numeric"
-                    mistake=InputError { id: "wrong-hours".to_owned(), reason: wrong }
+                    mistake=InputFieldError { id: "wrong-hours".to_owned(), reason: wrong }
                 />
                 <TextField label="Note (curators only)" text=note placeholder="who the \
                      invitation is for"/>
@@ -123,7 +123,7 @@ fn parse_hours(text: &str) -> Result<u32, String> {
 }
 
 /// Creates an invitation with which an existing person can sign in again.
-pub(super) fn reinvite(board: PeopleState, whom: &PersonAccount) {
+pub(super) fn reinvite_person(board: PeoplePageState, whom: &PersonAccount) {
     let asked = CreateInvitationRequest {
         role: whom.role,
         valid_hours: DEFAULT_VALIDITY_H,
@@ -134,24 +134,24 @@ pub(super) fn reinvite(board: PeopleState, whom: &PersonAccount) {
 }
 
 fn create_invitation(
-    board: PeopleState,
+    board: PeoplePageState,
     asked: CreateInvitationRequest,
-    failed: RwSignal<Option<Error>>,
+    failed: RwSignal<Option<RequestError>>,
     done: impl Fn() + 'static,
 ) {
-    let action = MutationState {
+    let action = MutatingRequestState {
         is_busy: board.is_busy,
         error: failed,
     };
-    action.send(asked, move |made| {
+    action.send_unless_busy(asked, move |made| {
         done();
         board.notice.set(None);
         board.new_link.set(Some(invitation_link(board, made)));
-        board.fetch();
+        board.fetch_people();
     });
 }
 
-fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> InvitationLink {
+fn invitation_link(board: PeoplePageState, made: CreateInvitationResponse) -> InvitationLink {
     let origin = window().location().origin().unwrap_or_default();
     let everybody = board.people.get_untracked().unwrap_or_default();
     let named = everybody.people.into_iter();
@@ -168,13 +168,13 @@ fn invitation_link(board: PeopleState, made: CreateInvitationResponse) -> Invita
 
 /// Renders an invitation link, which is shown only once.
 #[component]
-fn InvitationLinkView(board: PeopleState, link: InvitationLink) -> impl IntoView {
+fn InvitationLinkView(board: PeoplePageState, link: InvitationLink) -> impl IntoView {
     let copied = RwSignal::new(None::<&'static str>);
     let href = link.href.clone();
     let copy = move |_| {
         let href = href.clone();
         leptos::task::spawn_local(async move {
-            let done = clipboard::copy_text(&href).await;
+            let done = clipboard::copy_to_clipboard(&href).await;
             copied.try_set(Some(match done {
                 true => "copied",
                 false => "Select the link and copy it",

@@ -5,35 +5,35 @@ use shared::api::people::{
     AccessRole, ListPeopleRequest, PeopleResponse, PersonAccount, Revoke, SessionResponse,
 };
 
-use crate::api::mutation::run_exclusive;
-use crate::api::{self, Error};
+use crate::api::mutation::wait_for_result_unless_busy;
+use crate::api::{self, RequestError};
 
 /// The list of people and invitations, and the actions on them.
 #[derive(Clone, Copy)]
-pub(super) struct PeopleState {
+pub(super) struct PeoplePageState {
     pub(super) identity: StoredValue<SessionResponse>,
     pub(super) people: RwSignal<Option<PeopleResponse>>,
-    pub(super) error: RwSignal<Option<Error>>,
+    pub(super) error: RwSignal<Option<RequestError>>,
     /// The link that was created last; it is stored nowhere else.
     pub(super) new_link: RwSignal<Option<InvitationLink>>,
     /// The action that waits for confirmation.
     pub(super) confirming: RwSignal<Option<Revoke>>,
     /// The notice of the last action, for screen readers.
-    pub(super) notice: RwSignal<Option<ActionNotice>>,
+    pub(super) notice: RwSignal<Option<ActionSuccessNotice>>,
     pub(super) is_busy: RwSignal<bool>,
 }
 
 /// A notice of an action that succeeded, announced by screen readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ActionNotice {
+pub(super) struct ActionSuccessNotice {
     pub(super) text: String,
     /// The person who can be invited again, if any.
     pub(super) invitable_person: Option<PersonAccount>,
 }
 
-impl PeopleState {
-    pub(super) fn new(who: SessionResponse) -> PeopleState {
-        PeopleState {
+impl PeoplePageState {
+    pub(super) fn new(who: SessionResponse) -> PeoplePageState {
+        PeoplePageState {
             identity: StoredValue::new(who),
             people: RwSignal::new(None),
             error: RwSignal::new(None),
@@ -44,14 +44,14 @@ impl PeopleState {
         }
     }
 
-    pub(super) fn fetch(self) {
+    pub(super) fn fetch_people(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&ListPeopleRequest {}).await;
-            self.apply_reply(found);
+            let found = api::send_and_parse(&ListPeopleRequest {}).await;
+            self.apply_people_reply(found);
         });
     }
 
-    pub(super) fn apply_reply(self, found: Result<PeopleResponse, Error>) {
+    pub(super) fn apply_people_reply(self, found: Result<PeopleResponse, RequestError>) {
         match found {
             Ok(found) => {
                 self.error.try_set(None);
@@ -64,19 +64,19 @@ impl PeopleState {
     }
 
     /// Removes a person or withdraws an invitation.
-    pub(super) fn revoke(self, what: Revoke) {
+    pub(super) fn remove_person_or_invitation(self, what: Revoke) {
         let told = self.revocation_notice(what);
-        let found = async move { api::call(&what).await };
-        run_exclusive(self.is_busy, found, move |found| {
+        let found = async move { api::send_and_parse(&what).await };
+        wait_for_result_unless_busy(self.is_busy, found, move |found| {
             if found.is_ok() {
                 self.notice.set(Some(told));
             }
             self.confirming.set(None);
-            self.apply_reply(found);
+            self.apply_people_reply(found);
         });
     }
 
-    pub(super) fn revocation_notice(self, what: Revoke) -> ActionNotice {
+    pub(super) fn revocation_notice(self, what: Revoke) -> ActionSuccessNotice {
         match what {
             Revoke::Person { id: no } => {
                 let everybody = self.people.get_untracked().unwrap_or_default();
@@ -87,12 +87,12 @@ impl PeopleState {
                     "{} was removed and signed out on all devices. Earlier decisions are kept.",
                     name.unwrap_or_default()
                 );
-                ActionNotice {
+                ActionSuccessNotice {
                     text: words,
                     invitable_person: back,
                 }
             }
-            Revoke::Invitation { .. } => ActionNotice {
+            Revoke::Invitation { .. } => ActionSuccessNotice {
                 text: "The invitation was withdrawn; its link no longer works.".to_owned(),
                 invitable_person: None,
             },
@@ -100,14 +100,15 @@ impl PeopleState {
     }
 
     /// Returns whether the user may remove people of a role or invite them again.
-    pub(super) fn can_revoke(self, role: AccessRole) -> bool {
-        self.identity.with_value(|it| can_invite(it.role, role))
+    pub(super) fn can_manage_role(self, role: AccessRole) -> bool {
+        self.identity
+            .with_value(|it| can_invite_role(it.role, role))
     }
 }
 
 /// Returns whether the caller may invite people of a role: curators may invite annotators,
 /// operators everybody with a name.
-pub(super) fn can_invite(caller: AccessRole, role: AccessRole) -> bool {
+pub(super) fn can_invite_role(caller: AccessRole, role: AccessRole) -> bool {
     match caller {
         AccessRole::Operator => role > AccessRole::Visitor,
         AccessRole::Curator => role == AccessRole::Annotator,
@@ -132,7 +133,7 @@ mod tests {
     fn nobody_invites_above_their_place() {
         let may = |caller| -> Vec<AccessRole> {
             let all = AccessRole::ALL.iter().copied();
-            all.filter(|it| can_invite(caller, *it)).collect()
+            all.filter(|it| can_invite_role(caller, *it)).collect()
         };
         assert_eq!(may(AccessRole::Annotator), []);
         assert_eq!(may(AccessRole::Curator), [AccessRole::Annotator]);

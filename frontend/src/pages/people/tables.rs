@@ -2,28 +2,28 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::annotation::tables::format_iso_date;
+use shared::annotation::tables::format_epoch_day;
 use shared::api::people::{PendingInvitation, PersonAccount, Revoke};
 use shared::report::format;
 
 use super::invite;
-use super::state::PeopleState;
-use crate::number_format::plural;
+use super::state::PeoplePageState;
+use crate::number_format::format_count_with_noun;
 use crate::widgets::section::Section;
 
 const MS_PER_DAY: u64 = 86_400_000;
 
 /// Formats a day in UTC, as in `20 November 2026`.
-pub(crate) fn format_day(ms: u64) -> String {
-    format::date(&format_iso_date(ms / MS_PER_DAY))
+pub(crate) fn format_utc_day(ms: u64) -> String {
+    format::format_date(&format_epoch_day(ms / MS_PER_DAY))
 }
 
 /// Formats a time in UTC to the minute.
-pub(crate) fn format_minute(ms: u64) -> String {
+pub(crate) fn format_utc_minute(ms: u64) -> String {
     let minutes = ms % MS_PER_DAY / 60_000;
     format!(
         "{}, {:02}:{:02} UTC",
-        format_day(ms),
+        format_utc_day(ms),
         minutes / 60,
         minutes % 60
     )
@@ -31,7 +31,7 @@ pub(crate) fn format_minute(ms: u64) -> String {
 
 /// Renders the invitations that can still be used.
 #[component]
-pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
+pub(super) fn OpenInvitationsTable(board: PeoplePageState) -> impl IntoView {
     let rows = move || {
         let everybody = board.people.get().unwrap_or_default();
         let names = everybody.people;
@@ -58,7 +58,7 @@ pub(super) fn Invitations(board: PeopleState) -> impl IntoView {
 
 #[component]
 fn InvitationRow(
-    board: PeopleState,
+    board: PeoplePageState,
     invited: PendingInvitation,
     whom: Option<String>,
 ) -> impl IntoView {
@@ -68,13 +68,13 @@ fn InvitationRow(
         None => format!("New {}", invited.role.name()),
     };
     let label = name.clone();
-    let may = board.can_revoke(invited.role);
+    let may = board.can_manage_role(invited.role);
     view! {
         <li>
             <div class="told">
                 <h3>{name}</h3>
                 <p class="facts">
-                    <span>"valid until " {format_minute(invited.expires_ms)}</span>
+                    <span>"valid until " {format_utc_minute(invited.expires_ms)}</span>
                     {(!invited.note.is_empty())
                         .then(|| view! { <span dir="auto">{invited.note}</span> })}
                 </p>
@@ -86,7 +86,7 @@ fn InvitationRow(
 
 /// Renders all people, including those who were removed.
 #[component]
-pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
+pub(super) fn PeopleTable(board: PeoplePageState) -> impl IntoView {
     let rows = move || {
         let everybody = board.people.get().unwrap_or_default();
         let rows = everybody.people.into_iter();
@@ -97,7 +97,7 @@ pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
         let n = board
             .people
             .with(|it| it.as_ref().map_or(0, |it| it.people.len()));
-        plural(n as u64, "person", "people")
+        format_count_with_noun(n as u64, "person", "people")
     };
     let header = move || view! { <p class="note">{n}</p> };
     view! {
@@ -108,19 +108,19 @@ pub(super) fn PeopleTable(board: PeopleState) -> impl IntoView {
 }
 
 #[component]
-fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
+fn PersonRow(board: PeoplePageState, somebody: PersonAccount) -> impl IntoView {
     let id = somebody.person.id;
     let own = board
         .identity
         .with_value(|it| it.person.as_ref().is_some_and(|it| it.id == id));
-    let may = board.can_revoke(somebody.role);
+    let may = board.can_manage_role(somebody.role);
     let name = somebody.person.name.clone();
     let act = match (own, may, somebody.is_revoked) {
         (true, ..) => view! { <span class="note">"you"</span> }.into_any(),
         (_, false, _) => ().into_any(),
         (_, true, true) => {
             let whom = somebody.clone();
-            let again = move |_| invite::reinvite(board, &whom);
+            let again = move |_| invite::reinvite_person(board, &whom);
             view! {
                 <div class="act">
                     <button class="btn" type="button" on:click=again>"Invite again"</button>
@@ -143,9 +143,15 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
                     {somebody
                         .is_revoked
                         .then(|| view! { <span class="verdict out quiet">"removed"</span> })}
-                    <span>"joined " {format_day(somebody.joined_ms)}</span>
-                    <span>"last seen " {format_minute(somebody.last_seen_ms)}</span>
-                    <span>{plural(u64::from(somebody.n_sessions), "session", "sessions")}</span>
+                    <span>"joined " {format_utc_day(somebody.joined_ms)}</span>
+                    <span>"last seen " {format_utc_minute(somebody.last_seen_ms)}</span>
+                    <span>
+                        {format_count_with_noun(
+                            u64::from(somebody.n_sessions),
+                            "session",
+                            "sessions",
+                        )}
+                    </span>
                     <span>
                         {if somebody.person.has_password { "has password" } else { "no password" }}
                     </span>
@@ -160,7 +166,7 @@ fn PersonRow(board: PeopleState, somebody: PersonAccount) -> impl IntoView {
 /// the focus.
 #[component]
 fn ConfirmButton(
-    board: PeopleState,
+    board: PeoplePageState,
     what: Revoke,
     word: &'static str,
     name: String,
@@ -197,7 +203,7 @@ fn ConfirmButton(
                     class="btn main"
                     type="button"
                     disabled=move || board.is_busy.get()
-                    on:click=move |_| board.revoke(what)
+                    on:click=move |_| board.remove_person_or_invitation(what)
                 >
                     "Yes"
                 </button>
@@ -214,6 +220,6 @@ mod tests {
     #[test]
     fn times_are_in_utc() {
         let noon = 20_779 * MS_PER_DAY + 12 * 3_600_000 + 5 * 60_000;
-        assert_eq!(format_minute(noon), "22 November 2026, 12:05 UTC");
+        assert_eq!(format_utc_minute(noon), "22 November 2026, 12:05 UTC");
     }
 }

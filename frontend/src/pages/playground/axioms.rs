@@ -2,29 +2,29 @@
 //! verdicts of the rankers.
 
 use leptos::prelude::*;
-use shared::probe::{Axiom, Claim, Probe};
-use shared::study::playground::{AxiomResult, PlaygroundResult};
+use shared::probe::{Axiom, Probe, ScoreClaim};
+use shared::study::playground::{PlaygroundAxiomResult, PlaygroundResult};
 use shared::verdict::Verdict;
 
 use super::input::PlaygroundInput;
-use super::preconditions::{PreconditionList, PreconditionNames};
-use super::settings::VariantSwitch;
-use super::state::{AnswerState, NAMES, NeuralRankerState, PlaygroundState};
+use super::preconditions::{PreconditionLabelNames, PreconditionList};
+use super::settings::AxiomVariantSwitch;
+use super::state::{NAMES, NeuralRankerWithScores, PlaygroundEvaluationState, PlaygroundState};
 use super::verdict_chip::RankerVerdictChip;
 use crate::number_format;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::section::Section;
-use crate::widgets::verdict::outcome_label;
+use crate::widgets::verdict::axiom_outcome_label;
 
 /// Renders the section with the axioms.
 #[component]
-pub(super) fn Axioms(
+pub(super) fn AxiomsSection(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let counted = Memo::new(move |_| {
-        let answer = desk.answer()?;
+        let answer = desk.evaluation_result()?;
         Some((
             n_applying(&answer),
             listed_probes(Some(&answer)).len() as u64,
@@ -34,13 +34,13 @@ pub(super) fn Axioms(
         let (applying, all) = counted.get()?;
         Some(format!(
             "{} of {} {}",
-            number_format::count(applying),
-            number_format::count(all),
+            number_format::format_count(applying),
+            number_format::format_count(all),
             if applying == 1 { "applies" } else { "apply" }
         ))
     };
     let rows = move || {
-        let answer = desk.answer();
+        let answer = desk.evaluation_result();
         let rows = listed_probes(answer.as_deref()).into_iter().map(|probe| {
             let standing = desk
                 .neural_rankers
@@ -49,7 +49,8 @@ pub(super) fn Axioms(
         });
         rows.collect_view()
     };
-    let header = move || view! { <p class="note" role="status">{said}</p> <VariantSwitch desk/> };
+    let header =
+        move || view! { <p class="note" role="status">{said}</p> <AxiomVariantSwitch desk/> };
     view! {
         <Section id="axioms" name="Applicable axioms" header>
             <LiveAnnouncement desk/>
@@ -61,9 +62,12 @@ pub(super) fn Axioms(
 
 /// Returns the axioms to list. Those that need word vectors are listed if the collection has them.
 fn listed_probes(answer: Option<&PlaygroundResult>) -> Vec<Probe> {
-    let with_vectors =
-        answer.is_some_and(|it| it.axiom_results.iter().any(|it| it.probe.needs_vectors()));
-    let mut shown = Probe::paper_axioms(with_vectors);
+    let with_vectors = answer.is_some_and(|it| {
+        it.axiom_results
+            .iter()
+            .any(|it| it.probe.needs_word_vectors())
+    });
+    let mut shown = Probe::minable_paper_axioms(with_vectors);
     for applied in answer.into_iter().flat_map(|it| &it.axiom_results) {
         if !shown.contains(&applied.probe) {
             shown.push(applied.probe);
@@ -80,28 +84,32 @@ fn n_applying(answer: &PlaygroundResult) -> u64 {
 #[component]
 fn AnswerNotice(desk: PlaygroundState) -> impl IntoView {
     move || match desk.answer.get() {
-        AnswerState::Answered(_) => ().into_any(),
-        AnswerState::Blank => view! {
+        PlaygroundEvaluationState::Answered(_) => ().into_any(),
+        PlaygroundEvaluationState::Blank => view! {
             <p class="ahead">
                 "Type a query and two documents above, or load the worked example of an axiom. \
                  TFC2 compares three documents and needs a third one."
             </p>
         }
         .into_any(),
-        AnswerState::Loading => {
+        PlaygroundEvaluationState::Loading => {
             view! { <p class="ahead" role="status">"Loading collection statistics"</p> }.into_any()
         }
-        AnswerState::Invalid(wrong) => view! {
+        PlaygroundEvaluationState::Invalid(wrong) => view! {
             <p class="ahead">
-                {number_format::plural(wrong.len() as u64, "setting is", "settings are")}
+                {number_format::format_count_with_noun(
+                    wrong.len() as u64,
+                    "setting is",
+                    "settings are",
+                )}
                 " invalid: see the messages next to the fields."
             </p>
         }
         .into_any(),
-        AnswerState::Rejected(reason) => {
+        PlaygroundEvaluationState::Rejected(reason) => {
             view! { <div class="failure" role="alert"><p>{reason}</p></div> }.into_any()
         }
-        AnswerState::Failed(error) => {
+        PlaygroundEvaluationState::Failed(error) => {
             let retry = Callback::new(move |()| desk.collection.refetch());
             view! { <ErrorMessage error retry/> }.into_any()
         }
@@ -123,8 +131,8 @@ enum AxiomStatus {
     WantsTexts,
     /// The preconditions of the axiom were measured.
     Measured {
-        applied: AxiomResult,
-        names: PreconditionNames,
+        applied: PlaygroundAxiomResult,
+        names: PreconditionLabelNames,
         /// The name and verdict of each ranker, lexical rankers first.
         said: Vec<(String, Option<Verdict>)>,
     },
@@ -133,7 +141,7 @@ enum AxiomStatus {
 fn axiom_state(
     probe: Probe,
     answer: Option<&PlaygroundResult>,
-    models: &[NeuralRankerState],
+    models: &[NeuralRankerWithScores],
 ) -> AxiomState {
     let Some(answer) = answer else {
         return AxiomState {
@@ -148,7 +156,7 @@ fn axiom_state(
         };
     };
     let texts = applied.claim.docs().into_iter();
-    let names = PreconditionNames {
+    let names = PreconditionLabelNames {
         documents: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
         terms: answer
             .terms
@@ -161,7 +169,7 @@ fn axiom_state(
         .iter()
         .map(|it| (it.ranker.label.clone(), it.verdict));
     let neural = models.iter().filter(|_| applied.applies);
-    let neural = neural.map(|it| (it.ranker.label.clone(), it.verdict(applied.claim)));
+    let neural = neural.map(|it| (it.ranker.label.clone(), it.verdict_for_claim(applied.claim)));
     let said = lexical.chain(neural).collect();
     AxiomState {
         probe,
@@ -180,9 +188,9 @@ fn AxiomRow(desk: PlaygroundState, standing: AxiomState) -> impl IntoView {
     let about = probe.description();
     let applies = matches!(&state, AxiomStatus::Measured { applied, .. } if applied.applies);
     let example = move |_| {
-        desk.open_input(
+        desk.open_input_keeping_previous(
             &format!("the {} example", about.name),
-            PlaygroundInput::example(probe),
+            PlaygroundInput::worked_example_of_axiom(probe),
         );
     };
     let verdict = verdict(&state);
@@ -253,7 +261,8 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
                 .iter()
                 .filter(|it| !it.holds())
                 .count() as u64;
-            let noun = number_format::plural(failing, "precondition", "preconditions");
+            let noun =
+                number_format::format_count_with_noun(failing, "precondition", "preconditions");
             ("verdict out", format!("{noun} not satisfied"))
         }
     };
@@ -261,25 +270,27 @@ fn verdict(state: &AxiomStatus) -> impl IntoView + use<> {
 }
 
 /// Returns the claim of an instance, with the names of the documents.
-fn claim_text(claim: Claim<u32>) -> String {
+fn claim_text(claim: ScoreClaim<u32>) -> String {
     let name = |it: u32| NAMES[it as usize];
     match claim {
-        Claim::Higher { winner, loser } => {
+        ScoreClaim::Higher { winner, loser } => {
             format!(
                 "applies: {} should score higher than {}",
                 name(winner),
                 name(loser)
             )
         }
-        Claim::NotLower { winner, loser } => {
+        ScoreClaim::NotLower { winner, loser } => {
             format!(
                 "applies: {} should not score lower than {}",
                 name(winner),
                 name(loser)
             )
         }
-        Claim::Different { a, b } => format!("applies: {} and {} should differ", name(a), name(b)),
-        Claim::DiminishingGain { few, more, most } => {
+        ScoreClaim::Different { a, b } => {
+            format!("applies: {} and {} should differ", name(a), name(b))
+        }
+        ScoreClaim::DiminishingGain { few, more, most } => {
             format!(
                 "applies: the gain from {} to {} should exceed the subsequent gain to {}",
                 name(few),
@@ -295,7 +306,7 @@ fn claim_text(claim: Claim<u32>) -> String {
 fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
     let said = RwSignal::new(String::new());
     Effect::new(move |before: Option<Vec<String>>| {
-        let answer = desk.answer();
+        let answer = desk.evaluation_result();
         let now: Vec<String> = answer
             .iter()
             .flat_map(|it| it.axiom_results.iter().map(announcement))
@@ -317,7 +328,7 @@ fn LiveAnnouncement(desk: PlaygroundState) -> impl IntoView {
 
 /// Returns the announcement of a result, as in `TFC1 applies: A should score higher than B: BM25
 /// satisfied, QL tied`.
-fn announcement(applied: &AxiomResult) -> String {
+fn announcement(applied: &PlaygroundAxiomResult) -> String {
     let name = applied.probe.name();
     if !applied.applies {
         return format!("{name} does not apply");
@@ -326,7 +337,7 @@ fn announcement(applied: &AxiomResult) -> String {
         Some(format!(
             "{} {}",
             it.ranker.label,
-            outcome_label(Some(it.verdict?.outcome))
+            axiom_outcome_label(Some(it.verdict?.outcome))
         ))
     });
     format!(
@@ -339,15 +350,17 @@ fn announcement(applied: &AxiomResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::study::playground::evaluate_input;
+    use shared::study::playground::evaluate_playground_input;
 
     fn answered(sheet: &PlaygroundInput) -> PlaygroundResult {
-        evaluate_input(&sheet.read().unwrap(), None).unwrap()
+        evaluate_playground_input(&sheet.to_playground_request().unwrap(), None).unwrap()
     }
 
     #[test]
     fn an_axiom_is_told_with_its_verdicts() {
-        let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
+        let found = answered(&PlaygroundInput::worked_example_of_axiom(Probe::Axiom(
+            Axiom::Tfc1,
+        )));
         assert_eq!(
             announcement(&found.axiom_results[0]),
             "TFC1 applies: A should score higher than B: BM25 satisfied, QL satisfied"
@@ -356,7 +369,9 @@ mod tests {
 
     #[test]
     fn an_axiom_about_three_texts_wants_a_third() {
-        let found = answered(&PlaygroundInput::example(Probe::Axiom(Axiom::Tfc1)));
+        let found = answered(&PlaygroundInput::worked_example_of_axiom(Probe::Axiom(
+            Axiom::Tfc1,
+        )));
         assert_eq!(
             axiom_state(Probe::Axiom(Axiom::Tfc2), Some(&found), &[]).state,
             AxiomStatus::WantsTexts

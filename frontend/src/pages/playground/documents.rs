@@ -9,23 +9,26 @@ use shared::study::instance_details::{HighlightedText, QueryTermInfo};
 use super::highlights::{HighlightLayer, shift_highlights};
 use super::manipulations::ManipulationButtons;
 use super::state::{NAMES, PlaygroundState};
-use super::text_history::TextHistory;
+use super::text_history::TextUndoHistory;
 use crate::number_format;
 use crate::widgets::text_diff::{
-    ChangedText, DiffLabels, DiffSegment, WordChange, diff_words, summary,
+    DiffLabelStyle, TextDiffSegment, TextDiffView, WordChange, diff_words, summarize_text_changes,
 };
 
 /// Renders the fields of the page.
 #[component]
-pub(super) fn DocumentFields(
+pub(super) fn QueryAndDocumentFields(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let marked = Signal::derive(move || {
-        let before = desk.answer().map(|it| it.query.clone()).unwrap_or_default();
+        let before = desk
+            .evaluation_result()
+            .map(|it| it.query.clone())
+            .unwrap_or_default();
         desk.query.with(|now| shift_highlights(&before, now))
     });
-    let n_texts = desk.n_texts();
+    let n_texts = desk.n_documents();
     let places = move || 0..n_texts.get();
     let three = move || n_texts.get() == 3;
     view! {
@@ -35,7 +38,7 @@ pub(super) fn DocumentFields(
             class="typed query"
             value=desk.query
             marked
-            terms=Signal::derive(move || desk.terms())
+            terms=Signal::derive(move || desk.query_terms())
             placeholder="Type a query"
             on_text=Callback::new(move |text: String| desk.query.set(one_line(&text)))
             on_undo=Callback::new(|_| UndoOwner::Browser)
@@ -129,18 +132,18 @@ fn DocumentField(
     });
     let marked = Signal::derive(move || {
         let before = desk
-            .answer()
+            .evaluation_result()
             .and_then(|it| it.docs.get(at).cloned())
             .unwrap_or_default();
         now.with(|now| shift_highlights(&before, now))
     });
     let size = move || {
-        let answer = desk.answer()?;
+        let answer = desk.evaluation_result()?;
         let n_terms = answer.n_terms.get(at).copied()?;
         let gap = answer.term_distances.get(at).copied().flatten();
         Some(document_summary(n_terms, gap))
     };
-    let change = move |work: &dyn Fn(&mut TextHistory)| {
+    let change = move |work: &dyn Fn(&mut TextUndoHistory)| {
         desk.documents.update(|texts| {
             if let Some(text) = texts.get_mut(at) {
                 work(text);
@@ -160,7 +163,7 @@ fn DocumentField(
     });
     let has_past = Memo::new(move |_| {
         desk.documents
-            .with(|it| it.get(at).is_some_and(TextHistory::can_undo))
+            .with(|it| it.get(at).is_some_and(TextUndoHistory::can_undo))
     });
     let id = format!("text-{name}");
     view! {
@@ -188,7 +191,7 @@ fn DocumentField(
                 class="typed text"
                 value=now
                 marked
-                terms=Signal::derive(move || desk.terms())
+                terms=Signal::derive(move || desk.query_terms())
                 placeholder="Type or paste a document"
                 on_text=typed
                 on_undo=undo
@@ -201,20 +204,20 @@ fn DocumentField(
     }
 }
 
-fn current_text(history: &TextHistory) -> String {
-    history.current().to_owned()
+fn current_text(history: &TextUndoHistory) -> String {
+    history.current_text().to_owned()
 }
 
 /// Describes a document, as in `80 terms, two query terms 3 apart`.
 fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
-    let size = number_format::plural(u64::from(n_terms), "term", "terms");
+    let size = number_format::format_count_with_noun(u64::from(n_terms), "term", "terms");
     match gap {
         None => size,
         Some(1) => format!("{size}, two query terms adjacent"),
         Some(gap) => {
             format!(
                 "{size}, two query terms {} apart",
-                format::count(u64::from(gap))
+                format::format_count(u64::from(gap))
             )
         }
     }
@@ -223,11 +226,11 @@ fn document_summary(n_terms: u32, gap: Option<u32>) -> String {
 /// Renders the buttons that add, remove and swap documents.
 #[component]
 fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
-    let n_texts = desk.n_texts();
+    let n_texts = desk.n_documents();
     let swap = move |_| desk.documents.update(|it| it.swap(at - 1, at));
     let add = move |_| {
         desk.documents
-            .update(|it| it.push(TextHistory::new(String::new())))
+            .update(|it| it.push(TextUndoHistory::new(String::new())))
     };
     let remove = move |_| {
         desk.documents.update(|it| {
@@ -273,7 +276,7 @@ fn DocumentButtons(desk: PlaygroundState, at: usize) -> impl IntoView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TextChange {
     Nothing,
-    Words(Vec<DiffSegment>),
+    Words(Vec<TextDiffSegment>),
     /// The changed part is too long to be compared.
     Most,
 }
@@ -292,19 +295,19 @@ fn ChangesSinceOpened(desk: PlaygroundState, at: usize) -> impl IntoView {
         }
         TextChange::Words(pieces) => view! {
             <details class="changed">
-                <summary>{summary(&pieces, DiffLabels::Edited)}</summary>
-                <ChangedText pieces/>
+                <summary>{summarize_text_changes(&pieces, DiffLabelStyle::Edited)}</summary>
+                <TextDiffView pieces/>
             </details>
         }
         .into_any(),
     }
 }
 
-fn text_change(text: &TextHistory) -> TextChange {
-    if text.original().trim().is_empty() || text.original() == text.current() {
+fn text_change(text: &TextUndoHistory) -> TextChange {
+    if text.original_text().trim().is_empty() || text.original_text() == text.current_text() {
         return TextChange::Nothing;
     }
-    match diff_words(text.original(), text.current()) {
+    match diff_words(text.original_text(), text.current_text()) {
         None => TextChange::Most,
         Some(pieces) if pieces.iter().all(|it| it.change == WordChange::Unchanged) => {
             TextChange::Nothing
@@ -333,12 +336,14 @@ mod tests {
     #[test]
     fn a_change_is_counted_in_words() {
         let said = |before: &str, after: &str| {
-            let mut text = TextHistory::new(before.to_owned());
-            text.record_edit(after.to_owned());
+            let mut text = TextUndoHistory::new(before.to_owned());
+            text.record_button_edit(after.to_owned());
             match text_change(&text) {
                 TextChange::Nothing => "blank".to_owned(),
                 TextChange::Most => "most".to_owned(),
-                TextChange::Words(pieces) => summary(&pieces, DiffLabels::Edited),
+                TextChange::Words(pieces) => {
+                    summarize_text_changes(&pieces, DiffLabelStyle::Edited)
+                }
             }
         };
         assert_eq!(said("a b", "a b c d"), "2 words added");

@@ -53,13 +53,13 @@ pub(super) fn shift_highlights(before: &HighlightedText, now: &str) -> Highlight
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::widgets::highlighted_text::segments;
-    use shared::text::Span;
+    use crate::widgets::highlighted_text::split_at_highlights;
+    use shared::text::ByteSpan;
 
     fn marked(text: &str, words: &[&str]) -> HighlightedText {
         let mark = |word: &&str| {
             let start = text.find(word).unwrap() as u32;
-            let span = Span {
+            let span = ByteSpan {
                 start,
                 end: start + word.len() as u32,
             };
@@ -76,10 +76,12 @@ mod tests {
     }
 
     fn check(marked: &HighlightedText, expected: &str) {
-        let shown = segments(marked).into_iter().map(|it| match it.mark {
-            Some(_) => format!("[{}]", it.text),
-            None => it.text,
-        });
+        let shown = split_at_highlights(marked)
+            .into_iter()
+            .map(|it| match it.mark {
+                Some(_) => format!("[{}]", it.text),
+                None => it.text,
+            });
         assert_eq!(shown.collect::<String>(), expected);
     }
 

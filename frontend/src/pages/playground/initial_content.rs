@@ -6,71 +6,79 @@ use shared::report::format;
 use super::input::PlaygroundInput;
 use super::share_link;
 use super::state::{PlaygroundState, SourceInstance};
-use crate::api::Error;
+use crate::api::RequestError;
 use crate::location::PageLocation;
 
 /// Where the initial content comes from: the address itself, or an instance that has to be fetched.
-pub(super) enum InitialContent {
+pub(super) enum InitialContentSource {
     /// The content is complete or empty and needs no request.
     Local(Option<SourceInstance>),
     /// The documents of the instance have to be fetched.
     Remote(SourceInstance),
 }
 
-impl InitialContent {
-    pub(super) fn origin(&self) -> Option<SourceInstance> {
+impl InitialContentSource {
+    pub(super) fn source_instance(&self) -> Option<SourceInstance> {
         match self {
-            InitialContent::Local(origin) => origin.clone(),
-            InitialContent::Remote(origin) => Some(origin.clone()),
+            InitialContentSource::Local(origin) => origin.clone(),
+            InitialContentSource::Remote(origin) => Some(origin.clone()),
         }
     }
 }
 
 /// Returns the initial content of the page.
-pub(super) fn initial_content() -> (PlaygroundInput, InitialContent) {
-    let address = PageLocation::current();
-    let origin = SourceInstance::from_parameters(|key| address.query_parameter(key));
+pub(super) fn initial_playground_content() -> (PlaygroundInput, InitialContentSource) {
+    let address = PageLocation::of_calling_page();
+    let origin = SourceInstance::from_address_parameters(|key| address.query_parameter(key));
     let fragment = address.hash.get_untracked();
     let sheet = parse_input(&fragment)
-        .or_else(|| PlaygroundInput::from_words(|key| address.query_parameter(key)));
+        .or_else(|| PlaygroundInput::from_link_parameters(|key| address.query_parameter(key)));
     match (sheet, origin) {
-        (Some(sheet), origin) => (sheet, InitialContent::Local(origin)),
-        (None, Some(origin)) => (PlaygroundInput::empty(), InitialContent::Remote(origin)),
-        (None, None) => (PlaygroundInput::empty(), InitialContent::Local(None)),
+        (Some(sheet), origin) => (sheet, InitialContentSource::Local(origin)),
+        (None, Some(origin)) => (
+            PlaygroundInput::empty(),
+            InitialContentSource::Remote(origin),
+        ),
+        (None, None) => (PlaygroundInput::empty(), InitialContentSource::Local(None)),
     }
 }
 
 fn parse_input(fragment: &str) -> Option<PlaygroundInput> {
-    let words = share_link::parse_fragment(fragment);
-    PlaygroundInput::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()))
+    let words = share_link::parse_address_fragment(fragment);
+    PlaygroundInput::from_link_parameters(|key| {
+        words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+    })
 }
 
 /// The state of fetching an instance.
-pub(super) type InstanceFetchState = RwSignal<Option<Result<(), Error>>>;
+pub(super) type InstanceFetchState = RwSignal<Option<Result<(), RequestError>>>;
 
 /// Fetches the instance in the address, and follows later changes of the address.
-pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> InstanceFetchState {
+pub(super) fn load_instance_from_address(
+    desk: PlaygroundState,
+    opening: InitialContentSource,
+) -> InstanceFetchState {
     let opened = RwSignal::new(Some(Ok(())));
-    if let InitialContent::Remote(origin) = opening {
+    if let InitialContentSource::Remote(origin) = opening {
         opened.set(None);
         leptos::task::spawn_local(async move {
-            let found = origin.sheet().await;
+            let found = origin.fetch_as_input().await;
             let result = found.map(|sheet| {
                 if desk.query.try_get_untracked().is_some() {
-                    desk.set_input(sheet);
+                    desk.replace_content(sheet);
                 }
             });
             let _ = opened.try_set(Some(result));
         });
     }
-    let hash = PageLocation::current().hash;
+    let hash = PageLocation::of_calling_page().hash;
     Effect::new(move |before: Option<String>| {
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)
             && let Some(sheet) = parse_input(&hash)
             && sheet != untrack(|| desk.current_input())
         {
-            desk.open_input("another link", sheet);
+            desk.open_input_keeping_previous("another link", sheet);
         }
         hash
     });
@@ -79,7 +87,7 @@ pub(super) fn load_on_change(desk: PlaygroundState, opening: InitialContent) -> 
 
 /// Renders the name of the opened instance, or why it could not be opened.
 #[component]
-pub(super) fn OriginNotice(
+pub(super) fn SourceInstanceNotice(
     /// The state of the page.
     desk: PlaygroundState,
     /// The state of fetching the instance.
@@ -91,7 +99,7 @@ pub(super) fn OriginNotice(
         let name = format!(
             "{} instance {}",
             origin.0.probe.name(),
-            format::count(origin.0.number + 1)
+            format::format_count(origin.0.number + 1)
         );
         let said = match opened.get() {
             None => view! { "Opening " {name} }.into_any(),
@@ -108,14 +116,14 @@ pub(super) fn OriginNotice(
 
 /// Renders the button that restores the previous content after something else was opened.
 #[component]
-pub(super) fn RestorePrevious(
+pub(super) fn RestorePreviousButton(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let back = move |_| {
         if let Some((_, sheet)) = desk.previous.get_untracked() {
             desk.previous.set(None);
-            desk.set_input(sheet);
+            desk.replace_content(sheet);
         }
     };
     let said = move || {

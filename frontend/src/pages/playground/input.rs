@@ -5,7 +5,7 @@
 //! left out.
 
 use shared::error::Error;
-use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, Limits, Probe};
+use shared::probe::{Axiom, AxiomVariant, IrAxiomsAxiom, MiningLimits, Probe};
 use shared::rank::LexicalRanker;
 use shared::study::playground::PlaygroundRequest;
 
@@ -14,7 +14,7 @@ use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::{
     default_length_tolerance, parse_further_axioms, parse_length_tolerance,
 };
-use crate::widgets::form::{self, FieldName, parse_integer};
+use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
 
 /// The maximum length of a link that mail programs and servers handle reliably, in characters.
 pub(crate) const MAX_LINK_CHARS: usize = 8000;
@@ -69,7 +69,7 @@ pub(crate) enum PlaygroundField {
     Mu,
 }
 
-impl FieldName for PlaygroundField {
+impl FormFieldId for PlaygroundField {
     fn id(self) -> String {
         let id = match self {
             PlaygroundField::Analyzer => "wrong-analyzer",
@@ -96,7 +96,9 @@ impl PlaygroundSettings {
             analyzer: AnalyzerChoice::default_choice(),
             variant: AxiomVariant::Fixed,
             length_tolerance: default_length_tolerance(),
-            min_query_terms: Limits::STANDARD.min_query_term_occurrences.to_string(),
+            min_query_terms: MiningLimits::STANDARD
+                .min_query_term_occurrences
+                .to_string(),
             further_axioms: String::new(),
             k1: "1.2".to_owned(),
             b: "0.75".to_owned(),
@@ -115,7 +117,7 @@ impl PlaygroundSettings {
         let analyzer = collect_error(
             &mut wrong,
             PlaygroundField::Analyzer,
-            self.analyzer.parse(None, None),
+            self.analyzer.to_analyzer(None, None),
         );
         let delta = collect_error(
             &mut wrong,
@@ -125,12 +127,12 @@ impl PlaygroundSettings {
         let min_terms = collect_error(
             &mut wrong,
             PlaygroundField::MinTerms,
-            parse_integer(&self.min_query_terms, 0, ""),
+            parse_integer_at_least(&self.min_query_terms, 0, ""),
         );
         let further = collect_error(
             &mut wrong,
             PlaygroundField::Further,
-            parse_further_axioms(&self.further_axioms, &Probe::paper_axioms(true)),
+            parse_further_axioms(&self.further_axioms, &Probe::minable_paper_axioms(true)),
         );
         let parameters = [
             (PlaygroundField::K1, "bm25:k1", &self.k1),
@@ -151,10 +153,10 @@ impl PlaygroundSettings {
             (Some(analyzer), Some(length_gap_terms), Some(min_terms), Some(further))
                 if wrong.is_empty() =>
             {
-                let limits = Limits {
+                let limits = MiningLimits {
                     length_tolerance_terms: length_gap_terms,
                     min_query_term_occurrences: min_terms,
-                    ..Limits::STANDARD
+                    ..MiningLimits::STANDARD
                 };
                 Ok(PlaygroundRequest {
                     query,
@@ -180,7 +182,7 @@ impl PlaygroundSettings {
 
     fn to_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("study", self.study.clone().unwrap_or_default())];
-        words.extend(self.analyzer.to_parameters());
+        words.extend(self.analyzer.to_address_parameters());
         words.extend([
             ("variant", self.variant.name().to_owned()),
             ("length_tolerance", self.length_tolerance.clone()),
@@ -204,7 +206,7 @@ impl PlaygroundSettings {
             .copied();
         PlaygroundSettings {
             study: word("study").filter(|it| !it.is_empty()),
-            analyzer: AnalyzerChoice::from_parameters(word),
+            analyzer: AnalyzerChoice::from_address_parameters(word),
             variant: mode.unwrap_or(usual.variant),
             length_tolerance: or("length_tolerance", usual.length_tolerance),
             min_query_terms: or("min_terms", usual.min_query_terms),
@@ -231,11 +233,11 @@ impl PlaygroundInput {
     }
 
     /// Returns the worked example of an axiom, with the documents themselves as the collection.
-    pub(crate) fn example(probe: Probe) -> PlaygroundInput {
+    pub(crate) fn worked_example_of_axiom(probe: Probe) -> PlaygroundInput {
         let mut example = probe.description().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
-        if let Some(more) = extra_document(probe) {
+        if let Some(more) = extra_example_document(probe) {
             texts.push(more.to_owned());
         }
         PlaygroundInput {
@@ -254,7 +256,9 @@ impl PlaygroundInput {
     }
 
     /// Returns the request for this input, with the analyzer of the settings, or all errors.
-    pub(crate) fn read(&self) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
+    pub(crate) fn to_playground_request(
+        &self,
+    ) -> Result<PlaygroundRequest, Vec<PlaygroundFieldError>> {
         self.settings
             .parse(self.query.clone(), self.documents.clone())
     }
@@ -266,7 +270,9 @@ impl PlaygroundInput {
 
     /// Parses the parameters of a link; none if there is neither a query nor a document. Other
     /// missing parameters have their default values.
-    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<PlaygroundInput> {
+    pub(crate) fn from_link_parameters(
+        word: impl Fn(&str) -> Option<String>,
+    ) -> Option<PlaygroundInput> {
         let word = with_old_names(PLAYGROUND, word);
         let query = word("query");
         let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
@@ -282,7 +288,7 @@ impl PlaygroundInput {
     }
 
     /// Returns the parameters of a link.
-    pub(crate) fn to_parameters(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn to_link_parameters(&self) -> Vec<(&'static str, String)> {
         let mut words = vec![("query", self.query.clone())];
         words.extend(Self::TEXTS.into_iter().zip(self.documents.iter().cloned()));
         let settings = self
@@ -300,7 +306,7 @@ impl PlaygroundInput {
 }
 
 /// Returns a document that the example of an axiom needs in its collection, if any.
-pub(crate) fn extra_document(probe: Probe) -> Option<&'static str> {
+pub(crate) fn extra_example_document(probe: Probe) -> Option<&'static str> {
     match probe {
         // `valley` must be the more common of the two terms.
         Probe::Axiom(Axiom::Mtdc) => Some("valley"),
@@ -337,18 +343,18 @@ mod tests {
     fn refused(change: impl Fn(&mut PlaygroundSettings)) -> Vec<PlaygroundFieldError> {
         let mut sheet = PlaygroundInput::empty();
         change(&mut sheet.settings);
-        sheet.read().expect_err("it is wrong")
+        sheet.to_playground_request().expect_err("it is wrong")
     }
 
     #[test]
     fn a_link_gives_the_sheet_back() {
-        let mut sheet = PlaygroundInput::example(Probe::Axiom(Axiom::Tfc2));
+        let mut sheet = PlaygroundInput::worked_example_of_axiom(Probe::Axiom(Axiom::Tfc2));
         sheet.documents[2] = "a & b = c #1 %".to_owned();
         sheet.settings.length_tolerance = "inf".to_owned();
         sheet.settings.study = Some("demo".to_owned());
         sheet.settings.variant = AxiomVariant::Code;
-        let words = sheet.to_parameters();
-        let again = PlaygroundInput::from_words(|key| {
+        let words = sheet.to_link_parameters();
+        let again = PlaygroundInput::from_link_parameters(|key| {
             words.iter().find(|it| it.0 == key).map(|it| it.1.clone())
         });
         assert_eq!(again, Some(sheet));
@@ -356,8 +362,8 @@ mod tests {
 
     #[test]
     fn usual_settings_are_not_in_a_link() {
-        let keys: Vec<&str> = PlaygroundInput::example(Probe::Axiom(Axiom::Tp))
-            .to_parameters()
+        let keys: Vec<&str> = PlaygroundInput::worked_example_of_axiom(Probe::Axiom(Axiom::Tp))
+            .to_link_parameters()
             .iter()
             .map(|it| it.0)
             .collect();
@@ -367,17 +373,20 @@ mod tests {
     #[test]
     fn a_link_without_query_and_texts_is_no_sheet() {
         assert_eq!(
-            PlaygroundInput::from_words(|key| (key == "variant").then(|| "code".to_owned())),
+            PlaygroundInput::from_link_parameters(
+                |key| (key == "variant").then(|| "code".to_owned())
+            ),
             None
         );
         // A link may have the keys of before.
         for (key, value) in [("doc1", "mud"), ("text1", "mud")] {
-            let sheet = PlaygroundInput::from_words(|it| (it == key).then(|| value.to_owned()));
+            let sheet =
+                PlaygroundInput::from_link_parameters(|it| (it == key).then(|| value.to_owned()));
             let documents = sheet.map(|it| it.documents);
             assert_eq!(documents, Some(vec!["mud".to_owned(), String::new()]));
         }
         let old = [("query", "ice"), ("mode", "code"), ("delta", "4")];
-        let sheet = PlaygroundInput::from_words(|key| {
+        let sheet = PlaygroundInput::from_link_parameters(|key| {
             let found = old.iter().find(|it| it.0 == key);
             found.map(|it| it.1.to_owned())
         });
@@ -409,13 +418,18 @@ mod tests {
 
     #[test]
     fn every_worked_example_is_an_instance_of_its_axiom() {
-        use shared::study::playground::evaluate_input;
+        use shared::study::playground::evaluate_playground_input;
         // Whether LB1 applies depends on the whole collection.
-        let further = Probe::ir_axioms(false).into_iter();
+        let further = Probe::minable_ir_axioms(false).into_iter();
         let further = further.filter(|it| !it.description().example.is_empty());
-        for probe in Probe::paper_axioms(false).into_iter().chain(further) {
-            let typed = PlaygroundInput::example(probe).read().unwrap();
-            let found = evaluate_input(&typed, None).unwrap();
+        for probe in Probe::minable_paper_axioms(false)
+            .into_iter()
+            .chain(further)
+        {
+            let typed = PlaygroundInput::worked_example_of_axiom(probe)
+                .to_playground_request()
+                .unwrap();
+            let found = evaluate_playground_input(&typed, None).unwrap();
             let applied = found.axiom_results.iter().find(|it| it.probe == probe);
             assert!(
                 applied.is_some_and(|it| it.applies),

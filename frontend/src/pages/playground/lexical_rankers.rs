@@ -4,21 +4,21 @@ use leptos::prelude::*;
 
 use super::input::PlaygroundField;
 use super::state::PlaygroundState;
-use super::term_scores::TermScores;
+use super::term_scores::TermScoreRows;
 use crate::widgets::form::{FormNumberField, FormStringSelect};
 use crate::widgets::section::Section;
 
 /// Renders the section with the lexical rankers.
 #[component]
-pub(super) fn LexicalRankers(
+pub(super) fn LexicalRankersSection(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let form = desk.form();
+    let form = desk.settings_form();
     let table = move |place: usize| {
-        let answer = desk.answer()?;
+        let answer = desk.evaluation_result()?;
         let contributions = answer.contributions.get(place)?.clone();
-        Some(view! { <TermScores contributions terms=answer.terms.clone()/> })
+        Some(view! { <TermScoreRows contributions terms=answer.terms.clone()/> })
     };
     let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
     view! {

@@ -1,21 +1,21 @@
 //! The effect of a manipulation on the scores of every ranker.
 
 use leptos::prelude::*;
-use shared::probe::Claim;
+use shared::probe::ScoreClaim;
 use shared::report::format;
 use shared::score::RankerInfo;
-use shared::verdict::{Outcome, Verdict};
+use shared::verdict::{ClaimOutcome, Verdict};
 
 use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
-use super::term_scores::digits;
+use super::term_scores::digits_to_distinguish_scores;
 use crate::widgets::section::Section;
-use crate::widgets::term_contributions::format_signed;
-use crate::widgets::text_diff::{ChangedText, DiffLabels, diff_words, summary};
-use crate::widgets::verdict::effect_label;
+use crate::widgets::term_contributions::format_signed_score;
+use crate::widgets::text_diff::{DiffLabelStyle, TextDiffView, diff_words, summarize_text_changes};
+use crate::widgets::verdict::sample_effect_label;
 
 /// Renders the section as long as neither the original nor the derived document is changed.
 #[component]
-pub(super) fn ManipulationEffect(
+pub(super) fn ManipulationEffectSection(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
@@ -23,7 +23,7 @@ pub(super) fn ManipulationEffect(
         let known = desk.manipulated.get()?;
         let is_there = desk.documents.with(|texts| {
             let is = |(at, text): &(usize, String)| {
-                texts.get(*at).is_some_and(|it| it.current() == text)
+                texts.get(*at).is_some_and(|it| it.current_text() == text)
             };
             is(&known.original) && is(&known.derived)
         });
@@ -39,19 +39,19 @@ pub(super) fn ManipulationEffect(
         let changed = pieces.map(|pieces| {
             view! {
                 <details class="changed">
-                    <summary>{summary(&pieces, DiffLabels::Edited)}</summary>
-                    <ChangedText pieces/>
+                    <summary>{summarize_text_changes(&pieces, DiffLabelStyle::Edited)}</summary>
+                    <TextDiffView pieces/>
                 </details>
             }
         });
         let (original, made) = (original.0, made.0);
         let rows = move || {
-            let answer = desk.answer();
+            let answer = desk.evaluation_result();
             let lexical = answer.iter().flat_map(|it| &it.contributions);
             let lexical = lexical.map(|it| (it.ranker.clone(), it.scores.clone()));
             let neural = desk.neural_rankers.with(|models| {
                 let scored = models.iter().filter_map(|it| {
-                    let scores = it.scored()?.scores;
+                    let scores = it.score_response()?.scores;
                     Some((it.ranker.clone(), scores))
                 });
                 scored.collect::<Vec<_>>()
@@ -103,22 +103,22 @@ fn EffectRow(
     /// The score of the derived document.
     made: f64,
 ) -> impl IntoView {
-    let digits = digits(&[original, made]);
-    let width = ranker.kind.tie_threshold();
+    let digits = digits_to_distinguish_scores(&[original, made]);
+    let width = ranker.kind.default_tie_threshold();
     view! {
         <tr>
             <th scope="row">{ranker.label}</th>
-            <td class="num wide-only">{format::score(original, digits)}</td>
-            <td class="num wide-only">{format::score(made, digits)}</td>
-            <td class="num">{format_signed(made - original, digits)}</td>
+            <td class="num wide-only">{format::format_score(original, digits)}</td>
+            <td class="num wide-only">{format::format_score(made, digits)}</td>
+            <td class="num">{format_signed_score(made - original, digits)}</td>
             <td class="num">{threshold_text(width)}</td>
-            <td class="num">{effect_label(Some(outcome(original, made, width)))}</td>
+            <td class="num">{sample_effect_label(Some(outcome(original, made, width)))}</td>
         </tr>
     }
 }
 
-fn outcome(original: f64, made: f64, tie_width: f64) -> Outcome {
-    let claim = Claim::Higher {
+fn outcome(original: f64, made: f64, tie_width: f64) -> ClaimOutcome {
+    let claim = ScoreClaim::Higher {
         winner: made,
         loser: original,
     };
@@ -142,13 +142,17 @@ mod tests {
 
     #[test]
     fn an_effect_is_positive_where_the_manipulated_text_is_preferred() {
-        let width = RankerKind::Lexical.tie_threshold();
-        let said = |original: f64, made: f64| effect_label(Some(outcome(original, made, width)));
+        let width = RankerKind::Lexical.default_tie_threshold();
+        let said =
+            |original: f64, made: f64| sample_effect_label(Some(outcome(original, made, width)));
         assert_eq!(
             [said(1.0, 1.5), said(1.5, 1.0), said(1.5, 1.5)],
             ["+1", "−1", "0"]
         );
         assert_eq!(threshold_text(width), "10⁻⁹");
-        assert_eq!(threshold_text(RankerKind::Neural.tie_threshold()), "0");
+        assert_eq!(
+            threshold_text(RankerKind::Neural.default_tie_threshold()),
+            "0"
+        );
     }
 }

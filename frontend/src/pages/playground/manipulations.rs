@@ -4,11 +4,11 @@
 use leptos::prelude::*;
 use shared::api::worker::ManipulateTextRequest;
 use shared::probe::Manipulation;
-use shared::study::playground::PlaygroundManipulation;
+use shared::study::playground::PlaygroundManipulationInput;
 
 use super::state::{ManipulatedDocument, NAMES, PlaygroundState};
-use super::text_history::TextHistory;
-use crate::api::{self, Error};
+use super::text_history::TextUndoHistory;
+use crate::api::{self, RequestError};
 
 /// The manipulations that have a button of their own.
 const QUICK_MANIPULATIONS: [Manipulation; 6] = [
@@ -28,7 +28,7 @@ enum EditOutcome {
     Waiting,
     /// The manipulation changes nothing in this document.
     Unchanged(Manipulation),
-    Failed(Error),
+    Failed(RequestError),
 }
 
 /// Renders the buttons below a document.
@@ -43,7 +43,7 @@ pub(super) fn ManipulationButtons(
     let said = RwSignal::new(EditOutcome::Done);
     let chosen = RwSignal::new(Manipulation::ShuffleSentences);
     let is_empty = move || {
-        let empty = |it: &TextHistory| it.current().trim().is_empty();
+        let empty = |it: &TextUndoHistory| it.current_text().trim().is_empty();
         desk.documents.with(|it| it.get(at).is_none_or(empty))
     };
     let buttons = QUICK_MANIPULATIONS.map(|it| {
@@ -60,7 +60,7 @@ pub(super) fn ManipulationButtons(
     });
     let offered = Manipulation::ALL
         .iter()
-        .filter(|it| it.needs_only_document());
+        .filter(|it| it.needs_only_doc_and_query());
     let options = offered.map(|&it| {
         let selected = move || chosen.get() == it;
         view! { <option value=it.slug() prop:selected=selected>{it.name()}</option> }
@@ -124,9 +124,9 @@ fn manipulate(
     let Some(text) = sheet.documents.get(from).cloned() else {
         return;
     };
-    let own = sheet.read().map(|it| it.analyzer);
+    let own = sheet.to_playground_request().map(|it| it.analyzer);
     let analyzer = untrack(|| desk.collection_analyzer()).or(own.ok());
-    let changing = PlaygroundManipulation {
+    let changing = PlaygroundManipulationInput {
         query: sheet.query,
         document: text.clone(),
         other_docs: Vec::new(),
@@ -135,7 +135,7 @@ fn manipulate(
     };
     said.set(EditOutcome::Waiting);
     leptos::task::spawn_local(async move {
-        let made = match api::call(&ManipulateTextRequest {
+        let made = match api::send_and_parse(&ManipulateTextRequest {
             manipulation: changing,
         })
         .await
@@ -149,9 +149,9 @@ fn manipulate(
         // A document that was edited in the meantime is kept, and a page that was left is not
         // touched.
         let put = desk.documents.try_update(|texts| {
-            let is_there = texts.get(from).is_some_and(|it| it.current() == text);
+            let is_there = texts.get(from).is_some_and(|it| it.current_text() == text);
             match texts.get_mut(to).filter(|_| is_there) {
-                Some(place) => place.record_edit(made.clone()),
+                Some(place) => place.record_button_edit(made.clone()),
                 None => return false,
             }
             true

@@ -6,13 +6,13 @@ use leptos::prelude::*;
 use shared::api::{ScoreDocumentsRequest, ServerInfoResponse};
 use shared::score::RankerInfo;
 
-use super::state::{NAMES, NeuralRankerState, PlaygroundState, ScoreState};
-use super::term_scores::{ContributionScale, digits, score_headings};
+use super::state::{NAMES, NeuralRankerWithScores, PlaygroundState, ScoringRequestState};
+use super::term_scores::{TermScoreScale, digits_to_distinguish_scores, document_column_headings};
 use crate::api;
-use crate::debounce::Debounce;
+use crate::debounce::DebounceTimer;
 use crate::widgets::attention::{AttentionMaps, CROSS_ENCODER_SUFFIX};
-use crate::widgets::needs_server::NeedsServer;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::needs_server::NeedsServerNotice;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::token_match_map::TokenMatchMap;
 
@@ -21,13 +21,13 @@ const DEBOUNCE_MS: u64 = 600;
 
 /// Renders the section with the neural rankers.
 #[component]
-pub(super) fn NeuralRankers(
+pub(super) fn PlaygroundNeuralRankers(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
     let server = LocalResource::new(|| async { api::fetch_server_info().await });
     let shown = move |found: Option<ServerInfoResponse>| match found {
-        None => view! { <NeedsServer what="Neural rankers"/> }.into_any(),
+        None => view! { <NeedsServerNotice what="Neural rankers"/> }.into_any(),
         Some(server) if server.models.is_empty() => view! {
             <p class="note">
                 "Neural scoring is off: this server has no model. The operator can add one with "
@@ -43,7 +43,7 @@ pub(super) fn NeuralRankers(
             name="Neural rankers"
             note="Scored when you stop typing. Documents are sent to this server."
         >
-            <ResourceView answer=server until="Checking for a server" shown/>
+            <RequestReplyView answer=server until="Checking for a server" shown/>
         </Section>
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn NeuralRankers(
 #[component]
 fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
     update_scores(desk, server);
-    let n_texts = desk.n_texts();
+    let n_texts = desk.n_documents();
     let rows = move || {
         let n_texts = n_texts.get();
         let models = desk.neural_rankers.get();
@@ -61,13 +61,13 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
             .map(|model| view! { <Row model n_texts/> })
             .collect_view()
     };
-    let columns = move || score_headings(n_texts.get());
+    let columns = move || document_column_headings(n_texts.get());
     let maps = move || desk.neural_rankers.with(|models| token_match_maps(models));
     // The first cross-encoder that has scored the documents.
     let crossed = Memo::new(move |_| {
-        let cross = |it: &NeuralRankerState| {
+        let cross = |it: &NeuralRankerWithScores| {
             let is_cross = it.ranker.spec.ends_with(CROSS_ENCODER_SUFFIX);
-            (is_cross && it.scored().is_some()).then(|| it.ranker.spec.clone())
+            (is_cross && it.score_response().is_some()).then(|| it.ranker.spec.clone())
         };
         desk.neural_rankers
             .with(|models| models.iter().find_map(cross))
@@ -76,7 +76,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
         let spec = crossed.get()?;
         let query = desk.query.get_untracked();
         let texts = desk.documents.with_untracked(|it| {
-            let texts = it.iter().map(|it| it.current().to_owned());
+            let texts = it.iter().map(|it| it.current_text().to_owned());
             texts.collect::<Vec<_>>()
         });
         Some(view! { <AttentionMaps spec query texts/> })
@@ -85,7 +85,7 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
         desk.neural_rankers.with(|models| {
             models
                 .iter()
-                .all(|it| matches!(it.scores, ScoreState::Scored(_)))
+                .all(|it| matches!(it.scores, ScoringRequestState::Scored(_)))
         })
     });
     let said = move || {
@@ -111,34 +111,39 @@ fn Scores(desk: PlaygroundState, server: ServerInfoResponse) -> impl IntoView {
 
 #[component]
 fn Row(
-    model: NeuralRankerState,
+    model: NeuralRankerWithScores,
     /// The number of columns that a message spans.
     n_texts: usize,
 ) -> impl IntoView {
-    let NeuralRankerState {
+    let NeuralRankerWithScores {
         ranker,
         scores: reply,
     } = model;
     let cut = match &reply {
-        ScoreState::Scored(scored) => truncation_note(&scored.truncated),
-        ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
+        ScoringRequestState::Scored(scored) => truncation_note(&scored.truncated),
+        ScoringRequestState::Idle
+        | ScoringRequestState::Waiting
+        | ScoringRequestState::Failed(_) => None,
     };
     // With two documents, the message also spans the two columns that compare them.
     let span = if n_texts == 2 { 4 } else { n_texts };
     let sentence = |said: AnyView| view! { <td colspan=span>{said}</td> }.into_any();
     let cells = match reply {
-        ScoreState::Idle => sentence("Enter a query and all documents.".into_any()),
-        ScoreState::Waiting => {
+        ScoringRequestState::Idle => sentence("Enter a query and all documents.".into_any()),
+        ScoringRequestState::Waiting => {
             sentence(view! { <span class="verdict wait">"scoring"</span> }.into_any())
         }
-        ScoreState::Failed(error) => {
+        ScoringRequestState::Failed(error) => {
             let said = view! { <span class="verdict bad wrap">{error.to_string()}</span> };
             sentence(said.into_any())
         }
-        ScoreState::Scored(scored) => {
+        ScoringRequestState::Scored(scored) => {
             let rows = [&scored.scores];
-            let scale = ContributionScale::of(rows.into_iter(), digits(&scored.scores));
-            scale.cells(&scored.scores).into_any()
+            let scale = TermScoreScale::from_rows(
+                rows.into_iter(),
+                digits_to_distinguish_scores(&scored.scores),
+            );
+            scale.render_cells(&scored.scores).into_any()
         }
     };
     let under = [cut, ranker.note].into_iter().flatten();
@@ -165,9 +170,11 @@ fn truncation_note(truncated: &[bool]) -> Option<String> {
 }
 
 /// Renders the token matches of late-interaction rankers: each query token against each document.
-fn token_match_maps(models: &[NeuralRankerState]) -> impl IntoView + use<> {
+fn token_match_maps(models: &[NeuralRankerWithScores]) -> impl IntoView + use<> {
     let maps = models.iter().filter_map(|model| {
-        let scored = model.scored().filter(|it| !it.similarities.is_empty())?;
+        let scored = model
+            .score_response()
+            .filter(|it| !it.similarities.is_empty())?;
         let label = format!("{}: token matches", model.ranker.label);
         let texts = scored
             .similarities
@@ -210,26 +217,26 @@ fn update_scores(desk: PlaygroundState, server: ServerInfoResponse) {
         max_documents: max_texts,
         ..
     } = server;
-    let idle = |ranker: &RankerInfo| NeuralRankerState {
+    let idle = |ranker: &RankerInfo| NeuralRankerWithScores {
         ranker: ranker.clone(),
-        scores: ScoreState::Idle,
+        scores: ScoringRequestState::Idle,
     };
     desk.neural_rankers.set(models.iter().map(idle).collect());
     let asked = Memo::new(move |_| NeuralScoringInput {
         query: desk.query.get(),
         texts: desk
             .documents
-            .with(|it| it.iter().map(|it| it.current().to_owned()).collect()),
+            .with(|it| it.iter().map(|it| it.current_text().to_owned()).collect()),
     });
-    let later = Debounce::with_delay_ms(DEBOUNCE_MS);
+    let later = DebounceTimer::with_delay_ms(DEBOUNCE_MS);
     Effect::new(move |_| {
         let now = asked.get();
         later.cancel();
         let whole = now.is_complete() && now.texts.len() as u64 <= max_texts;
         let reply = if whole {
-            ScoreState::Waiting
+            ScoringRequestState::Waiting
         } else {
-            ScoreState::Idle
+            ScoringRequestState::Idle
         };
         desk.neural_rankers
             .update(|it| it.iter_mut().for_each(|it| it.scores = reply.clone()));
@@ -251,15 +258,15 @@ async fn score_with_all(
     });
     for (place, ranker) in specs.into_iter().flatten().enumerate() {
         let NeuralScoringInput { query, texts } = now.clone();
-        let reply = match api::call(&ScoreDocumentsRequest {
+        let reply = match api::send_and_parse(&ScoreDocumentsRequest {
             model: ranker,
             query,
             documents: texts,
         })
         .await
         {
-            Ok(scored) => ScoreState::Scored(Arc::new(scored)),
-            Err(error) => ScoreState::Failed(error),
+            Ok(scored) => ScoringRequestState::Scored(Arc::new(scored)),
+            Err(error) => ScoringRequestState::Failed(error),
         };
         // Newer input has its own requests.
         if asked.try_get_untracked().as_ref() != Some(&now) {

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use shared::probe::{BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 use shared::report::{format, precondition};
 
-use crate::widgets::gauge::{Gauge, shortfall_text};
+use crate::widgets::gauge::{PreconditionGauge, describe_missed_bound};
 
 /// The document names and query terms that precondition labels refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PreconditionNames {
+pub(crate) struct PreconditionLabelNames {
     /// The names of the documents, in the order of the claim.
     pub(crate) documents: Vec<String>,
     /// The distinct query terms as written.
@@ -22,7 +22,7 @@ pub(crate) fn PreconditionList(
     /// In the order the axiom checks them.
     premises: Vec<MeasuredPrecondition>,
     /// The names that the labels refer to.
-    names: PreconditionNames,
+    names: PreconditionLabelNames,
 ) -> impl IntoView {
     let rows = rows(&premises)
         .into_iter()
@@ -60,7 +60,7 @@ fn rows(premises: &[MeasuredPrecondition]) -> Vec<PreconditionRow> {
     premises.iter().filter_map(row).collect()
 }
 
-fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView + use<> {
+fn row_view(row: &PreconditionRow, names: &PreconditionLabelNames) -> impl IntoView + use<> {
     let (PreconditionRow::Single(measured) | PreconditionRow::PerTerm(measured, _)) = row;
     let holds = measured.holds();
     let (class, word) = if holds {
@@ -73,14 +73,14 @@ fn row_view(row: &PreconditionRow, names: &PreconditionNames) -> impl IntoView +
         <li>
             <span class=class>{word}</span>
             <span>{label(row, names)}</span>
-            <Gauge precondition=*measured/>
+            <PreconditionGauge precondition=*measured/>
             <span class=said>{result_text(row)}</span>
         </li>
     }
 }
 
 /// Returns the label of what is measured.
-fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
+fn label(row: &PreconditionRow, names: &PreconditionLabelNames) -> String {
     let text = |number: u8| match names.documents.get(usize::from(number).wrapping_sub(1)) {
         Some(name) => name.clone(),
         None => format!("document {number}"),
@@ -167,7 +167,7 @@ fn label(row: &PreconditionRow, names: &PreconditionNames) -> String {
 }
 
 fn label_of_terms(measured: &MeasuredPrecondition, n: u64, first: &str, second: &str) -> String {
-    let n = format::count(n);
+    let n = format::format_count(n);
     match (measured.quantity, measured.relation) {
         (MeasuredQuantity::TermGainChange { .. }, _) => format!("equal count steps, {n} terms"),
         (_, BoundRelation::Equal) => format!("equal counts, {n} terms"),
@@ -190,9 +190,9 @@ fn result_text(row: &PreconditionRow) -> String {
     let asked = format!(
         "{} {}",
         relation_text(measured.relation),
-        precondition::value_label(measured.quantity, bound)
+        precondition::precondition_value_label(measured.quantity, bound)
     );
-    match shortfall_text(measured) {
+    match describe_missed_bound(measured) {
         _ if measured.holds() => format!("{value}, {asked}"),
         Some(shortfall) => format!("{value}, must be {asked}: {shortfall}"),
         None => format!("{value}, must be {asked}"),
@@ -201,7 +201,7 @@ fn result_text(row: &PreconditionRow) -> String {
 
 fn measured_text(measured: &MeasuredPrecondition) -> String {
     match measured.value {
-        Some(value) => precondition::value_label(measured.quantity, value),
+        Some(value) => precondition::precondition_value_label(measured.quantity, value),
         None => missing_value_reason(measured.quantity).to_owned(),
     }
 }
@@ -255,8 +255,8 @@ mod tests {
         assert_eq!([label(&row, &names()), result_text(&row)], expected);
     }
 
-    fn names() -> PreconditionNames {
-        PreconditionNames {
+    fn names() -> PreconditionLabelNames {
+        PreconditionLabelNames {
             documents: vec!["B".to_owned(), "A".to_owned()],
             terms: vec!["glaciers".to_owned()],
         }

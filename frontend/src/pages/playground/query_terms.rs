@@ -5,7 +5,7 @@ use shared::report::format;
 use shared::study::playground::PlaygroundResult;
 
 use super::state::{NAMES, PlaygroundState};
-use crate::widgets::highlighted_text::HighlightedTerm;
+use crate::widgets::highlighted_text::HighlightedQueryTerm;
 use crate::widgets::section::Section;
 
 /// Renders the section with the query terms.
@@ -18,7 +18,7 @@ pub(super) fn QueryTermSection(
         None => "These documents are the collection.".to_owned(),
         Some(study) => format!("Statistics of {study}"),
     };
-    let body = move || match desk.answer() {
+    let body = move || match desk.evaluation_result() {
         None => view! { <p class="note">"Query terms appear here once you type a query."</p> }
             .into_any(),
         Some(answer) if answer.terms.is_empty() => {
@@ -28,7 +28,7 @@ pub(super) fn QueryTermSection(
     };
     let unseen = move || {
         let known = desk.settings.with(|it| it.study.is_some());
-        let terms = desk.terms();
+        let terms = desk.query_terms();
         let unseen: Vec<String> = terms
             .into_iter()
             .filter(|it| it.df == 0)
@@ -61,16 +61,18 @@ fn QueryTermTable(answer: PlaygroundResult) -> impl IntoView {
     let terms = answer.terms.clone();
     let rows = terms.iter().enumerate().map(|(place, term)| {
         let counts = (0..n_texts).map(|text| {
-            view! { <td class="num">{format::count(occurrences(&answer, place, text))}</td> }
+            view! { <td class="num">{format::format_count(occurrences(&answer, place, text))}</td> }
         });
         let counts = counts.collect_view();
         let terms = terms.clone();
         let twice = (term.count > 1).then(|| format!(" ×{}", term.count));
         view! {
             <tr>
-                <th scope="row" title=term.term.clone()><HighlightedTerm terms place/> {twice}</th>
-                <td class="num">{format::count(u64::from(term.df))}</td>
-                <td class="num">{format::count(term.cf)}</td>
+                <th scope="row" title=term.term.clone()>
+                    <HighlightedQueryTerm terms place/> {twice}
+                </th>
+                <td class="num">{format::format_count(u64::from(term.df))}</td>
+                <td class="num">{format::format_count(term.cf)}</td>
                 {counts}
             </tr>
         }

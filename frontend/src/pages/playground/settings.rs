@@ -9,23 +9,25 @@ use web_sys::HtmlSelectElement;
 use super::input::{PlaygroundField, PlaygroundSettings};
 use super::state::PlaygroundState;
 use crate::api;
-use crate::widgets::analyzer::{stemmer_options, stop_list_options, tokenizer_options};
+use crate::widgets::analyzer::{
+    stemmer_select_options, stop_list_select_options, tokenizer_select_options,
+};
 use crate::widgets::axiom_fields::{
     FURTHER_AXIOMS_LABEL, LENGTH_TOLERANCE_LABEL, MIN_QUERY_TERMS_LABEL,
 };
 use crate::widgets::form::{
     FieldErrorMessage, FormNumberField, FormStringSelect, FormTextField, RadioButton,
 };
-use crate::widgets::resource_view::ResourceError;
-use crate::widgets::variant::{variant_description, variant_label};
+use crate::widgets::resource_view::RequestErrorMessage;
+use crate::widgets::variant::{axiom_variant_description, axiom_variant_label};
 
 /// Renders the settings below the documents.
 #[component]
-pub(super) fn AnalysisSettings(
+pub(super) fn PlaygroundSettingsFields(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
-    let form = desk.form();
+    let form = desk.settings_form();
     let number =
         move |field, label: &'static str, text: fn(&mut PlaygroundSettings) -> &mut String| {
             view! { <FormNumberField form field label text/> }
@@ -57,7 +59,7 @@ pub(super) fn AnalysisSettings(
 /// Renders the choice of the collection, which gives document frequencies and the average length.
 #[component]
 fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
-    let studies = api::fetch(|| shared::api::ListStudiesRequest {});
+    let studies = api::fetch_on_signal_change(|| shared::api::ListStudiesRequest {});
     let choose = move |event: Targeted<Event, HtmlSelectElement>| {
         let name = event.target().value();
         desk.settings
@@ -79,7 +81,7 @@ fn CollectionSelect(desk: PlaygroundState) -> impl IntoView {
         <div class="field wide-field">
             <label class="label" for="collection">"Collection statistics"</label>
             <select id="collection" on:change:target=choose>{options}</select>
-            <ResourceError answer=studies/>
+            <RequestErrorMessage answer=studies/>
         </div>
     }
 }
@@ -100,7 +102,7 @@ fn collection_options(studies: Vec<StudySummary>, now: Option<&str>) -> Vec<(Str
 /// Renders the fields of the analyzer; a collection has its own.
 #[component]
 fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
-    let form = desk.form();
+    let form = desk.settings_form();
     let own = Memo::new(move |_| desk.settings.with(|it| it.study.is_none()));
     let theirs = move || {
         let found = desk.collection_analyzer();
@@ -120,19 +122,19 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
             <FormStringSelect
                 form
                 label="Tokenizer"
-                options=tokenizer_options()
+                options=tokenizer_select_options()
                 text=|it| &mut it.analyzer.tokenizer
             />
             <FormStringSelect
                 form
                 label="Stemmer"
-                options=stemmer_options()
+                options=stemmer_select_options()
                 text=|it| &mut it.analyzer.stemmer
             />
             <FormStringSelect
                 form
                 label="Stop words"
-                options=stop_list_options()
+                options=stop_list_select_options()
                 text=|it| &mut it.analyzer.stopwords
             />
             <FieldErrorMessage form field=PlaygroundField::Analyzer/>
@@ -143,7 +145,7 @@ fn AnalyzerFields(desk: PlaygroundState) -> impl IntoView {
 
 /// Renders the switch between the variants of the axioms.
 #[component]
-pub(super) fn VariantSwitch(
+pub(super) fn AxiomVariantSwitch(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
@@ -151,11 +153,11 @@ pub(super) fn VariantSwitch(
         view! {
             <RadioButton
                 group="mode"
-                title=variant_description(variant)
+                title=axiom_variant_description(variant)
                 chosen=move || desk.settings.with(|it| it.variant == variant)
                 choose=move || desk.settings.update(|it| it.variant = variant)
             >
-                {variant_label(variant)}
+                {axiom_variant_label(variant)}
             </RadioButton>
         }
     });

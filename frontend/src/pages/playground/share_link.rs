@@ -8,26 +8,26 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::input::{MAX_LINK_CHARS, PlaygroundInput};
 use super::state::PlaygroundState;
-use crate::debounce::Debounce;
+use crate::debounce::DebounceTimer;
 use crate::routes::PageRoute;
 
 /// The delay between updates of the address. Browsers allow about a hundred updates in 30 seconds.
 const PAUSE_MS: u64 = 500;
 
 /// Returns the fragment of the address; empty if the page is empty.
-pub(crate) fn to_fragment(sheet: &PlaygroundInput) -> String {
+pub(crate) fn to_address_fragment(sheet: &PlaygroundInput) -> String {
     if *sheet == PlaygroundInput::empty() {
         return String::new();
     }
-    let pairs = sheet.to_parameters();
+    let pairs = sheet.to_link_parameters();
     let pairs = pairs
         .into_iter()
         .map(|(key, value)| format!("{key}={}", js_sys::encode_uri_component(&value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// Parses the parameters of a fragment, as [`to_fragment`] writes it.
-pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
+/// Parses the parameters of a fragment, as [`to_address_fragment`] writes it.
+pub(super) fn parse_address_fragment(fragment: &str) -> Vec<(String, String)> {
     let pairs = fragment
         .trim_start_matches('#')
         .split('&')
@@ -40,8 +40,8 @@ pub(super) fn parse_fragment(fragment: &str) -> Vec<(String, String)> {
 }
 
 /// Writes the content of the page to the address, unless it is too long.
-pub(super) fn sync_address(desk: PlaygroundState) {
-    let later = Debounce::with_delay_ms(PAUSE_MS);
+pub(super) fn write_content_to_address(desk: PlaygroundState) {
+    let later = DebounceTimer::with_delay_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.current_input();
         if before.is_some() {
@@ -53,7 +53,7 @@ pub(super) fn sync_address(desk: PlaygroundState) {
 fn write_address(sheet: &PlaygroundInput) {
     let location = window().location();
     let search = location.search().unwrap_or_default();
-    let fragment = to_fragment(sheet);
+    let fragment = to_address_fragment(sheet);
     let fits = fragment.len() <= MAX_LINK_CHARS && !fragment.is_empty();
     let tail = if fits {
         format!("#{fragment}")
@@ -80,7 +80,7 @@ enum ShareState {
 
 /// Renders the button that copies the link, or tells why there is none.
 #[component]
-pub(super) fn ShareButton(
+pub(super) fn CopyLinkButton(
     /// The state of the page.
     desk: PlaygroundState,
 ) -> impl IntoView {
@@ -118,8 +118,8 @@ pub(super) fn ShareButton(
         ShareState::TooLong(n) => format!(
             "The link would have {} characters; at most {} can be shared safely. Shorten the \
              documents or save them as an instance.",
-            format::count(n as u64),
-            format::count(MAX_LINK_CHARS as u64),
+            format::format_count(n as u64),
+            format::format_count(MAX_LINK_CHARS as u64),
         )
         .into_any(),
     };
@@ -134,6 +134,6 @@ fn link(sheet: &PlaygroundInput) -> String {
     format!(
         "{origin}{}#{}",
         PageRoute::Playground.href(),
-        to_fragment(sheet)
+        to_address_fragment(sheet)
     )
 }

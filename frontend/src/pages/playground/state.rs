@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{CollectionStatisticsResponse, GetInstanceRequest, ScoreDocumentsResponse};
-use shared::probe::{Claim, Manipulation};
+use shared::probe::{Manipulation, ScoreClaim};
 use shared::score::RankerInfo;
 use shared::study::instance_details::{InstanceDetails, QueryTermInfo};
 use shared::study::playground::PlaygroundResult;
@@ -13,8 +13,8 @@ use shared::text::Analyzer;
 use shared::verdict::Verdict;
 
 use super::input::{PlaygroundField, PlaygroundFieldError, PlaygroundInput, PlaygroundSettings};
-use super::text_history::TextHistory;
-use crate::api::{self, Error};
+use super::text_history::TextUndoHistory;
+use crate::api::{self, RequestError};
 use crate::old_addresses::{PLAYGROUND, with_old_names};
 use crate::pages::study::address::{InstanceView, variant_from_address};
 use crate::widgets::form::FormState;
@@ -27,31 +27,31 @@ pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
 pub(crate) struct PlaygroundState {
     pub(super) query: RwSignal<String>,
     /// Two or three documents.
-    pub(super) documents: RwSignal<Vec<TextHistory>>,
+    pub(super) documents: RwSignal<Vec<TextUndoHistory>>,
     pub(super) settings: RwSignal<PlaygroundSettings>,
     /// The instance that was opened, if any.
     pub(super) origin: RwSignal<Option<SourceInstance>>,
     /// The content before something else was opened, and the name of what was opened.
     pub(super) previous: RwSignal<Option<(String, PlaygroundInput)>>,
     /// The statistics of the chosen collection; none if the documents are the collection.
-    pub(super) collection: LocalResource<Option<SelectedCollection>>,
-    pub(super) answer: RwSignal<AnswerState>,
+    pub(super) collection: LocalResource<Option<RequestedCollectionStatistics>>,
+    pub(super) answer: RwSignal<PlaygroundEvaluationState>,
     /// Neural rankers with their scores.
-    pub(super) neural_rankers: RwSignal<Vec<NeuralRankerState>>,
+    pub(super) neural_rankers: RwSignal<Vec<NeuralRankerWithScores>>,
     /// The document that was last derived from another one.
     pub(super) manipulated: RwSignal<Option<ManipulatedDocument>>,
 }
 
 /// A collection whose statistics were requested.
 #[derive(Debug, Clone)]
-pub(super) struct SelectedCollection {
+pub(super) struct RequestedCollectionStatistics {
     pub(super) study: String,
-    pub(super) stats: Result<Rc<CollectionStatisticsResponse>, Error>,
+    pub(super) stats: Result<Rc<CollectionStatisticsResponse>, RequestError>,
 }
 
 /// The state of the evaluation.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum AnswerState {
+pub(super) enum PlaygroundEvaluationState {
     /// The input is empty.
     Blank,
     /// The statistics are being loaded.
@@ -62,7 +62,7 @@ pub(super) enum AnswerState {
     /// The input cannot be evaluated, for this reason.
     Rejected(String),
     /// The statistics could not be loaded.
-    Failed(Error),
+    Failed(RequestError),
 }
 
 impl PlaygroundState {
@@ -72,24 +72,24 @@ impl PlaygroundState {
             query: self.query.get(),
             documents: self
                 .documents
-                .with(|it| it.iter().map(|it| it.current().to_owned()).collect()),
+                .with(|it| it.iter().map(|it| it.current_text().to_owned()).collect()),
             settings: self.settings.get(),
         }
     }
 
     /// Replaces the content with another input and keeps the previous one, so that it can be
     /// restored.
-    pub(super) fn open_input(self, what: &str, sheet: PlaygroundInput) {
+    pub(super) fn open_input_keeping_previous(self, what: &str, sheet: PlaygroundInput) {
         let before = untrack(|| self.current_input());
         let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
         self.previous.set(kept);
         self.origin.set(None);
-        self.set_input(sheet);
+        self.replace_content(sheet);
     }
 
     /// Replaces the content of the page.
-    pub(super) fn set_input(self, sheet: PlaygroundInput) {
-        let texts = sheet.documents.into_iter().map(TextHistory::new);
+    pub(super) fn replace_content(self, sheet: PlaygroundInput) {
+        let texts = sheet.documents.into_iter().map(TextUndoHistory::new);
         batch(|| {
             self.query.set(sheet.query);
             self.documents.set(texts.collect());
@@ -97,20 +97,22 @@ impl PlaygroundState {
         });
     }
 
-    pub(super) fn answer(self) -> Option<Arc<PlaygroundResult>> {
+    pub(super) fn evaluation_result(self) -> Option<Arc<PlaygroundResult>> {
         self.answer.with(|it| match it {
-            AnswerState::Answered(answer) => Some(Arc::clone(answer)),
-            AnswerState::Blank
-            | AnswerState::Loading
-            | AnswerState::Invalid(_)
-            | AnswerState::Rejected(_)
-            | AnswerState::Failed(_) => None,
+            PlaygroundEvaluationState::Answered(answer) => Some(Arc::clone(answer)),
+            PlaygroundEvaluationState::Blank
+            | PlaygroundEvaluationState::Loading
+            | PlaygroundEvaluationState::Invalid(_)
+            | PlaygroundEvaluationState::Rejected(_)
+            | PlaygroundEvaluationState::Failed(_) => None,
         })
     }
 
     /// Returns the distinct query terms; empty if there is no answer.
-    pub(super) fn terms(self) -> Vec<QueryTermInfo> {
-        self.answer().map(|it| it.terms.clone()).unwrap_or_default()
+    pub(super) fn query_terms(self) -> Vec<QueryTermInfo> {
+        self.evaluation_result()
+            .map(|it| it.terms.clone())
+            .unwrap_or_default()
     }
 
     /// Returns the analyzer of the chosen collection.
@@ -125,14 +127,14 @@ impl PlaygroundState {
     }
 
     /// Returns the settings with their errors.
-    pub(super) fn form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
+    pub(super) fn settings_form(self) -> FormState<PlaygroundSettings, PlaygroundField> {
         let wrong = Signal::derive(move || match self.answer.get() {
-            AnswerState::Invalid(wrong) => wrong,
-            AnswerState::Blank
-            | AnswerState::Loading
-            | AnswerState::Answered(_)
-            | AnswerState::Rejected(_)
-            | AnswerState::Failed(_) => Vec::new(),
+            PlaygroundEvaluationState::Invalid(wrong) => wrong,
+            PlaygroundEvaluationState::Blank
+            | PlaygroundEvaluationState::Loading
+            | PlaygroundEvaluationState::Answered(_)
+            | PlaygroundEvaluationState::Rejected(_)
+            | PlaygroundEvaluationState::Failed(_) => Vec::new(),
         });
         FormState {
             values: self.settings,
@@ -141,7 +143,7 @@ impl PlaygroundState {
     }
 
     /// Returns the number of documents.
-    pub(super) fn n_texts(self) -> Memo<usize> {
+    pub(super) fn n_documents(self) -> Memo<usize> {
         Memo::new(move |_| self.documents.with(Vec::len))
     }
 }
@@ -152,7 +154,9 @@ pub(super) struct SourceInstance(pub(super) GetInstanceRequest);
 
 impl SourceInstance {
     /// Reads `study`, `probe`, `variant` and `number` from the parameters of an address.
-    pub(super) fn from_parameters(word: impl Fn(&str) -> Option<String>) -> Option<SourceInstance> {
+    pub(super) fn from_address_parameters(
+        word: impl Fn(&str) -> Option<String>,
+    ) -> Option<SourceInstance> {
         let word = with_old_names(PLAYGROUND, word);
         Some(SourceInstance(GetInstanceRequest {
             study: word("study")?,
@@ -163,7 +167,7 @@ impl SourceInstance {
         }))
     }
 
-    /// Returns the address of the page of the instance.
+    /// Returns the address of the instance_route of the instance.
     pub(super) fn href(&self) -> String {
         let GetInstanceRequest {
             study,
@@ -175,11 +179,11 @@ impl SourceInstance {
         InstanceView::default().href(study, *probe, *variant, *number)
     }
 
-    pub(super) async fn sheet(self) -> Result<PlaygroundInput, Error> {
+    pub(super) async fn fetch_as_input(self) -> Result<PlaygroundInput, RequestError> {
         let SourceInstance(request) = self;
         let InstanceDetails {
             query, docs: texts, ..
-        } = api::call(&request).await?;
+        } = api::send_and_parse(&request).await?;
         Ok(PlaygroundInput {
             query: query.text,
             documents: texts.into_iter().map(|it| it.text.text).collect(),
@@ -194,36 +198,38 @@ impl SourceInstance {
 
 /// A neural ranker with its scores for the documents.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct NeuralRankerState {
+pub(super) struct NeuralRankerWithScores {
     pub(super) ranker: RankerInfo,
-    pub(super) scores: ScoreState,
+    pub(super) scores: ScoringRequestState,
 }
 
 /// The state of a scoring request: idle, pending, scored or failed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ScoreState {
+pub(super) enum ScoringRequestState {
     /// The query or a document is empty.
     Idle,
     Waiting,
     Scored(Arc<ScoreDocumentsResponse>),
-    Failed(Error),
+    Failed(RequestError),
 }
 
-impl NeuralRankerState {
+impl NeuralRankerWithScores {
     /// Returns the verdict of the ranker for a claim over the documents.
-    pub(super) fn verdict(&self, claim: Claim<u32>) -> Option<Verdict> {
-        let ScoreState::Scored(scored) = &self.scores else {
+    pub(super) fn verdict_for_claim(&self, claim: ScoreClaim<u32>) -> Option<Verdict> {
+        let ScoringRequestState::Scored(scored) = &self.scores else {
             return None;
         };
-        let scored = claim.map_scores(|text| scored.scores.get(text as usize).copied())?;
-        Some(scored.verdict(self.ranker.kind.tie_threshold()))
+        let scored = claim.map_docs_to_scores(|text| scored.scores.get(text as usize).copied())?;
+        Some(scored.verdict(self.ranker.kind.default_tie_threshold()))
     }
 
     /// Returns the response with the scores, if there is one.
-    pub(super) fn scored(&self) -> Option<ScoreDocumentsResponse> {
+    pub(super) fn score_response(&self) -> Option<ScoreDocumentsResponse> {
         match &self.scores {
-            ScoreState::Scored(scored) => Some((**scored).clone()),
-            ScoreState::Idle | ScoreState::Waiting | ScoreState::Failed(_) => None,
+            ScoringRequestState::Scored(scored) => Some((**scored).clone()),
+            ScoringRequestState::Idle
+            | ScoringRequestState::Waiting
+            | ScoringRequestState::Failed(_) => None,
         }
     }
 }

@@ -2,33 +2,41 @@
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::study::instance_details::{QueryTermInfo, TermContributions};
+use shared::study::instance_details::{QueryTermInfo, TermScoreContributions};
 
 use super::state::NAMES;
-use crate::widgets::highlighted_text::HighlightedTerm;
-use crate::widgets::term_contributions::{DifferenceBar, format_signed};
+use crate::widgets::highlighted_text::HighlightedQueryTerm;
+use crate::widgets::term_contributions::{DifferenceBar, format_signed_score};
 
 /// Renders a row for each term and for the score. With two documents, a bar shows which of them a
 /// term favors.
 #[component]
-pub(super) fn TermScores(
+pub(super) fn TermScoreRows(
     /// The contributions for one ranker.
-    contributions: TermContributions,
+    contributions: TermScoreContributions,
     /// The query terms, in the order of the contributions.
     terms: Vec<QueryTermInfo>,
 ) -> impl IntoView {
-    let TermContributions {
+    let TermScoreContributions {
         ranker,
         terms: parts,
         scores,
     } = contributions;
-    let scale = ContributionScale::of(parts.iter().chain([&scores]), digits(&scores));
+    let scale = TermScoreScale::from_rows(
+        parts.iter().chain([&scores]),
+        digits_to_distinguish_scores(&scores),
+    );
     let rows = parts.iter().enumerate().map(|(place, values)| {
         let terms = terms.clone();
-        view! { <tr><th scope="row"><HighlightedTerm terms place/></th> {scale.cells(values)}</tr> }
+        view! {
+            <tr>
+                <th scope="row"><HighlightedQueryTerm terms place/></th>
+                {scale.render_cells(values)}
+            </tr>
+        }
     });
     let rows = rows.collect_view();
-    let heads = score_headings(scores.len());
+    let heads = document_column_headings(scores.len());
     view! {
         <table class="scored">
             <caption class="unseen">{ranker.label.clone()} ", contribution of each term"</caption>
@@ -39,7 +47,11 @@ pub(super) fn TermScores(
                 </tr>
             </thead>
             <tbody>
-                {rows} <tr class="total"><th scope="row">"Score"</th> {scale.cells(&scores)}</tr>
+                {rows}
+                <tr class="total">
+                    <th scope="row">"Score"</th>
+                    {scale.render_cells(&scores)}
+                </tr>
             </tbody>
         </table>
     }
@@ -47,7 +59,7 @@ pub(super) fn TermScores(
 
 /// Renders the headings of the documents' columns and, for two documents, of the columns that
 /// compare them.
-pub(super) fn score_headings(n_texts: usize) -> impl IntoView + use<> {
+pub(super) fn document_column_headings(n_texts: usize) -> impl IntoView + use<> {
     let names = &NAMES[..n_texts.min(NAMES.len())];
     let columns = names
         .iter()
@@ -70,37 +82,37 @@ pub(super) fn score_headings(n_texts: usize) -> impl IntoView + use<> {
 
 /// Determines digits and bar lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct ContributionScale {
+pub(super) struct TermScoreScale {
     digits: u8,
     /// The largest difference between two documents.
     max_difference: f64,
 }
 
-impl ContributionScale {
+impl TermScoreScale {
     /// Creates a scale for rows that have a value for each document.
-    pub(super) fn of<'a>(
+    pub(super) fn from_rows<'a>(
         rows: impl Iterator<Item = &'a Vec<f64>>,
         digits: u8,
-    ) -> ContributionScale {
+    ) -> TermScoreScale {
         let leads = rows.filter_map(|it| score_difference(it));
-        ContributionScale {
+        TermScoreScale {
             digits,
             max_difference: leads.fold(0.0, |most: f64, it| most.max(it.abs())),
         }
     }
 
     /// Renders the cells of a row.
-    pub(super) fn cells(self, values: &[f64]) -> impl IntoView + use<> {
+    pub(super) fn render_cells(self, values: &[f64]) -> impl IntoView + use<> {
         let numbers = values.iter();
         let numbers = numbers.map(|it| {
-            view! { <td class="num">{format::score(*it, self.digits)}</td> }
+            view! { <td class="num">{format::format_score(*it, self.digits)}</td> }
         });
         let numbers = numbers.collect_view();
         let compared = score_difference(values).map(|lead| {
             let share = (self.max_difference > 0.0).then(|| lead / self.max_difference);
             view! {
                 <td><DifferenceBar share/></td>
-                <td class="num">{format_signed(lead, self.digits)}</td>
+                <td class="num">{format_signed_score(lead, self.digits)}</td>
             }
         });
         view! { {numbers} {compared} }
@@ -116,10 +128,10 @@ fn score_difference(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns the number of digits that distinguishes the scores of a ranker.
-pub(super) fn digits(scores: &[f64]) -> u8 {
+pub(super) fn digits_to_distinguish_scores(scores: &[f64]) -> u8 {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    format::score_digits(highest - lowest).clamp(2, 4)
+    format::score_decimals_for_spread(highest - lowest).clamp(2, 4)
 }
 
 #[cfg(test)]
@@ -128,18 +140,24 @@ mod tests {
 
     #[test]
     fn scores_have_the_digits_that_tell_them_apart() {
-        assert_eq!(digits(&[23.7, 22.4]), 3);
-        assert_eq!(digits(&[120.0, 20.0]), 2);
-        assert_eq!(digits(&[0.81, 0.8099]), 4);
-        assert_eq!(digits(&[1.0, 1.0]), 2);
-        assert_eq!(digits(&[]), 2);
+        assert_eq!(digits_to_distinguish_scores(&[23.7, 22.4]), 3);
+        assert_eq!(digits_to_distinguish_scores(&[120.0, 20.0]), 2);
+        assert_eq!(digits_to_distinguish_scores(&[0.81, 0.8099]), 4);
+        assert_eq!(digits_to_distinguish_scores(&[1.0, 1.0]), 2);
+        assert_eq!(digits_to_distinguish_scores(&[]), 2);
     }
 
     #[test]
     fn bars_share_the_scale_of_the_widest() {
         let rows = [vec![1.0, 3.0], vec![0.5, 0.0]];
-        assert_eq!(ContributionScale::of(rows.iter(), 2).max_difference, 2.0);
+        assert_eq!(
+            TermScoreScale::from_rows(rows.iter(), 2).max_difference,
+            2.0
+        );
         let three = [vec![1.0, 2.0, 3.0]];
-        assert_eq!(ContributionScale::of(three.iter(), 2).max_difference, 0.0);
+        assert_eq!(
+            TermScoreScale::from_rows(three.iter(), 2).max_difference,
+            0.0
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 /// A text that can be undone.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TextHistory {
+pub(crate) struct TextUndoHistory {
     original: String,
     past: Vec<String>,
     current: String,
@@ -11,7 +11,7 @@ pub(crate) struct TextHistory {
     last_key_ms: Option<f64>,
 }
 
-impl TextHistory {
+impl TextUndoHistory {
     /// The maximum number of steps in the history.
     const MAX_STEPS: usize = 100;
 
@@ -19,9 +19,9 @@ impl TextHistory {
     const TYPING_PAUSE_MS: f64 = 1000.0;
 
     /// Creates a history with the text as it was opened.
-    pub(crate) fn new(text: String) -> TextHistory {
+    pub(crate) fn new(text: String) -> TextUndoHistory {
         let (past, future) = (Vec::new(), Vec::new());
-        TextHistory {
+        TextUndoHistory {
             original: text.clone(),
             past,
             current: text,
@@ -31,12 +31,12 @@ impl TextHistory {
     }
 
     /// Returns the current text, after all edits and undone steps.
-    pub(crate) fn current(&self) -> &str {
+    pub(crate) fn current_text(&self) -> &str {
         &self.current
     }
 
     /// Returns the text as it was opened.
-    pub(crate) fn original(&self) -> &str {
+    pub(crate) fn original_text(&self) -> &str {
         &self.original
     }
 
@@ -49,13 +49,13 @@ impl TextHistory {
             self.future.clear();
             self.current = text;
         } else {
-            self.record_edit(text);
+            self.record_button_edit(text);
         }
         self.last_key_ms = Some(at);
     }
 
     /// Records the text after an edit by a button.
-    pub(crate) fn record_edit(&mut self, text: String) {
+    pub(crate) fn record_button_edit(&mut self, text: String) {
         self.last_key_ms = None;
         if text == self.current {
             return;
@@ -96,41 +96,41 @@ mod tests {
 
     #[test]
     fn keys_in_a_row_are_one_step() {
-        let mut text = TextHistory::new("tide".to_owned());
+        let mut text = TextUndoHistory::new("tide".to_owned());
         text.record_typing("tides".to_owned(), 0.0);
         text.record_typing("tides ".to_owned(), 200.0);
         text.record_typing("tides x".to_owned(), 5000.0);
         text.undo();
-        assert_eq!(text.current(), "tides ");
+        assert_eq!(text.current_text(), "tides ");
         text.undo();
-        assert_eq!(text.current(), "tide");
+        assert_eq!(text.current_text(), "tide");
         assert!(!text.can_undo());
         text.redo();
-        assert_eq!(text.current(), "tides ");
-        assert_eq!(text.original(), "tide");
+        assert_eq!(text.current_text(), "tides ");
+        assert_eq!(text.original_text(), "tide");
     }
 
     #[test]
     fn an_edit_parts_what_is_typed_before_and_after() {
-        let mut text = TextHistory::new(String::new());
+        let mut text = TextUndoHistory::new(String::new());
         text.record_typing("a".to_owned(), 0.0);
-        text.record_edit("a a".to_owned());
+        text.record_button_edit("a a".to_owned());
         text.record_typing("a ab".to_owned(), 10.0);
         text.undo();
-        assert_eq!(text.current(), "a a");
+        assert_eq!(text.current_text(), "a a");
         text.undo();
-        assert_eq!(text.current(), "a");
+        assert_eq!(text.current_text(), "a");
     }
 
     #[test]
     fn a_new_edit_forgets_what_was_undone_and_an_edit_without_effect_is_no_step() {
-        let mut text = TextHistory::new("a".to_owned());
-        text.record_edit("b".to_owned());
+        let mut text = TextUndoHistory::new("a".to_owned());
+        text.record_button_edit("b".to_owned());
         text.undo();
-        text.record_edit("a".to_owned());
+        text.record_button_edit("a".to_owned());
         assert!(!text.can_undo());
-        text.record_edit("c".to_owned());
+        text.record_button_edit("c".to_owned());
         text.redo();
-        assert_eq!(text.current(), "c");
+        assert_eq!(text.current_text(), "c");
     }
 }

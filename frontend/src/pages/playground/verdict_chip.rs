@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::verdict::Verdict;
 
-use crate::widgets::verdict::{outcome_class, outcome_label};
+use crate::widgets::verdict::{axiom_outcome_label, outcome_css_classes};
 
 /// Renders the name of a ranker with the symbol of its verdict.
 #[component]
@@ -14,7 +14,7 @@ pub(crate) fn RankerVerdictChip(
     verdict: Option<Verdict>,
 ) -> impl IntoView {
     let outcome = verdict.map(|it| it.outcome);
-    let class = outcome_class(outcome);
-    let said = outcome_label(outcome);
+    let class = outcome_css_classes(outcome);
+    let said = axiom_outcome_label(outcome);
     view! { <span class=class title=said>{who} <span class="unseen">" " {said}</span></span> }
 }

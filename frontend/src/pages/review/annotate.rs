@@ -13,27 +13,28 @@ use shared::annotation::assignment::{AssignmentPhase, LEASE_MS};
 use shared::api::annotation::{GetTaskRequest, ListOwnEventsRequest, TaskId, TaskResponse};
 use shared::probe::Probe;
 
-use crate::api::{self, Error, NO_SERVER};
-use crate::keyboard::{self, KeyOutcome};
-use crate::number_format::{count, plural};
-use crate::outbox::{self, OutboxSummary, RejectedEvents};
-use crate::pages::review::identity::fetch_identity;
+use crate::api::{self, NO_SERVER, RequestError};
+use crate::keyboard::{self, KeyPressOutcome};
+use crate::number_format::{format_count, format_count_with_noun};
+use crate::outbox::{self, OutboxSummary, RejectedEventsPanel};
+use crate::pages::review::identity::fetch_session_and_open_outbox;
 use crate::pages::review::item::{
-    self, AnswerButtons, ContinueButtons, ItemDocuments, ItemQuestion, KeyButton,
+    self, AnswerButtons, ButtonWithShortcutKey, ContinueAfterFeedbackButtons, ItemDocuments,
+    ItemQuestion,
 };
 use crate::routes::PageRoute;
 use crate::widgets::error_message::OptionalErrorMessage;
-use crate::widgets::progress::Progress;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::progress::ProgressBarView;
+use crate::widgets::resource_view::RequestReplyView;
 use comment::CommentFields;
-use dialogs::{ExampleDialog, ReportDialog, SkipDialog};
+use dialogs::{AxiomExampleDialog, ReportProblemDialog, SkipDialog};
 use guidelines::GuidelinesPanel;
 use session::{AnnotationSession, DisplayedItem};
-use state::{AnnotationState, FEEDBACK_ID};
+use state::{AnnotationPageState, FEEDBACK_ID};
 
 /// Renders the Annotate page, on which an annotator decides on the items of a task.
 #[component]
-pub(crate) fn Annotate(
+pub(crate) fn AnnotatePage(
     /// The id of the task.
     task: TaskId,
 ) -> impl IntoView {
@@ -49,11 +50,11 @@ pub(crate) fn Annotate(
         }
         .into_any(),
         TaskAccess::Task(sheet, course) => {
-            let work = AnnotationState::new(*sheet, *course);
+            let work = AnnotationPageState::new(*sheet, *course);
             view! { <AnnotationPage work/> }.into_any()
         }
     };
-    view! { <ResourceView answer=opening until="Loading the task" without="Review" shown/> }
+    view! { <RequestReplyView answer=opening until="Loading the task" without="Review" shown/> }
 }
 
 /// What the user finds at this address.
@@ -65,21 +66,21 @@ enum TaskAccess {
     Task(Box<TaskResponse>, Box<AnnotationSession>),
 }
 
-async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
-    let Some(who) = fetch_identity().await? else {
+async fn load_task(task: TaskId) -> Result<TaskAccess, RequestError> {
+    let Some(who) = fetch_session_and_open_outbox().await? else {
         let error = "Review tasks need a server, and this page comes from a static host. Run \
              `axioscope serve` to use them.";
-        return Err(Error::Server(shared::api::ErrorResponse::new(
+        return Err(RequestError::Server(shared::api::ErrorResponse::new(
             error, NO_SERVER,
         )));
     };
     if who.person.is_none() {
         return Ok(TaskAccess::Stranger);
     }
-    let sheet = api::call(&GetTaskRequest { task }).await?;
-    let known = api::call(&ListOwnEventsRequest { task }).await?;
+    let sheet = api::send_and_parse(&GetTaskRequest { task }).await?;
+    let known = api::send_and_parse(&ListOwnEventsRequest { task }).await?;
     let mut course = AnnotationSession::default();
-    course.restore_history(&known, &outbox::unsent_events(task));
+    course.restore_history(&known, &outbox::unsent_events_of_task(task));
     Ok(TaskAccess::Task(Box::new(sheet), Box::new(course)))
 }
 
@@ -87,57 +88,57 @@ async fn load_task(task: TaskId) -> Result<TaskAccess, Error> {
 #[component]
 fn AnnotationPage(
     /// The state of the annotation page.
-    work: AnnotationState,
+    work: AnnotationPageState,
 ) -> impl IntoView {
     let dialogs = AnnotationDialogs::new();
     add_listeners(work, dialogs);
-    work.fetch_items();
-    let title = work.sheet().summary.title;
+    work.fetch_items_if_few_left();
+    let title = work.task_for_annotators().summary.title;
     let screen = Memo::new(move |_| work.session.with(|it| it.displayed_item().cloned()));
     let body = move || match screen.get() {
         Some(screen) => view! { <Item work screen dialogs/> }.into_any(),
         None => view! { <NoItem work/> }.into_any(),
     };
-    let retry = Callback::new(move |()| work.refetch_items());
+    let retry = Callback::new(move |()| work.retry_fetching_items());
     let wrong = move || {
         work.input_error
             .get()
             .map(|it| view! { <p class="verdict bad" role="alert">{it}</p> })
     };
-    let skip = Callback::new(move |(reason, note)| work.skip(reason, note));
-    let report = Callback::new(move |note| work.report(note));
+    let skip = Callback::new(move |(reason, note)| work.skip_displayed_item(reason, note));
+    let report = Callback::new(move |note| work.report_problem(note));
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
             <a href=PageRoute::ReviewTasks.href()>"Review"</a>
             <span>{title}</span>
         </nav>
         <MyProgress work/>
-        <RejectedEvents/>
+        <RejectedEventsPanel/>
         <OptionalErrorMessage error=work.action.error retry/>
         <div class="desk" class:alone=move || !work.shows_guidelines.get()>
             <div>{body} {wrong} <Toast work/></div>
             <GuidelinesPanel work/>
         </div>
         <SkipDialog place=dialogs.skip skip/>
-        <ReportDialog place=dialogs.report report/>
-        <ExampleDialog place=dialogs.example probe=dialogs.of/>
+        <ReportProblemDialog place=dialogs.report report/>
+        <AxiomExampleDialog place=dialogs.example probe=dialogs.of/>
     }
 }
 
 /// Renders the annotator's own progress and the delivery status of their decisions.
 #[component]
-fn MyProgress(work: AnnotationState) -> impl IntoView {
-    let status = outbox::status();
+fn MyProgress(work: AnnotationPageState) -> impl IntoView {
+    let status = outbox::outbox_status_signal();
     let gained = Memo::new(move |_| {
         // The unsent events are not a signal; the delivery status changes with them.
         status.track();
         work.session
-            .with(|it| it.unsent_progress(&outbox::unsent_events(work.task())))
+            .with(|it| it.unsent_progress_change(&outbox::unsent_events_of_task(work.task_id())))
     });
-    let sent = outbox::last_delivery();
+    let sent = outbox::last_delivery_progress();
     Effect::new(move |_| {
         if let Some((task, standing)) = sent.get()
-            && task == work.task()
+            && task == work.task_id()
         {
             work.progress.set(standing);
         }
@@ -154,10 +155,10 @@ fn MyProgress(work: AnnotationState) -> impl IntoView {
     view! {
         <div class="mine">
             <p>
-                <b>{move || count(n_mine())}</b>
-                {move || format!(" of {}", count(n_all().max(n_mine())))}
+                <b>{move || format_count(n_mine())}</b>
+                {move || format!(" of {}", format_count(n_all().max(n_mine())))}
             </p>
-            <Progress label="My decisions" done/>
+            <ProgressBarView label="My decisions" done/>
             <OutboxSummary/>
         </div>
     }
@@ -183,22 +184,22 @@ impl AnnotationDialogs {
         }
     }
 
-    fn show_example(self, work: AnnotationState) {
+    fn show_example(self, work: AnnotationPageState) {
         let probe = work
             .session
             .with_untracked(|it| it.displayed_item().map(|it| it.item.content.probe));
         if probe.is_some() {
             self.of.set(probe);
-            dialogs::open(self.example);
+            dialogs::open_dialog(self.example);
         }
     }
 }
 
 /// Adds listeners for the keys of the page and for signs that the user is active.
-fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
-    keyboard::on_key_once(move |key| {
+fn add_listeners(work: AnnotationPageState, dialogs: AnnotationDialogs) {
+    keyboard::on_key_press_without_repeats(move |key| {
         if item::is_dialog_open() {
-            return KeyOutcome::Ignored;
+            return KeyPressOutcome::Ignored;
         }
         let skips = || {
             let course = work.session.read_untracked();
@@ -207,22 +208,22 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
                 .is_some_and(|it| it.feedback.is_none() && !it.replaces_decision())
         };
         match key {
-            "u" => work.undo(),
-            "s" if skips() => dialogs::open(dialogs.skip),
-            "n" => work.comment.write_note(),
+            "u" => work.undo_last_action(),
+            "s" if skips() => dialogs::open_dialog(dialogs.skip),
+            "n" => work.comment.focus_note_field(),
             "g" => work.toggle_guidelines(),
-            "r" => dialogs::open(dialogs.report),
+            "r" => dialogs::open_dialog(dialogs.report),
             "e" => dialogs.show_example(work),
             "h" => work.toggle_highlights(),
-            "m" => work.cycle_reason_vote(),
-            "Escape" => item::focus(item::ITEM),
-            "Enter" if !item::is_button_focused() => work.advance(),
+            "m" => work.switch_to_next_reason_rating(),
+            "Escape" => item::focus_element(item::ITEM),
+            "Enter" if !item::is_button_focused() => work.continue_to_next_item(),
             other => match item::answer_for_key(other) {
-                Some(answer) => work.decide(answer),
-                None => return KeyOutcome::Ignored,
+                Some(answer) => work.decide_displayed_item(answer),
+                None => return KeyPressOutcome::Ignored,
             },
         }
-        KeyOutcome::Handled
+        KeyPressOutcome::Handled
     });
     const ACTIVITY_EVENTS: [&str; 6] = [
         "pointermove",
@@ -234,7 +235,7 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
     ];
     let stirs = ACTIVITY_EVENTS
         .map(|it| window_event_listener_untyped(it, move |_| work.record_activity()));
-    let online = window_event_listener(ev::online, move |_| work.fetch_items());
+    let online = window_event_listener(ev::online, move |_| work.fetch_items_if_few_left());
     on_cleanup(move || {
         for stir in stirs {
             stir.remove();
@@ -245,7 +246,11 @@ fn add_listeners(work: AnnotationState, dialogs: AnnotationDialogs) {
 
 /// Renders the item, its answers and the comment.
 #[component]
-fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs) -> impl IntoView {
+fn Item(
+    work: AnnotationPageState,
+    screen: DisplayedItem,
+    dialogs: AnnotationDialogs,
+) -> impl IntoView {
     let content = screen.item.content.clone();
     let (sides, claim, probe) = (
         screen.item.assignment.display_order,
@@ -255,13 +260,15 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
     let marked = !content.terms.is_empty();
     let over = question_note(&screen);
     let rankers = content.rankers.clone();
-    let choose = Callback::new(move |answer| work.decide(answer));
+    let choose = Callback::new(move |answer| work.decide_displayed_item(answer));
     let (before, changes) = (screen.earlier_answer(), screen.replaces_decision());
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("not scored", |it| {
-                item::SENTENCE_LABELS
-                    .label(claim, sides.map_answer(item::answer_for_preference(it)))
+                item::SENTENCE_LABELS.answer_label(
+                    claim,
+                    sides.convert_answer_order(item::answer_for_preference(it)),
+                )
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
@@ -275,40 +282,48 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
             <div class="dock">
                 <AnswerButtons claim before choose/>
                 <div class="btns small">
-                    <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>
-                    <KeyButton
+                    <ButtonWithShortcutKey key="U" press=move || work.undo_last_action()>
+                        "Undo"
+                    </ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey
                         key="S"
-                        press=move || dialogs::open(dialogs.skip)
+                        press=move || dialogs::open_dialog(dialogs.skip)
                         disabled=Signal::stored(changes)
                     >
                         "Skip"
-                    </KeyButton>
-                    <KeyButton key="N" press=move || work.comment.write_note()>"Note"</KeyButton>
-                    <KeyButton key="G" press=move || work.toggle_guidelines()>
+                    </ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey key="N" press=move || work.comment.focus_note_field()>
+                        "Note"
+                    </ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey key="G" press=move || work.toggle_guidelines()>
                         "Guidelines"
-                    </KeyButton>
+                    </ButtonWithShortcutKey>
                 </div>
             </div>
             {changes
                 .then(|| {
                     view! {
-                        <KeyButton class="btn" key="Enter" press=move || work.advance()>
+                        <ButtonWithShortcutKey
+                            class="btn"
+                            key="Enter"
+                            press=move || work.continue_to_next_item()
+                        >
                             "Keep the earlier answer"
-                        </KeyButton>
+                        </ButtonWithShortcutKey>
                     }
                 })}
-            <CommentFields probe tags=work.sheet().tags comment=work.comment/>
+            <CommentFields probe tags=work.task_for_annotators().tags comment=work.comment/>
         }
         .into_any(),
     };
     let marks = marked.then(|| {
         view! {
-            <KeyButton key="H" press=move || work.toggle_highlights()>
+            <ButtonWithShortcutKey key="H" press=move || work.toggle_highlights()>
                 {move || match work.shows_highlights.get() {
                     true => "Hide highlights",
                     false => "Show highlights",
                 }}
-            </KeyButton>
+            </ButtonWithShortcutKey>
         }
     });
     view! {
@@ -317,11 +332,13 @@ fn Item(work: AnnotationState, screen: DisplayedItem, dialogs: AnnotationDialogs
         {rankers}
         {dock}
         <div class="btns small more">
-            <KeyButton key="E" press=move || dialogs.show_example(work)>"Example"</KeyButton>
+            <ButtonWithShortcutKey key="E" press=move || dialogs.show_example(work)>
+                "Example"
+            </ButtonWithShortcutKey>
             {marks}
-            <KeyButton key="R" press=move || dialogs::open(dialogs.report)>
+            <ButtonWithShortcutKey key="R" press=move || dialogs::open_dialog(dialogs.report)>
                 "Report this item"
-            </KeyButton>
+            </ButtonWithShortcutKey>
         </div>
     }
 }
@@ -344,13 +361,20 @@ fn question_note(screen: &DisplayedItem) -> Option<&'static str> {
 /// Renders the feedback on an answer in training.
 #[component]
 fn TrainingFeedbackView(
-    work: AnnotationState,
+    work: AnnotationPageState,
     screen: DisplayedItem,
     answer: shared::annotation::AnnotatorAnswer,
 ) -> impl IntoView {
     let claim = screen.item.content.claim;
     let on_screen = |it| {
-        item::SENTENCE_LABELS.label(claim, screen.item.assignment.display_order.map_answer(it))
+        item::SENTENCE_LABELS.answer_label(
+            claim,
+            screen
+                .item
+                .assignment
+                .display_order
+                .convert_answer_order(it),
+        )
     };
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
@@ -367,25 +391,30 @@ fn TrainingFeedbackView(
                 {(!right).then(|| view! { <p>"Your answer: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>
-            <ContinueButtons go_on=move || work.advance() undo=move || work.undo()/>
+            <ContinueAfterFeedbackButtons
+                go_on=move || work.continue_to_next_item()
+                undo=move || work.undo_last_action()
+            />
         </div>
     }
 }
 
 /// Renders why there is no item: loading, held by others, or all done.
 #[component]
-fn NoItem(work: AnnotationState) -> impl IntoView {
+fn NoItem(work: AnnotationPageState) -> impl IntoView {
     let minutes = LEASE_MS / 60_000;
     let shown = move || {
-        let (ended, n_leased) = work.session.with(|it| (it.is_exhausted(), it.n_leased()));
-        if !work.is_open() {
+        let (ended, n_leased) = work
+            .session
+            .with(|it| (it.has_no_more_items(), it.n_items_leased_by_others()));
+        if !work.is_task_open() {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"This task is closed"</h1>
                 <p class="lead">"Answers that have not been sent yet are still accepted."</p>
             }
             .into_any();
         }
-        if work.is_loading() || !ended {
+        if work.is_fetching_items() || !ended {
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"Review"</h1>
                 <p class="note" role="status">"Loading items"</p>
@@ -393,7 +422,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
             .into_any();
         }
         if n_leased > 0 {
-            let items = plural(u64::from(n_leased), "item is", "items are");
+            let items = format_count_with_noun(u64::from(n_leased), "item is", "items are");
             return view! {
                 <h1 id=item::ITEM tabindex="-1">"No items available right now"</h1>
                 <p class="lead">
@@ -406,7 +435,7 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
             .into_any();
         }
         let n_skipped = work.progress.read().n_own_skips;
-        let skipped = plural(u64::from(n_skipped), "item", "items");
+        let skipped = format_count_with_noun(u64::from(n_skipped), "item", "items");
         view! {
             <h1 id=item::ITEM tabindex="-1">"No items left for you"</h1>
             <p class="lead">
@@ -420,16 +449,18 @@ fn NoItem(work: AnnotationState) -> impl IntoView {
     view! {
         {shown}
         <div class="btns">
-            <button class="btn" type="button" on:click=move |_| work.refetch_items()>
+            <button class="btn" type="button" on:click=move |_| work.retry_fetching_items()>
                 "Check again"
             </button>
-            <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>
+            <ButtonWithShortcutKey key="U" press=move || work.undo_last_action()>
+                "Undo"
+            </ButtonWithShortcutKey>
         </div>
     }
 }
 
 /// Renders a short message about the last action.
 #[component]
-fn Toast(work: AnnotationState) -> impl IntoView {
+fn Toast(work: AnnotationPageState) -> impl IntoView {
     view! { <p class="note last-word" role="status">{move || work.toast.get()}</p> }
 }

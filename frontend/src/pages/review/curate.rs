@@ -18,18 +18,18 @@ use super::curator_gate::CuratorsOnly;
 use crate::api;
 use crate::location::PageLocation;
 use crate::routes::PageRoute;
-use crate::widgets::resource_view::ResourceView;
-use adjudication::Adjudication;
-use agreement::Agreement;
-use export::Export;
-use overview::Overview;
-use progress::Progress;
-use results::Results;
-use state::{CurationState, CurationTab};
+use crate::widgets::resource_view::RequestReplyView;
+use adjudication::AdjudicationTab;
+use agreement::AgreementTab;
+use export::ExportTab;
+use overview::TaskOverviewTab;
+use progress::AnnotatorProgressTab;
+use results::TaskResultsTab;
+use state::{CurationPageState, CurationTab};
 
 /// Renders the Curate page, on which a curator follows, adjudicates and exports a task.
 #[component]
-pub(crate) fn Curate(
+pub(crate) fn CuratePage(
     /// The id of the task.
     task: TaskId,
 ) -> impl IntoView {
@@ -39,22 +39,22 @@ pub(crate) fn Curate(
 
 #[component]
 fn TaskLoader(task: TaskId) -> impl IntoView {
-    let answer = api::fetch(move || GetTaskDefinitionRequest { task });
+    let answer = api::fetch_on_signal_change(move || GetTaskDefinitionRequest { task });
     let shown = |whole: TaskDefinitionResponse| view! { <CurationPage whole/> }.into_any();
     view! {
-        <ResourceView answer until="Loading the task" without="The task cannot be shown" shown/>
+        <RequestReplyView answer until="Loading the task" without="The task cannot be shown" shown/>
     }
 }
 
 #[component]
 fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
-    let here = PageLocation::current();
-    let part = Memo::new(move |_| CurationTab::from_search(&here.search.get()));
-    let desk = CurationState::new(whole);
+    let here = PageLocation::of_calling_page();
+    let part = Memo::new(move |_| CurationTab::from_query_string(&here.search.get()));
+    let desk = CurationPageState::new(whole);
     let tabs = CurationTab::ALL.map(|it| {
         let current = move || (part.get() == it).then_some("page");
         view! {
-            <a class="btn bare" href=it.href(desk.task) aria-current=current>{it.name()}</a>
+            <a class="btn bare" href=it.href(desk.task) aria-current=current>{it.display_name()}</a>
         }
     });
     let title = move || desk.details.with(|it| it.card.title.clone());
@@ -63,14 +63,14 @@ fn CurationPage(whole: TaskDefinitionResponse) -> impl IntoView {
         study: study.clone(),
     }
     .href();
-    let state = move || labels::status_label(desk.details.with(|it| it.card.status));
+    let state = move || labels::task_status_class_and_label(desk.details.with(|it| it.card.status));
     let body = move || match part.get() {
-        CurationTab::Overview => view! { <Overview desk/> }.into_any(),
-        CurationTab::Progress => view! { <Progress desk/> }.into_any(),
-        CurationTab::Agreement => view! { <Agreement desk/> }.into_any(),
-        CurationTab::Adjudication => view! { <Adjudication desk/> }.into_any(),
-        CurationTab::Results => view! { <Results desk/> }.into_any(),
-        CurationTab::Export => view! { <Export desk/> }.into_any(),
+        CurationTab::Overview => view! { <TaskOverviewTab desk/> }.into_any(),
+        CurationTab::Progress => view! { <AnnotatorProgressTab desk/> }.into_any(),
+        CurationTab::Agreement => view! { <AgreementTab desk/> }.into_any(),
+        CurationTab::Adjudication => view! { <AdjudicationTab desk/> }.into_any(),
+        CurationTab::Results => view! { <TaskResultsTab desk/> }.into_any(),
+        CurationTab::Export => view! { <ExportTab desk/> }.into_any(),
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">

@@ -3,17 +3,17 @@
 use leptos::prelude::*;
 use shared::api::people::{AccessRole, GetSessionRequest, SessionResponse};
 
-use crate::api::{self, Error};
+use crate::api::{self, RequestError};
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::needs_server::NeedsServer;
+use crate::widgets::needs_server::NeedsServerNotice;
 
 /// The state of the access check.
 #[derive(Clone)]
 enum AccessState {
     Known(SessionResponse),
     NoServer,
-    Failed(Error),
+    Failed(RequestError),
 }
 
 async fn fetch_access() -> AccessState {
@@ -21,7 +21,7 @@ async fn fetch_access() -> AccessState {
     match api::fetch_server_info().await {
         Ok(None) => AccessState::NoServer,
         Err(error) => AccessState::Failed(error),
-        Ok(Some(_)) => match api::call(&GetSessionRequest {}).await {
+        Ok(Some(_)) => match api::send_and_parse(&GetSessionRequest {}).await {
             Ok(who) => AccessState::Known(who),
             Err(error) => AccessState::Failed(error),
         },
@@ -48,7 +48,7 @@ where
         Some(AccessState::Known(who)) => view! { <AccessDenied heading why who/> }.into_any(),
         Some(AccessState::NoServer) => view! {
             <h1>{heading}</h1>
-            <NeedsServer what="Accounts and review tasks"/>
+            <NeedsServerNotice what="Accounts and review tasks"/>
         }
         .into_any(),
         Some(AccessState::Failed(error)) => {

@@ -3,24 +3,25 @@
 
 use shared::api::people::{GetSessionRequest, SessionResponse};
 
-use crate::api::{self, Error, NO_SERVER};
+use crate::api::{self, NO_SERVER, RequestError};
 use crate::outbox;
 
 /// Returns the session of the user; none on a static host.
-pub(crate) async fn fetch_identity() -> Result<Option<SessionResponse>, Error> {
-    match api::call(&GetSessionRequest {}).await {
+pub(crate) async fn fetch_session_and_open_outbox() -> Result<Option<SessionResponse>, RequestError>
+{
+    match api::send_and_parse(&GetSessionRequest {}).await {
         Ok(who) => {
-            set_identity(&who).await;
+            open_outbox_for_session(&who).await;
             Ok(Some(who))
         }
-        Err(error) if error.has_type(NO_SERVER) => Ok(None),
+        Err(error) if error.is_server_error_of_type(NO_SERVER) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Sets the identity from another reply.
-pub(crate) async fn set_identity(who: &SessionResponse) {
+pub(crate) async fn open_outbox_for_session(who: &SessionResponse) {
     if let Some(person) = &who.person {
-        outbox::open_for(person.id).await;
+        outbox::open_outbox_for_person(person.id).await;
     }
 }

@@ -2,9 +2,9 @@
 //! with their keys. It is the same for annotators and for visitors who try it.
 
 use leptos::prelude::*;
-use shared::annotation::content::ItemContent;
-use shared::annotation::{AnnotatorAnswer, DisplayOrder, Preference};
-use shared::probe::ClaimKind;
+use shared::annotation::content::AnnotationItemContent;
+use shared::annotation::{AnnotatorAnswer, DocumentDisplayOrder, DocumentPreference};
+use shared::probe::ScoreClaimKind;
 use shared::study::instance_details::HighlightedText;
 use wasm_bindgen::JsCast;
 
@@ -17,7 +17,7 @@ pub(super) const ITEM: &str = "item";
 #[component]
 pub(super) fn ItemQuestion(
     /// The query, the documents and the claim that the item asks about.
-    content: ItemContent,
+    content: AnnotationItemContent,
     /// The note above the question.
     #[prop(optional_no_strip)]
     over: Option<&'static str>,
@@ -25,7 +25,7 @@ pub(super) fn ItemQuestion(
     #[prop(into)]
     marks: Signal<bool>,
 ) -> impl IntoView {
-    let ItemContent {
+    let AnnotationItemContent {
         query,
         terms,
         claim,
@@ -56,7 +56,7 @@ pub(super) fn ItemQuestion(
 
 /// Renders the buttons after a decision with feedback.
 #[component]
-pub(super) fn ContinueButtons(
+pub(super) fn ContinueAfterFeedbackButtons(
     /// Shows the next item.
     go_on: impl Fn() + 'static,
     /// Undoes the decision.
@@ -64,15 +64,17 @@ pub(super) fn ContinueButtons(
 ) -> impl IntoView {
     view! {
         <div class="btns">
-            <KeyButton class="btn main" key="Enter" press=go_on>"Continue"</KeyButton>
-            <KeyButton key="U" press=undo>"Undo"</KeyButton>
+            <ButtonWithShortcutKey class="btn main" key="Enter" press=go_on>
+                "Continue"
+            </ButtonWithShortcutKey>
+            <ButtonWithShortcutKey key="U" press=undo>"Undo"</ButtonWithShortcutKey>
         </div>
     }
 }
 
 /// Renders a button that shows the key with the same effect.
 #[component]
-pub(super) fn KeyButton(
+pub(super) fn ButtonWithShortcutKey(
     /// The classes of the button.
     #[prop(default = "btn bare")]
     class: &'static str,
@@ -97,14 +99,14 @@ pub(super) fn KeyButton(
 #[component]
 pub(super) fn ItemDocuments(
     /// The query and the documents of the item.
-    content: ItemContent,
+    content: AnnotationItemContent,
     /// The order of the documents on screen.
-    sides: DisplayOrder,
+    sides: DocumentDisplayOrder,
     /// Whether query terms are highlighted.
     #[prop(into)]
     marks: Signal<bool>,
 ) -> impl IntoView {
-    let ItemContent {
+    let AnnotationItemContent {
         documents: texts,
         terms,
         texts_withheld: withheld,
@@ -146,7 +148,7 @@ pub(super) fn ItemDocuments(
 #[component]
 pub(super) fn AnswerButtons(
     /// The kind of claim that the question is about.
-    claim: ClaimKind,
+    claim: ScoreClaimKind,
     /// The earlier answer, in terms of the order on screen.
     before: Option<AnnotatorAnswer>,
     /// Receives an answer, in terms of the order on screen.
@@ -156,7 +158,7 @@ pub(super) fn AnswerButtons(
         let was = before == Some(answer);
         view! {
             <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
-                {BUTTON_LABELS.label(claim, answer)} " " <kbd>{key}</kbd>
+                {BUTTON_LABELS.answer_label(claim, answer)} " " <kbd>{key}</kbd>
                 {was.then(|| view! { <span class="label">"earlier answer"</span> })}
             </button>
         }
@@ -183,12 +185,12 @@ pub(super) fn answer_for_key(key: &str) -> Option<AnnotatorAnswer> {
 }
 
 /// Returns the question for a kind of claim.
-fn question(claim: ClaimKind) -> &'static str {
+fn question(claim: ScoreClaimKind) -> &'static str {
     match claim {
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
+        ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => {
             "Which document answers the query better?"
         }
-        ClaimKind::DiminishingGain => "Which step helps more: from A to B, or from B to C?",
+        ScoreClaimKind::DiminishingGain => "Which step helps more: from A to B, or from B to C?",
     }
 }
 
@@ -202,10 +204,16 @@ pub(super) struct AnswerLabels {
 
 impl AnswerLabels {
     /// Returns the label of an answer to the question of a claim.
-    pub(super) fn label(&self, claim: ClaimKind, answer: AnnotatorAnswer) -> &'static str {
+    pub(super) fn answer_label(
+        &self,
+        claim: ScoreClaimKind,
+        answer: AnnotatorAnswer,
+    ) -> &'static str {
         let [first, equal, second, cannot_say] = match claim {
-            ClaimKind::DiminishingGain => self.steps,
-            ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => self.documents,
+            ScoreClaimKind::DiminishingGain => self.steps,
+            ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => {
+                self.documents
+            }
         };
         match answer {
             AnnotatorAnswer::First => first,
@@ -250,17 +258,20 @@ pub(super) const CLAIM_ORDER_LABELS: AnswerLabels = AnswerLabels {
 };
 
 /// Returns the answer that expresses a preference.
-pub(super) fn answer_for_preference(prefers: Preference) -> AnnotatorAnswer {
+pub(super) fn answer_for_preference(prefers: DocumentPreference) -> AnnotatorAnswer {
     match prefers {
-        Preference::First => AnnotatorAnswer::First,
-        Preference::Equal => AnnotatorAnswer::Equal,
-        Preference::Second => AnnotatorAnswer::Second,
+        DocumentPreference::First => AnnotatorAnswer::First,
+        DocumentPreference::Equal => AnnotatorAnswer::Equal,
+        DocumentPreference::Second => AnnotatorAnswer::Second,
     }
 }
 
 /// Returns the documents in the order of the screen.
-fn in_screen_order(mut texts: Vec<HighlightedText>, sides: DisplayOrder) -> Vec<HighlightedText> {
-    if sides == DisplayOrder::Swapped {
+fn in_screen_order(
+    mut texts: Vec<HighlightedText>,
+    sides: DocumentDisplayOrder,
+) -> Vec<HighlightedText> {
+    if sides == DocumentDisplayOrder::Swapped {
         texts.reverse();
     }
     texts
@@ -275,7 +286,7 @@ fn with_optional_highlights(marks: bool, marked: &HighlightedText) -> Highlighte
 }
 
 /// Moves the focus to an element once it is on the page.
-pub(super) fn focus(id: &'static str) {
+pub(super) fn focus_element(id: &'static str) {
     request_animation_frame(move || {
         let found = document().get_element_by_id(id);
         if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
@@ -327,10 +338,10 @@ mod tests {
             marks: Vec::new(),
         };
         let texts = vec![text("claimed first"), text("claimed second")];
-        let swapped = in_screen_order(texts.clone(), DisplayOrder::Swapped);
+        let swapped = in_screen_order(texts.clone(), DocumentDisplayOrder::Swapped);
         assert_eq!(swapped[0].text, "claimed second");
         assert_eq!(
-            in_screen_order(texts.clone(), DisplayOrder::ClaimOrder),
+            in_screen_order(texts.clone(), DocumentDisplayOrder::ClaimOrder),
             texts
         );
     }

@@ -5,16 +5,16 @@ const IDLE_MS: u64 = 30_000;
 
 /// The active time on one item. All times are in milliseconds, by a clock of the caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct ItemTimer {
+pub(crate) struct ItemActivityTimer {
     elapsed_ms: u64,
     /// The time of the last user activity; none while the page is hidden.
     last_activity: Option<u64>,
 }
 
-impl ItemTimer {
+impl ItemActivityTimer {
     /// Starts the timer of an item that is displayed from `now`, in milliseconds.
-    pub(crate) fn start(now: u64) -> ItemTimer {
-        ItemTimer {
+    pub(crate) fn start(now: u64) -> ItemActivityTimer {
+        ItemActivityTimer {
             elapsed_ms: 0,
             last_activity: Some(now),
         }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn reading_counts_and_pauses_do_not() {
-        let mut clock = ItemTimer::start(1_000);
+        let mut clock = ItemActivityTimer::start(1_000);
         clock.record_activity(5_000);
         assert_eq!(clock.elapsed_ms(9_000), 8_000);
         // Of ten minutes without activity, thirty seconds count as reading.
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_not_read() {
-        let mut clock = ItemTimer::start(0);
+        let mut clock = ItemActivityTimer::start(0);
         clock.pause(2_000);
         assert_eq!(clock.elapsed_ms(20_000), 2_000);
         clock.record_activity(20_000);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_back_takes_nothing_away() {
-        let mut clock = ItemTimer::start(10_000);
+        let mut clock = ItemActivityTimer::start(10_000);
         clock.record_activity(12_000);
         clock.record_activity(5_000);
         assert_eq!(clock.elapsed_ms(6_000), 3_000);

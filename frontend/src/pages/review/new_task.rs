@@ -15,19 +15,19 @@ use shared::study::overview::StudySummary;
 
 use super::curator_gate::CuratorsOnly;
 use crate::api;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::form::{
-    FieldErrorMessage, FieldName, FormCheckbox, FormTextField, SelectField,
+    FieldErrorMessage, FormCheckbox, FormFieldId, FormTextField, SelectField,
 };
-use crate::widgets::resource_view::ResourceView;
-use design::SamplingFields;
-use draft::{TaskDraft, TaskField};
+use crate::widgets::resource_view::RequestReplyView;
+use design::SamplingDesignFields;
+use draft::{NewTaskDraft, NewTaskField};
 use form::NewTaskForm;
-use known_items::KnownItems;
-use preview::Preview;
-use probes::Probes;
+use known_items::KnownAnswerItems;
+use preview::TaskPreview;
+use probes::ProbeChoice;
 
 /// Renders the New task page, on which a curator defines an annotation task.
 #[component]
@@ -39,7 +39,7 @@ pub(crate) fn NewTaskPage() -> impl IntoView {
 /// Loads the list of studies, which the form needs.
 #[component]
 fn StudyLoader() -> impl IntoView {
-    let answer = api::fetch(|| ListStudiesRequest {});
+    let answer = api::fetch_on_signal_change(|| ListStudiesRequest {});
     let shown = |studies: Vec<StudySummary>| match studies.is_empty() {
         true => view! {
             <h1>"New task"</h1>
@@ -51,7 +51,7 @@ fn StudyLoader() -> impl IntoView {
         .into_any(),
         false => view! { <NewTaskFormView studies/> }.into_any(),
     };
-    view! { <ResourceView answer until="Loading studies" without="New task" shown/> }
+    view! { <RequestReplyView answer until="Loading studies" without="New task" shown/> }
 }
 
 /// The label of the field for the share of gold items.
@@ -86,14 +86,18 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             form.was_submitted.get() && n_wrong > 0,
         ) {
             (true, _) => "Sampling items".to_owned(),
-            (false, true) => format!("{} marked above", plural(n_wrong, "error is", "errors are")),
+            (false, true) => format!(
+                "{} marked above",
+                format_count_with_noun(n_wrong, "error is", "errors are")
+            ),
             (false, false) => String::new(),
         }
     };
     let fresh = move |_| {
         form.was_submitted.set(false);
         draft::delete_draft();
-        form.draft.update(|it| *it = TaskDraft::of(&it.study));
+        form.draft
+            .update(|it| *it = NewTaskDraft::empty_for_study(&it.study));
     };
     view! {
         <nav class="crumbs" aria-label="Breadcrumb">
@@ -109,26 +113,28 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
             <fieldset class="form">
                 <legend>"Task"</legend>
                 <SelectField label="Study" choose=move |study| {
-                    form.draft.update(|it| it.select_study(study));
+                    form.draft.update(|it| it.change_study(study));
                 }>{options}</SelectField>
                 <FormTextField
                     form=form.fields
-                    field=TaskField::Title
+                    field=NewTaskField::Title
                     label="Title (shown to annotators)"
                     text=|it| &mut it.title
                 />
             </fieldset>
-            <Probes form/>
-            <SamplingFields form/>
+            <ProbeChoice form/>
+            <SamplingDesignFields form/>
             <fieldset class="form">
                 <legend>"Annotation"</legend>
-                {form.number(TaskField::AnnotatorsPerItem, "Annotators per item", |it| {
+                {form.number_field(NewTaskField::AnnotatorsPerItem, "Annotators per item", |it| {
                     &mut it.annotators_per_item
                 })}
-                {form.number(TaskField::GoldInterval, GOLD_EVERY, |it| &mut it.gold_interval)}
+                {form.number_field(NewTaskField::GoldInterval, GOLD_EVERY, |it| {
+                    &mut it.gold_interval
+                })}
                 <FormTextField
                     form=form.fields
-                    field=TaskField::Tags
+                    field=NewTaskField::Tags
                     label="Tags for one-click use, separated by commas"
                     text=|it| &mut it.tags
                 />
@@ -149,41 +155,41 @@ fn NewTaskFormView(studies: Vec<StudySummary>) -> impl IntoView {
                 <legend>"Guidelines"</legend>
                 <label
                     class="field"
-                    class:error=move || form.fields.reason(TaskField::Guidelines).is_some()
+                    class:error=move || form.fields.field_error(NewTaskField::Guidelines).is_some()
                 >
                     <span class="label">"Text (Markdown)"</span>
                     <textarea
                         class="written"
                         rows="10"
-                        aria-describedby=TaskField::Guidelines.id()
-                        aria-invalid=move || form.fields.invalid(TaskField::Guidelines)
+                        aria-describedby=NewTaskField::Guidelines.id()
+                        aria-invalid=move || form.fields.aria_invalid(NewTaskField::Guidelines)
                         prop:value=move || form.draft.with(|it| it.guidelines.clone())
                         on:input:target=move |event| {
                             form.draft.update(|it| it.guidelines = event.target().value());
                         }
                     ></textarea>
-                    <FieldErrorMessage form=form.fields field=TaskField::Guidelines/>
+                    <FieldErrorMessage form=form.fields field=NewTaskField::Guidelines/>
                 </label>
             </fieldset>
-            <KnownItems
+            <KnownAnswerItems
                 form
-                field=TaskField::Training
+                field=NewTaskField::Training
                 name="Training items"
                 said="All annotators answer these first, in this order, and then see the \
                      correct answer. They do not count in any estimate."
                 list=|it| &it.training
                 change=|it| &mut it.training
             />
-            <KnownItems
+            <KnownAnswerItems
                 form
-                field=TaskField::Gold
+                field=NewTaskField::Gold
                 name="Gold items"
                 said="Mixed in to check accuracy. They do not count in any estimate."
                 list=|it| &it.gold
                 change=|it| &mut it.gold
             />
-            <Preview form/>
-            <FieldErrorMessage form=form.fields field=TaskField::Form/>
+            <TaskPreview form/>
+            <FieldErrorMessage form=form.fields field=NewTaskField::Form/>
             {failure}
             <div class="btns">
                 <button

@@ -6,20 +6,20 @@ use shared::api::annotation::{ListTasksRequest, TaskProgressSummary, TaskStatus,
 use shared::api::people::{AccessRole, SessionResponse};
 use shared::study::overview::StudySummary;
 
-use super::identity::fetch_identity;
-use crate::api::{self, Error};
-use crate::number_format::{count, plural};
-use crate::outbox::{OutboxSummary, RejectedEvents};
+use super::identity::fetch_session_and_open_outbox;
+use crate::api::{self, RequestError};
+use crate::number_format::{format_count, format_count_with_noun};
+use crate::outbox::{OutboxSummary, RejectedEventsPanel};
 use crate::routes::PageRoute;
-use crate::widgets::needs_server::NeedsServer;
-use crate::widgets::progress::Progress;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::needs_server::NeedsServerNotice;
+use crate::widgets::progress::ProgressBarView;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 use crate::widgets::task_status::task_status_label;
 
 /// Renders the Review page, which lists the annotation tasks that the user can see.
 #[component]
-pub(crate) fn Tasks() -> impl IntoView {
+pub(crate) fn AnnotationTasksPage() -> impl IntoView {
     let asked = LocalResource::new(load);
     let shown = |found: TasksPageData| {
         let TasksPageData {
@@ -41,7 +41,7 @@ pub(crate) fn Tasks() -> impl IntoView {
             .into_any(),
             None => view! {
                 <p class="lead">{INTRODUCTION}</p>
-                <NeedsServer
+                <NeedsServerNotice
                     what="Review tasks"
                     otherwise=|| "You can still try five items of a study; nothing is saved."
                 />
@@ -56,7 +56,7 @@ pub(crate) fn Tasks() -> impl IntoView {
     };
     view! {
         <h1>"Review"</h1>
-        <ResourceView answer=asked until="Loading tasks" shown/>
+        <RequestReplyView answer=asked until="Loading tasks" shown/>
     }
 }
 
@@ -69,14 +69,14 @@ struct TasksPageData {
     studies: Vec<StudySummary>,
 }
 
-async fn load() -> Result<TasksPageData, Error> {
-    let who = fetch_identity().await?;
+async fn load() -> Result<TasksPageData, RequestError> {
+    let who = fetch_session_and_open_outbox().await?;
     let works = who.as_ref().is_some_and(|it| it.role > AccessRole::Visitor);
     let tasks = match works {
-        true => api::call(&ListTasksRequest {}).await?,
+        true => api::send_and_parse(&ListTasksRequest {}).await?,
         false => Vec::new(),
     };
-    let mut studies = api::call(&ListStudiesRequest {}).await?;
+    let mut studies = api::send_and_parse(&ListStudiesRequest {}).await?;
     studies.retain(|it| it.is_published);
     Ok(TasksPageData {
         who,
@@ -152,7 +152,7 @@ fn TaskList(who: SessionResponse, tasks: Vec<TaskSummary>) -> impl IntoView {
     view! {
         {name}
         <OutboxSummary/>
-        <RejectedEvents/>
+        <RejectedEventsPanel/>
         {ways}
         {empty}
         <ul class="held tasks">{cards.collect_view()}</ul>
@@ -201,7 +201,8 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
     let all = u64::from(n_mine) + u64::from(standing.n_available);
     let mine = f64::from(n_mine) / all.max(1) as f64;
     let everybody = standing.n_decisions as f64 / standing.n_decisions_required.max(1) as f64;
-    let people = plural(u64::from(standing.n_annotators), "annotator", "annotators");
+    let people =
+        format_count_with_noun(u64::from(standing.n_annotators), "annotator", "annotators");
     view! {
         <li>
             <div class="told">
@@ -214,11 +215,15 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
                 {for_whom
                     .named
                     .then(|| {
-                        let of = format!("My progress: {} of {}", count(n_mine.into()), count(all));
+                        let of = format!(
+                            "My progress: {} of {}",
+                            format_count(n_mine.into()),
+                            format_count(all)
+                        );
                         view! {
                             <div class="how-far">
                                 <span>{of}</span>
-                                <Progress label="My progress" done=Signal::stored(mine)/>
+                                <ProgressBarView label="My progress" done=Signal::stored(mine)/>
                             </div>
                         }
                     })}
@@ -226,11 +231,11 @@ fn TaskCard(card: TaskSummary, for_whom: TaskPermissions) -> impl IntoView {
                     <span>
                         {format!(
                             "All annotators: {} of {}, by {people}",
-                            count(standing.n_decisions),
-                            count(standing.n_decisions_required),
+                            format_count(standing.n_decisions),
+                            format_count(standing.n_decisions_required),
                         )}
                     </span>
-                    <Progress label="All annotators" done=Signal::stored(everybody)/>
+                    <ProgressBarView label="All annotators" done=Signal::stored(everybody)/>
                 </div>
             </div>
             <div class="act">{start} {curate}</div>
@@ -246,7 +251,7 @@ fn TrialLinks(studies: Vec<StudySummary>) -> impl IntoView {
             study: it.name.clone(),
         }
         .href();
-        let instances = plural(it.n_instances, "instance", "instances");
+        let instances = format_count_with_noun(it.n_instances, "instance", "instances");
         view! {
             <li>
                 <a href=href>{it.title.clone()}</a>

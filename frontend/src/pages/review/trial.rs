@@ -2,37 +2,40 @@
 //! the answers, and nothing is saved.
 
 use leptos::prelude::*;
-use shared::annotation::trial::TrialItem;
-use shared::annotation::{AnnotatorAnswer, Preference};
+use shared::annotation::trial::AnnotationTrialItem;
+use shared::annotation::{AnnotatorAnswer, DocumentPreference};
 use shared::api::annotation::GetTrialItemsRequest;
 
-use super::item::{self, AnswerButtons, ContinueButtons, ItemDocuments, ItemQuestion, KeyButton};
+use super::item::{
+    self, AnswerButtons, ButtonWithShortcutKey, ContinueAfterFeedbackButtons, ItemDocuments,
+    ItemQuestion,
+};
 use crate::api;
-use crate::keyboard::{self, KeyOutcome};
+use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::pages::study::address::instance_href;
 use crate::routes::PageRoute;
-use crate::widgets::progress::Progress;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::progress::ProgressBarView;
+use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the Trial page, on which a visitor decides on a few items of a study; nothing is saved.
 #[component]
-pub(crate) fn Trial(
+pub(crate) fn TrialAnnotationPage(
     /// The name of the study.
     study: String,
 ) -> impl IntoView {
-    let PageLocation { search, .. } = PageLocation::current();
+    let PageLocation { search, .. } = PageLocation::of_calling_page();
     let seed = Memo::new(move |_| {
-        let word = location::word(&search.read(), "seed");
+        let word = location::query_string_parameter(&search.read(), "seed");
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
     });
     let name = study.clone();
-    let asked = api::fetch(move || GetTrialItemsRequest {
+    let asked = api::fetch_on_signal_change(move || GetTrialItemsRequest {
         study: name.clone(),
         seed: seed.get(),
     });
-    let shown = move |items: Vec<TrialItem>| {
+    let shown = move |items: Vec<AnnotationTrialItem>| {
         let (study, seed) = (study.clone(), seed.get_untracked());
         view! { <TrialItems items study seed/> }.into_any()
     };
@@ -44,14 +47,14 @@ pub(crate) fn Trial(
         <p class="trying" role="note">
             "A trial run: nothing is saved or sent."
         </p>
-        <ResourceView answer=asked until="Loading five items" without="Try reviewing" shown/>
+        <RequestReplyView answer=asked until="Loading five items" without="Try reviewing" shown/>
     }
 }
 
 /// The state of a trial.
 #[derive(Clone, Copy)]
 struct TrialState {
-    items: StoredValue<Vec<TrialItem>>,
+    items: StoredValue<Vec<AnnotationTrialItem>>,
     /// The answers so far, one for each decided item, in terms of the order of the claim.
     answers: RwSignal<Vec<AnnotatorAnswer>>,
     /// Whether the feedback on the last answer is shown.
@@ -76,16 +79,17 @@ impl TrialState {
             .items
             .with_value(|it| it.get(n).map(|it| it.assignment.display_order));
         if let (Some(sides), false) = (sides, self.told.get_untracked()) {
-            self.answers.update(|it| it.push(sides.map_answer(answer)));
+            self.answers
+                .update(|it| it.push(sides.convert_answer_order(answer)));
             self.told.set(true);
-            item::focus(FEEDBACK_ID);
+            item::focus_element(FEEDBACK_ID);
         }
     }
 
     fn advance(self) {
         if self.told.get_untracked() {
             self.told.set(false);
-            item::focus(item::ITEM);
+            item::focus_element(item::ITEM);
         }
     }
 
@@ -96,7 +100,7 @@ impl TrialState {
                 it.pop();
             });
             self.told.set(false);
-            item::focus(item::ITEM);
+            item::focus_element(item::ITEM);
         }
     }
 }
@@ -104,7 +108,7 @@ impl TrialState {
 const FEEDBACK_ID: &str = "told";
 
 #[component]
-fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView {
+fn TrialItems(items: Vec<AnnotationTrialItem>, study: String, seed: u64) -> impl IntoView {
     let n_items = items.len();
     if n_items == 0 {
         return view! {
@@ -122,9 +126,9 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
         told: RwSignal::new(false),
         marks: RwSignal::new(true),
     };
-    keyboard::on_key_once(move |key| {
+    keyboard::on_key_press_without_repeats(move |key| {
         if item::is_dialog_open() {
-            return KeyOutcome::Ignored;
+            return KeyPressOutcome::Ignored;
         }
         match key {
             "Enter" if !item::is_button_focused() => way.advance(),
@@ -132,10 +136,10 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
             "h" => way.marks.update(|it| *it = !*it),
             other => match item::answer_for_key(other) {
                 Some(answer) => way.decide(answer),
-                None => return KeyOutcome::Ignored,
+                None => return KeyPressOutcome::Ignored,
             },
         }
-        KeyOutcome::Handled
+        KeyPressOutcome::Handled
     });
     let n_done = move || way.answers.read().len();
     let done = Signal::derive(move || n_done() as f64 / n_items as f64);
@@ -151,7 +155,7 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
     view! {
         <div class="mine">
             <p><b>{n_done}</b> {format!(" of {n_items}")}</p>
-            <Progress label="My answers" done/>
+            <ProgressBarView label="My answers" done/>
         </div>
         <div class="desk alone"><div>{body}</div></div>
     }
@@ -161,11 +165,11 @@ fn TrialItems(items: Vec<TrialItem>, study: String, seed: u64) -> impl IntoView 
 #[component]
 fn Item(
     way: TrialState,
-    tried: TrialItem,
+    tried: AnnotationTrialItem,
     answer: Option<AnnotatorAnswer>,
     study: String,
 ) -> impl IntoView {
-    let TrialItem {
+    let AnnotationTrialItem {
         assignment: offer,
         content,
         ..
@@ -178,13 +182,15 @@ fn Item(
             <div class="dock">
                 <AnswerButtons claim before=None choose/>
                 <div class="btns small">
-                    <KeyButton key="U" press=move || way.undo()>"Undo"</KeyButton>
-                    <KeyButton key="H" press=move || way.marks.update(|it| *it = !*it)>
+                    <ButtonWithShortcutKey key="U" press=move || way.undo()>
+                        "Undo"
+                    </ButtonWithShortcutKey>
+                    <ButtonWithShortcutKey key="H" press=move || way.marks.update(|it| *it = !*it)>
                         {move || match way.marks.get() {
                             true => "Hide highlights",
                             false => "Show highlights",
                         }}
-                    </KeyButton>
+                    </ButtonWithShortcutKey>
                 </div>
             </div>
         }
@@ -201,13 +207,14 @@ fn Item(
 #[component]
 fn TrialFeedback(
     way: TrialState,
-    tried: TrialItem,
+    tried: AnnotationTrialItem,
     answer: AnnotatorAnswer,
     study: String,
 ) -> impl IntoView {
     let claim = tried.content.claim;
     let sides = tried.assignment.display_order;
-    let on_screen = move |it| item::SENTENCE_LABELS.label(claim, sides.map_answer(it));
+    let on_screen =
+        move |it| item::SENTENCE_LABELS.answer_label(claim, sides.convert_answer_order(it));
     let href = instance_href(&study, tried.instance);
     let about = tried.instance.probe.description();
     let (class, heading) = match agrees_with_axiom(&tried, answer) {
@@ -217,7 +224,11 @@ fn TrialFeedback(
         None => ("verdict wait", "Not counted as a vote"),
     };
     let expects = tried.instance.probe.is_axiom().then(|| {
-        let all = [Preference::First, Preference::Equal, Preference::Second];
+        let all = [
+            DocumentPreference::First,
+            DocumentPreference::Equal,
+            DocumentPreference::Second,
+        ];
         let expected = all.into_iter().filter(|it| it.satisfies(claim));
         let words: Vec<&str> = expected
             .map(|it| on_screen(item::answer_for_preference(it)))
@@ -243,7 +254,7 @@ fn TrialFeedback(
             <p><a href=href>"See why this is an instance, and all scores"</a></p>
         </section>
         <div class="dock">
-            <ContinueButtons go_on=move || way.advance() undo=move || way.undo()/>
+            <ContinueAfterFeedbackButtons go_on=move || way.advance() undo=move || way.undo()/>
         </div>
     }
 }
@@ -258,8 +269,10 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         let place = tried.instance;
         let href = instance_href(&study, place);
         let claim = tried.content.claim;
-        let said =
-            item::BUTTON_LABELS.label(claim, tried.assignment.display_order.map_answer(answer));
+        let said = item::BUTTON_LABELS.answer_label(
+            claim,
+            tried.assignment.display_order.convert_answer_order(answer),
+        );
         let (class, word) = match agrees_with_axiom(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no prediction"),
             Some(true) => ("verdict ok", "agrees"),
@@ -284,7 +297,7 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
         .href(),
         seed.wrapping_add(1)
     );
-    let axioms = plural(votes as u64, "vote", "votes");
+    let axioms = format_count_with_noun(votes as u64, "vote", "votes");
     view! {
         <h1 id=item::ITEM tabindex="-1">{format!("{with} of {axioms} agree with the axiom")}</h1>
         <div class="scrolls">
@@ -310,14 +323,14 @@ fn TrialSummary(way: TrialState, study: String, seed: u64) -> impl IntoView {
 }
 
 /// Returns whether an answer agrees with the axiom; none if it expresses no preference.
-fn agrees_with_axiom(tried: &TrialItem, answer: AnnotatorAnswer) -> Option<bool> {
+fn agrees_with_axiom(tried: &AnnotationTrialItem, answer: AnnotatorAnswer) -> Option<bool> {
     answer
         .preference()
         .map(|it| it.satisfies(tried.content.claim))
 }
 
 /// Returns how many answers agree with the axiom, and how many express a preference.
-fn tally(items: &[TrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
+fn tally(items: &[AnnotationTrialItem], answers: &[AnnotatorAnswer]) -> (usize, usize) {
     let votes = items.iter().zip(answers);
     let votes = votes.filter(|it| it.0.instance.probe.is_axiom());
     let votes: Vec<bool> = votes

@@ -4,13 +4,13 @@ use shared::annotation::task::InstanceRef;
 use shared::probe::{AxiomVariant, Probe};
 use shared::score::slug::{RELEVANCE_SLUG, find_ranker};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
-use shared::study::controls::{InstanceSubset, StudyControls};
+use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::instance_list::{InstanceListOptions, InstanceSort};
 use shared::study::overview::StudyOverview;
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
 use crate::routes::{PageRoute, escape};
-use crate::widgets::heatmap::{MapPosition, MapRow};
+use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
 
 /// Returns the value of a key in an address.
 pub(crate) type ParameterLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -22,7 +22,7 @@ type QueryParameter = (&'static str, String);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct StudyView {
     /// The controls.
-    pub(crate) controls: StudyControls,
+    pub(crate) controls: StudyPageControls,
     /// The cell in the side panel; none selects the first.
     pub(crate) cell: Option<CellAddress>,
     /// Whether the map or the table is shown.
@@ -67,9 +67,9 @@ pub(crate) enum FigureDisplay {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InstanceListView {
     /// The controls, as on the Study page.
-    pub(crate) dials: StudyControls,
+    pub(crate) dials: StudyPageControls,
     /// The outcome to list; none lists all.
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) outcome: Option<ClaimOutcome>,
     /// A text that the listed queries contain.
     pub(crate) query: String,
     /// The lowest margin to list.
@@ -128,7 +128,11 @@ impl CellAddress {
 
 impl StudyView {
     /// Creates a view with the details of a ranker on an axiom or a behavioral test.
-    pub(crate) fn with_selection(dials: StudyControls, probe: Probe, ranker: String) -> StudyView {
+    pub(crate) fn with_selection(
+        dials: StudyPageControls,
+        probe: Probe,
+        ranker: String,
+    ) -> StudyView {
         let cell = Some(CellAddress { ranker, probe });
         let usual = StudyView {
             controls: dials,
@@ -334,10 +338,10 @@ pub(crate) fn instance_href(study: &str, place: InstanceRef) -> String {
     InstanceView::default().href(study, place.probe, place.variant, place.index)
 }
 
-const OUTCOMES: [(Outcome, &str); 3] = [
-    (Outcome::Satisfied, "satisfied"),
-    (Outcome::Tied, "tied"),
-    (Outcome::Violated, "violated"),
+const OUTCOMES: [(ClaimOutcome, &str); 3] = [
+    (ClaimOutcome::Satisfied, "satisfied"),
+    (ClaimOutcome::Tied, "tied"),
+    (ClaimOutcome::Violated, "violated"),
 ];
 
 /// The parameters of the document slices; all documents are the default and have none.
@@ -354,7 +358,7 @@ const SORTS: [(InstanceSort, &str); 4] = [
 ];
 
 /// Returns the address parameter of an outcome.
-pub(crate) fn outcome_parameter(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome_parameter(outcome: ClaimOutcome) -> &'static str {
     OUTCOMES
         .iter()
         .find(|it| it.0 == outcome)
@@ -382,8 +386,8 @@ pub(crate) fn variant_from_address(get: ParameterLookup<'_>) -> Option<AxiomVari
 }
 
 /// Parses the controls from an address.
-pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
-    StudyControls {
+pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyPageControls {
+    StudyPageControls {
         variant: variant_from_address(get),
         length_tolerance: get("length_tolerance").and_then(|it| it.parse().ok()),
         tie_threshold: get("tie_threshold")
@@ -399,7 +403,7 @@ pub(crate) fn controls_from_address(get: ParameterLookup<'_>) -> StudyControls {
 }
 
 /// Returns the address parameters of the controls.
-pub(crate) fn controls_parameters(dials: &StudyControls) -> Vec<QueryParameter> {
+pub(crate) fn controls_parameters(dials: &StudyPageControls) -> Vec<QueryParameter> {
     let mut pairs: Vec<QueryParameter> = Vec::new();
     pairs.extend(dials.variant.map(|it| ("variant", it.name().to_owned())));
     let tolerance = dials.length_tolerance;
@@ -441,14 +445,14 @@ mod tests {
     #[test]
     fn a_list_survives_its_address() {
         let view = InstanceListView {
-            dials: StudyControls {
+            dials: StudyPageControls {
                 variant: Some(AxiomVariant::Code),
                 length_tolerance: Some(4),
                 tie_threshold: Some(0.05),
                 subset: InstanceSubset::WithRelevant,
                 split: Some("dev".to_owned()),
             },
-            outcome: Some(Outcome::Violated),
+            outcome: Some(ClaimOutcome::Violated),
             query: "ice & snow".to_owned(),
             min_margin: Some(-2.5),
             max_margin: None,

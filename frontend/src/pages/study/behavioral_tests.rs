@@ -19,7 +19,7 @@ use super::address::{BehavioralTestsView, StudyView};
 use crate::api::latest_reply::LatestReply;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::form::RadioButton;
 use crate::widgets::section::Section;
 use grid::EffectGrid;
@@ -40,7 +40,7 @@ pub(crate) fn BehavioralTests(
         StudyView::href,
     );
     let view = page.view;
-    let latest = LatestReply::track(move || {
+    let latest = LatestReply::send_on_change(move || {
         let view = view.get();
         GetBehavioralTestsRequest {
             study: page.study.get_value(),
@@ -78,7 +78,7 @@ pub(crate) fn BehavioralTests(
         let tables = report::behavioral_test_tables(&found);
         if let Some(effects) = tables.iter().find(|it| it.name == "effects") {
             let name = format!("{}-effects.csv", found.name);
-            download::save_text(&name, "text/csv", &report::to_csv(effects));
+            download::offer_text_download(&name, "text/csv", &report::table_to_csv(effects));
         }
     });
     view! {
@@ -89,7 +89,7 @@ pub(crate) fn BehavioralTests(
             note="Which of two documents each ranker prefers. There is no right answer. The \
                  effect is the share of samples with a positive difference minus the share with \
                  a negative one."
-            header=move || view! { <ExportButtons of="behavioral tests" csv/> }
+            header=move || view! { <FigureExportButtons of="behavioral tests" csv/> }
         >
             <OptionalErrorMessage error=failed retry/>
             {body}
@@ -149,7 +149,7 @@ fn BehavioralTestSections(
 fn Legend(scene: BehavioralTestsState) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
     let steps = steps.collect_view();
-    let n_tests = move || format::count(scene.results.read().n_tests);
+    let n_tests = move || format::format_count(scene.results.read().n_tests);
     view! {
         <div class="scale" id="effects-key">
             <div class="steps" aria-hidden="true">

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::overview::StudyOverview;
 
-use crate::widgets::clipboard::copy_text;
+use crate::widgets::clipboard::copy_to_clipboard;
 
 /// Renders the Cite dialog, with the citation of the study in this view as plain text and BibTeX.
 #[component]
@@ -56,7 +56,7 @@ fn CopyableText(label: &'static str, text: Signal<String>) -> impl IntoView {
     let state = RwSignal::new("");
     let copy = move |_| {
         leptos::task::spawn_local(async move {
-            let said = match copy_text(&text.get_untracked()).await {
+            let said = match copy_to_clipboard(&text.get_untracked()).await {
                 true => "Copied",
                 false => "The browser blocked copying: select the text",
             };
@@ -84,7 +84,7 @@ fn citation(overview: &StudyOverview, address: &str) -> String {
         overview.instances_hash,
         overview.collection_hash,
         overview.variant.name(),
-        format::date(&overview.created),
+        format::format_date(&overview.created),
         overview.software,
     )
 }

@@ -21,11 +21,11 @@ pub(super) fn ExportDialog(
     /// The dialog, which the header of the page opens.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
-    let failed = RwSignal::new(None::<api::Error>);
+    let failed = RwSignal::new(None::<api::RequestError>);
     let waits = RwSignal::new(false);
     let save = move |format: ExportFormat| {
         let overview = overview.get_untracked();
-        download::save_text(
+        download::offer_text_download(
             &format.file_name(&overview),
             format.media_type(),
             &format.render(&overview),
@@ -36,13 +36,17 @@ pub(super) fn ExportDialog(
         waits.set(true);
         failed.set(None);
         leptos::task::spawn_local(async move {
-            match api::call_text(&shared::api::ExportStudyRequest {
+            match api::send_without_parsing(&shared::api::ExportStudyRequest {
                 study: study.clone(),
             })
             .await
             {
                 Ok(text) => {
-                    download::save_text(&format!("{study}-study.json"), "application/json", &text);
+                    download::offer_text_download(
+                        &format!("{study}-study.json"),
+                        "application/json",
+                        &text,
+                    );
                 }
                 Err(error) => {
                     let _ = failed.try_set(Some(error));
@@ -170,18 +174,18 @@ impl ExportFormat {
 
     fn render(self, overview: &StudyOverview) -> String {
         let tables = report::study_tables(overview);
-        let svg = |theme| plot::to_svg(&plot::draw_heatmap(overview), theme);
+        let svg = |theme| plot::figure_to_svg(&plot::draw_study_heatmap(overview), theme);
         match self {
-            ExportFormat::Markdown => report::to_markdown(&tables),
+            ExportFormat::Markdown => report::tables_to_markdown(&tables),
             ExportFormat::Csv => tables
                 .iter()
                 .find(|it| it.name == "cells")
-                .map(report::to_csv)
+                .map(report::table_to_csv)
                 .unwrap_or_default(),
-            ExportFormat::Latex => report::to_latex(&tables),
-            ExportFormat::Json => report::to_json(&tables),
+            ExportFormat::Latex => report::tables_to_latex(&tables),
+            ExportFormat::Json => report::tables_to_json(&tables),
             ExportFormat::Html => {
-                report::to_html(&overview.title, &[svg(FigureTheme::Light)], &tables)
+                report::report_to_html(&overview.title, &[svg(FigureTheme::Light)], &tables)
             }
             ExportFormat::Svg => svg(FigureTheme::Light),
             ExportFormat::DarkSvg => svg(FigureTheme::Dark),

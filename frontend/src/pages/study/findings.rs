@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::report::format;
-use shared::stats::Estimate;
+use shared::stats::EstimateWithInterval;
 use shared::study::findings::{StudyFinding, find_notable_results};
 use shared::study::overview::StudyOverview;
 
 use super::address::{CellAddress, StudyView};
-use crate::widgets::heatmap::{MapPosition, MapRow};
+use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
 
 /// The number of findings that are shown.
 const MAX_FINDINGS: usize = 3;
@@ -56,14 +56,14 @@ pub(super) fn Findings(
 }
 
 /// Returns the cell that shows the finding.
-fn finding_position(finding: &StudyFinding) -> MapPosition {
+fn finding_position(finding: &StudyFinding) -> HeatMapPosition {
     let who = match finding {
         StudyFinding::ViolatesAxiom { ranker, .. }
-        | StudyFinding::SatisfiesAxiom { ranker, .. } => MapRow::Ranker(*ranker),
-        StudyFinding::RankersDiffer { less, .. } => MapRow::Ranker(*less),
-        StudyFinding::QrelsContradictAxiom { .. } => MapRow::Relevance,
+        | StudyFinding::SatisfiesAxiom { ranker, .. } => HeatMapCellRow::Ranker(*ranker),
+        StudyFinding::RankersDiffer { less, .. } => HeatMapCellRow::Ranker(*less),
+        StudyFinding::QrelsContradictAxiom { .. } => HeatMapCellRow::Relevance,
     };
-    MapPosition {
+    HeatMapPosition {
         row: who,
         probe: finding.probe(),
     }
@@ -73,11 +73,11 @@ fn finding_position(finding: &StudyFinding) -> MapPosition {
 fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, String) {
     let label = |row: usize| overview.rows[row].ranker.label.clone();
     let probe = finding.probe().name();
-    let ordered = |n_judged: u64, fraction: &Estimate| {
+    let ordered = |n_judged: u64, fraction: &EstimateWithInterval| {
         format!(
             "Of {} instances, {} agree with the axiom.",
-            format::count(n_judged),
-            format::estimate(fraction)
+            format::format_count(n_judged),
+            format::format_estimate(fraction)
         )
     };
     match finding {
@@ -116,8 +116,8 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             };
             let rest = format!(
                 "{more} agrees with the axiom in {} of the instances, {less} in {}.",
-                format::estimate(fraction_of_more),
-                format::estimate(fraction_of_less)
+                format::format_estimate(fraction_of_more),
+                format::format_estimate(fraction_of_less)
             );
             (gist, rest)
         }
@@ -129,8 +129,8 @@ fn finding_text(finding: &StudyFinding, overview: &StudyOverview) -> (String, St
             format!("The relevance judgments contradict {probe}."),
             format!(
                 "Of {} instances with different grades, {} are graded as the axiom predicts.",
-                format::count(*n_judged),
-                format::estimate(fraction)
+                format::format_count(*n_judged),
+                format::format_estimate(fraction)
             ),
         ),
     }

@@ -11,7 +11,7 @@ use shared::study::overview::StudyOverview;
 use super::address::{controls_parameters, query_string};
 use super::cite::CiteDialog;
 use super::export::ExportDialog;
-use crate::number_format::plural;
+use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 
 /// Renders the header of the page.
@@ -60,10 +60,12 @@ pub(super) fn StudyHeader(
             .iter()
             .map(|it| it.n_instances)
             .sum();
-        (n > 0).then(|| view! { <span>{plural(n, "instance", "instances")}</span> })
+        (n > 0).then(|| view! { <span>{format_count_with_noun(n, "instance", "instances")}</span> })
     };
-    let n_queries = move || plural(overview.read().n_queries, "query", "queries");
-    let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
+    let n_queries = move || format_count_with_noun(overview.read().n_queries, "query", "queries");
+    let some = |n: u64, one, many| {
+        (n > 0).then(|| view! { <span>{format_count_with_noun(n, one, many)}</span> })
+    };
     let n_axioms = some(it.columns.len() as u64, "axiom", "axioms");
     let n_behaviours = some(it.n_behavioral_tests, "behavioral test", "behavioral tests");
     let unscored = (it.n_unscored_rankers > 0).then(|| {
@@ -99,14 +101,14 @@ pub(super) fn StudyHeader(
                 <p class="facts">
                     {n_axioms}
                     {n_behaviours}
-                    <span>{plural(it.rows.len() as u64, "ranker", "rankers")}</span>
+                    <span>{format_count_with_noun(it.rows.len() as u64, "ranker", "rankers")}</span>
                     {unscored}
                     <span>{n_queries}</span>
-                    <span>{plural(it.totals.n_docs, "document", "documents")}</span>
+                    <span>{format_count_with_noun(it.totals.n_docs, "document", "documents")}</span>
                     {n_instances}
-                    <span>{format::date(&it.created)}</span>
+                    <span>{format::format_date(&it.created)}</span>
                     <span class="hash" title="Instance hash">
-                        {format::short_hash(&it.instances_hash)}
+                        {format::shorten_hash(&it.instances_hash)}
                     </span>
                 </p>
                 {description}

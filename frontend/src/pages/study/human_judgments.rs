@@ -10,17 +10,17 @@ use shared::api::people::{AccessRole, GetSessionRequest};
 use shared::api::worker::LOCAL_STUDY;
 use shared::plot::{self, FigureTheme};
 use shared::report::{self, format};
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 
-use crate::api::{self, Error};
-use crate::number_format::plural;
+use crate::api::{self, RequestError};
+use crate::number_format::format_count_with_noun;
 use crate::routes::PageRoute;
 use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::export_buttons::ExportButtons;
+use crate::widgets::export_buttons::FigureExportButtons;
 use crate::widgets::figure::FigureView;
 use crate::widgets::section::Section;
-use crate::widgets::table::DataTable;
+use crate::widgets::table::ReportTableView;
 use crate::widgets::task_status::task_status_label;
 
 /// The data of the section.
@@ -34,19 +34,19 @@ struct HumanJudgmentsData {
 }
 
 /// Loads the data; none on a static host and for the local study, which cannot have annotations.
-async fn load(study: String) -> Result<Option<HumanJudgmentsData>, Error> {
+async fn load(study: String) -> Result<Option<HumanJudgmentsData>, RequestError> {
     if study == LOCAL_STUDY || api::fetch_server_info().await?.is_none() {
         return Ok(None);
     }
-    let curates = api::call(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
-    let tasks = api::call(&ListHumanJudgmentsRequest {
+    let curates = api::send_and_parse(&GetSessionRequest {}).await?.role >= AccessRole::Curator;
+    let tasks = api::send_and_parse(&ListHumanJudgmentsRequest {
         study: study.clone(),
     })
     .await?;
     let mut rankers = Vec::new();
     if !tasks.is_empty() {
-        let dials = StudyControls::default();
-        let overview = api::call(&GetStudyRequest {
+        let dials = StudyPageControls::default();
+        let overview = api::send_and_parse(&GetStudyRequest {
             study,
             controls: dials,
         })
@@ -145,7 +145,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
         estimates,
     } = task;
     let alpha = agreement.krippendorff_alpha.map(|it| it.estimate);
-    let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
+    let alpha = alpha.map(|it| format!("α {}", format::format_estimate(&it)));
     let page = PageRoute::CurateTask { task: no }.href();
     let page = curates.then(|| view! { <a href=page>"The task"</a> });
     let hidden = (!public).then(|| view! { <span>"visible to curators only"</span> });
@@ -165,7 +165,9 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
             <h3><bdi>{title}</bdi></h3>
             <p class="facts">
                 <span>{task_status_label(status)}</span>
-                <span>{plural(u64::from(n_people), "annotator", "annotators")}</span>
+                <span>
+                    {format_count_with_noun(u64::from(n_people), "annotator", "annotators")}
+                </span>
                 {alpha.map(|it| view! { <span>{it}</span> })}
                 {hidden}
                 {page}
@@ -178,7 +180,7 @@ fn TaskResult(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl In
 /// Renders the estimates as a figure, or as a table in its place.
 #[component]
 fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -> impl IntoView {
-    let mut all = tables::estimate_tables(&found, &rankers);
+    let mut all = tables::annotation_estimate_tables(&found, &rankers);
     let Some(details) = all.pop() else {
         return ().into_any();
     };
@@ -189,19 +191,19 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let drawn = figure.clone();
     let svg = Callback::new(move |()| {
-        let text = plot::to_svg(&drawn, FigureTheme::Light);
-        download::save_text(
+        let text = plot::figure_to_svg(&drawn, FigureTheme::Light);
+        download::offer_text_download(
             &format!("human-judgments-{}.svg", no.0),
             "image/svg+xml",
             &text,
         );
     });
     let csv = Callback::new(move |()| {
-        let text = report::to_csv(&details);
-        download::save_text(&format!("human-judgments-{}.csv", no.0), "text/csv", &text);
+        let text = report::table_to_csv(&details);
+        download::offer_text_download(&format!("human-judgments-{}.csv", no.0), "text/csv", &text);
     });
     let body = move || match as_table.get() {
-        true => view! { <DataTable table=table.clone()/> }.into_any(),
+        true => view! { <ReportTableView table=table.clone()/> }.into_any(),
         false => view! {
             <div
                 class="drawn"
@@ -216,7 +218,7 @@ fn EstimateFigure(no: TaskId, found: AgreementEstimates, rankers: Vec<String>) -
         .into_any(),
     };
     view! {
-        <ExportButtons of="human judgments" table=as_table turn svg csv/>
+        <FigureExportButtons of="human judgments" table=as_table turn svg csv/>
         {body}
     }
     .into_any()

@@ -11,17 +11,17 @@ use shared::probe::{Axiom, AxiomVariant, Probe};
 use shared::report::format;
 use shared::stats::MIN_BOOTSTRAP_UNITS;
 use shared::stats::multiple_testing::FAMILY_WISE_ERROR_RATE;
-use shared::study::controls::{InstanceSubset, StudyControls};
+use shared::study::controls::{InstanceSubset, StudyPageControls};
 use shared::study::instance_list::{InstanceSort, ListedInstance, MarginHistogram};
-use shared::study::overview::{OverviewCell, StudyOverview};
-use shared::verdict::Outcome;
+use shared::study::overview::{RankerAxiomCell, StudyOverview};
+use shared::verdict::ClaimOutcome;
 
 use super::address::{CellAddress, InstanceListView, InstanceView};
 use crate::api;
-use crate::number_format::{format_p_value, plural};
+use crate::number_format::{format_count_with_noun, format_p_value};
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::figure::FigureView;
-use crate::widgets::heatmap::{MapPosition, MapRow};
+use crate::widgets::heatmap::{HeatMapCellRow, HeatMapPosition};
 use crate::widgets::verdict;
 
 /// Renders the panel. It keeps its previous content, faded, while new numbers are loading.
@@ -35,10 +35,10 @@ pub(crate) fn CellPanel(
     overview: Signal<Arc<StudyOverview>>,
     /// The position of the cell.
     #[prop(into)]
-    spot: Signal<MapPosition>,
+    spot: Signal<HeatMapPosition>,
     /// The current controls.
     #[prop(into)]
-    dials: Signal<StudyControls>,
+    dials: Signal<StudyPageControls>,
 ) -> impl IntoView {
     let name = study.clone();
     let cases = LocalResource::new(move || {
@@ -72,8 +72,8 @@ pub(crate) fn CellPanel(
     let shown = move || {
         let (overview, spot) = (overview.get(), spot.get());
         let statement = spot.probe.description().statement;
-        let title = format!("{} on {}", spot.name(&overview), spot.probe.name());
-        let body = match spot.cell(&overview) {
+        let title = format!("{} on {}", spot.row_name(&overview), spot.probe.name());
+        let body = match spot.overview_cell(&overview) {
             Some(cell) => {
                 let (cell, study) = (cell.clone(), study.clone());
                 view! { <CellDetails study overview cell spot dials cases besides/> }.into_any()
@@ -105,10 +105,10 @@ pub(crate) fn CellPanel(
     }
 }
 
-type ApiResult<T> = Result<T, api::Error>;
+type ApiResult<T> = Result<T, api::RequestError>;
 type ViolationExamplesResource = LocalResource<(
-    MapPosition,
-    StudyControls,
+    HeatMapPosition,
+    StudyPageControls,
     ApiResult<Option<ViolationExamples>>,
 )>;
 
@@ -126,7 +126,7 @@ struct ViolationExamples {
 async fn fetch_violation_examples(
     study: &str,
     cell: Option<CellAddress>,
-    dials: &StudyControls,
+    dials: &StudyPageControls,
 ) -> ApiResult<Option<ViolationExamples>> {
     let Some(CellAddress { ranker, probe }) = cell else {
         return Ok(None);
@@ -136,10 +136,10 @@ async fn fetch_violation_examples(
         study: study.to_owned(),
         filter: view.list_request(probe, &ranker, at..at + 1),
     };
-    let first = api::call(&ask(0)).await?;
+    let first = api::send_and_parse(&ask(0)).await?;
     let mut lines: Vec<(u64, ListedInstance)> = first.rows.into_iter().map(|it| (0, it)).collect();
     for at in example_positions(first.n_instances) {
-        let page = api::call(&ask(at)).await?;
+        let page = api::send_and_parse(&ask(at)).await?;
         lines.extend(page.rows.into_iter().map(|it| (at, it)));
     }
     Ok(Some(ViolationExamples {
@@ -158,10 +158,10 @@ fn example_positions(n: u64) -> Vec<u64> {
     }
 }
 
-fn violations_view(dials: &StudyControls) -> InstanceListView {
+fn violations_view(dials: &StudyPageControls) -> InstanceListView {
     InstanceListView {
         dials: dials.clone(),
-        outcome: Some(Outcome::Violated),
+        outcome: Some(ClaimOutcome::Violated),
         sort: InstanceSort::MarginAscending,
         ..InstanceListView::default()
     }
@@ -178,7 +178,7 @@ struct FilteredOverviews {
 /// controls already select a subset.
 async fn fetch_filtered_overviews(
     study: String,
-    dials: StudyControls,
+    dials: StudyPageControls,
     truncated: bool,
 ) -> ApiResult<Option<FilteredOverviews>> {
     const PAUSE_MS: u32 = 500;
@@ -188,15 +188,15 @@ async fn fetch_filtered_overviews(
     TimeoutFuture::new(PAUSE_MS).await;
     let ask = |only| GetStudyRequest {
         study: study.clone(),
-        controls: StudyControls {
+        controls: StudyPageControls {
             subset: only,
             ..dials.clone()
         },
     };
-    let relevant = Arc::new(api::call(&ask(InstanceSubset::WithRelevant)).await?);
+    let relevant = Arc::new(api::send_and_parse(&ask(InstanceSubset::WithRelevant)).await?);
     let whole = match truncated {
         true => Some(Arc::new(
-            api::call(&ask(InstanceSubset::Untruncated)).await?,
+            api::send_and_parse(&ask(InstanceSubset::Untruncated)).await?,
         )),
         false => None,
     };
@@ -207,15 +207,19 @@ async fn fetch_filtered_overviews(
 fn CellDetails(
     study: String,
     overview: Arc<StudyOverview>,
-    cell: OverviewCell,
-    spot: MapPosition,
-    dials: Signal<StudyControls>,
+    cell: RankerAxiomCell,
+    spot: HeatMapPosition,
+    dials: Signal<StudyPageControls>,
     cases: ViolationExamplesResource,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
-    let value = format::fraction_within(cell.micro_average.value, cell.micro_average.interval);
-    let interval = format::interval(cell.micro_average.interval);
-    let queries = format!("over {}", plural(cell.n_queries, "query", "queries"));
+    let value =
+        format::format_fraction_for_interval(cell.micro_average.value, cell.micro_average.interval);
+    let interval = format::format_interval(cell.micro_average.interval);
+    let queries = format!(
+        "over {}",
+        format_count_with_noun(cell.n_queries, "query", "queries")
+    );
     let few = (cell.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
         let said = format!(
             "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
@@ -226,10 +230,10 @@ fn CellDetails(
     let address = address.filter(|_| spot.row != MapRow::Relevance);
     let ways = instance_links(&study, &cell, address, dials);
     let below = match spot.row {
-        MapRow::Ranker(_) => {
+        HeatMapCellRow::Ranker(_) => {
             view! { <ViolationSection study cases mode=overview.variant/> }.into_any()
         }
-        MapRow::Relevance => view! {
+        HeatMapCellRow::Relevance => view! {
             <p class="note">
                 "How often the grades agree with the axiom, over instances whose grades differ; \
                  an unjudged document counts as grade 0."
@@ -281,23 +285,23 @@ struct TallyText {
 }
 
 impl TallyText {
-    fn of(cell: &OverviewCell) -> TallyText {
+    fn of(cell: &RankerAxiomCell) -> TallyText {
         let said = |n: u64, outcome| {
             format!(
                 "{} {}",
-                format::count(n),
-                verdict::outcome_label(Some(outcome))
+                format::format_count(n),
+                verdict::axiom_outcome_label(Some(outcome))
             )
         };
         TallyText {
-            satisfied: said(cell.tally.satisfied, Outcome::Satisfied),
-            tied: said(cell.tally.tied, Outcome::Tied),
-            violated: said(cell.tally.violated, Outcome::Violated),
+            satisfied: said(cell.tally.satisfied, ClaimOutcome::Satisfied),
+            tied: said(cell.tally.tied, ClaimOutcome::Tied),
+            violated: said(cell.tally.violated, ClaimOutcome::Violated),
         }
     }
 }
 
-fn significance_text(cell: &OverviewCell) -> String {
+fn significance_text(cell: &RankerAxiomCell) -> String {
     let p = format_p_value(cell.p_holm);
     match cell.p_holm < FAMILY_WISE_ERROR_RATE {
         true => format!("differs from chance, {p}"),
@@ -308,9 +312,9 @@ fn significance_text(cell: &OverviewCell) -> String {
 /// Returns links to the violations, or to the satisfied instances if there are none.
 fn instance_links(
     study: &str,
-    cell: &OverviewCell,
+    cell: &RankerAxiomCell,
     address: Option<CellAddress>,
-    dials: Signal<StudyControls>,
+    dials: Signal<StudyPageControls>,
 ) -> Option<AnyView> {
     let CellAddress { ranker, probe } = address?;
     let view = violations_view(&dials.get());
@@ -323,16 +327,19 @@ fn instance_links(
     };
     let n = cell.tally.violated;
     if n > 0 {
-        let words = format!("Show {}", plural(n, "violation", "violations"));
-        let href = href(Some(Outcome::Violated));
+        let words = format!(
+            "Show {}",
+            format_count_with_noun(n, "violation", "violations")
+        );
+        let href = href(Some(ClaimOutcome::Violated));
         return Some(view! { <a class="btn main" href=href>{words} <kbd>"V"</kbd></a> }.into_any());
     }
     let words = format!(
         "Show {} satisfied instances",
-        format::count(cell.tally.satisfied)
+        format::format_count(cell.tally.satisfied)
     );
     let up = InstanceListView {
-        outcome: Some(Outcome::Satisfied),
+        outcome: Some(ClaimOutcome::Satisfied),
         sort: InstanceSort::AbsoluteMargin,
         ..violations_view(&dials.get())
     };
@@ -375,7 +382,7 @@ fn ViolationList(
     study: String,
     found: ViolationExamples,
     list: InstanceListView,
-    spot: MapPosition,
+    spot: HeatMapPosition,
     mode: AxiomVariant,
 ) -> impl IntoView {
     let ViolationExamples {
@@ -431,7 +438,7 @@ pub(crate) fn format_margin(margin: Option<f64>, digits: u8) -> String {
         (digits..9).find(told).unwrap_or(digits)
     };
     margin.map_or(format::MISSING.to_owned(), |it| {
-        format::score(it, enough(it))
+        format::format_score(it, enough(it))
     })
 }
 
@@ -454,7 +461,7 @@ pub(crate) fn documents_text(line: &ListedInstance) -> String {
 
 /// Returns the number of digits that distinguishes the margins.
 pub(crate) fn margin_digits(histogram: &MarginHistogram) -> u8 {
-    format::score_digits(histogram.bin_width * histogram.counts.len() as f64)
+    format::score_decimals_for_spread(histogram.bin_width * histogram.counts.len() as f64)
 }
 
 /// Returns the definition of the margin of a probe.
@@ -473,25 +480,27 @@ pub(crate) fn margin_label(probe: Probe) -> &'static str {
 #[component]
 fn CellFacts(
     overview: Arc<StudyOverview>,
-    cell: OverviewCell,
-    spot: MapPosition,
+    cell: RankerAxiomCell,
+    spot: HeatMapPosition,
     besides: LocalResource<ApiResult<Option<FilteredOverviews>>>,
 ) -> impl IntoView {
     let column = spot
-        .column(&overview)
+        .overview_column(&overview)
         .and_then(|it| overview.columns.get(it))
         .cloned();
     let row = match spot.row {
-        MapRow::Ranker(row) => overview.rows.get(row).cloned(),
-        MapRow::Relevance => None,
+        HeatMapCellRow::Ranker(row) => overview.rows.get(row).cloned(),
+        HeatMapCellRow::Relevance => None,
     };
-    let over_queries = format::estimate(&cell.macro_average);
+    let over_queries = format::format_estimate(&cell.macro_average);
     let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
-        view! { <dt>"Instances in both orders"</dt> <dd>{format::count(it.n_both_orders)}</dd> }
+        view! {
+            <dt>"Instances in both orders"</dt> <dd>{format::format_count(it.n_both_orders)}</dd>
+        }
     });
     let unscored = (cell.tally.unscored > 0).then(|| {
-        let asked = format::fraction(cell.scored_fraction());
-        let unscored = format::count(cell.tally.unscored);
+        let asked = format::format_fraction(cell.scored_fraction());
+        let unscored = format::format_count(cell.tally.unscored);
         view! {
             <dt>"Scored"</dt>
             <dd>{asked} " of instances, " {unscored} " unscored"</dd>
@@ -502,19 +511,22 @@ fn CellFacts(
             <dt title="Smallest difference that a study of this size detects with 80 % power">
                 "Smallest detectable difference from .5"
             </dt>
-            <dd>"± " {format::fraction(it)}</dd>
+            <dd>"± " {format::format_fraction(it)}</dd>
         }
     });
     let note = row.as_ref().and_then(|it| it.ranker.note.clone());
     let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
-    let in_part = row.as_ref().and_then(|it| it.n_known_truncated());
+    let in_part = row.as_ref().and_then(|it| it.n_truncated_pairs_if_known());
     let of = move |other: Option<&Arc<StudyOverview>>| {
-        let cell = other.and_then(|it| spot.cell(it));
+        let cell = other.and_then(|it| spot.overview_cell(it));
         cell.map_or(format::MISSING.to_owned(), |cell| {
             format!(
                 "{} of {}",
-                format::fraction_within(cell.micro_average.value, cell.micro_average.interval),
-                format::count(cell.tally.n_with_verdict())
+                format::format_fraction_for_interval(
+                    cell.micro_average.value,
+                    cell.micro_average.interval
+                ),
+                format::format_count(cell.tally.n_with_verdict())
             )
         })
     };

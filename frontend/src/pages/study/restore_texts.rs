@@ -5,7 +5,7 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
 
-use crate::api::{Error, transport};
+use crate::api::{RequestError, transport};
 use crate::widgets::error_message::ErrorMessage;
 
 /// The state of restoring the texts.
@@ -13,7 +13,7 @@ use crate::widgets::error_message::ErrorMessage;
 enum RestoreState {
     Wanted,
     Reading,
-    Refused(Error),
+    Refused(RequestError),
 }
 
 /// Asks for the user's copy of the collection, and reports when the texts are restored.
@@ -34,7 +34,7 @@ pub(super) fn RestoreTexts(
         let files: js_sys::Array = (0..list.length()).filter_map(|at| list.get(at)).collect();
         copy.set(RestoreState::Reading);
         leptos::task::spawn_local(async move {
-            match transport::restore_texts(&name.get_value(), &files).await {
+            match transport::restore_study_texts(&name.get_value(), &files).await {
                 Ok(()) => done.run(()),
                 Err(error) => {
                     let _ = copy.try_set(RestoreState::Refused(error));

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::report::{self, format};
 use shared::study::overview::StudyOverview;
-use shared::study::score_stability::ConditionStability;
+use shared::study::score_stability::ConditionScoreStability;
 
-use crate::widgets::table::DataTable;
+use crate::widgets::table::ReportTableView;
 
 /// Renders one line with a table behind it; nothing if no ranker has been checked.
 #[component]
@@ -18,7 +18,7 @@ pub(super) fn StabilityCheck(
 ) -> impl IntoView {
     move || {
         let overview = overview.get();
-        let table = report::stability_table(&overview)?;
+        let table = report::score_stability_table(&overview)?;
         Some(view! {
             <details class="made">
                 <summary>{summary(&overview)}</summary>
@@ -27,7 +27,7 @@ pub(super) fn StabilityCheck(
                      with lower precision. Verdicts count instances whose documents were all \
                      rescored."
                 </p>
-                <DataTable table/>
+                <ReportTableView table/>
             </details>
         })
     }
@@ -36,7 +36,7 @@ pub(super) fn StabilityCheck(
 /// Summarizes the worst of all checks in one line.
 fn summary(overview: &StudyOverview) -> String {
     let certified = overview.rows.iter().filter_map(|it| it.stability.as_ref());
-    let checks: Vec<&ConditionStability> = certified.flat_map(|it| &it.checks).collect();
+    let checks: Vec<&ConditionScoreStability> = certified.flat_map(|it| &it.checks).collect();
     let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
     let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();
     // If all scores are equal, there is no range to compare a difference with.
@@ -46,8 +46,8 @@ fn summary(overview: &StudyOverview) -> String {
     format!(
         "Score stability check: rescoring moved scores by at most {} of their range and changed \
          {} of {} verdicts",
-        format::magnitude(worst),
-        format::count(n_changed),
-        format::count(n_verdicts)
+        format::format_magnitude(worst),
+        format::format_count(n_changed),
+        format::format_count(n_verdicts)
     )
 }

@@ -23,7 +23,7 @@ const BUILT_IN_FILES: [&str; 3] = [
 
 /// Renders the button that loads the files of the demo collection into the Workbench.
 #[component]
-pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
+pub(super) fn LoadDemoFilesButton(bench: WorkbenchState) -> impl IntoView {
     let loading = RwSignal::new(false);
     let load = move |_| {
         loading.set(true);
@@ -33,7 +33,7 @@ pub(super) fn LoadDemoButton(bench: WorkbenchState) -> impl IntoView {
             for (name, text) in NAMES.iter().zip(texts) {
                 let parts = Array::of1(&JsValue::from_str(&text));
                 if let Ok(file) = File::new_with_str_sequence(&parts, name) {
-                    files::add_file(bench, file, None);
+                    files::add_and_read_file(bench, file, None);
                 }
             }
             let _ = loading.try_set(false);

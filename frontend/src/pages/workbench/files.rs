@@ -3,29 +3,29 @@
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::worker::{FileKind, FileSummary, WorkerRequest, WorkerResponse};
-use shared::error::{ReadReport, RowIssue};
+use shared::error::{FileReadReport, RowIssue};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
 
-use super::state::{FileState, WorkbenchFile, WorkbenchState};
-use crate::api::{Error, worker};
+use super::state::{FileReadState, WorkbenchFile, WorkbenchState};
+use crate::api::{RequestError, worker};
 use crate::number_format;
-use crate::widgets::progress::Progress;
+use crate::widgets::progress::ProgressBarView;
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
 /// Reads a file as text.
-pub(super) async fn text(file: &File) -> Result<String, Error> {
+pub(super) async fn read_file_text(file: &File) -> Result<String, RequestError> {
     let read = JsFuture::from(file.text()).await;
-    let text = read.map_err(|it| Error::File(format!("{it:?}")))?;
+    let text = read.map_err(|it| RequestError::File(format!("{it:?}")))?;
     Ok(text.as_string().unwrap_or_default())
 }
 
 const PICKER: &str = "files-picker";
 
 /// Opens the browser's file picker; does nothing if its input element is not on the page.
-pub(super) fn open_picker() {
+pub(super) fn open_file_picker() {
     let found = document().get_element_by_id(PICKER);
     if let Some(picker) = found.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) {
         picker.click();
@@ -33,7 +33,7 @@ pub(super) fn open_picker() {
 }
 
 /// Adds a file, replacing one of the same name, and reads it.
-pub(super) fn add_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
+pub(super) fn add_and_read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     leptos::task::spawn_local(async move { read_file(bench, file, kind).await });
 }
 
@@ -42,11 +42,11 @@ pub(super) async fn reread_files(bench: WorkbenchState) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
         let known = files
             .iter()
-            .filter(|it| it.worker_generation != worker::generation());
+            .filter(|it| it.worker_generation != worker::worker_restart_count());
         known
             .filter_map(|it| match &it.state {
-                FileState::Read(read) => Some((it.file.clone(), read.kind)),
-                FileState::Reading(_) | FileState::Failed(_) => None,
+                FileReadState::Read(read) => Some((it.file.clone(), read.kind)),
+                FileReadState::Reading(_) | FileReadState::Failed(_) => None,
             })
             .collect()
     });
@@ -58,9 +58,9 @@ pub(super) async fn reread_files(bench: WorkbenchState) {
 async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
     let name = file.name();
     let size = file.size();
-    let generation = worker::generation();
+    let generation = worker::worker_restart_count();
     let done = ArcRwSignal::new(0.0);
-    let state = FileState::Reading(done.clone());
+    let state = FileReadState::Reading(done.clone());
     let entry = WorkbenchFile {
         name: name.clone(),
         file: file.clone(),
@@ -77,25 +77,25 @@ async fn read_file(bench: WorkbenchState, file: File, kind: Option<FileKind>) {
         name: name.clone(),
         kind,
     };
-    let asked = worker::start_task(ask, &file, move |progress| {
+    let asked = worker::start_worker_task(ask, &file, move |progress| {
         done.set(if size > 0.0 {
             progress.done as f64 / size
         } else {
             1.0
         });
     });
-    let state = match asked.wait().await.map(|it| it.message) {
-        Ok(WorkerResponse::FileRead(read)) => FileState::Read(read),
+    let state = match asked.wait_for_reply().await.map(|it| it.message) {
+        Ok(WorkerResponse::FileRead(read)) => FileReadState::Read(read),
         Ok(WorkerResponse::Canceled) => {
-            FileState::Failed("stopped; choose the file again to read it".to_owned())
+            FileReadState::Failed("stopped; choose the file again to read it".to_owned())
         }
-        Ok(_) => FileState::Failed("not read; choose the file again".to_owned()),
-        Err(error) => FileState::Failed(error.to_string()),
+        Ok(_) => FileReadState::Failed("not read; choose the file again".to_owned()),
+        Err(error) => FileReadState::Failed(error.to_string()),
     };
     set_state(bench, &name, state);
 }
 
-fn set_state(bench: WorkbenchState, name: &str, state: FileState) {
+fn set_state(bench: WorkbenchState, name: &str, state: FileReadState) {
     // The page may have been left in the meantime.
     let _ = bench.files.try_update(|files| {
         if let Some(entry) = files.iter_mut().find(|it| it.name == name) {
@@ -109,20 +109,21 @@ fn remove_file(bench: WorkbenchState, name: String) {
         .files
         .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
-        let _ = worker::run_task(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
+        let _ =
+            worker::run_worker_task(WorkerRequest::RemoveFile { name }, &JsValue::UNDEFINED).await;
     });
 }
 
 /// Stops reading. A file cannot be interrupted, so the worker is terminated; files that it had read
 /// are read again when they are needed.
 fn stop_reading() {
-    worker::restart();
+    worker::terminate_worker();
 }
 
 fn add_all(bench: WorkbenchState, list: Option<FileList>) {
     let Some(list) = list else { return };
     for file in (0..list.length()).filter_map(|at| list.get(at)) {
-        add_file(bench, file, None);
+        add_and_read_file(bench, file, None);
     }
 }
 
@@ -152,11 +153,11 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
     });
     let heads = || {
         [
-            ColumnHeading::text("File"),
-            ColumnHeading::text("type"),
-            ColumnHeading::number("rows read"),
-            ColumnHeading::number("rows rejected"),
-            ColumnHeading::hidden("Remove"),
+            ColumnHeading::for_text_column("File"),
+            ColumnHeading::for_text_column("type"),
+            ColumnHeading::for_number_column("rows read"),
+            ColumnHeading::for_number_column("rows rejected"),
+            ColumnHeading::for_screen_readers("Remove"),
         ]
     };
     let said = move || bench.files.with(|it| reading_summary(it));
@@ -173,7 +174,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
                     <FileMessages bench name/>
                 </For>
             </Show>
-            <super::train::TrainVectors bench/>
+            <super::train::TrainVectorsForm bench/>
             <div
                 class="drop"
                 class:over=move || over.get()
@@ -186,7 +187,7 @@ pub(super) fn FilesSection(bench: WorkbenchState) -> impl IntoView {
                      pairs: "
                     "BEIR JSONL, TREC, TSV or plain text, optionally compressed as .gz or .zst"
                 </span>
-                <button class="btn" type="button" on:click=|_| open_picker()>
+                <button class="btn" type="button" on:click=|_| open_file_picker()>
                     "Choose files" <kbd>"O"</kbd>
                 </button>
                 <input
@@ -221,9 +222,9 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
         move || {
             let entry = find()?;
             let kind = match &entry.state {
-                FileState::Read(read) => Some(read.kind),
-                FileState::Reading(_) => None,
-                FileState::Failed(_) => None,
+                FileReadState::Read(read) => Some(read.kind),
+                FileReadState::Reading(_) => None,
+                FileReadState::Failed(_) => None,
             };
             let options = FileKind::ALL.iter().map(|&it| {
                 view! { <option selected=kind == Some(it)>{kind_label(it)}</option> }
@@ -236,7 +237,7 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
                     .iter()
                     .copied()
                     .find(|&it| kind_label(it) == chosen);
-                add_file(bench, file.clone(), kind);
+                add_and_read_file(bench, file.clone(), kind);
             };
             Some(view! {
                 <select class="kind" aria-label=kind_field_label.clone() on:change:target=change>
@@ -270,12 +271,12 @@ fn FileRow(bench: WorkbenchState, name: String) -> impl IntoView {
     }
 }
 
-fn counts(state: FileState) -> AnyView {
+fn counts(state: FileReadState) -> AnyView {
     match state {
-        FileState::Reading(done) => view! {
+        FileReadState::Reading(done) => view! {
             <td colspan="2">
                 <span class="reading">
-                    <Progress label="Reading" done=Signal::from(done)/>
+                    <ProgressBarView label="Reading" done=Signal::from(done)/>
                     <button class="btn bare" type="button" on:click=|_| stop_reading()>
                         "Cancel"
                     </button>
@@ -283,21 +284,20 @@ fn counts(state: FileState) -> AnyView {
             </td>
         }
         .into_any(),
-        FileState::Failed(_) => view! {
+        FileReadState::Failed(_) => view! {
             <td colspan="2" class="num"><span class="verdict bad">"not read"</span></td>
         }
         .into_any(),
-        FileState::Read(FileSummary {
+        FileReadState::Read(FileSummary {
             report: reading, ..
         }) => {
             let refused = match reading.n_refused {
                 0 => view! { "0" }.into_any(),
-                n => {
-                    view! { <span class="verdict bad">{number_format::count(n)}</span> }.into_any()
-                }
+                n => view! { <span class="verdict bad">{number_format::format_count(n)}</span> }
+                    .into_any(),
             };
             view! {
-                <td class="num">{number_format::count(reading.n_rows)}</td>
+                <td class="num">{number_format::format_count(reading.n_rows)}</td>
                 <td class="num">{refused}</td>
             }
             .into_any()
@@ -313,14 +313,14 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
             .files
             .with(|it| it.iter().find(|it| it.name == name).cloned())?;
         match entry.state {
-            FileState::Reading(_) => None,
-            FileState::Failed(reason) => {
+            FileReadState::Reading(_) => None,
+            FileReadState::Failed(reason) => {
                 Some(view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any())
             }
-            FileState::Read(FileSummary {
+            FileReadState::Read(FileSummary {
                 report: reading, ..
             }) => {
-                let ReadReport {
+                let FileReadReport {
                     n_refused,
                     refused,
                     n_warned,
@@ -330,13 +330,13 @@ fn FileMessages(bench: WorkbenchState, name: String) -> impl IntoView {
                 let bad = (n_refused > 0).then(|| {
                     let what = format!(
                         "{} refused",
-                        number_format::plural(n_refused, "row", "rows")
+                        number_format::format_count_with_noun(n_refused, "row", "rows")
                     );
                     let then = "; the other rows are used";
                     view! { <RejectedRows what then file=name.clone() n=n_refused rows=refused/> }
                 });
                 let odd = (n_warned > 0).then(|| {
-                    let rows = number_format::plural(n_warned, "row", "rows");
+                    let rows = number_format::format_count_with_noun(n_warned, "row", "rows");
                     let what = format!("{rows} read with a warning");
                     view! { <RejectedRows what then="" file=name.clone() n=n_warned rows=warned/> }
                 });
@@ -362,15 +362,15 @@ fn RejectedRows(
 ) -> impl IntoView {
     const FIRST: usize = 3;
     let row = |remark: &RowIssue| {
-        let line = format!("line {}", number_format::count(remark.line));
+        let line = format!("line {}", number_format::format_count(remark.line));
         view! { <tr><td>{line}</td><td>{remark.reason.clone()}</td></tr> }
     };
     let (first, more) = rows.split_at(rows.len().min(FIRST));
     let left_out = n - rows.len() as u64;
     let more = (!more.is_empty()).then(|| {
-        let label = format!("{} more", number_format::count(n - FIRST as u64));
+        let label = format!("{} more", number_format::format_count(n - FIRST as u64));
         let rest = (left_out > 0).then(|| {
-            let n = number_format::count(left_out);
+            let n = number_format::format_count(left_out);
             view! { <p class="note">{n} " more are not listed"</p> }
         });
         view! {
@@ -397,8 +397,8 @@ fn RejectedRows(
 fn reading_summary(files: &[WorkbenchFile]) -> String {
     let (mut bytes, mut ms) = (0.0, 0.0);
     let reads = files.iter().filter_map(|it| match &it.state {
-        FileState::Read(read) => Some(read),
-        FileState::Reading(_) | FileState::Failed(_) => None,
+        FileReadState::Read(read) => Some(read),
+        FileReadState::Reading(_) | FileReadState::Failed(_) => None,
     });
     for read in reads {
         bytes += read.n_bytes as f64;
@@ -410,8 +410,8 @@ fn reading_summary(files: &[WorkbenchFile]) -> String {
     }
     format!(
         "{} read in {}",
-        number_format::format_bytes(bytes),
-        number_format::format_elapsed(ms / 1000.0)
+        number_format::format_byte_size(bytes),
+        number_format::format_elapsed_time(ms / 1000.0)
     )
 }
 

@@ -9,30 +9,32 @@ use web_sys::{HtmlInputElement, HtmlSelectElement};
 
 use super::files;
 use super::settings::{
-    LexicalRankerKind, LexicalRankerSettings, LocalStudySettings, STOP_LIST_FILE, StudyField,
+    LexicalRankerKind, LexicalRankerSettings, LocalStudyField, LocalStudySettings, STOP_LIST_FILE,
     WORDPIECE,
 };
-use super::state::{FileState, Presence, WorkbenchState};
-use crate::widgets::analyzer::{stemmer_options, stop_list_options, tokenizer_options};
+use super::state::{CollectionPartPresence, FileReadState, WorkbenchState};
+use crate::widgets::analyzer::{
+    stemmer_select_options, stop_list_select_options, tokenizer_select_options,
+};
 use crate::widgets::axiom_fields::{
     FURTHER_AXIOMS_LABEL, LENGTH_TOLERANCE_LABEL, MIN_QUERY_TERMS_LABEL,
 };
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::{
-    FieldErrorMessage, FieldName, FormCheckbox, FormNumberField, FormState, FormStringSelect,
+    FieldErrorMessage, FormCheckbox, FormFieldId, FormNumberField, FormState, FormStringSelect,
     FormTextField, SelectField,
 };
 use crate::widgets::section::Section;
-use crate::widgets::variant::variant_description;
+use crate::widgets::variant::axiom_variant_description;
 
 /// Renders the section with the form.
 #[component]
-pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
+pub(super) fn StudySettingsForm(bench: WorkbenchState) -> impl IntoView {
     let wrong = Memo::new(move |_| {
-        let files = bench.study_files();
+        let files = bench.files_of_study_definition();
         bench
             .settings
-            .with(|it| it.definition(&files).err().unwrap_or_default())
+            .with(|it| it.to_study_definition(&files).err().unwrap_or_default())
     });
     let form = FormState {
         values: bench.settings,
@@ -44,22 +46,26 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
         };
     let limits = view! {
         {number(
-            StudyField::LengthTolerance,
+            LocalStudyField::LengthTolerance,
             LENGTH_TOLERANCE_LABEL,
             |it| &mut it.length_tolerance,
         )}
         {number(
-            StudyField::MinQueryTerms,
+            LocalStudyField::MinQueryTerms,
             MIN_QUERY_TERMS_LABEL,
             |it| &mut it.min_query_terms,
         )}
-        {number(StudyField::Queries, "First N queries only (blank = all)", |it| &mut it.n_queries)}
         {number(
-            StudyField::MaxInstancesPerQuery,
+            LocalStudyField::Queries,
+            "First N queries only (blank = all)",
+            |it| &mut it.n_queries,
+        )}
+        {number(
+            LocalStudyField::MaxInstancesPerQuery,
             "Instances per query, at most (blank = all)",
             |it| &mut it.max_instances_per_query,
         )}
-        {number(StudyField::Seed, "Random seed, if instances are capped", |it| &mut it.seed)}
+        {number(LocalStudyField::Seed, "Random seed, if instances are capped", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
@@ -92,11 +98,11 @@ pub(super) fn StudyForm(bench: WorkbenchState) -> impl IntoView {
 #[component]
 fn AnalyzerFields(
     bench: WorkbenchState,
-    form: FormState<LocalStudySettings, StudyField>,
+    form: FormState<LocalStudySettings, LocalStudyField>,
 ) -> impl IntoView {
-    let mut tokenizers = tokenizer_options();
+    let mut tokenizers = tokenizer_select_options();
     tokenizers.push((WORDPIECE, "WordPiece, from a vocabulary file"));
-    let mut stop_lists = stop_list_options();
+    let mut stop_lists = stop_list_select_options();
     stop_lists.push((STOP_LIST_FILE, "from a file"));
     let vocabulary = move || {
         let wanted = bench.settings.with(|it| it.analyzer.tokenizer == WORDPIECE);
@@ -121,7 +127,7 @@ fn AnalyzerFields(
             <FormStringSelect
                 form
                 label="Stemmer"
-                options=stemmer_options()
+                options=stemmer_select_options()
                 text=|it| &mut it.analyzer.stemmer
             />
             <FormStringSelect
@@ -131,7 +137,7 @@ fn AnalyzerFields(
                 text=|it| &mut it.analyzer.stopwords
             />
             {file}
-            <FieldErrorMessage form field=StudyField::Analyzer/>
+            <FieldErrorMessage form field=LocalStudyField::Analyzer/>
         </fieldset>
     }
 }
@@ -140,11 +146,11 @@ fn AnalyzerFields(
 #[component]
 fn Vocabulary(bench: WorkbenchState) -> impl IntoView {
     let take = move |name: String, text: String| {
-        let read = WordpieceVocabulary::read(&name, &text).map_err(|it| it.to_string());
+        let read = WordpieceVocabulary::parse_file(&name, &text).map_err(|it| it.to_string());
         bench.vocabulary.set(Some(read));
     };
     let read = move || match bench.vocabulary.get() {
-        Some(Ok(pieces)) => format!("{}, {} tokens", pieces.file(), pieces.len()),
+        Some(Ok(pieces)) => format!("{}, {} tokens", pieces.file_name(), pieces.len()),
         Some(Err(_)) | None => String::new(),
     };
     view! {
@@ -185,7 +191,7 @@ where
             return;
         };
         leptos::task::spawn_local(async move {
-            let found = files::text(&file).await;
+            let found = files::read_file_text(&file).await;
             failed.set(found.map(|text| take(file.name(), text)).err());
         });
     };
@@ -201,7 +207,7 @@ where
 /// Renders the fields of one ranker and its parameters.
 #[component]
 fn RankerFields(
-    form: FormState<LocalStudySettings, StudyField>,
+    form: FormState<LocalStudySettings, LocalStudyField>,
     /// The row of the ranker.
     at: usize,
 ) -> impl IntoView {
@@ -221,7 +227,7 @@ fn RankerFields(
     let parameters = move || {
         let parameters = formula
             .get()
-            .map(LexicalRankerKind::parameters)
+            .map(LexicalRankerKind::parameter_names_and_defaults)
             .unwrap_or_default();
         let fields = parameters.iter().enumerate();
         fields
@@ -233,9 +239,9 @@ fn RankerFields(
             it.rankers.remove(at);
         });
     };
-    let field = StudyField::Ranker(at);
+    let field = LocalStudyField::Ranker(at);
     view! {
-        <div class="ranker-row" class:error=move || form.reason(field).is_some()>
+        <div class="ranker-row" class:error=move || form.field_error(field).is_some()>
             <SelectField label="Ranker" choose=change>{options}</SelectField>
             {parameters}
             <button
@@ -254,7 +260,7 @@ fn RankerFields(
 /// Renders the field of one parameter of a ranker.
 #[component]
 fn ParameterField(
-    form: FormState<LocalStudySettings, StudyField>,
+    form: FormState<LocalStudySettings, LocalStudyField>,
     at: usize,
     place: usize,
     label: &'static str,
@@ -271,7 +277,7 @@ fn ParameterField(
             }
         });
     };
-    let field = StudyField::Ranker(at);
+    let field = LocalStudyField::Ranker(at);
     let input = if label == "idf" {
         let options = ["lucene", "rsj"]
             .map(|it| view! { <option selected=move || value() == it>{it}</option> });
@@ -284,7 +290,7 @@ fn ParameterField(
             <input
                 inputmode="decimal"
                 autocomplete="off"
-                aria-invalid=move || form.invalid(field)
+                aria-invalid=move || form.aria_invalid(field)
                 aria-describedby=field.id()
                 prop:value=value
                 on:input:target=move |event| set(event.target().value())
@@ -297,12 +303,13 @@ fn ParameterField(
 
 /// Renders the fields for axioms and variants.
 #[component]
-fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView {
-    let probes = Probe::paper_axioms(true).into_iter().map(|axiom| {
+fn AxiomFields(form: FormState<LocalStudySettings, LocalStudyField>) -> impl IntoView {
+    let probes = Probe::minable_paper_axioms(true).into_iter().map(|axiom| {
         let on = move || form.values.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
-            form.values
-                .update(|it| it.probes = toggled(&Probe::paper_axioms(true), &it.probes, axiom));
+            form.values.update(|it| {
+                it.probes = toggled(&Probe::minable_paper_axioms(true), &it.probes, axiom)
+            });
         };
         view! {
             <label title=axiom.description().short_title>
@@ -320,7 +327,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
         view! {
             <label>
                 <input type="checkbox" prop:checked=on on:change=turn/>
-                {variant_description(variant)}
+                {axiom_variant_description(variant)}
             </label>
         }
     });
@@ -328,10 +335,10 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
         <fieldset>
             <legend>"Axioms"</legend>
             <div class="checks">{probes.collect_view()}</div>
-            <FieldErrorMessage form field=StudyField::Probes/>
+            <FieldErrorMessage form field=LocalStudyField::Probes/>
             <FormTextField
                 form
-                field=StudyField::FurtherAxioms
+                field=LocalStudyField::FurtherAxioms
                 label=FURTHER_AXIOMS_LABEL
                 text=|it| &mut it.further_axioms
             />
@@ -339,7 +346,7 @@ fn AxiomFields(form: FormState<LocalStudySettings, StudyField>) -> impl IntoView
         <fieldset>
             <legend>"Variants"</legend>
             <div class="checks">{variants.collect_view()}</div>
-            <FieldErrorMessage form field=StudyField::Variants/>
+            <FieldErrorMessage form field=LocalStudyField::Variants/>
         </fieldset>
         <fieldset>
             <legend>"Analyzer audit"</legend>
@@ -367,7 +374,7 @@ fn toggled<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
 #[component]
 fn PoolFields(
     bench: WorkbenchState,
-    form: FormState<LocalStudySettings, StudyField>,
+    form: FormState<LocalStudySettings, LocalStudyField>,
 ) -> impl IntoView {
     let options = move || {
         let now = bench.settings.with(|it| it.pool.clone());
@@ -384,10 +391,14 @@ fn PoolFields(
     let chosen = move |event: Targeted<Event, HtmlSelectElement>| {
         bench.settings.update(|it| it.pool = event.target().value());
     };
-    let ranked = Memo::new(move |_| bench.settings.with(LocalStudySettings::pool_is_ranked));
-    let field = StudyField::Pool;
+    let ranked = Memo::new(move |_| {
+        bench
+            .settings
+            .with(LocalStudySettings::takes_pool_from_ranking)
+    });
+    let field = LocalStudyField::Pool;
     view! {
-        <label class="field" class:error=move || form.reason(field).is_some()>
+        <label class="field" class:error=move || form.field_error(field).is_some()>
             <span class="label">"Candidate pool of each query"</span>
             <select aria-describedby=field.id() on:change:target=chosen>{options}</select>
             {move || (!ranked.get()).then(|| view! { <FieldErrorMessage form field/> })}
@@ -412,8 +423,8 @@ fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
     ];
     let runs = bench.files.with(|files| {
         let runs = files.iter().filter(|it| match &it.state {
-            FileState::Read(read) => read.kind == FileKind::Run,
-            FileState::Reading(_) | FileState::Failed(_) => false,
+            FileReadState::Read(read) => read.kind == FileKind::Run,
+            FileReadState::Reading(_) | FileReadState::Failed(_) => false,
         });
         runs.map(|it| it.name.clone()).collect::<Vec<String>>()
     });
@@ -421,7 +432,7 @@ fn pool_options(bench: WorkbenchState) -> Vec<(String, String)> {
         runs.into_iter()
             .map(|it| (format!("run:{it}"), format!("Top of {it}"))),
     );
-    if bench.presence(CollectionPart::Qrels) == Presence::Present {
+    if bench.part_presence(CollectionPart::Qrels) == CollectionPartPresence::Present {
         pools.push(("judged".to_owned(), "all judged documents".to_owned()));
     }
     pools.push((

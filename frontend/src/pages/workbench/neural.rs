@@ -9,25 +9,25 @@ use shared::score::RankerInfo;
 use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
-use super::state::{JobLink, WorkbenchState};
+use super::state::{StudyScoringJob, WorkbenchState};
 use crate::api::transport;
-use crate::api::{self, Error, worker};
+use crate::api::{self, RequestError, worker};
 use crate::number_format;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::form::SelectField;
 use crate::widgets::job_status;
-use crate::widgets::needs_server::NeedsServer;
+use crate::widgets::needs_server::NeedsServerNotice;
 use crate::widgets::operator_sign_in::OperatorTokenForm;
-use crate::widgets::progress::Progress;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::progress::ProgressBarView;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 
 /// Renders the section on neural rankers.
 #[component]
-pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
+pub(super) fn WorkbenchNeuralRankers(bench: WorkbenchState) -> impl IntoView {
     let server = LocalResource::new(|| async { api::fetch_server_info().await });
-    let failed = RwSignal::new(None::<Error>);
+    let failed = RwSignal::new(None::<RequestError>);
     let ways = NeuralSection { bench, failed };
     // An error about a study is cleared with the study.
     Effect::new(move |_| {
@@ -36,14 +36,13 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
         }
     });
     let note = move || {
-        bench
-            .study
-            .get()
-            .map(|it| number_format::plural(it.n_pairs, "unique pair", "unique pairs"))
+        bench.study.get().map(|it| {
+            number_format::format_count_with_noun(it.n_pairs, "unique pair", "unique pairs")
+        })
     };
     let on_server = move |found: Option<ServerInfoResponse>| match found {
         None => view! {
-            <NeedsServer
+            <NeedsServerNotice
                 what="Neural rankers"
                 otherwise=|| "Without a server, download the pairs and upload scores."
             />
@@ -61,7 +60,7 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
                 "Send the pairs to this server for scoring, or download them and upload a file \
                  of scores."
             </p>
-            <ResourceView answer=server until="Checking for a server" shown=on_server/>
+            <RequestReplyView answer=server until="Checking for a server" shown=on_server/>
             <PairFiles ways/>
             <OptionalErrorMessage error=failed/>
         </Section>
@@ -72,15 +71,15 @@ pub(super) fn NeuralRankers(bench: WorkbenchState) -> impl IntoView {
 #[derive(Clone, Copy)]
 struct NeuralSection {
     bench: WorkbenchState,
-    failed: RwSignal<Option<Error>>,
+    failed: RwSignal<Option<RequestError>>,
 }
 
 impl NeuralSection {
-    fn handle_reply(self, answer: Result<worker::WorkerReply, Error>) {
+    fn handle_reply(self, answer: Result<worker::WorkerReply, RequestError>) {
         match answer {
             Ok(answered) => {
                 let _ = self.failed.try_set(None);
-                self.bench.apply_message(answered.message);
+                self.bench.apply_worker_message(answered.message);
             }
             Err(error) => {
                 let _ = self.failed.try_set(Some(error));
@@ -95,8 +94,8 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let take = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::run_task(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
-                Ok(it) => download::save_blob("pairs.jsonl", &it.attachment),
+            match worker::run_worker_task(WorkerRequest::ExportPairs, &JsValue::UNDEFINED).await {
+                Ok(it) => download::offer_blob_download("pairs.jsonl", &it.attachment),
                 Err(error) => failed.set(Some(error)),
             }
         });
@@ -109,7 +108,8 @@ fn PairFiles(ways: NeuralSection) -> impl IntoView {
         picker.set_value("");
         leptos::task::spawn_local(async move {
             ways.handle_reply(
-                worker::run_task(WorkerRequest::AddScoreFile { name: file.name() }, &file).await,
+                worker::run_worker_task(WorkerRequest::AddScoreFile { name: file.name() }, &file)
+                    .await,
             );
         });
     };
@@ -193,12 +193,12 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         sending.set(true);
         leptos::task::spawn_local(async move {
             let title = "Local study".to_owned();
-            let created = transport::create_job(chosen.get_untracked(), title).await;
+            let created = transport::create_scoring_job(chosen.get_untracked(), title).await;
             let _ = sending.try_set(false);
             match created {
                 Ok(job) => {
                     failed.set(None);
-                    bench.job.set(Some(JobLink {
+                    bench.job.set(Some(StudyScoringJob {
                         id: job.id,
                         study_hash: hash_prefix(&hash),
                     }));
@@ -213,7 +213,7 @@ fn SendPairs(ways: NeuralSection, models: Vec<RankerInfo>) -> impl IntoView {
         made.map(|it| {
             format!(
                 "sends the documents of {} pairs",
-                number_format::count(it.n_pairs)
+                number_format::format_count(it.n_pairs)
             )
         })
     };
@@ -235,7 +235,7 @@ fn hash_prefix(hash: &str) -> String {
 
 /// Shows a job from its first event until its scores are in the study.
 #[component]
-fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
+fn JobPanel(ways: NeuralSection, link: StudyScoringJob) -> impl IntoView {
     let NeuralSection { bench, failed } = ways;
     let job = RwSignal::new(None::<Job>);
     let lost = RwSignal::new(false);
@@ -262,7 +262,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
             Err(error) => failed.set(Some(error)),
         }
     };
-    let take = move |answer: Result<Job, Error>| match answer {
+    let take = move |answer: Result<Job, RequestError>| match answer {
         Ok(found) => hear(found),
         Err(error) => failed.set(Some(error)),
     };
@@ -270,7 +270,7 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     // requested once.
     leptos::task::spawn_local(async move {
         let job = id.get_value();
-        let found = api::call(&GetJobRequest { job }).await;
+        let found = api::send_and_parse(&GetJobRequest { job }).await;
         let goes_on = found.as_ref().is_ok_and(|it| !it.state.is_finished());
         take(found);
         if goes_on {
@@ -280,13 +280,13 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
     let cancel = move |_| {
         leptos::task::spawn_local(async move {
             let job = id.get_value();
-            take(api::call(&CancelJobRequest { job }).await);
+            take(api::send_and_parse(&CancelJobRequest { job }).await);
         });
     };
     let resume = move |_| {
         leptos::task::spawn_local(async move {
             let job = id.get_value();
-            let found = api::call(&ResumeJobRequest { job }).await;
+            let found = api::send_and_parse(&ResumeJobRequest { job }).await;
             let goes_on = found.is_ok();
             take(found);
             if goes_on {
@@ -294,7 +294,8 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
             }
         });
     };
-    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::progress)));
+    let done =
+        Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job_status::job_progress)));
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let close = move |_| {
         watched.set_value(None);
@@ -315,11 +316,11 @@ fn JobPanel(ways: NeuralSection, link: JobLink) -> impl IntoView {
                 .into_any()
         }
     };
-    let words = move || job.with(|it| it.as_ref().map(job_status::status_text));
+    let words = move || job.with(|it| it.as_ref().map(job_status::describe_job_status));
     let problem = move || job.with(|it| it.as_ref().and_then(|it| it.error.clone()));
     view! {
         <div class="job">
-            <Progress label="Scoring on the server" done/>
+            <ProgressBarView label="Scoring on the server" done/>
             <div class="bar">
                 <p role="status">{words}</p>
                 {buttons}
@@ -352,6 +353,6 @@ async fn merge_scores(ways: NeuralSection, job: &str, of: &str, ranker: &RankerI
             .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
-        ways.handle_reply(transport::merge_job(job, of).await);
+        ways.handle_reply(transport::add_job_scores_to_study(job, of).await);
     }
 }

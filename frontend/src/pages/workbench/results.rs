@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use shared::api::GetStudyRequest;
 use shared::api::worker::{CollectionPart, LOCAL_STUDY, WorkerRequest};
-use shared::compare::{ComparisonOptions, RankerRef};
-use shared::study::controls::StudyControls;
+use shared::compare::{RankerComparisonOptions, RankerRef};
+use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudyOverview;
 use wasm_bindgen::JsValue;
 
@@ -19,16 +19,16 @@ use crate::widgets::section::Section;
 
 /// Renders the section with the results.
 #[component]
-pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
+pub(super) fn WorkbenchResultsSection(bench: WorkbenchState) -> impl IntoView {
     let look = LocalResource::new(move || {
         let made = bench.study.get();
         async move {
             made?;
             let request = GetStudyRequest {
                 study: LOCAL_STUDY.to_owned(),
-                controls: StudyControls::default(),
+                controls: StudyPageControls::default(),
             };
-            Some(api::call(&request).await)
+            Some(api::send_and_parse(&request).await)
         }
     });
     let body = move || match (bench.study.get(), look.get().flatten()) {
@@ -44,9 +44,9 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
         bench.study.get().map(|it| {
             format!(
                 "{} over {}, {}",
-                number_format::plural(it.n_instances, "instance", "instances"),
-                number_format::plural(it.n_queries, "query", "queries"),
-                number_format::plural(it.n_docs, "document", "documents"),
+                number_format::format_count_with_noun(it.n_instances, "instance", "instances"),
+                number_format::format_count_with_noun(it.n_queries, "query", "queries"),
+                number_format::format_count_with_noun(it.n_docs, "document", "documents"),
             )
         })
     };
@@ -75,7 +75,7 @@ pub(super) fn Results(bench: WorkbenchState) -> impl IntoView {
 fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
     let of = |part: CollectionPart| {
         bench.files.with(|files| {
-            let files = files.iter().filter(|it| it.part() == Some(part));
+            let files = files.iter().filter(|it| it.collection_part() == Some(part));
             files.map(|it| it.name.clone()).collect::<Vec<String>>()
         })
     };
@@ -85,9 +85,9 @@ fn compare_runs_href(bench: WorkbenchState) -> Option<String> {
     let runs = of(CollectionPart::Run);
     let [first, second] = [runs.first()?, runs.get(1)?].map(|it| RankerRef::Run(it.clone()));
     let view = CompareView {
-        comparison: ComparisonOptions {
+        comparison: RankerComparisonOptions {
             rankers: [first, second],
-            ..ComparisonOptions::default()
+            ..RankerComparisonOptions::default()
         },
         ..CompareView::default()
     };
@@ -107,11 +107,11 @@ fn Runs(href: String) -> impl IntoView {
 /// Renders the links to the page and the download of the study.
 #[component]
 fn StudyLinks() -> impl IntoView {
-    let failed = RwSignal::new(None::<api::Error>);
+    let failed = RwSignal::new(None::<api::RequestError>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match worker::run_task(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
-                Ok(it) => download::save_blob("study.json", &it.attachment),
+            match worker::run_worker_task(WorkerRequest::ExportStudy, &JsValue::UNDEFINED).await {
+                Ok(it) => download::offer_blob_download("study.json", &it.attachment),
                 Err(error) => failed.set(Some(error)),
             }
         });
@@ -144,10 +144,11 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
                 let [low, high] = cell.micro_average.interval;
                 let title = format!(
                     "95 % interval {}",
-                    number_format::format_interval(low, high)
+                    number_format::format_fraction_interval(low, high)
                 );
-                let step = number_format::color_step(cell.micro_average.value).to_string();
-                let value = number_format::fraction(cell.micro_average.value);
+                let step =
+                    number_format::fraction_to_color_step(cell.micro_average.value).to_string();
+                let value = number_format::format_fraction(cell.micro_average.value);
                 view! {
                     <td class="num" title=title>
                         <span class="chip" data-step=step>{value}</span>
@@ -170,7 +171,7 @@ fn FractionTable(overview: StudyOverview) -> impl IntoView {
     });
     let rows = rows.collect_view();
     let counts = overview.columns.iter().map(|it| {
-        view! { <td class="num label">{number_format::count(it.n_instances)}</td> }
+        view! { <td class="num label">{number_format::format_count(it.n_instances)}</td> }
     });
     let counts = counts.collect_view();
     let remarks = overview

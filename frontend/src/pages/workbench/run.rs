@@ -7,36 +7,40 @@ use shared::api::worker::{
 use wasm_bindgen::JsValue;
 
 use super::files;
-use super::state::{FileState, Presence, RunState, WorkbenchState};
+use super::state::{CollectionPartPresence, FileReadState, StudyRunState, WorkbenchState};
 use crate::api::worker;
-use crate::keyboard::KeyOutcome;
+use crate::keyboard::KeyPressOutcome;
 use crate::number_format;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::progress::Progress;
+use crate::widgets::progress::ProgressBarView;
 use crate::widgets::section::Section;
 
 /// Cancels the run, if one is in progress.
-pub(super) fn cancel(bench: WorkbenchState) -> KeyOutcome {
+pub(super) fn cancel_study_computation(bench: WorkbenchState) -> KeyPressOutcome {
     match bench.run.get_untracked() {
-        RunState::Running { number, .. } => {
-            worker::cancel_task(number);
-            KeyOutcome::Handled
+        StudyRunState::Running { number, .. } => {
+            worker::cancel_worker_task(number);
+            KeyPressOutcome::Handled
         }
-        RunState::Idle | RunState::Done { .. } | RunState::Canceled | RunState::Failed(_) => {
-            KeyOutcome::Ignored
-        }
+        StudyRunState::Idle
+        | StudyRunState::Done { .. }
+        | StudyRunState::Canceled
+        | StudyRunState::Failed(_) => KeyPressOutcome::Ignored,
     }
 }
 
 fn start(bench: WorkbenchState) {
-    let files = untrack(move || bench.study_files());
-    let Ok(definition) = bench.settings.with_untracked(|it| it.definition(&files)) else {
+    let files = untrack(move || bench.files_of_study_definition());
+    let Ok(definition) = bench
+        .settings
+        .with_untracked(|it| it.to_study_definition(&files))
+    else {
         return;
     };
     let today = String::from(js_sys::Date::new_0().to_iso_string());
     let made = today.chars().take(10).collect();
     leptos::task::spawn_local(async move {
-        bench.run.set(RunState::Running {
+        bench.run.set(StudyRunState::Running {
             number: 0,
             steps: Vec::new(),
         });
@@ -46,21 +50,21 @@ fn start(bench: WorkbenchState) {
             definition: Box::new(definition),
             date: made,
         };
-        let asked = worker::start_task(ask, &JsValue::UNDEFINED, move |step| {
+        let asked = worker::start_worker_task(ask, &JsValue::UNDEFINED, move |step| {
             apply_step(bench, step)
         });
-        bench.run.set(RunState::Running {
-            number: asked.number(),
+        bench.run.set(StudyRunState::Running {
+            number: asked.task_number(),
             steps: Vec::new(),
         });
         let took_s = || (js_sys::Date::now() - began) / 1000.0;
-        let run = match asked.wait().await.map(|it| it.message) {
+        let run = match asked.wait_for_reply().await.map(|it| it.message) {
             Ok(tell @ WorkerResponse::StudyReady(_)) => {
-                bench.apply_message(tell);
-                RunState::Done { took_s: took_s() }
+                bench.apply_worker_message(tell);
+                StudyRunState::Done { took_s: took_s() }
             }
-            Ok(_) => RunState::Canceled,
-            Err(error) => RunState::Failed(error),
+            Ok(_) => StudyRunState::Canceled,
+            Err(error) => StudyRunState::Failed(error),
         };
         let _ = bench.run.try_set(run);
     });
@@ -68,7 +72,7 @@ fn start(bench: WorkbenchState) {
 
 fn apply_step(bench: WorkbenchState, step: WorkerProgress) {
     let _ = bench.run.try_update(|run| {
-        if let RunState::Running { steps, .. } = run {
+        if let StudyRunState::Running { steps, .. } = run {
             match steps.iter_mut().find(|it| it.stage == step.stage) {
                 Some(place) => *place = step,
                 None => steps.push(step),
@@ -79,7 +83,7 @@ fn apply_step(bench: WorkbenchState, step: WorkerProgress) {
 
 /// Renders the section that runs the study.
 #[component]
-pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
+pub(super) fn ComputeStudySection(bench: WorkbenchState) -> impl IntoView {
     // The memo changes only from one kind of state to another, so the button keeps its focus and a
     // progress bar its animation while numbers change. A memo that is not read is not run, so it is
     // read and not only tracked.
@@ -87,22 +91,24 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
     let body = move || {
         let _ = stage.get();
         match bench.run.get_untracked() {
-            RunState::Idle => None,
-            RunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
-            RunState::Done { took_s } => Some(
+            StudyRunState::Idle => None,
+            StudyRunState::Running { .. } => Some(view! { <RunProgress bench/> }.into_any()),
+            StudyRunState::Done { took_s } => Some(
                 view! {
-                    <p role="status">"Created in " {number_format::format_elapsed(took_s)} "."</p>
+                    <p role="status">
+                        "Created in " {number_format::format_elapsed_time(took_s)} "."
+                    </p>
                 }
                 .into_any(),
             ),
-            RunState::Canceled => {
+            StudyRunState::Canceled => {
                 let kept = match bench.study.get_untracked() {
                     Some(_) => "Canceled. The previous study is still below.",
                     None => "Canceled. No study was created.",
                 };
                 Some(view! { <p role="status">{kept}</p> }.into_any())
             }
-            RunState::Failed(error) => {
+            StudyRunState::Failed(error) => {
                 let again = Callback::new(move |()| start(bench));
                 Some(view! { <ErrorMessage error retry=again/> }.into_any())
             }
@@ -110,10 +116,10 @@ pub(super) fn RunSection(bench: WorkbenchState) -> impl IntoView {
     };
     let button = move || {
         let _ = stage.get();
-        let running = matches!(bench.run.get_untracked(), RunState::Running { .. });
+        let running = matches!(bench.run.get_untracked(), StudyRunState::Running { .. });
         if running {
             let stop = move |_| {
-                let _ = cancel(bench);
+                let _ = cancel_study_computation(bench);
             };
             return view! {
                 <button class="btn" type="button" on:click=stop>
@@ -146,22 +152,28 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
     let reading = bench.files.with(|files| {
         files
             .iter()
-            .any(|it| matches!(it.state, FileState::Reading(_)))
+            .any(|it| matches!(it.state, FileReadState::Reading(_)))
     });
-    let files = bench.study_files();
-    let wrong = bench.settings.with(|it| it.definition(&files).is_err());
+    let files = bench.files_of_study_definition();
+    let wrong = bench
+        .settings
+        .with(|it| it.to_study_definition(&files).is_err());
     match (
-        bench.presence(CollectionPart::Documents),
-        bench.presence(CollectionPart::Queries),
+        bench.part_presence(CollectionPart::Documents),
+        bench.part_presence(CollectionPart::Queries),
     ) {
         _ if reading => Some("Files are still being read."),
-        (Presence::Missing, Presence::Missing) => {
+        (CollectionPartPresence::Missing, CollectionPartPresence::Missing) => {
             Some("Add documents and queries, or load the sample.")
         }
-        (Presence::Missing, Presence::Present) => Some("Add documents."),
-        (Presence::Present, Presence::Missing) => Some("Add queries."),
-        (Presence::Present, Presence::Present) if wrong => Some("Correct the settings first."),
-        (Presence::Present, Presence::Present) => None,
+        (CollectionPartPresence::Missing, CollectionPartPresence::Present) => {
+            Some("Add documents.")
+        }
+        (CollectionPartPresence::Present, CollectionPartPresence::Missing) => Some("Add queries."),
+        (CollectionPartPresence::Present, CollectionPartPresence::Present) if wrong => {
+            Some("Correct the settings first.")
+        }
+        (CollectionPartPresence::Present, CollectionPartPresence::Present) => None,
     }
 }
 
@@ -170,10 +182,13 @@ fn missing_input(bench: WorkbenchState) -> Option<&'static str> {
 fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     let step = move |stage: WorkerStage| {
         bench.run.with(|run| match run {
-            RunState::Running { steps, .. } => steps.iter().copied().find(|it| it.stage == stage),
-            RunState::Idle | RunState::Done { .. } | RunState::Canceled | RunState::Failed(_) => {
-                None
+            StudyRunState::Running { steps, .. } => {
+                steps.iter().copied().find(|it| it.stage == stage)
             }
+            StudyRunState::Idle
+            | StudyRunState::Done { .. }
+            | StudyRunState::Canceled
+            | StudyRunState::Failed(_) => None,
         })
     };
     let now = Memo::new(move |_| WorkerStage::CREATE_STUDY.into_iter().rev().find_map(step));
@@ -185,10 +200,10 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
             Some(it) => (
                 format!(
                     "of {} {}",
-                    number_format::count(it.total),
+                    number_format::format_count(it.total),
                     stage_unit(it.stage)
                 ),
-                number_format::count(it.per_s.round() as u64),
+                number_format::format_count(it.per_s.round() as u64),
                 stage_unit(it.stage),
                 it.remaining_s
                     .map_or("–".to_owned(), number_format::format_duration),
@@ -205,7 +220,7 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
     };
     let (audited, makes) = bench
         .settings
-        .with_untracked(|it| (it.has_tokenization_audit, it.makes_texts()));
+        .with_untracked(|it| (it.has_tokenization_audit, it.uses_derived_documents()));
     let stages = WorkerStage::CREATE_STUDY.into_iter().filter(|it| {
         (*it != WorkerStage::Audit || audited) && (*it != WorkerStage::Manipulate || makes)
     });
@@ -216,13 +231,13 @@ fn RunProgress(bench: WorkbenchState) -> impl IntoView {
             <li class="stage" class:done=move || done.get() == 1.0>
                 <span>{stage_label(stage)}</span>
                 <span class="label">{words}</span>
-                <Progress label=stage_label(stage) done/>
+                <ProgressBarView label=stage_label(stage) done/>
             </li>
         }
     });
     view! {
         <div class="tally">{big}</div>
-        <Progress label="Run" done=Signal::derive(done)/>
+        <ProgressBarView label="Run" done=Signal::derive(done)/>
         <ul class="stages">{stages.collect_view()}</ul>
     }
 }
@@ -259,10 +274,10 @@ fn stage_unit(stage: WorkerStage) -> &'static str {
 
 fn step_text(step: &WorkerProgress) -> String {
     match step.n_instances {
-        Some(found) => format!("{} found", number_format::count(found)),
+        Some(found) => format!("{} found", number_format::format_count(found)),
         None => format!(
             "{} {}",
-            number_format::count(step.done),
+            number_format::format_count(step.done),
             stage_unit(step.stage)
         ),
     }

@@ -4,14 +4,14 @@ mod files;
 mod definition;
 mod rankers;
 
-use shared::probe::{AxiomVariant, Limits, Probe};
+use shared::probe::{AxiomVariant, MiningLimits, Probe};
 
 use crate::old_addresses::{WORKBENCH, with_old_names};
 use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::axiom_fields::default_length_tolerance;
 
-pub(crate) use definition::StudyField;
-pub(crate) use files::{LocalStudyFiles, PairsFile};
+pub(crate) use definition::LocalStudyField;
+pub(crate) use files::{LocalStudyFiles, UploadedPairsFile};
 pub(crate) use rankers::{LexicalRankerKind, LexicalRankerSettings};
 
 /// The value in an address that turns the tokenization audit on.
@@ -56,7 +56,7 @@ pub(crate) struct LocalStudySettings {
 }
 
 impl LocalStudySettings {
-    /// Returns the default settings, with the limits of [`Limits::STANDARD`].
+    /// Returns the default settings, with the limits of [`MiningLimits::STANDARD`].
     pub(crate) fn default_settings() -> LocalStudySettings {
         LocalStudySettings {
             analyzer: AnalyzerChoice::default_choice(),
@@ -66,13 +66,15 @@ impl LocalStudySettings {
             ],
             pool: "rank:bm25".to_owned(),
             pool_depth: "50".to_owned(),
-            probes: Probe::paper_axioms(false),
+            probes: Probe::minable_paper_axioms(false),
             further_axioms: String::new(),
             variants: vec![AxiomVariant::Fixed],
             length_tolerance: default_length_tolerance(),
-            min_query_terms: Limits::STANDARD.min_query_term_occurrences.to_string(),
+            min_query_terms: MiningLimits::STANDARD
+                .min_query_term_occurrences
+                .to_string(),
             max_instances_per_query: String::new(),
-            seed: Limits::STANDARD.seed.to_string(),
+            seed: MiningLimits::STANDARD.seed.to_string(),
             n_queries: String::new(),
             has_tokenization_audit: false,
         }
@@ -80,13 +82,13 @@ impl LocalStudySettings {
 
     /// Parses the settings from an address; missing parameters have the values of
     /// [`LocalStudySettings::default_settings`].
-    pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
+    pub(crate) fn from_query_string(query: impl Fn(&str) -> Option<String>) -> LocalStudySettings {
         let usual = LocalStudySettings::default_settings();
         let query = with_old_names(WORKBENCH, query);
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
         let rankers = query("rankers").map(|it| {
             it.split(';')
-                .filter_map(LexicalRankerSettings::parse)
+                .filter_map(LexicalRankerSettings::from_ranker_spec)
                 .collect()
         });
         let named = |list: String| {
@@ -96,7 +98,7 @@ impl LocalStudySettings {
                 .collect()
         };
         LocalStudySettings {
-            analyzer: AnalyzerChoice::from_parameters(&query),
+            analyzer: AnalyzerChoice::from_address_parameters(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
             pool_depth: word("depth", usual.pool_depth),
@@ -114,7 +116,7 @@ impl LocalStudySettings {
 
     /// Returns the settings that differ from [`LocalStudySettings::default_settings`] as address
     /// parameters.
-    pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn to_query_string_pairs(&self) -> Vec<(&'static str, String)> {
         let (mine, usual) = (
             self.parameters(),
             LocalStudySettings::default_settings().parameters(),
@@ -130,11 +132,11 @@ impl LocalStudySettings {
         let rankers: Vec<String> = self
             .rankers
             .iter()
-            .map(LexicalRankerSettings::spec)
+            .map(LexicalRankerSettings::to_ranker_spec)
             .collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
         let modes: Vec<&str> = self.variants.iter().map(|it| it.name()).collect();
-        let mut words = Vec::from(self.analyzer.to_parameters());
+        let mut words = Vec::from(self.analyzer.to_address_parameters());
         words.extend([
             ("rankers", rankers.join(";")),
             ("pool", self.pool.clone()),
@@ -161,13 +163,13 @@ impl LocalStudySettings {
     }
 
     /// Returns whether the pool is the top of a ranking.
-    pub(crate) fn pool_is_ranked(&self) -> bool {
+    pub(crate) fn takes_pool_from_ranking(&self) -> bool {
         self.pool.starts_with("rank:") || self.pool.starts_with("run:")
     }
 }
 
 fn parse_probes(list: &str) -> Vec<Probe> {
-    Probe::paper_axioms(true)
+    Probe::minable_paper_axioms(true)
         .into_iter()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
@@ -181,14 +183,14 @@ mod tests {
     #[test]
     fn the_address_gives_the_settings_back() {
         let mut settings = LocalStudySettings::default_settings();
-        assert_eq!(settings.to_query(), []);
+        assert_eq!(settings.to_query_string_pairs(), []);
         settings.rankers.push(LexicalRankerSettings::with_defaults(
             LexicalRankerKind::JelinekMercer,
         ));
         settings.length_tolerance = "inf".to_owned();
         settings.probes = vec![Probe::Axiom(Axiom::Tp)];
-        let query = settings.to_query();
-        let again = LocalStudySettings::from_query(|key| {
+        let query = settings.to_query_string_pairs();
+        let again = LocalStudySettings::from_query_string(|key| {
             query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
         });
         assert_eq!(again, settings);

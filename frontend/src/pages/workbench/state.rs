@@ -6,8 +6,8 @@ use shared::api::worker::{
 };
 use web_sys::File;
 
-use super::settings::{LocalStudyFiles, LocalStudySettings, PairsFile};
-use crate::api::Error;
+use super::settings::{LocalStudyFiles, LocalStudySettings, UploadedPairsFile};
+use crate::api::RequestError;
 
 /// The state of the Workbench page.
 #[derive(Clone, Copy)]
@@ -18,16 +18,16 @@ pub(super) struct WorkbenchState {
     pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
     /// The uploaded WordPiece vocabulary, or why it could not be read.
     pub(super) vocabulary: RwSignal<Option<Result<shared::text::WordpieceVocabulary, String>>>,
-    pub(super) run: RwSignal<RunState>,
+    pub(super) run: RwSignal<StudyRunState>,
     /// The local study, if there is one.
     pub(super) study: RwSignal<Option<LocalStudySummary>>,
     /// The job that scores the study, as in the address.
-    pub(super) job: RwSignal<Option<JobLink>>,
+    pub(super) job: RwSignal<Option<StudyScoringJob>>,
 }
 
 /// A job and the study that it scores.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct JobLink {
+pub(super) struct StudyScoringJob {
     pub(super) id: String,
     /// The first characters of [`LocalStudySummary::instances_hash`].
     pub(super) study_hash: String,
@@ -35,10 +35,10 @@ pub(super) struct JobLink {
 
 impl WorkbenchState {
     /// Returns the files that the study's definition uses.
-    pub(super) fn study_files(self) -> LocalStudyFiles {
+    pub(super) fn files_of_study_definition(self) -> LocalStudyFiles {
         let of = |part: CollectionPart| {
             self.files.with(|files| {
-                let files = files.iter().filter(|it| it.part() == Some(part));
+                let files = files.iter().filter(|it| it.collection_part() == Some(part));
                 files.map(|it| it.name.clone()).collect::<Vec<String>>()
             })
         };
@@ -47,26 +47,29 @@ impl WorkbenchState {
             vocabulary: self.vocabulary.get(),
             vectors: of(CollectionPart::Vectors).pop(),
             corpora: of(CollectionPart::Documents),
-            pairs: self
-                .files
-                .with(|files| files.iter().filter_map(WorkbenchFile::pairs).collect()),
+            pairs: self.files.with(|files| {
+                files
+                    .iter()
+                    .filter_map(WorkbenchFile::as_pairs_file)
+                    .collect()
+            }),
         }
     }
 
     /// Returns whether a part of the collection has been read.
-    pub(super) fn presence(self, part: CollectionPart) -> Presence {
+    pub(super) fn part_presence(self, part: CollectionPart) -> CollectionPartPresence {
         let found = self
             .files
-            .with(|files| files.iter().any(|it| it.part() == Some(part)));
+            .with(|files| files.iter().any(|it| it.collection_part() == Some(part)));
         if found {
-            Presence::Present
+            CollectionPartPresence::Present
         } else {
-            Presence::Missing
+            CollectionPartPresence::Missing
         }
     }
 
     /// Applies a message of the worker.
-    pub(super) fn apply_message(self, tell: WorkerResponse) {
+    pub(super) fn apply_worker_message(self, tell: WorkerResponse) {
         if let WorkerResponse::StudyReady(made) = tell {
             self.study.set(Some(made));
         }
@@ -75,7 +78,7 @@ impl WorkbenchState {
 
 /// Whether a part of the collection has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
+pub(super) enum CollectionPartPresence {
     Present,
     Missing,
 }
@@ -85,14 +88,14 @@ pub(super) enum Presence {
 pub(super) struct WorkbenchFile {
     pub(super) name: String,
     pub(super) file: File,
-    pub(super) state: FileState,
+    pub(super) state: FileReadState,
     /// The generation of the worker that has read it; later workers do not have it.
     pub(super) worker_generation: u64,
 }
 
 /// The state of reading a file.
 #[derive(Clone)]
-pub(super) enum FileState {
+pub(super) enum FileReadState {
     /// The progress, from 0 to 1.
     Reading(ArcRwSignal<f64>),
     Read(FileSummary),
@@ -102,21 +105,21 @@ pub(super) enum FileState {
 
 impl WorkbenchFile {
     /// Returns the part of the collection that the file holds, once it has been read.
-    pub(super) fn part(&self) -> Option<CollectionPart> {
+    pub(super) fn collection_part(&self) -> Option<CollectionPart> {
         match &self.state {
-            FileState::Read(read) => Some(read.kind.collection_part()),
-            FileState::Reading(_) | FileState::Failed(_) => None,
+            FileReadState::Read(read) => Some(read.kind.collection_part()),
+            FileReadState::Reading(_) | FileReadState::Failed(_) => None,
         }
     }
 }
 
 impl WorkbenchFile {
     /// Returns the file as a transfer set, if it holds pairs.
-    pub(super) fn pairs(&self) -> Option<PairsFile> {
-        let FileState::Read(read) = &self.state else {
+    pub(super) fn as_pairs_file(&self) -> Option<UploadedPairsFile> {
+        let FileReadState::Read(read) = &self.state else {
             return None;
         };
-        Some(PairsFile {
+        Some(UploadedPairsFile {
             name: self.name.clone(),
             query_source: read.query_source?,
             is_symmetric: read.kind == FileKind::SymmetricPairs,
@@ -126,7 +129,7 @@ impl WorkbenchFile {
 
 /// The state of a run: idle, running, done, canceled or failed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum RunState {
+pub(super) enum StudyRunState {
     /// Nothing has been run in this visit.
     Idle,
     /// The run is in progress in the worker.
@@ -144,5 +147,5 @@ pub(super) enum RunState {
     /// Canceled; the study from before is kept.
     Canceled,
     /// The study could not be made.
-    Failed(Error),
+    Failed(RequestError),
 }

@@ -11,13 +11,13 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File};
 
 use super::files;
-use super::state::{Presence, WorkbenchState};
-use crate::api::{Error, worker};
+use super::state::{CollectionPartPresence, WorkbenchState};
+use crate::api::{RequestError, worker};
 use crate::number_format;
 use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
-use crate::widgets::form::{TextField, TextInput};
-use crate::widgets::progress::Progress;
+use crate::widgets::form::{TextField, TextInputBinding};
+use crate::widgets::progress::ProgressBarView;
 
 /// The state of the training.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ enum TrainingState {
     Running(u64, Option<WorkerProgress>),
     Done(TrainedVectorsSummary, Blob),
     Stopped,
-    Failed(Error),
+    Failed(RequestError),
 }
 
 /// The settings of the training, as typed.
@@ -65,22 +65,23 @@ impl TrainingSettings {
             n_epochs: whole("epochs", &self.passes)?,
             ..GloveSettings::default()
         };
-        settings.check().map_err(|it| it.to_string())?;
+        settings.validate().map_err(|it| it.to_string())?;
         Ok(settings)
     }
 }
 
 /// Renders the training form below the list of files, once there are documents.
 #[component]
-pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
+pub(super) fn TrainVectorsForm(bench: WorkbenchState) -> impl IntoView {
     let typed = RwSignal::new(TrainingSettings::default());
     let training = RwSignal::new_local(TrainingState::Idle);
-    let has_texts =
-        Memo::new(move |_| bench.presence(CollectionPart::Documents) == Presence::Present);
+    let has_texts = Memo::new(move |_| {
+        bench.part_presence(CollectionPart::Documents) == CollectionPartPresence::Present
+    });
     let field = move |label: &'static str,
                       get: fn(&TrainingSettings) -> String,
                       set: fn(&mut TrainingSettings, String)| {
-        let text = TextInput {
+        let text = TextInputBinding {
             value: Signal::derive(move || typed.with(get)),
             set: Callback::new(move |text| typed.update(|it| set(it, text))),
         };
@@ -114,7 +115,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
         if running {
             let stop = move |_| {
                 if let TrainingState::Running(number, _) = training.get_untracked() {
-                    worker::cancel_task(number);
+                    worker::cancel_worker_task(number);
                 }
             };
             return view! { <button class="btn" type="button" on:click=stop>"Cancel"</button> }
@@ -167,7 +168,7 @@ pub(super) fn TrainVectors(bench: WorkbenchState) -> impl IntoView {
 
 /// Returns the analyzer of the current settings, or why there is none.
 fn analyzer(bench: WorkbenchState) -> Result<Analyzer, String> {
-    let files = bench.study_files();
+    let files = bench.files_of_study_definition();
     bench.settings.with(|it| it.analyzer(&files))
 }
 
@@ -184,7 +185,7 @@ fn start(
         training.set(TrainingState::Running(0, None));
         files::reread_files(bench).await;
         let name = format!("trained-{}d.txt", settings.n_dims);
-        let asked = worker::start_task(
+        let asked = worker::start_worker_task(
             WorkerRequest::TrainVectors { analyzer, settings },
             &JsValue::UNDEFINED,
             move |step| {
@@ -195,13 +196,13 @@ fn start(
                 });
             },
         );
-        training.set(TrainingState::Running(asked.number(), None));
-        let next = match asked.wait().await {
+        training.set(TrainingState::Running(asked.task_number(), None));
+        let next = match asked.wait_for_reply().await {
             Ok(answered) => match (answered.message, answered.attachment.dyn_into::<Blob>()) {
                 (WorkerResponse::VectorsTrained(trained), Ok(blob)) => {
                     let parts = js_sys::Array::of1(&blob);
                     if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {
-                        files::add_file(bench, file, Some(FileKind::Vectors));
+                        files::add_and_read_file(bench, file, Some(FileKind::Vectors));
                     }
                     TrainingState::Done(trained, blob)
                 }
@@ -236,14 +237,14 @@ fn TrainingProgress(training: RwSignal<TrainingState, LocalStorage>) -> impl Int
             };
             format!(
                 "{what}: {} of {}, about {left} left in this stage",
-                number_format::count(it.done),
-                number_format::count(it.total)
+                number_format::format_count(it.done),
+                number_format::format_count(it.total)
             )
         }
     };
     view! {
         <p class="note">{words}</p>
-        <Progress label="Training word vectors" done=Signal::derive(done)/>
+        <ProgressBarView label="Training word vectors" done=Signal::derive(done)/>
     }
 }
 
@@ -253,9 +254,9 @@ fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
     let said = format!(
         "{} words of {} dimensions from {} co-occurrence pairs; mean weighted squared error \
          {:.4} in the first epoch, {:.4} in the last. They are in the file list.",
-        number_format::count(trained.n_words),
+        number_format::format_count(trained.n_words),
         trained.n_dims,
-        number_format::count(trained.n_cooccurrences),
+        number_format::format_count(trained.n_cooccurrences),
         trained.loss[0],
         trained.loss[1]
     );
@@ -265,7 +266,7 @@ fn TrainingResult(trained: TrainedVectorsSummary, blob: Blob) -> impl IntoView {
             <button
                 class="btn"
                 type="button"
-                on:click=move |_| download::save_blob(&name, &blob)
+                on:click=move |_| download::offer_blob_download(&name, &blob)
             >
                 "Download vectors"
             </button>

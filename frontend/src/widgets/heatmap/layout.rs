@@ -4,38 +4,38 @@ use shared::plot::heatmap_rows::{self, COUNTS, HeatmapRow};
 use shared::probe::{Axiom, Probe};
 use shared::study::overview::StudyOverview;
 
-use super::MapRow;
+use super::HeatMapCellRow;
 
 /// The number of rankers that fit on a phone.
 pub(super) const MAX_PHONE_RANKERS: usize = 7;
 
 /// One track of the grid: a row on a wide screen, a column on a phone.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct GridTrack {
+pub(super) struct HeatMapTrack {
     /// The number of the track, counted from 1.
     pub(super) index: usize,
     /// The content of the track.
-    pub(super) content: TrackContent,
+    pub(super) content: HeatMapTrackContent,
 }
 
 /// What a grid track holds: families, headings, or a row of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum TrackContent {
+pub(super) enum HeatMapTrackContent {
     Families,
     Heads,
     Row(HeatmapRow),
 }
 
 /// Returns the tracks of the heat map, from the top.
-pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
-    let heads = [TrackContent::Families, TrackContent::Heads];
-    let rows = heatmap_rows::heatmap_rows(frame)
+pub(super) fn heat_map_tracks(frame: &StudyOverview) -> Vec<HeatMapTrack> {
+    let heads = [HeatMapTrackContent::Families, HeatMapTrackContent::Heads];
+    let rows = heatmap_rows::study_heatmap_rows(frame)
         .into_iter()
-        .map(TrackContent::Row);
+        .map(HeatMapTrackContent::Row);
     let whats = heads.into_iter().chain(rows);
     let lines = whats.enumerate();
     lines
-        .map(|(at, what)| GridTrack {
+        .map(|(at, what)| HeatMapTrack {
             index: at + 1,
             content: what,
         })
@@ -43,23 +43,24 @@ pub(super) fn lines(frame: &StudyOverview) -> Vec<GridTrack> {
 }
 
 /// Returns the rows with cells, from the top.
-pub(super) fn map_rows(lines: &[GridTrack]) -> Vec<MapRow> {
+pub(super) fn rows_with_cells(lines: &[HeatMapTrack]) -> Vec<HeatMapCellRow> {
     let cells = lines.iter().filter_map(|it| match it.content {
-        TrackContent::Row(HeatmapRow::Ranker(row)) => Some(MapRow::Ranker(row)),
-        TrackContent::Row(HeatmapRow::Relevance) => Some(MapRow::Relevance),
-        TrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_))
-        | TrackContent::Families
-        | TrackContent::Heads => None,
+        HeatMapTrackContent::Row(HeatmapRow::Ranker(row)) => Some(HeatMapCellRow::Ranker(row)),
+        HeatMapTrackContent::Row(HeatmapRow::Relevance) => Some(HeatMapCellRow::Relevance),
+        HeatMapTrackContent::Row(HeatmapRow::Group(_) | HeatmapRow::Count(_))
+        | HeatMapTrackContent::Families
+        | HeatMapTrackContent::Heads => None,
     });
     cells.collect()
 }
 
 /// Returns the CSS grid templates: the columns, then the columns and rows of the swapped layout.
-pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [String; 3] {
+pub(super) fn css_grid_templates(frame: &StudyOverview, lines: &[HeatMapTrack]) -> [String; 3] {
     let mut wide = "minmax(124px, 1fr)".to_owned();
     let mut turned_rows = "auto".to_owned();
     for (at, column) in frame.columns.iter().enumerate() {
-        let parts = at > 0 && family_name(frame.columns[at - 1].probe) != family_name(column.probe);
+        let parts = at > 0
+            && probe_family_name(frame.columns[at - 1].probe) != probe_family_name(column.probe);
         if parts {
             wide += " 6px";
             turned_rows += " 4px";
@@ -77,15 +78,15 @@ pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [Str
     }
     let mut groups = 0;
     let turned = lines.iter().map(|it| match it.content {
-        TrackContent::Families => "0",
-        TrackContent::Heads => "minmax(58px, 1fr)",
-        TrackContent::Row(HeatmapRow::Group(COUNTS) | HeatmapRow::Count(_)) => "0",
-        TrackContent::Row(HeatmapRow::Group(_)) => {
+        HeatMapTrackContent::Families => "0",
+        HeatMapTrackContent::Heads => "minmax(58px, 1fr)",
+        HeatMapTrackContent::Row(HeatmapRow::Group(COUNTS) | HeatmapRow::Count(_)) => "0",
+        HeatMapTrackContent::Row(HeatmapRow::Group(_)) => {
             groups += 1;
             if groups == 1 { "0" } else { "4px" }
         }
-        TrackContent::Row(HeatmapRow::Ranker(row)) if row >= MAX_PHONE_RANKERS => "0",
-        TrackContent::Row(HeatmapRow::Ranker(_) | HeatmapRow::Relevance) => "var(--w)",
+        HeatMapTrackContent::Row(HeatmapRow::Ranker(row)) if row >= MAX_PHONE_RANKERS => "0",
+        HeatMapTrackContent::Row(HeatmapRow::Ranker(_) | HeatmapRow::Relevance) => "var(--w)",
     });
     let turned: Vec<&str> = turned.collect();
     [wide, turned.join(" "), turned_rows]
@@ -93,27 +94,27 @@ pub(super) fn grid_templates(frame: &StudyOverview, lines: &[GridTrack]) -> [Str
 
 /// Returns the column of the grid for a column of the study, counted from 1. There is a gap between
 /// families.
-pub(super) fn track(frame: &StudyOverview, column: usize) -> usize {
+pub(super) fn grid_column_of_probe(frame: &StudyOverview, column: usize) -> usize {
     let probes = &frame.columns[..=column];
     let gaps = probes
         .windows(2)
-        .filter(|it| family_name(it[0].probe) != family_name(it[1].probe))
+        .filter(|it| probe_family_name(it[0].probe) != probe_family_name(it[1].probe))
         .count();
     column + 2 + gaps
 }
 
 /// Returns the column of the grid for an effectiveness measure.
-pub(super) fn measure_track(frame: &StudyOverview, measure: usize) -> usize {
+pub(super) fn grid_column_of_measure(frame: &StudyOverview, measure: usize) -> usize {
     let last = frame
         .columns
         .len()
         .checked_sub(1)
-        .map_or(1, |it| track(frame, it));
+        .map_or(1, |it| grid_column_of_probe(frame, it));
     last + 2 + measure
 }
 
 /// Returns the name of a probe's family.
-pub(crate) fn family_name(probe: Probe) -> &'static str {
+pub(crate) fn probe_family_name(probe: Probe) -> &'static str {
     match probe {
         Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc) => "Term frequency",
         Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2) => "Length",
@@ -128,13 +129,13 @@ pub(crate) fn family_name(probe: Probe) -> &'static str {
 }
 
 /// Returns the families from the left, each with its first grid column and number of columns.
-pub(super) fn family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
+pub(super) fn probe_family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
     for (at, column) in frame.columns.iter().enumerate() {
-        let name = family_name(column.probe);
+        let name = probe_family_name(column.probe);
         match all.last_mut() {
             Some((last, _, n)) if *last == name => *n += 1,
-            Some(_) | None => all.push((name, track(frame, at), 1)),
+            Some(_) | None => all.push((name, grid_column_of_probe(frame, at), 1)),
         }
     }
     all
@@ -142,7 +143,7 @@ pub(super) fn family_spans(frame: &StudyOverview) -> Vec<(&'static str, usize, u
 
 /// Returns the place that a key leads to in a grid. Empty places are skipped, and the result stays
 /// in the grid. Returns none if the key does not move in a grid.
-pub(crate) fn move_in_grid<T: Copy + PartialEq>(
+pub(crate) fn grid_place_for_key<T: Copy + PartialEq>(
     grid: &[Vec<Option<T>>],
     from: T,
     key: &str,
@@ -168,26 +169,30 @@ pub(crate) fn move_in_grid<T: Copy + PartialEq>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::MapPosition;
+    use super::super::HeatMapPosition;
     use super::*;
 
     #[test]
     fn keys_move_inside_the_map() {
-        let rows = [MapRow::Ranker(0), MapRow::Ranker(2), MapRow::Relevance];
+        let rows = [
+            HeatMapCellRow::Ranker(0),
+            HeatMapCellRow::Ranker(2),
+            HeatMapCellRow::Relevance,
+        ];
         let axioms = [Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Tp)];
-        let from = MapPosition {
-            row: MapRow::Ranker(2),
+        let from = HeatMapPosition {
+            row: HeatMapCellRow::Ranker(2),
             probe: Probe::Axiom(Axiom::Tfc1),
         };
         let grid = rows.map(|who| {
             axioms
-                .map(|probe| Some(MapPosition { row: who, probe }))
+                .map(|probe| Some(HeatMapPosition { row: who, probe }))
                 .to_vec()
         });
-        let to = |key: &str| move_in_grid(&grid, from, key);
+        let to = |key: &str| grid_place_for_key(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),
-            Some(MapPosition {
+            Some(HeatMapPosition {
                 probe: Probe::Axiom(Axiom::Tp),
                 ..from
             })
@@ -195,21 +200,21 @@ mod tests {
         assert_eq!(to("ArrowLeft"), Some(from));
         assert_eq!(
             to("ArrowDown"),
-            Some(MapPosition {
-                row: MapRow::Relevance,
+            Some(HeatMapPosition {
+                row: HeatMapCellRow::Relevance,
                 ..from
             })
         );
         assert_eq!(
             to("ArrowUp"),
-            Some(MapPosition {
-                row: MapRow::Ranker(0),
+            Some(HeatMapPosition {
+                row: HeatMapCellRow::Ranker(0),
                 ..from
             })
         );
         assert_eq!(
             to("End"),
-            Some(MapPosition {
+            Some(HeatMapPosition {
                 probe: Probe::Axiom(Axiom::Tp),
                 ..from
             })
@@ -219,9 +224,9 @@ mod tests {
 
     #[test]
     fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Probe::paper_axioms(true)
+        let names: Vec<&str> = Probe::minable_paper_axioms(true)
             .into_iter()
-            .map(family_name)
+            .map(probe_family_name)
             .collect();
         let mut parts = names.clone();
         parts.dedup();

@@ -9,13 +9,13 @@ use shared::study::overview::StudyOverview;
 
 /// Renders how to read a cell.
 #[component]
-pub(super) fn Legend(
+pub(super) fn HeatMapLegend(
     /// The overview, for the number of tests.
     overview: Signal<Arc<StudyOverview>>,
 ) -> impl IntoView {
     let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
     let steps = steps.collect_view();
-    let n_tests = move || format::count(overview.read().n_tests);
+    let n_tests = move || format::format_count(overview.read().n_tests);
     view! {
         <div class="scale" id="map-key">
             <div class="steps" aria-hidden="true">
@@ -63,7 +63,7 @@ fn IntervalExample(
 #[component]
 pub(crate) fn HeatMapPlaceholder() -> impl IntoView {
     const ROWS: usize = 4;
-    let n_columns = Probe::paper_axioms(false).len();
+    let n_columns = Probe::minable_paper_axioms(false).len();
     let rows = (0..ROWS).map(|row| {
         let cells = (0..n_columns).map(|column| {
             view! { <span class="cell loading" style=("--c", (column + 2).to_string())></span> }

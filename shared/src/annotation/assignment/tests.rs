@@ -1,37 +1,39 @@
-use super::super::event::{AnnotationAction, ExclusionChange, SkipReason, SkippedItem};
-use super::super::fixture::{self, decided, entry};
-use super::super::{AnnotatorAnswer, EventKey};
+use super::super::event::{AnnotationAction, AnnotatorExclusionChange, SkipReason, SkippedItem};
+use super::super::fixture::{self, decision_action, log_entry_at_second};
+use super::super::{AnnotationEventKey, AnnotatorAnswer};
 use super::*;
 
 /// Two training items, four gold items and 20 sampled items.
 fn items() -> Vec<AnnotationItem> {
     let role = |number: u64| match number {
-        0 | 1 => ItemRole::Training {
+        0 | 1 => AnnotationItemRole::Training {
             answer: AnnotatorAnswer::First,
             explanation: String::new(),
         },
-        2..=5 => ItemRole::Gold {
+        2..=5 => AnnotationItemRole::Gold {
             answer: AnnotatorAnswer::First,
         },
-        _ => ItemRole::Sampled {
+        _ => AnnotationItemRole::Sampled {
             inclusion_probability: 0.5,
         },
     };
-    (0..26).map(|it| fixture::item(it, 0, role(it))).collect()
+    (0..26)
+        .map(|it| fixture::tfc1_annotation_item(it, 0, role(it)))
+        .collect()
 }
 
 struct World {
     task: AnnotationTask,
     items: Vec<AnnotationItem>,
     log: AnnotationLog,
-    leases: Vec<Lease>,
+    leases: Vec<ItemLease>,
     now_ms: u64,
 }
 
 impl World {
     fn new() -> World {
         World {
-            task: fixture::task(),
+            task: fixture::tfc1_annotation_task(),
             items: items(),
             log: AnnotationLog::default(),
             leases: Vec::new(),
@@ -39,8 +41,8 @@ impl World {
         }
     }
 
-    fn queue(&self) -> AssignmentQueue<'_> {
-        AssignmentQueue {
+    fn queue(&self) -> ItemAssigner<'_> {
+        ItemAssigner {
             task: &self.task,
             items: &self.items,
             log: &self.log,
@@ -54,15 +56,15 @@ impl World {
         next.assignments.iter().map(|it| it.item.0).collect()
     }
 
-    fn does(&mut self, person: u32, what: AnnotationAction) -> EventKey {
-        let entry = entry(self.log.len() as u64 + 1, person, what);
+    fn does(&mut self, person: u32, what: AnnotationAction) -> AnnotationEventKey {
+        let entry = log_entry_at_second(self.log.len() as u64 + 1, person, what);
         let key = entry.event.key;
         self.log.append(entry);
         key
     }
 
-    fn decides(&mut self, person: u32, item: u32) -> EventKey {
-        self.does(person, decided(item, AnnotatorAnswer::First, &[]))
+    fn decides(&mut self, person: u32, item: u32) -> AnnotationEventKey {
+        self.does(person, decision_action(item, AnnotatorAnswer::First, &[]))
     }
 
     /// Decides on every assigned item, one at a time.
@@ -111,7 +113,7 @@ fn everybody_has_an_order_of_their_own() {
     let without = World {
         task: AnnotationTask {
             gold_interval: 0,
-            ..fixture::task()
+            ..fixture::tfc1_annotation_task()
         },
         ..World::new()
     };
@@ -126,7 +128,7 @@ fn an_item_goes_to_as_many_people_as_asked_for() {
     // All slots are taken: the third annotator gets training items and the gold items before them.
     assert!(third.iter().all(|it| *it < 6), "{third:?}");
     // When the second annotator is excluded, their slots are free again.
-    let standing = ExclusionChange {
+    let standing = AnnotatorExclusionChange {
         person: PersonId(2),
         reason: String::new(),
     };
@@ -141,7 +143,7 @@ fn what_others_hold_is_not_given_until_it_runs_out() {
     let mut world = World::new();
     world.task.annotators_per_item = 1;
     let mine = world.queue().next_assignments(PersonId(1), 8).assignments;
-    world.leases = world.queue().lease(PersonId(1), &mine);
+    world.leases = world.queue().create_leases(PersonId(1), &mine);
     let held: Vec<u32> = mine
         .iter()
         .map(|it| it.item.0)
@@ -164,7 +166,7 @@ fn what_others_hold_is_not_given_until_it_runs_out() {
     let late = held[0];
     world.decides(2, late);
     world.decides(1, late);
-    assert_eq!(world.log.decisions(ItemNo(late)).len(), 2);
+    assert_eq!(world.log.decisions_on_item(ItemNo(late)).len(), 2);
     assert!(!world.next(3, 100).contains(&late));
 }
 
@@ -173,7 +175,7 @@ fn who_passes_over_an_item_leaves_it_to_others() {
     let mut world = World::new();
     world.task.annotators_per_item = 1;
     let item = world.next(1, 26).into_iter().find(|it| *it > 5).unwrap();
-    let lease = |person, until_ms| Lease {
+    let lease = |person, until_ms| ItemLease {
         item: ItemNo(item),
         person: PersonId(person),
         expires_ms: until_ms,

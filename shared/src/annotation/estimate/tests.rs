@@ -1,14 +1,16 @@
-use super::super::event::{Adjudication, AnnotationAction};
-use super::super::fixture::{self, decided, entries, entry};
-use super::super::judgments::Vote;
-use super::super::sample::draw_sample;
-use super::super::task::{InstanceRef, ItemRole, MarginWeighting, SamplingDesign};
+use super::super::event::{AnnotationAction, ItemAdjudication};
+use super::super::fixture::{self, decision_action, log_entries_of_answers, log_entry_at_second};
+use super::super::judgments::AnnotatorVote;
+use super::super::sample::draw_sampling_candidates;
+use super::super::task::{
+    AnnotationItemRole, MarginOversampling, SamplingDesign, StudyInstanceRef,
+};
 use super::super::{AnnotatorAnswer, PersonId, seeded_random};
 use super::*;
-use crate::annotation::sampling_frame::SamplingCandidate;
+use crate::annotation::sampling_frame::SamplingFrameInstance;
 use crate::probe::{Axiom, AxiomVariant};
 
-fn preference(letter: char) -> Option<Preference> {
+fn preference(letter: char) -> Option<DocumentPreference> {
     answer(letter).and_then(AnnotatorAnswer::preference)
 }
 
@@ -29,7 +31,7 @@ fn items(rows: &str) -> Vec<AnnotatedItem> {
         let parts: Vec<&str> = row.split_whitespace().collect();
         let one = |at: usize| preference(parts[at].chars().next().unwrap());
         let votes = parts[2].chars().zip(1..).filter_map(|(letter, person)| {
-            Some(Vote {
+            Some(AnnotatorVote {
                 person: PersonId(person),
                 answer: answer(letter)?,
                 reason_rating: None,
@@ -37,7 +39,7 @@ fn items(rows: &str) -> Vec<AnnotatedItem> {
         });
         AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
-            claim: ClaimKind::Higher,
+            claim: ScoreClaimKind::Higher,
             query: parts[0].parse().unwrap(),
             inclusion_probability: 1.0 / parts[1].parse::<f64>().unwrap(),
             answers: ItemAnswers {
@@ -72,7 +74,7 @@ const ROWS: &str = "
 
 #[track_caller]
 fn check(
-    found: Option<WeightedEstimate>,
+    found: Option<WeightedShareEstimate>,
     value: f64,
     interval: [f64; 2],
     with_people: Option<[f64; 2]>,
@@ -95,7 +97,7 @@ fn check(
 /// consensus, 2 + 8 + 2 + 4 + 2 agree, that is 18 of 26.
 #[test]
 fn both_intervals_are_those_of_a_second_implementation() {
-    let found = estimate_agreement(&items(ROWS)).overall;
+    let found = estimate_axiom_agreement(&items(ROWS)).overall;
     let axiom = found.axiom_vs_people;
     check(
         axiom.agreement,
@@ -143,7 +145,7 @@ fn both_intervals_are_those_of_a_second_implementation() {
     assert!((whole.n_effective - 676.0 / 116.0).abs() < 1e-12);
     assert_eq!(
         found.counts,
-        AnswerCounts {
+        AnnotationOutcomeCounts {
             n_items: 12,
             n_preference: 7,
             n_equal: 1,
@@ -157,10 +159,10 @@ fn both_intervals_are_those_of_a_second_implementation() {
 #[test]
 fn an_adjudication_decides_and_leaves_the_votes() {
     let mut items = items("0 2 12. 1 1\n1 2 11. 1 1");
-    let before = estimate_agreement(&items).overall.axiom_vs_people;
+    let before = estimate_axiom_agreement(&items).overall.axiom_vs_people;
     assert_eq!(before.agreement.unwrap().n_items, 1);
     items[0].answers.adjudications = vec![AnnotatorAnswer::Second];
-    let after = estimate_agreement(&items).overall.axiom_vs_people;
+    let after = estimate_axiom_agreement(&items).overall.axiom_vs_people;
     assert_eq!(after.agreement.unwrap().estimate.value, 0.5);
     assert_eq!(after.by_vote, before.by_vote);
 }
@@ -168,7 +170,7 @@ fn an_adjudication_decides_and_leaves_the_votes() {
 #[test]
 fn a_tie_is_with_a_claim_that_allows_it() {
     let mut items = items("0 1 == 1 =\n1 1 == = 1");
-    let found = estimate_agreement(&items).overall;
+    let found = estimate_axiom_agreement(&items).overall;
     assert_eq!(found.axiom_vs_people.agreement.unwrap().estimate.value, 0.0);
     assert_eq!(found.axiom_vs_people.without_ties, None);
     assert_eq!(
@@ -177,18 +179,18 @@ fn a_tie_is_with_a_claim_that_allows_it() {
     );
     items
         .iter_mut()
-        .for_each(|it| it.claim = ClaimKind::NotLower);
-    let found = estimate_agreement(&items).overall;
+        .for_each(|it| it.claim = ScoreClaimKind::NotLower);
+    let found = estimate_axiom_agreement(&items).overall;
     assert_eq!(found.axiom_vs_people.agreement.unwrap().estimate.value, 1.0);
 }
 
 #[test]
 fn too_little_bounds_nothing() {
-    let one = estimate_agreement(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
+    let one = estimate_axiom_agreement(&items("0 2 11. 1 1\n0 2 2.. 1 1")).overall;
     let agreement = one.axiom_vs_people.agreement.unwrap();
     assert_eq!(agreement.estimate.interval, [0.0, 1.0]);
     assert_eq!(agreement.interval_over_annotators, Some([0.0, 1.0]));
-    let alone = estimate_agreement(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
+    let alone = estimate_axiom_agreement(&items("0 2 1 1 1\n1 2 2 1 1")).overall;
     assert_eq!(
         alone
             .axiom_vs_people
@@ -197,7 +199,7 @@ fn too_little_bounds_nothing() {
             .interval_over_annotators,
         None
     );
-    let nothing = estimate_agreement(&[]);
+    let nothing = estimate_axiom_agreement(&[]);
     assert_eq!(nothing.overall.axiom_vs_people, AgreementShare::default());
     assert_eq!(nothing.by_probe, []);
 }
@@ -205,10 +207,10 @@ fn too_little_bounds_nothing() {
 #[test]
 fn the_share_of_those_who_were_asked() {
     let mut items = items("0 2 111 1 1\n1 4 11. 1 1");
-    items[0].answers.votes[0].reason_rating = Some(ReasonRating::Matters);
-    items[0].answers.votes[1].reason_rating = Some(ReasonRating::DoesNotMatter);
-    items[1].answers.votes[1].reason_rating = Some(ReasonRating::Matters);
-    let found = estimate_agreement(&items)
+    items[0].answers.votes[0].reason_rating = Some(AxiomReasonRating::Matters);
+    items[0].answers.votes[1].reason_rating = Some(AxiomReasonRating::DoesNotMatter);
+    items[1].answers.votes[1].reason_rating = Some(AxiomReasonRating::Matters);
+    let found = estimate_axiom_agreement(&items)
         .overall
         .share_reason_matters
         .unwrap();
@@ -221,15 +223,16 @@ fn the_share_of_those_who_were_asked() {
 /// margin is the true value, and nearly all intervals contain it.
 #[test]
 fn samples_tell_the_truth_about_the_frame() {
-    let mut random = seeded_random::generator(5, "truth");
-    let mut unit = || seeded_random::below(&mut random, 1 << 30) as f64 / f64::from(1 << 30);
+    let mut random = seeded_random::seeded_generator(5, "truth");
+    let mut unit =
+        || seeded_random::random_number_below(&mut random, 1 << 30) as f64 / f64::from(1 << 30);
     let ease: Vec<f64> = (0..30).map(|_| 0.6 * unit()).collect();
     let mut frame = Vec::new();
     let mut truth = Vec::new();
     for at in 0..300 {
         let margin = 4.0 * unit();
-        frame.push(SamplingCandidate {
-            instance: InstanceRef {
+        frame.push(SamplingFrameInstance {
+            instance: StudyInstanceRef {
                 probe: Probe::Axiom(Axiom::Tfc1),
                 variant: AxiomVariant::Fixed,
                 index: at,
@@ -243,18 +246,18 @@ fn samples_tell_the_truth_about_the_frame() {
     let share = truth.iter().filter(|it| **it).count() as f64 / 300.0;
     let design = SamplingDesign::WeightedByMargin {
         ranker: 0,
-        weighting: MarginWeighting::LargeMargins,
+        weighting: MarginOversampling::LargeMargins,
     };
     let (mut sum, mut n_held) = (0.0, 0);
     for seed in 0..40 {
-        let drawn = draw_sample(&frame, &design, 60, seed).unwrap();
+        let drawn = draw_sampling_candidates(&frame, &design, 60, seed).unwrap();
         let drawn = drawn.iter().map(|it| AnnotatedItem {
             probe: Probe::Axiom(Axiom::Tfc1),
-            claim: ClaimKind::Higher,
+            claim: ScoreClaimKind::Higher,
             query: frame[it.index].query,
             inclusion_probability: it.inclusion_probability,
             answers: ItemAnswers {
-                votes: vec![Vote {
+                votes: vec![AnnotatorVote {
                     person: PersonId(1),
                     answer: if truth[it.index] {
                         AnnotatorAnswer::First
@@ -269,9 +272,12 @@ fn samples_tell_the_truth_about_the_frame() {
             qrels_preference: None,
         });
         let drawn: Vec<AnnotatedItem> = drawn.collect();
-        let polls = VoteSample::new(&drawn.iter().collect::<Vec<_>>());
-        let found = polls
-            .estimate_share(|it, times| Some(indicator(it.consensus(times)? == Preference::First)));
+        let polls = VoteSample::from_items(&drawn.iter().collect::<Vec<_>>());
+        let found = polls.estimate_hajek_share(|it, times| {
+            Some(bool_to_number(
+                it.consensus_with_vote_counts(times)? == DocumentPreference::First,
+            ))
+        });
         let found = found.unwrap().estimate;
         sum += found.value;
         let [low, high] = found.interval;
@@ -285,46 +291,50 @@ fn samples_tell_the_truth_about_the_frame() {
 
 #[test]
 fn what_a_study_and_a_log_say_of_an_item() {
-    let study = fixture::study();
+    let study = fixture::fixture_study_with_tfc1();
     let instances = study
-        .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
+        .instances_of_probe(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
         .unwrap();
     let items: Vec<AnnotationItem> = (0..instances.len())
         .map(|at| {
-            fixture::item(
+            fixture::tfc1_annotation_item(
                 at as u64,
                 0,
-                ItemRole::Sampled {
+                AnnotationItemRole::Sampled {
                     inclusion_probability: 0.5,
                 },
             )
         })
-        .chain([fixture::item(
+        .chain([fixture::tfc1_annotation_item(
             0,
             0,
-            ItemRole::Gold {
+            AnnotationItemRole::Gold {
                 answer: AnnotatorAnswer::First,
             },
         )])
         .collect();
-    let mut all = entries(&[
+    let mut all = log_entries_of_answers(&[
         (1, 0, AnnotatorAnswer::First),
         (2, 0, AnnotatorAnswer::Second),
     ]);
-    all.push(entry(
+    all.push(log_entry_at_second(
         9,
         9,
-        AnnotationAction::Adjudicated(Adjudication {
+        AnnotationAction::Adjudicated(ItemAdjudication {
             item: ItemNo(0),
             answer: AnnotatorAnswer::First,
             note: String::new(),
             replaces: Vec::new(),
         }),
     ));
-    all.push(entry(10, 1, decided(1, AnnotatorAnswer::Equal, &[])));
+    all.push(log_entry_at_second(
+        10,
+        1,
+        decision_action(1, AnnotatorAnswer::Equal, &[]),
+    ));
     let found = load_annotated_items(
         &study,
-        &StudyControls::default(),
+        &StudyPageControls::default(),
         &items,
         &AnnotationLog::from_entries(all),
     )
@@ -332,22 +342,25 @@ fn what_a_study_and_a_log_say_of_an_item() {
     assert_eq!(found.len(), instances.len());
     assert_eq!(
         found[0].answers.consensus(),
-        Consensus::Prefers(Preference::First)
+        ItemConsensus::Prefers(DocumentPreference::First)
     );
-    assert_eq!(found[0].ranker_preferences, [Some(Preference::First); 2]);
+    assert_eq!(
+        found[0].ranker_preferences,
+        [Some(DocumentPreference::First); 2]
+    );
     // Only document 1 has a grade for the first query, and no document for any other.
     assert!(found.iter().all(|it| it.qrels_preference.is_none()));
-    let out = [fixture::item(
+    let out = [fixture::tfc1_annotation_item(
         999,
         0,
-        ItemRole::Sampled {
+        AnnotationItemRole::Sampled {
             inclusion_probability: 0.5,
         },
     )];
     assert!(
         load_annotated_items(
             &study,
-            &StudyControls::default(),
+            &StudyPageControls::default(),
             &out,
             &AnnotationLog::default()
         )

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{AgreementShare, AnnotatedItem, WeightedEstimate};
-use crate::annotation::judgments::{Consensus, Vote, majority};
-use crate::annotation::{PersonId, Preference};
-use crate::probe::ClaimKind;
-use crate::stats::Estimate;
-use crate::stats::bootstrap::{BootstrapSampler, N_RESAMPLES, STREAM, percentiles};
+use super::{AgreementShare, AnnotatedItem, WeightedShareEstimate};
+use crate::annotation::judgments::{AnnotatorVote, ItemConsensus, majority_of_weighted_answers};
+use crate::annotation::{DocumentPreference, PersonId};
+use crate::probe::ScoreClaimKind;
+use crate::stats::EstimateWithInterval;
+use crate::stats::bootstrap::{BootstrapSampler, N_RESAMPLES, STREAM, percentile_interval};
 
 /// The number of draws of queries and annotators together. A tail share of .025 is then known to ±
 /// .0035 (√(.025 × .975 / 2,000)).
@@ -18,18 +18,18 @@ const ONE_EMPTY_IN: usize = 20;
 
 /// The side that annotators are compared with.
 #[derive(Clone, Copy)]
-pub(super) enum ComparisonSide {
+pub(super) enum AnnotatorComparisonSide {
     Claim,
-    Preference(Preference),
+    Preference(DocumentPreference),
     NoPreference,
 }
 
-impl ComparisonSide {
-    fn agrees(self, claim: ClaimKind, people: Preference) -> Option<bool> {
+impl AnnotatorComparisonSide {
+    fn agrees(self, claim: ScoreClaimKind, people: DocumentPreference) -> Option<bool> {
         match self {
-            ComparisonSide::Claim => Some(people.satisfies(claim)),
-            ComparisonSide::Preference(it) => Some(it == people),
-            ComparisonSide::NoPreference => None,
+            AnnotatorComparisonSide::Claim => Some(people.satisfies(claim)),
+            AnnotatorComparisonSide::Preference(it) => Some(it == people),
+            AnnotatorComparisonSide::NoPreference => None,
         }
     }
 }
@@ -41,30 +41,35 @@ pub(super) struct ItemVotes<'a> {
 }
 
 impl ItemVotes<'_> {
-    fn votes<'b>(&'b self, times: &'b [u32]) -> impl Iterator<Item = (&'b Vote, u32)> + Clone {
+    fn votes<'b>(
+        &'b self,
+        times: &'b [u32],
+    ) -> impl Iterator<Item = (&'b AnnotatorVote, u32)> + Clone {
         let votes = self.item.answers.votes.iter().zip(&self.voters);
         votes.map(|(vote, &voter)| (vote, times[voter]))
     }
 
     /// Returns the consensus if each annotator's vote counts as often as `times` says.
-    pub(super) fn consensus(&self, times: &[u32]) -> Option<Preference> {
+    pub(super) fn consensus_with_vote_counts(&self, times: &[u32]) -> Option<DocumentPreference> {
         let settled = match self.item.answers.adjudications.len() {
             1 => self.item.answers.consensus(),
-            _ => majority(self.votes(times).map(|(vote, times)| (vote.answer, times))),
+            _ => majority_of_weighted_answers(
+                self.votes(times).map(|(vote, times)| (vote.answer, times)),
+            ),
         };
         match settled {
-            Consensus::Prefers(preference) => Some(preference),
-            Consensus::CannotSay | Consensus::Split | Consensus::Unanswered => None,
+            ItemConsensus::Prefers(preference) => Some(preference),
+            ItemConsensus::CannotSay | ItemConsensus::Split | ItemConsensus::Unanswered => None,
         }
     }
 }
 
 /// Returns the share of votes on an item for which something holds, among those for which it is
 /// defined.
-pub(super) fn share(
+pub(super) fn share_of_votes(
     poll: &ItemVotes<'_>,
     times: &[u32],
-    holds: impl Fn(&Vote) -> Option<bool>,
+    holds: impl Fn(&AnnotatorVote) -> Option<bool>,
 ) -> Option<f64> {
     let (mut with, mut all) = (0, 0);
     for (vote, times) in poll.votes(times) {
@@ -83,7 +88,7 @@ pub(super) struct VoteSample<'a> {
 }
 
 impl<'a> VoteSample<'a> {
-    pub(super) fn new(items: &[&'a AnnotatedItem]) -> VoteSample<'a> {
+    pub(super) fn from_items(items: &[&'a AnnotatedItem]) -> VoteSample<'a> {
         let votes = items.iter().flat_map(|it| &it.answers.votes);
         let people: BTreeSet<PersonId> = votes.map(|it| it.person).collect();
         let numbers: BTreeMap<PersonId, usize> = people.into_iter().zip(0..).collect();
@@ -102,28 +107,34 @@ impl<'a> VoteSample<'a> {
         }
     }
 
-    pub(super) fn estimate_agreement(
+    pub(super) fn estimate_agreement_with_side(
         &self,
-        other: impl Fn(&AnnotatedItem) -> ComparisonSide,
+        other: impl Fn(&AnnotatedItem) -> AnnotatorComparisonSide,
     ) -> AgreementShare {
-        let agrees = |it: &ItemVotes<'_>, people: Preference| {
-            other(it.item).agrees(it.item.claim, people).map(indicator)
+        let agrees = |it: &ItemVotes<'_>, people: DocumentPreference| {
+            other(it.item)
+                .agrees(it.item.claim, people)
+                .map(bool_to_number)
         };
-        let equal = |it: &ItemVotes<'_>, people: Preference| {
-            people == Preference::Equal
+        let equal = |it: &ItemVotes<'_>, people: DocumentPreference| {
+            people == DocumentPreference::Equal
                 || matches!(
                     other(it.item),
-                    ComparisonSide::Preference(Preference::Equal)
+                    AnnotatorComparisonSide::Preference(DocumentPreference::Equal)
                 )
         };
         AgreementShare {
-            agreement: self.estimate_share(|it, times| agrees(it, it.consensus(times)?)),
-            without_ties: self.estimate_share(|it, times| {
-                let people = it.consensus(times).filter(|people| !equal(it, *people))?;
+            agreement: self.estimate_hajek_share(|it, times| {
+                agrees(it, it.consensus_with_vote_counts(times)?)
+            }),
+            without_ties: self.estimate_hajek_share(|it, times| {
+                let people = it
+                    .consensus_with_vote_counts(times)
+                    .filter(|people| !equal(it, *people))?;
                 agrees(it, people)
             }),
-            by_vote: self.estimate_share(|it, times| {
-                share(it, times, |vote| {
+            by_vote: self.estimate_hajek_share(|it, times| {
+                share_of_votes(it, times, |vote| {
                     other(it.item).agrees(it.item.claim, vote.answer.preference()?)
                 })
             }),
@@ -132,10 +143,10 @@ impl<'a> VoteSample<'a> {
 
     /// Returns the Hájek estimate of a value of each item, from 0 to 1, where `times` says how
     /// often the votes of each annotator count.
-    pub(super) fn estimate_share(
+    pub(super) fn estimate_hajek_share(
         &self,
         value: impl Fn(&ItemVotes<'_>, &[u32]) -> Option<f64>,
-    ) -> Option<WeightedEstimate> {
+    ) -> Option<WeightedShareEstimate> {
         let ones = vec![1; self.n_people];
         let mut sums: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
         let (mut n_items, mut squares) = (0, 0.0);
@@ -153,15 +164,15 @@ impl<'a> VoteSample<'a> {
         let mut draws = BootstrapSampler::new(units.len());
         let drawn = (0..N_RESAMPLES).filter_map(|_| {
             let mut sum = [0.0; 2];
-            draws.for_each_index(|at| sum = plus(sum, &units[at]));
+            draws.for_each_drawn_index(|at| sum = plus(sum, &units[at]));
             ratio(sum)
         });
         let bounded = units.len() > 1;
-        Some(WeightedEstimate {
-            estimate: Estimate {
+        Some(WeightedShareEstimate {
+            estimate: EstimateWithInterval {
                 value: estimate,
                 interval: match bounded {
-                    true => percentiles(drawn.collect()),
+                    true => percentile_interval(drawn.collect()),
                     false => [0.0, 1.0],
                 },
             },
@@ -182,14 +193,14 @@ impl<'a> VoteSample<'a> {
         let place = |it: &ItemVotes<'_>| queries.partition_point(|at| *at < it.item.query);
         let places: Vec<usize> = self.each.iter().map(place).collect();
         let mut of_queries = BootstrapSampler::new(queries.len());
-        let mut of_people = BootstrapSampler::with_stream(self.n_people, STREAM + 1);
+        let mut of_people = BootstrapSampler::with_random_stream(self.n_people, STREAM + 1);
         let (mut asked, mut times) = (vec![0_u32; queries.len()], vec![0_u32; self.n_people]);
         let mut drawn = Vec::with_capacity(N_BOOTSTRAP_DRAWS);
         for _ in 0..N_BOOTSTRAP_DRAWS {
             asked.fill(0);
             times.fill(0);
-            of_queries.for_each_index(|at| asked[at] += 1);
-            of_people.for_each_index(|at| times[at] += 1);
+            of_queries.for_each_drawn_index(|at| asked[at] += 1);
+            of_people.for_each_drawn_index(|at| times[at] += 1);
             let mut sum = [0.0; 2];
             for (poll, &place) in self.each.iter().zip(&places) {
                 if asked[place] == 0 {
@@ -205,7 +216,7 @@ impl<'a> VoteSample<'a> {
         if (N_BOOTSTRAP_DRAWS - drawn.len()) * ONE_EMPTY_IN > N_BOOTSTRAP_DRAWS {
             return [0.0, 1.0];
         }
-        percentiles(drawn)
+        percentile_interval(drawn)
     }
 }
 
@@ -222,6 +233,6 @@ fn ratio([above, below]: [f64; 2]) -> Option<f64> {
     (below > 0.0).then(|| above / below)
 }
 
-pub(super) fn indicator(holds: bool) -> f64 {
+pub(super) fn bool_to_number(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }

@@ -1,31 +1,33 @@
 use expect_test::expect;
 
-use super::super::event::{Adjudication, ExclusionChange, SkipReason, SkippedItem};
-use super::super::fixture::{self, decided, entry, key};
-use super::super::task::ItemRole;
-use super::super::{AnnotatorAnswer, EventKey};
+use super::super::event::{AnnotatorExclusionChange, ItemAdjudication, SkipReason, SkippedItem};
+use super::super::fixture::{self, decision_action, event_key_of_number, log_entry_at_second};
+use super::super::task::AnnotationItemRole;
+use super::super::{AnnotationEventKey, AnnotatorAnswer};
 use super::*;
 use crate::probe::{Axiom, Probe};
-use crate::report::to_csv;
+use crate::report::table_to_csv;
 
-fn named(query: &str, texts: &[&str]) -> ItemIds {
-    ItemIds {
+fn named(query: &str, texts: &[&str]) -> ItemQueryAndDocIds {
+    ItemQueryAndDocIds {
         query: query.to_owned(),
         documents: texts.iter().map(|it| (*it).to_owned()).collect(),
     }
 }
 
 /// Three sampled items, the last one of three documents, and a gold item.
-fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
+fn items() -> (Vec<AnnotationItem>, Vec<ItemQueryAndDocIds>) {
     let role = |number| match number {
-        3 => ItemRole::Gold {
+        3 => AnnotationItemRole::Gold {
             answer: AnnotatorAnswer::First,
         },
-        _ => ItemRole::Sampled {
+        _ => AnnotationItemRole::Sampled {
             inclusion_probability: 0.25,
         },
     };
-    let mut items: Vec<AnnotationItem> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
+    let mut items: Vec<AnnotationItem> = (0..4)
+        .map(|it| fixture::tfc1_annotation_item(it, 0, role(it)))
+        .collect();
     items[2].instance.probe = Probe::Axiom(Axiom::Tfc2);
     let named = vec![
         named("q7", &["421", "17"]),
@@ -37,13 +39,13 @@ fn items() -> (Vec<AnnotationItem>, Vec<ItemIds>) {
 }
 
 fn log() -> AnnotationLog {
-    let mut noted = decided(0, AnnotatorAnswer::Second, &[1]);
+    let mut noted = decision_action(0, AnnotatorAnswer::Second, &[1]);
     if let AnnotationAction::Decided(it) = &mut noted {
         it.comment.note = "=SUM(1,2)".to_owned();
         it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
-        it.comment.reason_rating = Some(ReasonRating::DoesNotMatter);
+        it.comment.reason_rating = Some(AxiomReasonRating::DoesNotMatter);
     }
-    let adjudicated = Adjudication {
+    let adjudicated = ItemAdjudication {
         item: ItemNo(1),
         answer: AnnotatorAnswer::Equal,
         note: String::new(),
@@ -54,30 +56,36 @@ fn log() -> AnnotationLog {
         reason: SkipReason::BrokenDocument,
         note: "cut".to_owned(),
     };
-    let standing = ExclusionChange {
+    let standing = AnnotatorExclusionChange {
         person: PersonId(3),
         reason: "guessed".to_owned(),
     };
     AnnotationLog::from_entries([
-        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
-        entry(2, 1, noted),
-        entry(3, 2, decided(0, AnnotatorAnswer::First, &[])),
-        entry(4, 1, decided(1, AnnotatorAnswer::First, &[])),
-        entry(5, 2, decided(1, AnnotatorAnswer::CannotTell, &[])),
-        entry(6, 3, decided(1, AnnotatorAnswer::Second, &[])),
-        entry(7, 9, AnnotationAction::Excluded(standing)),
-        entry(8, 9, AnnotationAction::Adjudicated(adjudicated)),
-        entry(9, 1, decided(2, AnnotatorAnswer::First, &[])),
-        entry(10, 1, AnnotationAction::Undone { of: key(9) }),
-        entry(11, 1, AnnotationAction::Skipped(skip)),
-        entry(12, 1, decided(3, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(2, 1, noted),
+        log_entry_at_second(3, 2, decision_action(0, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(4, 1, decision_action(1, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(5, 2, decision_action(1, AnnotatorAnswer::CannotTell, &[])),
+        log_entry_at_second(6, 3, decision_action(1, AnnotatorAnswer::Second, &[])),
+        log_entry_at_second(7, 9, AnnotationAction::Excluded(standing)),
+        log_entry_at_second(8, 9, AnnotationAction::Adjudicated(adjudicated)),
+        log_entry_at_second(9, 1, decision_action(2, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(
+            10,
+            1,
+            AnnotationAction::Undone {
+                of: event_key_of_number(9),
+            },
+        ),
+        log_entry_at_second(11, 1, AnnotationAction::Skipped(skip)),
+        log_entry_at_second(12, 1, decision_action(3, AnnotatorAnswer::First, &[])),
     ])
 }
 
-fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
+fn with_source<T>(then: impl Fn(&AnnotationExportInput<'_>) -> T) -> T {
     let ((items, named), log) = (items(), log());
     let people = [(PersonId(1), "Ada".to_owned())].into();
-    then(&ExportSource {
+    then(&AnnotationExportInput {
         title: "Rivers",
         items: &items,
         ids: &named,
@@ -88,7 +96,9 @@ fn with_source<T>(then: impl Fn(&ExportSource<'_>) -> T) -> T {
 
 #[test]
 fn preferences_are_as_trec_eval_reads_them() {
-    let everybody = with_source(|it| to_trec_prefs(it, PreferenceSource::EachAnnotator));
+    let everybody = with_source(|it| {
+        annotation_preferences_to_trec(it, ExportedPreferenceSource::EachAnnotator)
+    });
     expect![[r#"
         q7 0.p1 1 421 1
         q7 0.p1 1 17 2
@@ -98,7 +108,8 @@ fn preferences_are_as_trec_eval_reads_them() {
         q8 1.p1 1 17 1
     "#]]
     .assert_eq(&everybody);
-    let people = with_source(|it| to_trec_prefs(it, PreferenceSource::Consensus));
+    let people =
+        with_source(|it| annotation_preferences_to_trec(it, ExportedPreferenceSource::Consensus));
     expect![[r#"
         q8 1.people 1 17#lnc2:3 1
         q8 1.people 1 17 1
@@ -108,7 +119,8 @@ fn preferences_are_as_trec_eval_reads_them() {
 
 #[test]
 fn the_table_holds_the_whole_history() {
-    let csv = with_source(|it| to_csv(&to_table(it, &export_rows(it))));
+    let csv =
+        with_source(|it| table_to_csv(&export_rows_to_table(it, &export_annotation_events(it))));
     let short = csv
         .replace("00000000000000000000000000", "")
         .replace("\r\n", "\n");
@@ -131,12 +143,12 @@ fn the_table_holds_the_whole_history() {
 
 #[test]
 fn json_lines_come_back_as_the_log_that_they_are_of() {
-    let lines = with_source(|it| to_jsonl(&export_rows(it)));
+    let lines = with_source(|it| export_rows_to_jsonl(&export_annotation_events(it)));
     let read = lines
         .lines()
-        .map(|it| serde_json::from_str::<ExportRow>(it).unwrap());
-    let read: Vec<ExportRow> = read.collect();
-    let entries = read.iter().map(|it| LogEntry {
+        .map(|it| serde_json::from_str::<AnnotationExportRow>(it).unwrap());
+    let read: Vec<AnnotationExportRow> = read.collect();
+    let entries = read.iter().map(|it| AnnotationLogEntry {
         person: it.person,
         received_ms: it.received_ms,
         event: it.event.clone(),
@@ -144,10 +156,16 @@ fn json_lines_come_back_as_the_log_that_they_are_of() {
     assert_eq!(AnnotationLog::from_entries(entries), log());
     let first = &read[0];
     assert_eq!(first.name.as_deref(), Some("Ada"));
-    assert_eq!(first.status, EventStatus::Replaced);
+    assert_eq!(first.status, AnnotationEventStatus::Replaced);
     assert_eq!(first.item.as_ref().unwrap().weight, Some(4.0));
-    let fates: Vec<(EventKey, EventStatus)> =
+    let fates: Vec<(AnnotationEventKey, AnnotationEventStatus)> =
         read.iter().map(|it| (it.event.key, it.status)).collect();
-    assert_eq!(fates[5], (key(6), EventStatus::Excluded));
-    assert_eq!(fates[8], (key(9), EventStatus::Undone));
+    assert_eq!(
+        fates[5],
+        (event_key_of_number(6), AnnotationEventStatus::Excluded)
+    );
+    assert_eq!(
+        fates[8],
+        (event_key_of_number(9), AnnotationEventStatus::Undone)
+    );
 }

@@ -1,20 +1,24 @@
 use std::collections::BTreeMap;
 
-use super::super::event::{Adjudication, ExclusionChange, ProblemReport, SkipReason, SkippedItem};
-use super::super::fixture::{decided, entry, key};
+use super::super::event::{
+    AnnotatorExclusionChange, ItemAdjudication, ItemProblemReport, SkipReason, SkippedItem,
+};
+use super::super::fixture::{decision_action, event_key_of_number, log_entry_at_second};
 use super::super::{AnnotatorAnswer, seeded_random};
 use super::*;
 
 fn undone(of: u64) -> AnnotationAction {
-    AnnotationAction::Undone { of: key(of) }
+    AnnotationAction::Undone {
+        of: event_key_of_number(of),
+    }
 }
 
 fn adjudicated(item: u32, answer: AnnotatorAnswer, replaces: &[u64]) -> AnnotationAction {
-    AnnotationAction::Adjudicated(Adjudication {
+    AnnotationAction::Adjudicated(ItemAdjudication {
         item: ItemNo(item),
         answer,
         note: String::new(),
-        replaces: replaces.iter().map(|&it| key(it)).collect(),
+        replaces: replaces.iter().map(|&it| event_key_of_number(it)).collect(),
     })
 }
 
@@ -26,34 +30,34 @@ fn skipped(item: u32) -> AnnotationAction {
     })
 }
 
-fn standing(person: u32) -> ExclusionChange {
-    ExclusionChange {
+fn standing(person: u32) -> AnnotatorExclusionChange {
+    AnnotatorExclusionChange {
         person: PersonId(person),
         reason: String::new(),
     }
 }
 
 /// The keys of the active decisions of person 1 on item 0.
-fn stands(entries: &[LogEntry]) -> Vec<EventKey> {
+fn stands(entries: &[AnnotationLogEntry]) -> Vec<AnnotationEventKey> {
     let log = AnnotationLog::from_entries(entries.iter().cloned());
-    let mut decisions = log.decisions(ItemNo(0));
+    let mut decisions = log.decisions_on_item(ItemNo(0));
     let of_person = decisions.remove(&PersonId(1)).unwrap_or_default();
     of_person.iter().map(|it| it.event.key).collect()
 }
 
 #[test]
 fn a_decision_that_is_taken_back_gives_way_to_the_one_before() {
-    let first = entry(1, 1, decided(0, AnnotatorAnswer::First, &[]));
-    let second = entry(2, 1, decided(0, AnnotatorAnswer::Second, &[1]));
-    let back = entry(3, 1, undone(2));
-    let third = entry(4, 1, decided(0, AnnotatorAnswer::Equal, &[2]));
+    let first = log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[]));
+    let second = log_entry_at_second(2, 1, decision_action(0, AnnotatorAnswer::Second, &[1]));
+    let back = log_entry_at_second(3, 1, undone(2));
+    let third = log_entry_at_second(4, 1, decision_action(0, AnnotatorAnswer::Equal, &[2]));
     let all = [first, second, back, third];
-    assert_eq!(stands(&all[..1]), [key(1)]);
-    assert_eq!(stands(&all[..2]), [key(2)]);
-    assert_eq!(stands(&all[..3]), [key(1)]);
+    assert_eq!(stands(&all[..1]), [event_key_of_number(1)]);
+    assert_eq!(stands(&all[..2]), [event_key_of_number(2)]);
+    assert_eq!(stands(&all[..3]), [event_key_of_number(1)]);
     // The third decision replaces the second, which replaces the first.
-    assert_eq!(stands(&all), [key(4)]);
-    let back = entry(5, 1, undone(1));
+    assert_eq!(stands(&all), [event_key_of_number(4)]);
+    let back = log_entry_at_second(5, 1, undone(1));
     let all = [&all[..3], &[back]].concat();
     assert_eq!(stands(&all), []);
     assert_eq!(AnnotationLog::from_entries(all).len(), 4);
@@ -62,22 +66,32 @@ fn a_decision_that_is_taken_back_gives_way_to_the_one_before() {
 #[test]
 fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
     let mut all = vec![
-        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
-        entry(2, 1, decided(0, AnnotatorAnswer::Second, &[])),
+        log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(2, 1, decision_action(0, AnnotatorAnswer::Second, &[])),
     ];
-    assert_eq!(stands(&all), [key(1), key(2)]);
+    assert_eq!(
+        stands(&all),
+        [event_key_of_number(1), event_key_of_number(2)]
+    );
     let log = AnnotationLog::from_entries(all.clone());
-    assert!(all.iter().all(|it| log.status(it) == EventStatus::Conflict));
-    all.push(entry(3, 1, decided(0, AnnotatorAnswer::Second, &[1, 2])));
-    assert_eq!(stands(&all), [key(3)]);
+    assert!(
+        all.iter()
+            .all(|it| log.event_status(it) == AnnotationEventStatus::Conflict)
+    );
+    all.push(log_entry_at_second(
+        3,
+        1,
+        decision_action(0, AnnotatorAnswer::Second, &[1, 2]),
+    ));
+    assert_eq!(stands(&all), [event_key_of_number(3)]);
     let log = AnnotationLog::from_entries(all.clone());
-    let fates: Vec<EventStatus> = all.iter().map(|it| log.status(it)).collect();
+    let fates: Vec<AnnotationEventStatus> = all.iter().map(|it| log.event_status(it)).collect();
     assert_eq!(
         fates,
         [
-            EventStatus::Replaced,
-            EventStatus::Replaced,
-            EventStatus::Active
+            AnnotationEventStatus::Replaced,
+            AnnotationEventStatus::Replaced,
+            AnnotationEventStatus::Active
         ]
     );
 }
@@ -85,81 +99,92 @@ fn two_decisions_that_did_not_know_of_each_other_are_both_kept() {
 #[test]
 fn nobody_changes_what_is_not_theirs() {
     let all = [
-        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
-        entry(2, 2, undone(1)),
-        entry(3, 2, decided(0, AnnotatorAnswer::Second, &[1])),
-        entry(4, 1, decided(1, AnnotatorAnswer::Second, &[1])),
+        log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(2, 2, undone(1)),
+        log_entry_at_second(3, 2, decision_action(0, AnnotatorAnswer::Second, &[1])),
+        log_entry_at_second(4, 1, decision_action(1, AnnotatorAnswer::Second, &[1])),
     ];
-    assert_eq!(stands(&all), [key(1)]);
+    assert_eq!(stands(&all), [event_key_of_number(1)]);
 }
 
 #[test]
 fn what_replaces_each_other_in_a_circle_is_all_shown() {
     let all = [
-        entry(1, 1, decided(0, AnnotatorAnswer::First, &[2])),
-        entry(2, 1, decided(0, AnnotatorAnswer::Second, &[1])),
+        log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[2])),
+        log_entry_at_second(2, 1, decision_action(0, AnnotatorAnswer::Second, &[1])),
     ];
-    assert_eq!(stands(&all), [key(1), key(2)]);
     assert_eq!(
-        stands(&[entry(1, 1, decided(0, AnnotatorAnswer::First, &[1]))]),
-        [key(1)]
+        stands(&all),
+        [event_key_of_number(1), event_key_of_number(2)]
+    );
+    assert_eq!(
+        stands(&[log_entry_at_second(
+            1,
+            1,
+            decision_action(0, AnnotatorAnswer::First, &[1])
+        )]),
+        [event_key_of_number(1)]
     );
 }
 
 #[test]
 fn the_same_key_is_one_event() {
-    let first = entry(1, 1, decided(0, AnnotatorAnswer::First, &[]));
+    let first = log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[]));
     let mut log = AnnotationLog::default();
-    assert_eq!(log.append(first.clone()), AppendOutcome::Appended);
-    let late = LogEntry {
+    assert_eq!(log.append(first.clone()), LogAppendOutcome::Appended);
+    let late = AnnotationLogEntry {
         received_ms: 99_000,
         ..first.clone()
     };
-    assert_eq!(log.append(late), AppendOutcome::Duplicate);
-    let other = entry(1, 1, decided(0, AnnotatorAnswer::Second, &[]));
-    assert_eq!(log.append(other), AppendOutcome::KeyConflict);
-    let of_another = entry(1, 2, decided(0, AnnotatorAnswer::First, &[]));
-    assert_eq!(log.append(of_another), AppendOutcome::KeyConflict);
+    assert_eq!(log.append(late), LogAppendOutcome::Duplicate);
+    let other = log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::Second, &[]));
+    assert_eq!(log.append(other), LogAppendOutcome::KeyConflict);
+    let of_another = log_entry_at_second(1, 2, decision_action(0, AnnotatorAnswer::First, &[]));
+    assert_eq!(log.append(of_another), LogAppendOutcome::KeyConflict);
     assert_eq!(log, AnnotationLog::from_entries([first]));
 }
 
 #[test]
 fn an_adjudication_erases_nothing() {
     let all = [
-        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
-        entry(2, 2, decided(0, AnnotatorAnswer::Second, &[])),
-        entry(3, 9, adjudicated(0, AnnotatorAnswer::Equal, &[])),
-        entry(4, 8, adjudicated(0, AnnotatorAnswer::First, &[3])),
+        log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(2, 2, decision_action(0, AnnotatorAnswer::Second, &[])),
+        log_entry_at_second(3, 9, adjudicated(0, AnnotatorAnswer::Equal, &[])),
+        log_entry_at_second(4, 8, adjudicated(0, AnnotatorAnswer::First, &[3])),
     ];
     let log = AnnotationLog::from_entries(all.clone());
-    assert_eq!(log.decisions(ItemNo(0)).len(), 2);
-    let adjudications = log.adjudications(ItemNo(0));
+    assert_eq!(log.decisions_on_item(ItemNo(0)).len(), 2);
+    let adjudications = log.adjudications_of_item(ItemNo(0));
     assert_eq!(adjudications.len(), 1);
-    assert_eq!(adjudications[0].event.key, key(4));
-    assert_eq!(log.status(&all[2]), EventStatus::Replaced);
+    assert_eq!(adjudications[0].event.key, event_key_of_number(4));
+    assert_eq!(log.event_status(&all[2]), AnnotationEventStatus::Replaced);
     assert_eq!(log.item_history(ItemNo(0)).len(), 4);
 }
 
 #[test]
 fn excluded_people_stay_in_the_log() {
     let mut all = vec![
-        entry(1, 1, decided(0, AnnotatorAnswer::First, &[])),
-        entry(2, 9, AnnotationAction::Excluded(standing(1))),
+        log_entry_at_second(1, 1, decision_action(0, AnnotatorAnswer::First, &[])),
+        log_entry_at_second(2, 9, AnnotationAction::Excluded(standing(1))),
     ];
     let log = AnnotationLog::from_entries(all.clone());
-    assert!(log.is_excluded(PersonId(1)));
-    assert_eq!(log.decisions(ItemNo(0)).len(), 1);
-    assert_eq!(log.status(&all[0]), EventStatus::Excluded);
-    all.push(entry(3, 9, AnnotationAction::Included(standing(1))));
+    assert!(log.is_person_excluded(PersonId(1)));
+    assert_eq!(log.decisions_on_item(ItemNo(0)).len(), 1);
+    assert_eq!(log.event_status(&all[0]), AnnotationEventStatus::Excluded);
+    all.push(log_entry_at_second(
+        3,
+        9,
+        AnnotationAction::Included(standing(1)),
+    ));
     let log = AnnotationLog::from_entries(all.clone());
-    assert!(!log.is_excluded(PersonId(1)));
-    let fates: Vec<EventStatus> = all.iter().map(|it| log.status(it)).collect();
+    assert!(!log.is_person_excluded(PersonId(1)));
+    let fates: Vec<AnnotationEventStatus> = all.iter().map(|it| log.event_status(it)).collect();
     assert_eq!(
         fates,
         [
-            EventStatus::Active,
-            EventStatus::Replaced,
-            EventStatus::Active
+            AnnotationEventStatus::Active,
+            AnnotationEventStatus::Replaced,
+            AnnotationEventStatus::Active
         ]
     );
 }
@@ -167,13 +192,13 @@ fn excluded_people_stay_in_the_log() {
 #[test]
 fn a_skip_stands_until_its_person_decides() {
     let mut all = vec![
-        entry(1, 1, skipped(0)),
-        entry(2, 2, skipped(0)),
-        entry(3, 2, undone(2)),
-        entry(
+        log_entry_at_second(1, 1, skipped(0)),
+        log_entry_at_second(2, 2, skipped(0)),
+        log_entry_at_second(3, 2, undone(2)),
+        log_entry_at_second(
             4,
             2,
-            AnnotationAction::Reported(ProblemReport {
+            AnnotationAction::Reported(ItemProblemReport {
                 item: ItemNo(0),
                 note: "cut".to_owned(),
             }),
@@ -181,31 +206,36 @@ fn a_skip_stands_until_its_person_decides() {
     ];
     let log = AnnotationLog::from_entries(all.clone());
     assert_eq!(
-        log.skips(ItemNo(0)).keys().collect::<Vec<_>>(),
+        log.skips_of_item(ItemNo(0)).keys().collect::<Vec<_>>(),
         [&PersonId(1)]
     );
-    assert!(log.is_finished(PersonId(1), ItemNo(0)));
-    assert!(!log.is_finished(PersonId(2), ItemNo(0)));
-    assert_eq!(log.reports(ItemNo(0)).len(), 1);
-    all.push(entry(5, 1, decided(0, AnnotatorAnswer::First, &[])));
+    assert!(log.has_finished_item(PersonId(1), ItemNo(0)));
+    assert!(!log.has_finished_item(PersonId(2), ItemNo(0)));
+    assert_eq!(log.problem_reports_on_item(ItemNo(0)).len(), 1);
+    all.push(log_entry_at_second(
+        5,
+        1,
+        decision_action(0, AnnotatorAnswer::First, &[]),
+    ));
     let log = AnnotationLog::from_entries(all.clone());
-    assert!(log.skips(ItemNo(0)).is_empty());
-    assert_eq!(log.status(&all[0]), EventStatus::Replaced);
-    assert_eq!(log.status(&all[1]), EventStatus::Undone);
+    assert!(log.skips_of_item(ItemNo(0)).is_empty());
+    assert_eq!(log.event_status(&all[0]), AnnotationEventStatus::Replaced);
+    assert_eq!(log.event_status(&all[1]), AnnotationEventStatus::Undone);
 }
 
 /// About two hundred events of four people on five items, with many replaced and undone events.
-fn crowd(seed: u64) -> Vec<LogEntry> {
-    let mut random = seeded_random::generator(seed, "crowd");
-    let mut below = |n: u64| seeded_random::below(&mut random, n);
+fn crowd(seed: u64) -> Vec<AnnotationLogEntry> {
+    let mut random = seeded_random::seeded_generator(seed, "crowd");
+    let mut below = |n: u64| seeded_random::random_number_below(&mut random, n);
     let mut log = AnnotationLog::default();
-    let mut made: Vec<LogEntry> = Vec::new();
+    let mut made: Vec<AnnotationLogEntry> = Vec::new();
     for number in 1..200 {
         let person = 1 + below(4) as u32;
         let item = below(5) as u32;
         let answer = AnnotatorAnswer::ALL[below(4) as usize];
-        let known = log.decisions(ItemNo(item));
-        let known: Vec<&LogEntry> = known.get(&PersonId(person)).cloned().unwrap_or_default();
+        let known = log.decisions_on_item(ItemNo(item));
+        let known: Vec<&AnnotationLogEntry> =
+            known.get(&PersonId(person)).cloned().unwrap_or_default();
         // Half of the decisions replace what the person decided before.
         let seen = known.iter().filter(|_| number % 2 == 0);
         let seen: Vec<u64> = seen.map(|it| it.received_ms / 1_000).collect();
@@ -215,24 +245,27 @@ fn crowd(seed: u64) -> Vec<LogEntry> {
             2 | 3 => undone(1 + below(number)),
             4 => AnnotationAction::Excluded(standing(person)),
             5 => AnnotationAction::Included(standing(person)),
-            _ => decided(item, answer, &seen),
+            _ => decision_action(item, answer, &seen),
         };
-        made.push(entry(number, person, what));
+        made.push(log_entry_at_second(number, person, what));
         log.append(made[made.len() - 1].clone());
     }
     made
 }
 
 /// Shuffles the events, except that exclusions and inclusions keep their order.
-fn shuffled(entries: &[LogEntry], seed: u64) -> Vec<LogEntry> {
-    let is_standing = |it: &LogEntry| {
+fn shuffled(entries: &[AnnotationLogEntry], seed: u64) -> Vec<AnnotationLogEntry> {
+    let is_standing = |it: &AnnotationLogEntry| {
         matches!(
             it.event.action,
             AnnotationAction::Excluded(_) | AnnotationAction::Included(_)
         )
     };
     let mut all = entries.to_vec();
-    seeded_random::shuffle(&mut seeded_random::generator(seed, "shuffle"), &mut all);
+    seeded_random::shuffle(
+        &mut seeded_random::seeded_generator(seed, "shuffle"),
+        &mut all,
+    );
     let mut standing = entries.iter().filter(|it| is_standing(it));
     for entry in &mut all {
         if is_standing(entry) {
@@ -268,11 +301,11 @@ fn no_decision_is_lost() {
         for entry in log.entries() {
             if let AnnotationAction::Decided(it) = &entry.event.action {
                 let any = kept.entry((it.item, entry.person)).or_default();
-                *any |= !log.is_undone(entry);
+                *any |= !log.is_event_undone(entry);
             }
         }
         for ((item, person), kept) in kept {
-            assert_eq!(log.decisions(item).contains_key(&person), kept);
+            assert_eq!(log.decisions_on_item(item).contains_key(&person), kept);
         }
     }
 }

@@ -1,14 +1,14 @@
 use super::super::AnnotatorAnswer;
 use super::super::fixture;
-use super::super::task::{DisagreementPair, ReferenceAnswer};
+use super::super::task::{InstanceWithReferenceAnswer, OversampledDisagreement};
 use super::*;
 use crate::probe::{Axiom, AxiomVariant};
 
 /// 60 candidates of two probes, a third of them of TFC1; margins from −2.9 to 3, and every fifth
 /// candidate is a disagreement.
-fn frame() -> Vec<SamplingCandidate> {
-    let candidate = |at: u64| SamplingCandidate {
-        instance: InstanceRef {
+fn frame() -> Vec<SamplingFrameInstance> {
+    let candidate = |at: u64| SamplingFrameInstance {
+        instance: StudyInstanceRef {
             probe: Probe::Axiom(if at < 20 { Axiom::Tfc1 } else { Axiom::Lnc1 }),
             variant: AxiomVariant::Fixed,
             index: at,
@@ -21,22 +21,22 @@ fn frame() -> Vec<SamplingCandidate> {
 }
 
 fn designs() -> Vec<SamplingDesign> {
-    let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+    let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
     vec![
         SamplingDesign::Uniform,
         SamplingDesign::StratifiedByProbe {
-            allocation: Allocation::Proportional,
+            allocation: ProbeItemAllocation::Proportional,
         },
         SamplingDesign::StratifiedByProbe {
-            allocation: Allocation::Equal,
+            allocation: ProbeItemAllocation::Equal,
         },
         SamplingDesign::WeightedByMargin {
             ranker: 0,
-            weighting: MarginWeighting::SmallMargins,
+            weighting: MarginOversampling::SmallMargins,
         },
         SamplingDesign::WeightedByMargin {
             ranker: 0,
-            weighting: MarginWeighting::LargeMargins,
+            weighting: MarginOversampling::LargeMargins,
         },
         SamplingDesign::DisagreementFirst {
             pair: between,
@@ -47,7 +47,7 @@ fn designs() -> Vec<SamplingDesign> {
 
 /// The value to estimate depends on margins, probes and disagreement, so that a wrong weight is
 /// noticed.
-fn value(candidate: &SamplingCandidate) -> f64 {
+fn value(candidate: &SamplingFrameInstance) -> f64 {
     let margin = candidate.margin.unwrap_or(5.0);
     let disagrees = f64::from(u8::from(candidate.is_disagreement == Some(true)));
     margin * margin + 3.0 * disagrees + candidate.query as f64
@@ -58,7 +58,7 @@ fn exactly_so_many_are_drawn_each_once() {
     let frame = frame();
     for design in designs() {
         for n in [2, 7, 20, 59, 60, 61, 500] {
-            let drawn = draw_sample(&frame, &design, n, 3).unwrap();
+            let drawn = draw_sampling_candidates(&frame, &design, n, 3).unwrap();
             assert_eq!(drawn.len(), n.min(60), "{design:?} {n}");
             assert!(drawn.is_sorted_by(|a, b| a.index < b.index));
             assert!(
@@ -66,7 +66,10 @@ fn exactly_so_many_are_drawn_each_once() {
                     .iter()
                     .all(|it| it.inclusion_probability > 0.0 && it.inclusion_probability <= 1.0)
             );
-            assert_eq!(drawn, draw_sample(&frame, &design, n, 3).unwrap());
+            assert_eq!(
+                drawn,
+                draw_sampling_candidates(&frame, &design, n, 3).unwrap()
+            );
         }
     }
 }
@@ -84,7 +87,7 @@ fn the_probabilities_are_those_that_are_written() {
         let mut estimates = Vec::new();
         for seed in 0..DRAWS {
             let (mut above, mut below) = (0.0, 0.0);
-            for it in draw_sample(&frame, &design, 15, seed).unwrap() {
+            for it in draw_sampling_candidates(&frame, &design, 15, seed).unwrap() {
                 let known = probabilities[it.index].get_or_insert(it.inclusion_probability);
                 assert_eq!(*known, it.inclusion_probability);
                 times[it.index] += 1;
@@ -118,18 +121,23 @@ fn the_probabilities_are_those_that_are_written() {
 fn chances_are_those_of_the_design() {
     let frame = frame();
     let of = |design: SamplingDesign, at: usize| {
-        let drawn = (0..500).flat_map(|seed| draw_sample(&frame, &design, 15, seed).unwrap());
+        let drawn =
+            (0..500).flat_map(|seed| draw_sampling_candidates(&frame, &design, 15, seed).unwrap());
         let mut found = drawn.filter(|it| it.index == at);
         found.next().unwrap().inclusion_probability
     };
     assert_eq!(of(SamplingDesign::Uniform, 0), 0.25);
-    let [proportional, equal] = [Allocation::Proportional, Allocation::Equal].map(|share| {
+    let [proportional, equal] = [
+        ProbeItemAllocation::Proportional,
+        ProbeItemAllocation::Equal,
+    ]
+    .map(|share| {
         let design = SamplingDesign::StratifiedByProbe { allocation: share };
         [0, 20].map(|at| of(design, at))
     });
     assert_eq!(proportional, [5.0 / 20.0, 10.0 / 40.0]);
     assert_eq!(equal, [8.0 / 20.0, 7.0 / 40.0]);
-    let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+    let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
     let design = SamplingDesign::DisagreementFirst {
         pair: between,
         disagreement_share: 0.75,
@@ -137,14 +145,17 @@ fn chances_are_those_of_the_design() {
     // 11 of the 12 disagreements are drawn, and 4 of the 48 other candidates.
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
     // Margins are 0 at index 29 and largest at 0 and 58.
-    let [close, clear] =
-        [MarginWeighting::SmallMargins, MarginWeighting::LargeMargins].map(|favour| {
-            let design = SamplingDesign::WeightedByMargin {
-                ranker: 0,
-                weighting: favour,
-            };
-            [28, 58].map(|at| of(design, at))
-        });
+    let [close, clear] = [
+        MarginOversampling::SmallMargins,
+        MarginOversampling::LargeMargins,
+    ]
+    .map(|favour| {
+        let design = SamplingDesign::WeightedByMargin {
+            ranker: 0,
+            weighting: favour,
+        };
+        [28, 58].map(|at| of(design, at))
+    });
     assert!(close[0] > 1.5 * close[1] && clear[1] > 1.5 * clear[0]);
 }
 
@@ -155,7 +166,7 @@ fn what_is_too_large_is_certain() {
     for seed in 0..50 {
         let mut drawn = Vec::new();
         let sizes = [1, 100, 1, 50, 1, 1];
-        let mut random = generator(seed, "sample");
+        let mut random = seeded_generator(seed, "sample");
         systematic((0..6).collect(), &sizes, 3, &mut random, &mut drawn);
         drawn.sort_unstable_by_key(|it| it.index);
         let certain = drawn.iter().filter(|it| it.inclusion_probability == 1.0);
@@ -174,21 +185,23 @@ fn what_is_too_large_is_certain() {
 fn a_stratum_without_a_chance_is_refused() {
     let frame = frame();
     let design = SamplingDesign::StratifiedByProbe {
-        allocation: Allocation::Equal,
+        allocation: ProbeItemAllocation::Equal,
     };
-    let error = draw_sample(&frame, &design, 1, 0).unwrap_err().to_string();
+    let error = draw_sampling_candidates(&frame, &design, 1, 0)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("cannot cover 2 strata"), "{error}");
-    assert!(draw_sample(&[], &SamplingDesign::Uniform, 1, 0).is_err());
+    assert!(draw_sampling_candidates(&[], &SamplingDesign::Uniform, 1, 0).is_err());
 }
 
 #[test]
 fn what_is_known_is_not_drawn() {
-    let study = fixture::study();
-    let known = |number| ReferenceAnswer {
-        instance: fixture::item(
+    let study = fixture::fixture_study_with_tfc1();
+    let known = |number| InstanceWithReferenceAnswer {
+        instance: fixture::tfc1_annotation_item(
             number,
             0,
-            ItemRole::Sampled {
+            AnnotationItemRole::Sampled {
                 inclusion_probability: 1.0,
             },
         )
@@ -196,28 +209,28 @@ fn what_is_known_is_not_drawn() {
         answer: AnnotatorAnswer::First,
         explanation: String::new(),
     };
-    let mut task = fixture::task();
+    let mut task = fixture::tfc1_annotation_task();
     task.n_items = 500;
-    let all = sample_items(&study, &task).unwrap();
+    let all = sample_task_items(&study, &task).unwrap();
     assert_eq!(all.items.len() as u64, all.n_candidates);
     task.training = vec![known(1)];
     task.gold = vec![known(0)];
-    let made = sample_items(&study, &task).unwrap();
+    let made = sample_task_items(&study, &task).unwrap();
     assert_eq!(made.n_candidates, all.n_candidates - 2);
     let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
     assert_eq!(names[..3], ["training", "gold", "sampled"]);
     assert_eq!(made.items.len(), all.items.len());
     let instances = study
-        .instances_of(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
+        .instances_of_probe(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)
         .unwrap();
     for item in &made.items {
         assert_eq!(
             item.query as usize,
-            instances.query(item.instance.index as usize)
+            instances.query_of_instance(item.instance.index as usize)
         );
     }
     task.gold.push(known(1));
-    assert!(sample_items(&study, &task).is_err());
+    assert!(sample_task_items(&study, &task).is_err());
     task.gold = vec![known(999)];
-    assert!(sample_items(&study, &task).is_err());
+    assert!(sample_task_items(&study, &task).is_err());
 }

@@ -1,17 +1,17 @@
 use super::*;
-use crate::annotation::agreement::measure_agreement;
-use crate::annotation::fixture::{entries, item};
-use crate::annotation::progress::measure_progress;
-use crate::annotation::task::{AnnotationItem, ItemRole};
+use crate::annotation::agreement::measure_annotator_agreement;
+use crate::annotation::fixture::{log_entries_of_answers, tfc1_annotation_item};
+use crate::annotation::progress::measure_annotation_progress;
+use crate::annotation::task::{AnnotationItem, AnnotationItemRole};
 use crate::annotation::{AnnotationLog, AnnotatorAnswer};
 use AnnotatorAnswer::{Equal, First, Second};
 
 fn items() -> Vec<AnnotationItem> {
     let drawn = |number: u64| {
-        item(
+        tfc1_annotation_item(
             number,
             number as u32,
-            ItemRole::Sampled {
+            AnnotationItemRole::Sampled {
                 inclusion_probability: 0.5,
             },
         )
@@ -20,7 +20,7 @@ fn items() -> Vec<AnnotationItem> {
 }
 
 fn log() -> AnnotationLog {
-    AnnotationLog::from_entries(entries(&[
+    AnnotationLog::from_entries(log_entries_of_answers(&[
         (1, 0, First),
         (2, 0, First),
         (1, 1, Second),
@@ -42,7 +42,8 @@ fn is_square(table: &ReportTable) {
 
 #[test]
 fn agreement_stands_in_three_tables() {
-    let tables = agreement_tables(&measure_agreement(&items(), &log()), &called);
+    let tables =
+        annotator_agreement_tables(&measure_annotator_agreement(&items(), &log()), &called);
     tables.iter().for_each(is_square);
     let [by_probe, pairs, people] = &tables[..] else {
         panic!("{tables:?}")
@@ -58,7 +59,8 @@ fn agreement_stands_in_three_tables() {
 
 #[test]
 fn progress_stands_in_two_tables() {
-    let tables = progress_tables(&measure_progress(&items(), 2, &log()), &called);
+    let tables =
+        annotation_progress_tables(&measure_annotation_progress(&items(), 2, &log()), &called);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].rows.len(), 2);
     assert_eq!(tables[0].rows[0][2], TableValue::Count(3));
@@ -68,8 +70,8 @@ fn progress_stands_in_two_tables() {
 
 #[test]
 fn estimates_name_their_rankers() {
-    let line = EstimateRow {
-        counts: AnswerCounts::default(),
+    let line = AgreementEstimateRow {
+        counts: AnnotationOutcomeCounts::default(),
         axiom_vs_people: AgreementShare::default(),
         rankers_vs_people: vec![AgreementShare::default()],
         axiom_vs_qrels: AgreementShare::default(),
@@ -79,7 +81,7 @@ fn estimates_name_their_rankers() {
         overall: line,
         by_probe: Vec::new(),
     };
-    let tables = estimate_tables(&found, &["BM25".to_owned()]);
+    let tables = annotation_estimate_tables(&found, &["BM25".to_owned()]);
     tables.iter().for_each(is_square);
     assert_eq!(tables[0].columns[3].name, "BM25–annotators");
     assert_eq!(tables[2].rows.len(), 9);
@@ -88,7 +90,7 @@ fn estimates_name_their_rankers() {
 
 #[test]
 fn days_are_those_of_the_calendar() {
-    let days = [0, 59, 11_016, 19_782, 20_779].map(format_iso_date);
+    let days = [0, 59, 11_016, 19_782, 20_779].map(format_epoch_day);
     let known = [
         "1970-01-01",
         "1970-03-01",

@@ -1,10 +1,10 @@
 use expect_test::{Expect, expect};
 
-use super::{read_corpus, read_queries};
-use crate::error::ReadReport;
+use super::{read_beir_documents, read_beir_queries};
+use crate::error::FileReadReport;
 
 fn corpus(file: impl AsRef<[u8]>, expected: Expect) {
-    let (docs, reading) = read_corpus("c.jsonl", file.as_ref(), &mut |_| ()).unwrap();
+    let (docs, reading) = read_beir_documents("c.jsonl", file.as_ref(), &mut |_| ()).unwrap();
     let row = docs
         .iter()
         .map(|it| format!("{:?} {:?} {:?} {:?}", it.id, it.title, it.text, it.group));
@@ -12,7 +12,7 @@ fn corpus(file: impl AsRef<[u8]>, expected: Expect) {
 }
 
 fn queries(file: impl AsRef<[u8]>, expected: Expect) {
-    let (queries, reading) = read_queries("q.jsonl", file.as_ref(), &mut |_| ()).unwrap();
+    let (queries, reading) = read_beir_queries("q.jsonl", file.as_ref(), &mut |_| ()).unwrap();
     let row = queries
         .iter()
         .map(|it| format!("{:?} {:?} {:?}", it.id, it.text, it.group));
@@ -20,12 +20,12 @@ fn queries(file: impl AsRef<[u8]>, expected: Expect) {
 }
 
 /// Compares the accepted rows and the messages about rows with `expected`.
-fn check(rows: Vec<String>, reading: ReadReport, expected: Expect) {
+fn check(rows: Vec<String>, reading: FileReadReport, expected: Expect) {
     assert_eq!(reading.n_rows, rows.len() as u64);
     assert_eq!(reading.n_refused, reading.refused.len() as u64);
     assert_eq!(reading.n_warned, reading.warned.len() as u64);
     let rows = rows.iter().map(|it| format!("{it}\n"));
-    expected.assert_eq(&(rows.collect::<String>() + &reading.to_lines()));
+    expected.assert_eq(&(rows.collect::<String>() + &reading.issues_as_lines()));
 }
 
 #[test]
@@ -205,10 +205,11 @@ fn empty_documents_stay_and_empty_queries_go() {
 
 #[test]
 fn only_the_first_remarks_are_kept() {
-    let (docs, reading) = read_corpus("c", "[]\n".repeat(300).as_bytes(), &mut |_| ()).unwrap();
+    let (docs, reading) =
+        read_beir_documents("c", "[]\n".repeat(300).as_bytes(), &mut |_| ()).unwrap();
     assert_eq!(
         (docs.len(), reading.n_refused, reading.refused.len()),
-        (0, 300, ReadReport::MAX_ISSUES)
+        (0, 300, FileReadReport::MAX_ISSUES)
     );
 }
 

@@ -15,29 +15,29 @@ use std::io::Read;
 use serde::Serialize;
 
 use super::DocumentPair;
-use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, read_rows};
-use crate::collection::{ByteProgress, ReadResult};
-use crate::error::{Error, ReadReport};
+use crate::collection::lines::rows::{IdFirstOccurrences, RowWarnings, read_rows_of_lines};
+use crate::collection::{ByteProgressCallback, FileReadResult};
+use crate::error::{Error, FileReadReport};
 
 /// A data set that was converted to pairs of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConvertedDataset {
+pub struct ConvertedPairDataset {
     /// The pairs, in the order of the files.
     pub pairs: Vec<DocumentPair>,
     /// Accepted and rejected rows over all files; a row is a source sentence with its references,
     /// a story or a line of a table.
-    pub reading: ReadReport,
+    pub reading: FileReadReport,
     /// The numbers of valid rows that give no pair, by reason.
-    pub left_out: BTreeMap<RowExclusion, u64>,
+    pub left_out: BTreeMap<RowExclusionReason, u64>,
 }
 
 /// A converted data set, or the reason why it cannot be read.
-pub type ConversionResult = Result<ConvertedDataset, Error>;
+pub type DatasetConversionResult = Result<ConvertedPairDataset, Error>;
 
 /// The reason why a valid row gives no pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RowExclusion {
+pub enum RowExclusionReason {
     /// The story is not in the subset.
     NotInSample,
     /// The two sentences are no paraphrases.
@@ -52,9 +52,9 @@ pub enum RowExclusion {
     NoOtherAnswer,
 }
 
-impl ConvertedDataset {
+impl ConvertedPairDataset {
     /// Adds another part of the same data set.
-    pub fn merge(&mut self, other: ConvertedDataset) {
+    pub fn merge(&mut self, other: ConvertedPairDataset) {
         self.pairs.extend(other.pairs);
         self.reading.merge(other.reading);
         for (why, n) in other.left_out {
@@ -63,12 +63,12 @@ impl ConvertedDataset {
     }
 
     /// Counts a row that gives no pair.
-    pub fn exclude_row(&mut self, why: RowExclusion) {
+    pub fn count_excluded_row(&mut self, why: RowExclusionReason) {
         *self.left_out.entry(why).or_default() += 1;
     }
 
     /// Sets the query of each pair without one to that of its group.
-    pub fn set_queries<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
+    pub fn set_missing_queries<'a>(&mut self, query: impl Fn(&str) -> Option<&'a str>) {
         for pair in self.pairs.iter_mut().filter(|it| it.query.is_none()) {
             let asked = pair.group.as_deref().and_then(&query);
             pair.query = asked.map(str::to_owned);
@@ -77,17 +77,17 @@ impl ConvertedDataset {
 }
 
 /// Titles by the id of the document.
-pub type TitlesById = BTreeMap<String, String>;
+pub type TitlesByDocId = BTreeMap<String, String>;
 
 /// Reads `id<TAB>title`. Of two rows with the same id the first is kept. `progress` receives the
 /// number of bytes of the file that have been read.
-pub fn read_titles(
+pub fn read_document_titles(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ReadResult<TitlesById> {
-    let (mut titles, mut seen) = (TitlesById::new(), FirstOccurrences::default());
-    let reading = read_rows(name, bytes, progress, |line, row| {
+    progress: ByteProgressCallback<'_>,
+) -> FileReadResult<TitlesByDocId> {
+    let (mut titles, mut seen) = (TitlesByDocId::new(), IdFirstOccurrences::default());
+    let reading = read_rows_of_lines(name, bytes, progress, |line, row| {
         let (id, title) = row
             .split_once('\t')
             .ok_or_else(|| "no tab; expected an id, a tab and the title".to_owned())?;
@@ -95,7 +95,7 @@ pub fn read_titles(
         if title.is_empty() {
             return Err("the title is empty".to_owned());
         }
-        seen.insert_checked(id, line)?;
+        seen.validate_and_insert_id(id, line)?;
         titles.insert(id.to_owned(), title.to_owned());
         Ok(RowWarnings::new())
     })?;
@@ -109,7 +109,8 @@ mod tests {
     #[test]
     fn titles_are_read_by_id() {
         let file = "\u{feff}7\tHow do bats sleep?\r\n8\n7\tAgain?\r\n9\t \n1 0\tx\n";
-        let (titles, reading) = read_titles("t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
+        let (titles, reading) =
+            read_document_titles("t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
         let found: Vec<_> = titles.iter().map(|it| (&**it.0, &**it.1)).collect();
         assert_eq!(found, [("7", "How do bats sleep?")]);
         let refused: Vec<u64> = reading.refused.iter().map(|it| it.line).collect();
@@ -123,16 +124,16 @@ mod tests {
             query: query.map(str::to_owned),
             ..DocumentPair::default()
         };
-        let mut converted = ConvertedDataset {
+        let mut converted = ConvertedPairDataset {
             pairs: vec![
                 pair(Some("s"), None),
                 pair(Some("s"), Some("own")),
                 pair(Some("t"), None),
                 pair(None, None),
             ],
-            ..ConvertedDataset::default()
+            ..ConvertedPairDataset::default()
         };
-        converted.set_queries(|group| (group == "s").then_some("found"));
+        converted.set_missing_queries(|group| (group == "s").then_some("found"));
         let queries = converted.pairs.iter().map(|it| it.query.as_deref());
         assert!(queries.eq([Some("found"), Some("own"), None, None]));
     }

@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::{FileSizeLimits, LineReader, TextLine};
-use crate::error::{Error, ReadReport};
+use super::{FileLine, FileSizeLimits, LineReader};
+use crate::error::{Error, FileReadReport};
 
 /// The warnings about an accepted row.
 pub(crate) type RowWarnings = Vec<String>;
 
 /// Reads a file with one row per line: passes every line that is not blank to `row`, which accepts
 /// it or returns why not, and returns the report.
-pub(crate) fn read_rows(
+pub(crate) fn read_rows_of_lines(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
     mut row: impl FnMut(u64, &str) -> Result<RowWarnings, String>,
-) -> Result<ReadReport, Error> {
-    let mut reading = ReadReport::default();
+) -> Result<FileReadReport, Error> {
+    let mut reading = FileReadReport::default();
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
-    while let Some(TextLine { number: line, text }) = lines.next_line()? {
+    while let Some(FileLine { number: line, text }) = lines.next_line()? {
         if text.as_ref().is_ok_and(|it| it.trim_ascii().is_empty()) {
             continue;
         }
@@ -38,9 +38,9 @@ pub(crate) fn read_rows(
 
 /// The line in which each id first occurs.
 #[derive(Debug, Default)]
-pub(crate) struct FirstOccurrences(BTreeMap<String, u64>);
+pub(crate) struct IdFirstOccurrences(BTreeMap<String, u64>);
 
-impl FirstOccurrences {
+impl IdFirstOccurrences {
     /// Adds an id; if it is known, returns the line where it first occurs as the error.
     pub(crate) fn insert(&mut self, id: &str, line: u64) -> Result<(), u64> {
         match self.0.get(id) {
@@ -53,8 +53,8 @@ impl FirstOccurrences {
     }
 
     /// Adds the id of a row that is otherwise valid, or returns why the id is not allowed.
-    pub(crate) fn insert_checked(&mut self, id: &str, line: u64) -> Result<(), String> {
-        check_id(id)?;
+    pub(crate) fn validate_and_insert_id(&mut self, id: &str, line: u64) -> Result<(), String> {
+        validate_record_id(id)?;
         self.insert(id, line).map_err(|first| {
             format!(
                 "the id {} is already used in line {first}; the first row is kept",
@@ -71,7 +71,7 @@ pub(crate) const ID_BYTES: usize = 512;
 ///
 /// Runs and qrels are split at white space, so an id has none. Ids that look the same must be the
 /// same, so an id has no control characters.
-pub(crate) fn check_id(id: &str) -> Result<(), String> {
+pub(crate) fn validate_record_id(id: &str) -> Result<(), String> {
     if id.is_empty() {
         return Err("the id is empty".to_owned());
     }
@@ -99,7 +99,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
 }
 
 /// Warns about unusual content of a document. An empty one is kept: it has length 0 and is counted.
-pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut RowWarnings) {
+pub(crate) fn warn_about_document(title: &str, text: &str, warnings: &mut RowWarnings) {
     check_text("title", title, warnings);
     check_text("text", text, warnings);
     if title.trim().is_empty() && text.trim().is_empty() {
@@ -108,7 +108,7 @@ pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut RowWarnings) {
 }
 
 /// Rejects an empty query and warns about unusual content.
-pub(crate) fn check_query(text: &str, warnings: &mut RowWarnings) -> Result<(), String> {
+pub(crate) fn validate_query_text(text: &str, warnings: &mut RowWarnings) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("the query is empty".to_owned());
     }

@@ -5,8 +5,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::rows::{check_id, quote_text};
-use super::{FileSizeLimits, LineReader, TextLine};
+use super::rows::{quote_text, validate_record_id};
+use super::{FileLine, FileSizeLimits, LineReader};
 use crate::error::Error;
 
 /// Returns every line with its number, unusable ones with `!` and the reason, and at the end the
@@ -22,7 +22,7 @@ fn read(bytes: impl Read, bounds: FileSizeLimits) -> String {
 fn read_into(out: &mut String, bytes: impl Read, bounds: FileSizeLimits) -> Result<(), Error> {
     let mut progress = |_| ();
     let mut lines = LineReader::open("corpus.txt", bytes, bounds, &mut progress)?;
-    while let Some(TextLine { number, text }) = lines.next_line()? {
+    while let Some(FileLine { number, text }) = lines.next_line()? {
         match text {
             Ok(text) => *out += &format!("{number} {text}\n"),
             Err(reason) => *out += &format!("{number} ! {reason}\n"),
@@ -468,7 +468,7 @@ fn ids_are_whole_words() {
         "日本",
         "é",
     ] {
-        assert_eq!(check_id(id), Ok(()), "{id}");
+        assert_eq!(validate_record_id(id), Ok(()), "{id}");
     }
     let reasons = [
         "",
@@ -478,7 +478,7 @@ fn ids_are_whole_words() {
         "\u{1B}[31m",
         "\u{202E}gpj.exe",
     ]
-    .map(|id| check_id(id).unwrap_err())
+    .map(|id| validate_record_id(id).unwrap_err())
     .join("\n");
     expect![[r#"
         the id is empty
@@ -488,11 +488,11 @@ fn ids_are_whole_words() {
         the id `\u{1b}[31m` contains a control character (U+001B); remove it
         the id `\u{202e}gpj.exe` contains a bidirectional control character (U+202E); remove it"#]]
     .assert_eq(&reasons);
-    assert_eq!(check_id(&"é".repeat(256)), Ok(()));
+    assert_eq!(validate_record_id(&"é".repeat(256)), Ok(()));
     expect![
         "the id `éééééééééééééééééééééééééééééééééééééééé…` has 514 bytes; at most 512 are allowed"
     ]
-    .assert_eq(&check_id(&"é".repeat(257)).unwrap_err());
+    .assert_eq(&validate_record_id(&"é".repeat(257)).unwrap_err());
 }
 
 #[test]

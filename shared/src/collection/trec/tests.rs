@@ -1,11 +1,11 @@
 use expect_test::{Expect, expect};
 
-use super::{UnknownIds, read_labelled_run, read_qrels, read_run, read_scores};
+use super::{UnknownCollectionIds, read_graded_run, read_imported_scores, read_qrels, read_run};
 use crate::collection::{Collection, Document, Qrels, Query, Run};
-use crate::error::ReadReport;
+use crate::error::FileReadReport;
 
-fn show(rows: String, reading: &ReadReport) -> String {
-    rows + &reading.to_lines()
+fn show(rows: String, reading: &FileReadReport) -> String {
+    rows + &reading.issues_as_lines()
 }
 
 fn judged(qrels: &Qrels) -> String {
@@ -43,13 +43,13 @@ fn run(file: &str, expected: Expect) {
 }
 
 fn labelled_run(file: &str, expected: Expect) {
-    let read = read_labelled_run("a.run", file.as_bytes(), &mut |_| ());
+    let read = read_graded_run("a.run", file.as_bytes(), &mut |_| ());
     let (run, qrels, reading) = read.unwrap();
     expected.assert_eq(&show(ranked(&run) + "---\n" + &judged(&qrels), &reading));
 }
 
 fn scores(file: &[u8], expected: Expect) {
-    let shown = match read_scores("a.tsv", file, &mut |_| ()) {
+    let shown = match read_imported_scores("a.tsv", file, &mut |_| ()) {
         Ok(scores) => format!("{scores:?}"),
         Err(error) => error.to_string(),
     };
@@ -226,15 +226,15 @@ fn what_the_collection_lacks_is_counted() {
     let qrels = "q1 0 d1 1\nq2 0 d9 1\nq3 0 d9 0\n";
     let (qrels, _) = read_qrels("q", qrels.as_bytes(), &mut |_| ()).unwrap();
     expect!["not in the collection: 2 queries (q2, q3), 1 document (d9)"]
-        .assert_eq(&UnknownIds::in_qrels(&qrels, &collection).to_string());
+        .assert_eq(&UnknownCollectionIds::find_in_qrels(&qrels, &collection).to_string());
 
     let run: String = (1..9).map(|it| format!("q1 Q0 d{it} {it} 0 t\n")).collect();
     let (run, _) = read_run("r", run.as_bytes(), &mut |_| ()).unwrap();
-    let unknown = UnknownIds::in_run(&run, &collection);
+    let unknown = UnknownCollectionIds::find_in_run(&run, &collection);
     assert!(!unknown.is_empty());
     expect!["not in the collection: 6 documents (d3, d4, d5, d6, d7, …)"]
         .assert_eq(&unknown.to_string());
-    assert!(UnknownIds::in_run(&Run::default(), &collection).is_empty());
+    assert!(UnknownCollectionIds::find_in_run(&Run::default(), &collection).is_empty());
 }
 
 #[test]

@@ -15,19 +15,23 @@ mod tests;
 
 use std::io::Read;
 
-use crate::collection::lines::rows::{FirstOccurrences, RowWarnings, check_query};
-use crate::collection::lines::{FileSizeLimits, LineReader, TextLine};
-use crate::collection::{ByteProgress, Query, ReadRows};
-use crate::error::ReadReport;
+use crate::collection::lines::rows::{IdFirstOccurrences, RowWarnings, validate_query_text};
+use crate::collection::lines::{FileLine, FileSizeLimits, LineReader};
+use crate::collection::{ByteProgressCallback, Query, RowsReadResult};
+use crate::error::FileReadReport;
 
 /// Reads topics in either format, detected from the first line; in markup the title is the query.
 /// Empty queries are rejected; of two with the same id the first is kept. `progress` receives the
 /// number of bytes of the file that have been read.
-pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
+pub fn read_trec_topics(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgressCallback<'_>,
+) -> RowsReadResult<Query> {
     let mut taken = ParsedTopics::default();
     let (mut layout, mut open) = (None, None);
     let mut lines = LineReader::open(name, bytes, FileSizeLimits::FILES, progress)?;
-    while let Some(TextLine { number: line, text }) = lines.next_line()? {
+    while let Some(FileLine { number: line, text }) = lines.next_line()? {
         let text = match text {
             Ok(text) if text.trim_ascii().is_empty() => continue,
             Ok(text) => text,
@@ -59,8 +63,8 @@ pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> 
 #[derive(Default)]
 struct ParsedTopics {
     queries: Vec<Query>,
-    seen: FirstOccurrences,
-    reading: ReadReport,
+    seen: IdFirstOccurrences,
+    reading: FileReadReport,
 }
 
 impl ParsedTopics {
@@ -68,8 +72,8 @@ impl ParsedTopics {
     fn take(&mut self, name: &str, line: u64, row: Result<(&str, &str), String>) {
         let mut warnings = RowWarnings::new();
         let query = row.and_then(|(id, text)| {
-            check_query(text, &mut warnings)?;
-            self.seen.insert_checked(id, line)?;
+            validate_query_text(text, &mut warnings)?;
+            self.seen.validate_and_insert_id(id, line)?;
             Ok(Query {
                 id: id.to_owned(),
                 text: text.to_owned(),

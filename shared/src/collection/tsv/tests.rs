@@ -1,17 +1,19 @@
 use expect_test::{Expect, expect};
 
-use super::{read_documents, read_passages, read_plain_text, read_splits};
+use super::{
+    read_msmarco_documents, read_msmarco_passages, read_plain_text_passages, read_query_splits,
+};
 use crate::collection::Document;
-use crate::error::{Error, ReadReport};
+use crate::error::{Error, FileReadReport};
 
 /// Compares the accepted documents and the messages about rows with `expected`.
-fn check(read: Result<(Vec<Document>, ReadReport), Error>, expected: Expect) {
+fn check(read: Result<(Vec<Document>, FileReadReport), Error>, expected: Expect) {
     let (docs, reading) = read.unwrap();
     assert_eq!(reading.n_rows, docs.len() as u64);
     let docs = docs
         .iter()
         .map(|it| format!("{:?} {:?} {:?}\n", it.id, it.title, it.text));
-    expected.assert_eq(&(docs.collect::<String>() + &reading.to_lines()));
+    expected.assert_eq(&(docs.collect::<String>() + &reading.issues_as_lines()));
 }
 
 #[test]
@@ -25,7 +27,7 @@ fn passages_have_an_id_and_a_text() {
                 a b\tspace\n\
                 ../../x\t<script>\n";
     check(
-        read_passages("collection.tsv", file.as_bytes(), &mut |_| ()),
+        read_msmarco_passages("collection.tsv", file.as_bytes(), &mut |_| ()),
         expect![[r#"
             "0" "" "The presence of communication"
             "1" "" "with\ta tab"
@@ -46,7 +48,7 @@ fn documents_have_four_columns() {
                 D2\thttps://example.org\t\t\n\
                 D3\tonly three\tcolumns\n";
     check(
-        read_documents("docs.tsv", file.as_bytes(), &mut |_| ()),
+        read_msmarco_documents("docs.tsv", file.as_bytes(), &mut |_| ()),
         expect![[r#"
             "D1" "A title" "A body\twith a tab"
             "D2" "" ""
@@ -60,7 +62,7 @@ fn documents_have_four_columns() {
 fn plain_lines_are_numbered_as_in_an_editor() {
     let file = b"first passage\n\n  third, indented\n\xFF\nfifth\0";
     check(
-        read_plain_text("notes.txt", &file[..], &mut |_| ()),
+        read_plain_text_passages("notes.txt", &file[..], &mut |_| ()),
         expect![[r#"
         "1" "" "first passage"
         "3" "" "  third, indented"
@@ -74,7 +76,7 @@ fn plain_lines_are_numbered_as_in_an_editor() {
 #[test]
 fn splits_have_a_query_and_a_word() {
     let file = "q1\ttrain\n\nq2 dev\nq1\ttest\nq3\nq4\ta\tb\n";
-    let (splits, reading) = read_splits("splits.tsv", file.as_bytes(), &mut |_| ()).unwrap();
+    let (splits, reading) = read_query_splits("splits.tsv", file.as_bytes(), &mut |_| ()).unwrap();
     let taken: Vec<_> = splits
         .iter()
         .map(|it| (it.0.as_str(), it.1.as_str()))

@@ -3,12 +3,12 @@
 use super::QuestionClass;
 
 /// Returns whether a word is in a list of words separated by spaces.
-pub(super) fn contains_word(list: &str, word: &str) -> bool {
+pub(super) fn word_list_contains(list: &str, word: &str) -> bool {
     list.split(' ').any(|it| it == word)
 }
 
 /// Returns the class of a noun in singular or plural, if it is in a list.
-pub(super) fn class_of(noun: &str) -> Option<QuestionClass> {
+pub(super) fn question_class_of_noun(noun: &str) -> Option<QuestionClass> {
     let noun = noun.strip_suffix("'s").unwrap_or(noun);
     let lists = [
         (NUMERIC, QuestionClass::Numeric),
@@ -20,7 +20,7 @@ pub(super) fn class_of(noun: &str) -> Option<QuestionClass> {
     let of = |noun: &str| {
         lists
             .iter()
-            .find(|it| contains_word(it.0, noun))
+            .find(|it| word_list_contains(it.0, noun))
             .map(|it| it.1)
     };
     of(noun).or_else(|| of(&singular(noun)))
@@ -46,8 +46,8 @@ fn singular(noun: &str) -> String {
 /// Returns whether a word is a superlative: `largest`, `most`.
 pub(super) fn is_superlative(word: &str) -> bool {
     let others = "arrest forest guest harvest honest interest modest protest request";
-    contains_word("best worst most least", word)
-        || word.len() > 5 && word.ends_with("est") && !contains_word(others, word)
+    word_list_contains("best worst most least", word)
+        || word.len() > 5 && word.ends_with("est") && !word_list_contains(others, word)
 }
 
 const NUMERIC: &str = "\

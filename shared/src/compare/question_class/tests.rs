@@ -14,7 +14,7 @@ fn agreeing(file: &str) -> (usize, Vec<String>) {
     let mut others = Vec::new();
     let rows = labelled(file);
     for &(label, question) in &rows {
-        let found = question_class(question).map_or("none", QuestionClass::name);
+        let found = classify_question(question).map_or("none", QuestionClass::abbreviation);
         if found != label {
             others.push(format!("{label} {found} {question}"));
         }
@@ -41,7 +41,7 @@ fn all_types_are_in_both_halves() {
         let labels: Vec<&str> = labelled(file).iter().map(|it| it.0).collect();
         assert_eq!(labels.len(), 210);
         for it in QuestionClass::ALL {
-            assert!(labels.contains(&it.name()));
+            assert!(labels.contains(&it.abbreviation()));
         }
     }
 }
@@ -60,14 +60,14 @@ fn what_is_no_question_has_no_type() {
         "how",
         "goldfish bowl 40 litres",
     ] {
-        assert_eq!(question_class(query), None, "{query}");
+        assert_eq!(classify_question(query), None, "{query}");
     }
 }
 
 #[test]
 fn a_query_may_be_anything() {
     let long = "what ".repeat(100_000);
-    assert!(question_class(&long).is_some());
+    assert!(classify_question(&long).is_some());
     for query in [
         "'s",
         "what's",
@@ -76,6 +76,6 @@ fn a_query_may_be_anything() {
         "what is the name of",
         "what part of",
     ] {
-        let _ = question_class(query);
+        let _ = classify_question(query);
     }
 }

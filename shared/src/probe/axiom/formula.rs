@@ -22,7 +22,7 @@ mod tests;
 use std::fmt;
 
 use super::Axiom;
-use crate::probe::features::QueryContext;
+use crate::probe::features::QueryPoolFeatures;
 use crate::probe::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 
 /// A parsed and checked formula; it can be used wherever an axiom can.
@@ -36,7 +36,8 @@ pub struct AxiomFormula {
 /// The maximum number of bytes of a formula: about twenty axioms with an operator each.
 const LONGEST: usize = 48;
 
-/// An operation of a formula; `Vote(n)`, `Both(n)` and `First(n)` take `n` values off the stack.
+/// An operation of a formula; `AnnotatorVote(n)`, `Both(n)` and `First(n)` take `n` values off the
+/// stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     /// Pushes the value of an axiom, given by its index in [`leaves`].
@@ -84,7 +85,7 @@ impl Op {
 /// Iterates over the axioms that a formula can name: those that prefer one of two documents of the
 /// pool.
 fn leaves() -> impl Iterator<Item = Axiom> {
-    let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
+    let all = Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms());
     all.filter(|it| !matches!(it, Axiom::Tfc2 | Axiom::Lnc2))
 }
 
@@ -124,7 +125,7 @@ impl AxiomFormula {
     }
 
     /// Returns the axioms in the formula, each once.
-    pub fn axioms(&self) -> Vec<Axiom> {
+    pub fn distinct_axioms(&self) -> Vec<Axiom> {
         let mut found: Vec<Axiom> = Vec::new();
         for op in self.ops() {
             if let Op::Axiom(place) = op
@@ -140,7 +141,7 @@ impl AxiomFormula {
     pub(super) fn for_each_preference(
         &self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
         let known = self.known(mode, case);
@@ -155,7 +156,7 @@ impl AxiomFormula {
     }
 
     /// Returns the preferences of each axiom in the formula: 1, 0 or −1 for each pair of documents.
-    fn known(&self, mode: AxiomVariant, case: &QueryContext<'_>) -> Vec<(Axiom, Vec<i8>)> {
+    fn known(&self, mode: AxiomVariant, case: &QueryPoolFeatures<'_>) -> Vec<(Axiom, Vec<i8>)> {
         let n = case.pool.len();
         let table = |axiom: Axiom| {
             let mut table = vec![0_i8; n * n];
@@ -166,14 +167,14 @@ impl AxiomFormula {
             });
             (axiom, table)
         };
-        self.axioms().into_iter().map(table).collect()
+        self.distinct_axioms().into_iter().map(table).collect()
     }
 
     /// Computes the value of the formula, which is above 0 if the first document is preferred.
     fn value(
         &self,
         known: &[(Axiom, Vec<i8>)],
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
         a: usize,
         b: usize,
     ) -> f64 {
@@ -233,10 +234,10 @@ impl AxiomFormula {
 
     /// Returns the preference of each axiom for a pair, the preferred document first, and the
     /// value.
-    pub(super) fn preconditions(
+    pub(super) fn measure_preconditions(
         &self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
     ) -> Vec<MeasuredPrecondition> {
         let known = self.known(mode, case);
         let each = known.iter().map(|(axiom, table)| MeasuredPrecondition {

@@ -26,7 +26,7 @@ mod frequency;
 mod proximity;
 mod evaluator;
 
-use super::super::features::{QueryContext, QueryInstances, RequiredFeatures};
+use super::super::features::{QueryInstances, QueryPoolFeatures, RequiredDocumentFeatures};
 use super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 use super::ProbeDescription;
 use evaluator::IrAxiomsEvaluator;
@@ -240,8 +240,8 @@ impl IrAxiomsAxiom {
     }
 
     /// Returns the features of documents that mining needs.
-    pub(super) fn required_features(self) -> RequiredFeatures {
-        RequiredFeatures {
+    pub(super) fn required_features(self) -> RequiredDocumentFeatures {
+        RequiredDocumentFeatures {
             other_terms: matches!(
                 self,
                 IrAxiomsAxiom::Div | IrAxiomsAxiom::LenDiv | IrAxiomsAxiom::Stmc2IrAxioms
@@ -254,12 +254,12 @@ impl IrAxiomsAxiom {
                     | IrAxiomsAxiom::Prox4
                     | IrAxiomsAxiom::Prox5
             ),
-            word_similarities: self.needs_vectors(),
+            word_similarities: self.needs_word_vectors(),
         }
     }
 
     /// Whether the axiom needs word vectors.
-    pub fn needs_vectors(self) -> bool {
+    pub fn needs_word_vectors(self) -> bool {
         matches!(
             self,
             IrAxiomsAxiom::Reg
@@ -273,7 +273,7 @@ impl IrAxiomsAxiom {
     pub(super) fn find_instances(
         self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
         found: &mut QueryInstances,
     ) {
         self.for_each_preference(mode, case, |first, second| found.push_pair(first, second));
@@ -283,23 +283,23 @@ impl IrAxiomsAxiom {
     pub(super) fn for_each_preference(
         self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
         mut take: impl FnMut(usize, usize),
     ) {
-        if self.needs_vectors() && case.term_similarities.is_empty() {
+        if self.needs_word_vectors() && case.term_similarities.is_empty() {
             return;
         }
         let sight = IrAxiomsEvaluator::new(self, mode, case);
         for a in 0..case.pool.len() {
             for b in a + 1..case.pool.len() {
                 let mut conditions = self.conditions(mode).iter();
-                if !conditions.all(|&it| sight.measure_condition(it, a, b).holds()) {
+                if !conditions.all(|&it| sight.measure_pair_condition(it, a, b).holds()) {
                     continue;
                 }
-                if sight.lead(a, b) > 0.0 {
+                if sight.lead_of_first_doc(a, b) > 0.0 {
                     take(a, b);
                 }
-                if sight.lead(b, a) > 0.0 {
+                if sight.lead_of_first_doc(b, a) > 0.0 {
                     take(b, a);
                 }
             }
@@ -307,20 +307,20 @@ impl IrAxiomsAxiom {
     }
 
     /// Measures the preconditions on a pair, the preferred document first.
-    pub(super) fn preconditions(
+    pub(super) fn measure_preconditions(
         self,
         mode: AxiomVariant,
-        case: &QueryContext<'_>,
+        case: &QueryPoolFeatures<'_>,
     ) -> Vec<MeasuredPrecondition> {
         let sight = IrAxiomsEvaluator::new(self, mode, case);
         let conditions = self.conditions(mode).iter();
         let mut preconditions: Vec<MeasuredPrecondition> = conditions
-            .map(|&it| sight.measure_condition(it, 0, 1))
+            .map(|&it| sight.measure_pair_condition(it, 0, 1))
             .collect();
-        let known = !self.needs_vectors() || !case.term_similarities.is_empty();
+        let known = !self.needs_word_vectors() || !case.term_similarities.is_empty();
         preconditions.push(MeasuredPrecondition {
             quantity: MeasuredQuantity::AxiomLead { axiom: self },
-            value: known.then(|| sight.lead(0, 1)),
+            value: known.then(|| sight.lead_of_first_doc(0, 1)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         });

@@ -8,9 +8,9 @@
 //! that occur in d1, so that most pairs are instances in both orders.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -26,12 +26,12 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &["river bank", "river bank", "river bank of mud"],
 };
 
-pub(super) fn claim() -> ClaimKind {
-    ClaimKind::NotLower
+pub(super) fn claim_kind() -> ScoreClaimKind {
+    ScoreClaimKind::NotLower
 }
 
 /// Returns whether the variant reads [`DocumentFeatures::other_terms`].
-pub(super) fn needs_other_terms(mode: AxiomVariant) -> bool {
+pub(super) fn needs_non_query_term_counts(mode: AxiomVariant) -> bool {
     match mode {
         AxiomVariant::Fixed => false,
         AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 | AxiomVariant::Code => {
@@ -40,7 +40,11 @@ pub(super) fn needs_other_terms(mode: AxiomVariant) -> bool {
     }
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
     let pool = case.pool;
     match mode {
         AxiomVariant::Fixed => case.for_each_pair_with_equal_key(
@@ -57,7 +61,11 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
                 |it| &it.term_counts,
                 |a, b| {
                     for (first, second) in [(a, b), (b, a)] {
-                        if pool[first].count_extra_terms(&pool[second]).n_terms > 0 {
+                        if pool[first]
+                            .count_terms_occurring_once_more(&pool[second])
+                            .n_terms
+                            > 0
+                        {
                             found.push_pair(first, second);
                         }
                     }
@@ -66,7 +74,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         AxiomVariant::Code => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {
-                    if a != b && pool[a].count_extra_terms(&pool[b]).n_shared > 0 {
+                    if a != b && pool[a].count_terms_occurring_once_more(&pool[b]).n_shared > 0 {
                         found.push_pair(a, b);
                     }
                 }
@@ -75,7 +83,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
@@ -91,7 +99,7 @@ pub(super) fn preconditions(
         relation: BoundRelation::MoreThan,
         bound: Some(0.0),
     };
-    let once_more = texts[0].count_extra_terms(&texts[1]);
+    let once_more = texts[0].count_terms_occurring_once_more(&texts[1]);
     match mode {
         AxiomVariant::Fixed => {
             let mut preconditions: Vec<MeasuredPrecondition> = equal_counts.collect();

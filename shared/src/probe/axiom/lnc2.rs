@@ -9,9 +9,10 @@
 //! takes documents of at most 256 terms and claims `>`.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -29,16 +30,20 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
+pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            ClaimKind::NotLower
+            ScoreClaimKind::NotLower
         }
-        AxiomVariant::Code => ClaimKind::Higher,
+        AxiomVariant::Code => ScoreClaimKind::Higher,
     }
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
     for (place, text) in case.pool.iter().enumerate() {
         if text.n_occurrences < least(mode) {
             continue;
@@ -51,13 +56,13 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (repeated, once) = (&texts[0], &texts[1]);
-    let times = repeated.count_repetitions(once).map(f64::from);
+    let times = repeated.repetition_factor(once).map(f64::from);
     let repetitions = |relation, bound: u32| MeasuredPrecondition {
         quantity: MeasuredQuantity::Repetitions,
         value: times,
@@ -103,7 +108,7 @@ fn least(mode: AxiomVariant) -> u32 {
 }
 
 /// Returns the numbers of repetitions of a document of `len` terms.
-fn repetitions(mode: AxiomVariant, limits: &Limits, len: u32) -> Vec<u32> {
+fn repetitions(mode: AxiomVariant, limits: &MiningLimits, len: u32) -> Vec<u32> {
     let fill = limits
         .fill_length_terms
         .checked_div(len)

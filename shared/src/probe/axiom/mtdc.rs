@@ -12,9 +12,10 @@
 
 use super::ProbeDescription;
 use crate::index::term_statistics::QueryTerms;
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -36,23 +37,27 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
+pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::PaperCamara2020 => {
-            ClaimKind::NotLower
+            ScoreClaimKind::NotLower
         }
-        AxiomVariant::Code => ClaimKind::Higher,
+        AxiomVariant::Code => ScoreClaimKind::Higher,
     }
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
     let least = case.limits.min_query_term_occurrences;
     let mut try_both = |a: usize, b: usize| {
         let (one, two) = (&case.pool[a], &case.pool[b]);
         if one.n_occurrences < least
             || two.n_occurrences < least
             || one.term_counts == two.term_counts
-            || !case.limits.has_similar_length(one.n_terms, two.n_terms)
+            || !case.limits.are_lengths_similar(one.n_terms, two.n_terms)
         {
             return;
         }
@@ -67,13 +72,13 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
             case.for_each_pair_with_equal_key(|it| &it.n_occurrences, try_both);
         }
-        AxiomVariant::PaperCamara2020 => case.for_each_equal_length_pair(&mut try_both),
+        AxiomVariant::PaperCamara2020 => case.for_each_similar_length_pair(&mut try_both),
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     query: &QueryTerms,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {

@@ -9,9 +9,9 @@
 //! equally many occurrences of query terms instead of distinct ones.
 
 use super::{ProbeDescription, similarity_lead};
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -27,12 +27,16 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-pub(super) fn claim() -> ClaimKind {
-    ClaimKind::Higher
+pub(super) fn claim_kind() -> ScoreClaimKind {
+    ScoreClaimKind::Higher
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
-    let similarity = |at: usize| case.pool[at].query_similarity();
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
+    let similarity = |at: usize| case.pool[at].similarity_to_query();
     let take = |a: usize, b: usize| {
         let (Some(here), Some(there)) = (similarity(a), similarity(b)) else {
             return;
@@ -54,7 +58,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {

@@ -9,9 +9,10 @@
 //! nothing else.
 
 use super::{ProbeDescription, occurrence_lead, occurrences};
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    ScoreClaimKind,
 };
 
 /// The minimum number of query-term occurrences in the first document: Σ(d1) > 0.
@@ -30,11 +31,15 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-pub(super) fn claim() -> ClaimKind {
-    ClaimKind::NotLower
+pub(super) fn claim_kind() -> ScoreClaimKind {
+    ScoreClaimKind::NotLower
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
     for a in 0..case.pool.len() {
         for b in a + 1..case.pool.len() {
             let (one, other) = (&case.pool[a], &case.pool[b]);
@@ -43,12 +48,14 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
             if !orders[0] && !orders[1] {
                 continue;
             }
-            let alike = one.similarity(other).is_some_and(|it| match mode {
-                AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.min_similarity,
-                AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-                    it >= case.limits.min_similarity
-                }
-            });
+            let alike = one
+                .similarity_to_document(other)
+                .is_some_and(|it| match mode {
+                    AxiomVariant::PaperCamara2020 => 1.0 - it > 1.0 - case.limits.min_similarity,
+                    AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
+                        it >= case.limits.min_similarity
+                    }
+                });
             if alike && orders[0] {
                 found.push_pair(a, b);
             }
@@ -62,7 +69,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
 /// Returns whether all preconditions other than the similarity hold.
 fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures) -> bool {
     let outnumbered =
-        second.n_other_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;
+        second.n_non_query_terms() > first.n_occurrences && first.n_occurrences >= ONE_TERM;
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
             outnumbered && first.n_occurrences > second.n_occurrences
@@ -72,9 +79,9 @@ fn fits(mode: AxiomVariant, first: &DocumentFeatures, second: &DocumentFeatures)
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
@@ -84,14 +91,14 @@ pub(super) fn preconditions(
                 others: 2,
                 terms: 1,
             },
-            value: Some(f64::from(second.n_other_terms()) - f64::from(first.n_occurrences)),
+            value: Some(f64::from(second.n_non_query_terms()) - f64::from(first.n_occurrences)),
             relation: BoundRelation::MoreThan,
             bound: Some(0.0),
         },
         occurrences(texts, 1, ONE_TERM),
     ];
     let richer = occurrence_lead(texts, 2, 1, BoundRelation::MoreThan);
-    let similarity = first.similarity(second);
+    let similarity = first.similarity_to_document(second);
     let alike = MeasuredPrecondition {
         quantity: MeasuredQuantity::Similarity,
         value: similarity,

@@ -10,9 +10,10 @@
 //! prefers the document that is less similar to the query.
 
 use super::{ProbeDescription, length_gap, occurrence_lead, similarity_lead};
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    ScoreClaimKind,
 };
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
@@ -29,16 +30,20 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     example: &[],
 };
 
-pub(super) fn claim(mode: AxiomVariant) -> ClaimKind {
+pub(super) fn claim_kind(mode: AxiomVariant) -> ScoreClaimKind {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            ClaimKind::NotLower
+            ScoreClaimKind::NotLower
         }
-        AxiomVariant::PaperCamara2020 => ClaimKind::Higher,
+        AxiomVariant::PaperCamara2020 => ScoreClaimKind::Higher,
     }
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
     case.for_each_pair_with_equal_key(
         |it| &it.coverage,
         |a, b| {
@@ -53,36 +58,37 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
 
 fn fits(
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     first: &DocumentFeatures,
     second: &DocumentFeatures,
 ) -> bool {
-    let (Some(here), Some(there)) = (first.query_similarity(), second.query_similarity()) else {
+    let (Some(here), Some(there)) = (first.similarity_to_query(), second.similarity_to_query())
+    else {
         return false;
     };
     let gap = first.n_terms.abs_diff(second.n_terms);
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => {
-            limits.has_similar_length(first.n_terms, second.n_terms)
+            limits.are_lengths_similar(first.n_terms, second.n_terms)
                 && second.n_occurrences > first.n_occurrences
                 && here > there
         }
         AxiomVariant::PaperCamara2020 => {
-            limits.has_similar_length(first.n_terms, second.n_terms)
+            limits.are_lengths_similar(first.n_terms, second.n_terms)
                 && first.n_occurrences > second.n_occurrences
                 && here > there
         }
         AxiomVariant::Code => {
             limits.length_tolerance_terms.is_none_or(|it| gap < it)
-                && second.n_other_terms() > first.n_other_terms()
+                && second.n_non_query_terms() > first.n_non_query_terms()
                 && there > here
         }
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (first, second) = (&texts[0], &texts[1]);
@@ -115,7 +121,9 @@ pub(super) fn preconditions(
             },
             MeasuredPrecondition {
                 quantity: MeasuredQuantity::NonQueryTermLead { a: 1, b: 2 },
-                value: Some(f64::from(second.n_other_terms()) - f64::from(first.n_other_terms())),
+                value: Some(
+                    f64::from(second.n_non_query_terms()) - f64::from(first.n_non_query_terms()),
+                ),
                 relation: BoundRelation::MoreThan,
                 bound: Some(0.0),
             },

@@ -8,21 +8,21 @@ use expect_test::Expect;
 use super::*;
 use crate::index::Index;
 use crate::probe::MiningResult;
-use crate::probe::mining::{Miner, QueryPool};
+use crate::probe::mining::{InstanceMiner, PooledQuery};
 use crate::text::Analyzer;
 
-const EXACT: Limits = Limits {
+const EXACT: MiningLimits = MiningLimits {
     length_tolerance_terms: Some(0),
-    ..Limits::STANDARD
+    ..MiningLimits::STANDARD
 };
-const ANY_LENGTH: Limits = Limits {
+const ANY_LENGTH: MiningLimits = MiningLimits {
     length_tolerance_terms: None,
-    ..Limits::STANDARD
+    ..MiningLimits::STANDARD
 };
 
 /// Reads lines `query …`, then `name …` for each document, and checks all instances with their
 /// preconditions.
-fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expected: Expect) {
+fn check(axiom: Axiom, mode: AxiomVariant, limits: &MiningLimits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();
     let docs: Vec<(&str, &str)> = lines
@@ -30,17 +30,17 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
         .collect();
     let index = Index::build(&Analyzer::default(), docs.iter().map(|it| it.1)).unwrap();
     let pool: Vec<u32> = (0..docs.len() as u32).collect();
-    let miner = Miner {
+    let miner = InstanceMiner {
         index: &index,
         word_vectors: None,
         probes: &[(Probe::Axiom(axiom), mode)],
         limits,
     };
-    let shard = miner.mine(&QueryPool::without_grades(query, &pool));
-    let mined = MiningResult::collect(&[(Probe::Axiom(axiom), mode)], vec![shard]);
-    let terms = index.query_terms(query);
+    let shard = miner.mine_pooled_query(&PooledQuery::without_grades(query, &pool));
+    let mined = MiningResult::from_query_results(&[(Probe::Axiom(axiom), mode)], vec![shard]);
+    let terms = index.query_term_statistics(query);
     let mut out = String::new();
-    for claim in mined.instances[0].claims_of(0) {
+    for claim in mined.instances[0].claims_of_query(0) {
         let texts: Vec<_> = claim
             .docs()
             .iter()
@@ -48,7 +48,7 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
             .collect();
         let ids: Vec<String> = texts
             .iter()
-            .map(|it| it.id(docs[it.doc() as usize].0))
+            .map(|it| it.id(docs[it.source_doc() as usize].0))
             .collect();
         let counted: Vec<DocumentFeatures> = texts
             .iter()
@@ -57,23 +57,28 @@ fn check(axiom: Axiom, mode: AxiomVariant, limits: &Limits, fixture: &str, expec
                     crate::probe::mining::StudyDocument::Original { .. } => 1,
                     crate::probe::mining::StudyDocument::Repeated { times, .. } => *times,
                 };
-                let body = index.terms(it.doc()).repeat(times as usize);
-                let mut counted = DocumentFeatures::with_other_terms(&body, &terms);
-                counted.record_positions(&body, &terms);
+                let body = index.terms_of_doc(it.source_doc()).repeat(times as usize);
+                let mut counted = DocumentFeatures::count_query_and_other_terms(&body, &terms);
+                counted.record_query_term_positions(&body, &terms);
                 counted
             })
             .collect();
-        let case = QueryContext::new(&terms, &counted, limits, index.totals());
-        let preconditions = axiom.preconditions(mode, &case);
+        let case = QueryPoolFeatures::without_word_vectors(
+            &terms,
+            &counted,
+            limits,
+            index.collection_totals(),
+        );
+        let preconditions = axiom.measure_preconditions(mode, &case);
         assert!(
             preconditions.iter().all(MeasuredPrecondition::holds),
             "{preconditions:?}"
         );
         let sign = match claim.kind() {
-            ClaimKind::Higher => " > ",
-            ClaimKind::NotLower => " >= ",
-            ClaimKind::Different => " <> ",
-            ClaimKind::DiminishingGain => " .. ",
+            ScoreClaimKind::Higher => " > ",
+            ScoreClaimKind::NotLower => " >= ",
+            ScoreClaimKind::Different => " <> ",
+            ScoreClaimKind::DiminishingGain => " .. ",
         };
         out += &format!("{}\n", ids.join(sign));
     }

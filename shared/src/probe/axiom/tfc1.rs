@@ -8,9 +8,10 @@
 //! document needs a query term; their code is the same as `fixed` with `min_terms` 1.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits,
+    ScoreClaimKind,
 };
 
 pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
@@ -27,11 +28,15 @@ pub(super) const DESCRIPTION: ProbeDescription = ProbeDescription {
     example: &["river bank", "river bank river", "river bank mud"],
 };
 
-pub(super) fn claim(_: AxiomVariant) -> ClaimKind {
-    ClaimKind::Higher
+pub(super) fn claim_kind(_: AxiomVariant) -> ScoreClaimKind {
+    ScoreClaimKind::Higher
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
     let least = least(mode, case.limits);
     let mut try_order = |a: usize, b: usize| {
         let (winner, loser) = (&case.pool[a], &case.pool[b]);
@@ -49,7 +54,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     };
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 | AxiomVariant::Code => {
-            case.for_each_equal_length_pair(|a, b| {
+            case.for_each_similar_length_pair(|a, b| {
                 try_order(a, b);
                 try_order(b, a);
             });
@@ -66,9 +71,9 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let (winner, loser) = (&texts[0], &texts[1]);
@@ -102,7 +107,7 @@ pub(super) fn preconditions(
     preconditions
 }
 
-fn least(mode: AxiomVariant, limits: &Limits) -> u32 {
+fn least(mode: AxiomVariant, limits: &MiningLimits) -> u32 {
     match mode {
         AxiomVariant::Fixed | AxiomVariant::PaperRennings2019 => limits.min_query_term_occurrences,
         AxiomVariant::PaperCamara2020 => 0,
@@ -110,7 +115,7 @@ fn least(mode: AxiomVariant, limits: &Limits) -> u32 {
     }
 }
 
-fn one_sided(limits: &Limits, winner: u32, loser: u32) -> bool {
+fn one_sided(limits: &MiningLimits, winner: u32, loser: u32) -> bool {
     limits
         .length_tolerance_terms
         .is_none_or(|gap| u64::from(winner) <= u64::from(loser) + u64::from(gap))

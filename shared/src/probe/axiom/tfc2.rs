@@ -9,8 +9,10 @@
 //! numbers r, which is linear, so the hash to look up is 2·h2 − h1.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
-use crate::probe::{BoundRelation, ClaimKind, Limits, MeasuredPrecondition, MeasuredQuantity};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
+use crate::probe::{
+    BoundRelation, MeasuredPrecondition, MeasuredQuantity, MiningLimits, ScoreClaimKind,
+};
 
 pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     name: "TFC2",
@@ -30,7 +32,7 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
+pub(super) fn find_axiom_instances(case: &QueryPoolFeatures<'_>, found: &mut QueryInstances) {
     let weights: Vec<u64> = (0..case.query.len() as u64).map(scramble).collect();
     let hash = |it: &DocumentFeatures| {
         let terms = it.term_counts.iter().zip(&weights);
@@ -55,7 +57,7 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
         {
             let close = |a: usize| {
                 case.limits
-                    .has_similar_length(case.pool[a].n_terms, case.pool[most].n_terms)
+                    .are_lengths_similar(case.pool[a].n_terms, case.pool[most].n_terms)
             };
             let texts = [&case.pool[few], &case.pool[more], &case.pool[most]];
             if close(few) && close(more) && equal_steps(texts) {
@@ -65,18 +67,18 @@ pub(super) fn mine(case: &QueryContext<'_>, found: &mut QueryInstances) {
             }
         }
     };
-    case.for_each_equal_length_pair(|a, b| {
+    case.for_each_similar_length_pair(|a, b| {
         step(a, b);
         step(b, a);
     });
 }
 
-pub(super) fn claim() -> ClaimKind {
-    ClaimKind::DiminishingGain
+pub(super) fn claim_kind() -> ScoreClaimKind {
+    ScoreClaimKind::DiminishingGain
 }
 
-pub(super) fn preconditions(
-    limits: &Limits,
+pub(super) fn measure_preconditions(
+    limits: &MiningLimits,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
     let mut preconditions = vec![

@@ -8,9 +8,9 @@
 //! higher score of that document counts as a success.
 
 use super::ProbeDescription;
-use crate::probe::features::{DocumentFeatures, QueryContext, QueryInstances};
+use crate::probe::features::{DocumentFeatures, QueryInstances, QueryPoolFeatures};
 use crate::probe::{
-    AxiomVariant, BoundRelation, ClaimKind, MeasuredPrecondition, MeasuredQuantity,
+    AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity, ScoreClaimKind,
 };
 
 /// The minimum number of distinct query terms, since a distance needs two.
@@ -33,12 +33,16 @@ pub(super) const ABOUT: ProbeDescription = ProbeDescription {
     ],
 };
 
-pub(super) fn claim() -> ClaimKind {
-    ClaimKind::Higher
+pub(super) fn claim_kind() -> ScoreClaimKind {
+    ScoreClaimKind::Higher
 }
 
-pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut QueryInstances) {
-    let distance = |at: usize| case.pool[at].term_distance();
+pub(super) fn find_axiom_instances(
+    mode: AxiomVariant,
+    case: &QueryPoolFeatures<'_>,
+    found: &mut QueryInstances,
+) {
+    let distance = |at: usize| case.pool[at].min_query_term_distance();
     let mut by_distance: Vec<usize> = (0..case.pool.len())
         .filter(|&at| distance(at).is_some())
         .collect();
@@ -59,7 +63,7 @@ pub(super) fn mine(mode: AxiomVariant, case: &QueryContext<'_>, found: &mut Quer
     }
 }
 
-pub(super) fn preconditions(
+pub(super) fn measure_preconditions(
     mode: AxiomVariant,
     texts: &[DocumentFeatures],
 ) -> Vec<MeasuredPrecondition> {
@@ -75,7 +79,11 @@ pub(super) fn preconditions(
         }
         AxiomVariant::Code => (2, 1),
     };
-    let distance = |text: u8| texts[text as usize - 1].term_distance().map(f64::from);
+    let distance = |text: u8| {
+        texts[text as usize - 1]
+            .min_query_term_distance()
+            .map(f64::from)
+    };
     vec![
         cover(1),
         cover(2),

@@ -29,7 +29,10 @@ fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
 
 /// Returns the words and punctuation marks of a range of tokens. A contraction is one word here,
 /// although it is two tokens.
-pub(super) fn words_of(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn words_in_token_range(
+    source: &ManipulationInput<'_>,
+    tokens: Range<usize>,
+) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     for token in &source.analysis.tokens[tokens] {
         let bytes = token.bytes.clone();
@@ -51,11 +54,14 @@ pub(super) fn words_of(source: &ManipulationInput<'_>, tokens: Range<usize>) -> 
 }
 
 fn all_words(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
-    words_of(source, 0..source.analysis.tokens.len())
+    words_in_token_range(source, 0..source.analysis.tokens.len())
 }
 
 /// Returns the byte range from the first to the last of some tokens.
-pub(super) fn span(source: &ManipulationInput<'_>, tokens: &Range<usize>) -> Range<usize> {
+pub(super) fn byte_range_of_tokens(
+    source: &ManipulationInput<'_>,
+    tokens: &Range<usize>,
+) -> Range<usize> {
     let all = &source.analysis.tokens[tokens.clone()];
     match (all.first(), all.last()) {
         (Some(first), Some(last)) => first.bytes.start..last.bytes.end,
@@ -76,7 +82,9 @@ pub(super) fn reorder_sentences(
     order: impl FnOnce(usize) -> Vec<usize>,
 ) -> String {
     let sentences = source.analysis.sentences.iter();
-    let spans: Vec<_> = sentences.map(|it| span(source, it)).collect();
+    let spans: Vec<_> = sentences
+        .map(|it| byte_range_of_tokens(source, it))
+        .collect();
     placed(source.text, &spans, &order(spans.len()))
 }
 
@@ -99,7 +107,7 @@ pub(super) fn shuffle_prepositions(
 }
 
 /// Swaps as many random words as there are noun phrases.
-pub(super) fn swap_words(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
+pub(super) fn swap_random_words(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
     let words = all_words(source);
     let n = source.analysis.noun_phrases.len();
     let some = draw.some(words.len(), n);
@@ -113,7 +121,7 @@ fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
     let words = all_words(source);
     let mut spans: Vec<Range<usize>> = Vec::new();
     for phrase in &source.analysis.noun_phrases {
-        let phrase = span(source, phrase);
+        let phrase = byte_range_of_tokens(source, phrase);
         let first = words.partition_point(|it| it.end <= phrase.start);
         let last = words.partition_point(|it| it.start < phrase.end);
         let whole = words[first].start..words[last - 1].end;
@@ -129,7 +137,7 @@ fn phrase_spans(source: &ManipulationInput<'_>) -> Vec<Range<usize>> {
 fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let phrases = phrase_spans(source);
     let mut units: Vec<Range<usize>> = Vec::new();
-    for word in words_of(source, tokens) {
+    for word in words_in_token_range(source, tokens) {
         let of = phrases.partition_point(|it| it.end <= word.start);
         let phrase = phrases.get(of).filter(|it| it.start <= word.start);
         match (phrase, units.last_mut()) {
@@ -140,7 +148,7 @@ fn units(source: &ManipulationInput<'_>, tokens: Range<usize>) -> Vec<Range<usiz
     units
 }
 
-pub(super) fn shuffle_around_phrases(
+pub(super) fn shuffle_words_around_noun_phrases(
     source: &ManipulationInput<'_>,
     draw: &mut SeededDraw,
 ) -> String {
@@ -149,7 +157,7 @@ pub(super) fn shuffle_around_phrases(
 }
 
 /// Shuffles each sentence separately, with its last token in place.
-pub(super) fn shuffle_in_sentences(
+pub(super) fn shuffle_words_within_sentences(
     source: &ManipulationInput<'_>,
     keep_phrases: bool,
     draw: &mut SeededDraw,
@@ -159,7 +167,7 @@ pub(super) fn shuffle_in_sentences(
     for sentence in &source.analysis.sentences {
         let mut own = match keep_phrases {
             true => units(source, sentence.clone()),
-            false => words_of(source, sentence.clone()),
+            false => words_in_token_range(source, sentence.clone()),
         };
         own.pop();
         let first = pieces.len();

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::order::span;
+use super::order::byte_range_of_tokens;
 use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech};
 
 /// Removes the sentence that `which` picks among `n`; `None` if there are fewer than two.
-pub(super) fn delete_sentence(
+pub(super) fn delete_picked_sentence(
     source: &ManipulationInput<'_>,
     which: impl FnOnce(usize) -> usize,
 ) -> Option<String> {
@@ -15,7 +15,10 @@ pub(super) fn delete_sentence(
     if sentences.len() < 2 {
         return None;
     }
-    let spans: Vec<Range<usize>> = sentences.iter().map(|it| span(source, it)).collect();
+    let spans: Vec<Range<usize>> = sentences
+        .iter()
+        .map(|it| byte_range_of_tokens(source, it))
+        .collect();
     let gone = which(spans.len());
     let text = source.text;
     // The characters between two sentences are removed with the sentence before them.
@@ -31,7 +34,7 @@ pub(super) fn delete_sentence(
 
 /// Returns a random sentence of a random document that is not relevant and not this one; `None` if
 /// there is none.
-pub(super) fn draw_other_sentence<'a>(
+pub(super) fn draw_irrelevant_sentence<'a>(
     source: &ManipulationInput<'a>,
     draw: &mut SeededDraw,
 ) -> Option<&'a str> {
@@ -56,7 +59,7 @@ const NEGATIONS: &[&str] = &[
 ];
 
 /// Inserts `not` after the first auxiliary verb of each sentence without a negation.
-pub(super) fn negate(source: &ManipulationInput<'_>) -> String {
+pub(super) fn negate_sentences(source: &ManipulationInput<'_>) -> String {
     let mut made = String::with_capacity(source.text.len() + 16);
     let mut end = 0;
     for sentence in &source.analysis.sentences {

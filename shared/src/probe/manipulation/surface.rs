@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::order::words_of;
+use super::order::words_in_token_range;
 use super::{ManipulationInput, SeededDraw};
 use crate::text::linguistics::{PartOfSpeech, TaggedToken};
 
@@ -18,7 +18,7 @@ const ONE_IN: usize = 5;
 
 /// Removes some ranges of a text, ascending and disjoint. The longer of the white space before and
 /// after a range stays; at the beginning and the end of the text neither does.
-pub(super) fn remove_ranges(text: &str, gone: &[Range<usize>]) -> String {
+pub(super) fn remove_text_ranges(text: &str, gone: &[Range<usize>]) -> String {
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
     let mut pieces = gone.iter().peekable();
@@ -50,9 +50,9 @@ pub(super) fn remove_ranges(text: &str, gone: &[Range<usize>]) -> String {
 }
 
 pub(super) fn remove_stop_words(source: &ManipulationInput<'_>) -> String {
-    let words = words_of(source, 0..source.analysis.tokens.len()).into_iter();
+    let words = words_in_token_range(source, 0..source.analysis.tokens.len()).into_iter();
     let gone = words.filter(|it| source.lookup_tables.is_stop_word(&source.text[it.clone()]));
-    remove_ranges(source.text, &gone.collect::<Vec<_>>())
+    remove_text_ranges(source.text, &gone.collect::<Vec<_>>())
 }
 
 pub(super) fn remove_punctuation(text: &str) -> String {
@@ -75,7 +75,7 @@ pub(super) fn rewrite_tokens<'a>(
     made
 }
 
-pub(super) fn lemmatize(source: &ManipulationInput<'_>) -> String {
+pub(super) fn lemmatize_document(source: &ManipulationInput<'_>) -> String {
     rewrite_tokens(source, |_, token, word| {
         match token.pos == PartOfSpeech::Punctuation || source.lookup_tables.is_stop_word(word) {
             true => Cow::Borrowed(word),
@@ -85,7 +85,10 @@ pub(super) fn lemmatize(source: &ManipulationInput<'_>) -> String {
 }
 
 /// Replaces every number, a token of digits only, by another with the same number of digits.
-pub(super) fn change_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDraw) -> String {
+pub(super) fn replace_numbers_randomly(
+    source: &ManipulationInput<'_>,
+    draw: &mut SeededDraw,
+) -> String {
     rewrite_tokens(source, |_, _, word| {
         if !word.bytes().all(|it| it.is_ascii_digit()) {
             return Cow::Borrowed(word);
@@ -107,7 +110,7 @@ pub(super) fn change_numbers(source: &ManipulationInput<'_>, draw: &mut SeededDr
     })
 }
 
-pub(super) fn misspell(
+pub(super) fn misspell_words(
     source: &ManipulationInput<'_>,
     outside_stops: bool,
     draw: &mut SeededDraw,

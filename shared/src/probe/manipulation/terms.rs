@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::surface::remove_ranges;
+use super::surface::remove_text_ranges;
 use super::surface::rewrite_tokens;
 use super::{ManipulationInput, SeededDraw, query_terms};
 use crate::text::linguistics::PartOfSpeech;
@@ -22,7 +22,7 @@ pub(super) fn insert_noise_words(
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let is_asked = |word: &str| {
-        let mut terms = analyzer.terms(word).into_iter();
+        let mut terms = analyzer.terms_with_positions(word).into_iter();
         terms.any(|it| asked.contains(&it.0))
     };
     let n_words = source.vocabulary.n_tokens();
@@ -69,7 +69,7 @@ pub(super) fn insert_noise_words(
 /// Replaces at most `n` nouns, verbs, adjectives and adverbs that are not in the query in any form.
 /// They are drawn at random among those with a synonym that is not in the query either; capitals
 /// are kept. `None` if there is no such word.
-pub(super) fn replace_synonyms(
+pub(super) fn replace_words_by_synonyms(
     source: &ManipulationInput<'_>,
     n: u16,
     draw: &mut SeededDraw,
@@ -78,7 +78,7 @@ pub(super) fn replace_synonyms(
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
     let is_asked = |word: &str| {
-        let mut terms = analyzer.terms(word).into_iter();
+        let mut terms = analyzer.terms_with_positions(word).into_iter();
         terms.any(|it| asked.contains(&it.0))
     };
     let mut open: Vec<usize> = Vec::new();
@@ -121,18 +121,18 @@ pub(super) fn replace_synonyms(
 pub(super) fn drop_query_terms(source: &ManipulationInput<'_>) -> String {
     let analyzer = source.vocabulary.analyzer();
     let asked = query_terms(analyzer, source.query);
-    let terms = analyzer.terms(source.text).into_iter();
+    let terms = analyzer.terms_with_positions(source.text).into_iter();
     let gone = terms.filter(|it| asked.contains(&it.0));
     let mut gone: Vec<Range<usize>> = gone
         .map(|(_, span)| span.start as usize..span.end as usize)
         .collect();
     // Several tokens of one word have the same range.
     gone.dedup();
-    remove_ranges(source.text, &gone)
+    remove_text_ranges(source.text, &gone)
 }
 
 /// Keeps the first `n` tokens.
-pub(super) fn truncate_tokens(source: &ManipulationInput<'_>, n: u16) -> String {
+pub(super) fn keep_first_tokens(source: &ManipulationInput<'_>, n: u16) -> String {
     match source.analysis.tokens.get(usize::from(n)) {
         Some(next) => source.text[..next.bytes.start].trim_end().to_owned(),
         None => source.text.to_owned(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::index::Index;
 use crate::probe::tests::check_refused;
-use crate::text::linguistics::{PartOfSpeech, analyze};
+use crate::text::linguistics::{PartOfSpeech, analyze_linguistically};
 use crate::word_vectors::WordVectors;
 
 const TEXTS: [&str; 8] = [
@@ -26,20 +26,20 @@ const OTHER: &str = "Bread rises in the oven. Bakers know why.";
 
 struct Bench {
     index: Index,
-    tools: LookupTables,
+    tools: ManipulationWordLists,
 }
 
 fn bench() -> Bench {
     let texts = TEXTS.iter().copied().chain([OTHER]);
     Bench {
         index: Index::build(&Analyzer::default(), texts).unwrap(),
-        tools: LookupTables::default(),
+        tools: ManipulationWordLists::default(),
     }
 }
 
 impl Bench {
     fn made(&self, manipulation: Manipulation, text: &str, query: &str) -> Option<String> {
-        let (analysis, other) = (analyze(text), analyze(OTHER));
+        let (analysis, other) = (analyze_linguistically(text), analyze_linguistically(OTHER));
         manipulation.apply(&ManipulationInput {
             id: "d",
             text,
@@ -67,7 +67,7 @@ impl Bench {
 
 /// Returns the tokens of a text, sorted.
 fn bag(text: &str) -> Vec<&str> {
-    let analysis = analyze(text);
+    let analysis = analyze_linguistically(text);
     let tokens = analysis.tokens.iter();
     let mut bag: Vec<&str> = tokens.map(|it| &text[it.bytes.clone()]).collect();
     bag.sort_unstable();
@@ -84,7 +84,7 @@ fn letters(text: &str) -> Vec<char> {
 
 /// Returns the terms that a lexical ranker uses.
 fn terms(text: &str) -> Vec<String> {
-    let terms = Analyzer::default().terms(text).into_iter();
+    let terms = Analyzer::default().terms_with_positions(text).into_iter();
     let mut terms: Vec<String> = terms.map(|it| it.0).collect();
     terms.sort_unstable();
     terms
@@ -113,7 +113,7 @@ fn sentences_stay_whole_where_only_they_move() {
     let shuffled = bench.all(Manipulation::ShuffleSentences);
     let reversed = bench.all(Manipulation::ReverseSentences);
     for (before, after) in shuffled.into_iter().chain(reversed) {
-        let analysis = analyze(before);
+        let analysis = analyze_linguistically(before);
         assert!(analysis.sentences.len() > 1);
         for sentence in &analysis.sentences {
             let tokens = &analysis.tokens[sentence.clone()];
@@ -135,7 +135,7 @@ fn in_sentences_every_token_stays_in_its_sentence_and_the_last_in_its_place() {
     ] {
         for (before, after) in bench.all(manipulation) {
             let mut rest: Vec<char> = after.chars().filter(|it| !it.is_whitespace()).collect();
-            let analysis = analyze(before);
+            let analysis = analyze_linguistically(before);
             for sentence in &analysis.sentences {
                 let tokens = &analysis.tokens[sentence.clone()];
                 let (first, last) = (&tokens[0].bytes, &tokens[tokens.len() - 1].bytes);
@@ -160,7 +160,7 @@ fn noun_phrases_are_kept_or_change_places() {
         ReversePhrases,
     ] {
         for (before, after) in bench.all(manipulation) {
-            let analysis = analyze(before);
+            let analysis = analyze_linguistically(before);
             for phrase in &analysis.noun_phrases {
                 let tokens = &analysis.tokens[phrase.clone()];
                 let bytes = tokens[0].bytes.start..tokens[tokens.len() - 1].bytes.end;
@@ -176,7 +176,7 @@ fn noun_phrases_are_kept_or_change_places() {
 #[test]
 fn prepositions_change_places_and_nothing_else_does() {
     for (before, after) in bench().all(Manipulation::ShufflePrepositions) {
-        let analysis = analyze(before);
+        let analysis = analyze_linguistically(before);
         let rest = analysis
             .tokens
             .iter()
@@ -193,14 +193,14 @@ fn prepositions_change_places_and_nothing_else_does() {
 #[test]
 fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
     for (before, after) in bench().all(Manipulation::SwapWords) {
-        let phrases = analyze(before).noun_phrases.len();
+        let phrases = analyze_linguistically(before).noun_phrases.len();
         // A word in the place of a punctuation mark may be separated by a space.
-        let [was, is] = [before, &after].map(|it| analyze(it).tokens.len());
+        let [was, is] = [before, &after].map(|it| analyze_linguistically(it).tokens.len());
         if was != is {
             continue;
         }
         let [was, is] = [before, after.as_str()].map(|it| {
-            let tokens = analyze(it).tokens.into_iter();
+            let tokens = analyze_linguistically(it).tokens.into_iter();
             tokens
                 .map(|token| it[token.bytes].to_owned())
                 .collect::<Vec<_>>()
@@ -245,7 +245,7 @@ fn what_is_removed_is_what_is_named() {
     let made = bench.made(Manipulation::RemoveStopWords, "The ice doesn't move.", "");
     assert_eq!(made.as_deref(), Some("ice doesn't move."));
     for (_, after) in bench.all(Manipulation::DropQueryTerms) {
-        let terms = Analyzer::default().terms(&after);
+        let terms = Analyzer::default().terms_with_positions(&after);
         assert!(
             terms.iter().all(|it| it.0 != "ice" && it.0 != "lamp"),
             "{after}"
@@ -335,7 +335,10 @@ fn one_sentence_goes_or_comes() {
         Manipulation::DeleteSentence,
     ] {
         for (before, after) in bench.all(manipulation) {
-            let (all, left) = (analyze(before), analyze(&after));
+            let (all, left) = (
+                analyze_linguistically(before),
+                analyze_linguistically(&after),
+            );
             assert_eq!(all.sentences.len(), left.sentences.len() + 1, "{after}");
         }
         assert_eq!(bench.made(manipulation, "Only one.", ""), None);
@@ -377,7 +380,7 @@ fn a_text_is_repeated_cut_or_mixed_with_noise() {
     }
     for (before, after) in bench.all(Manipulation::Truncate(4)) {
         assert!(before.starts_with(&after));
-        assert_eq!(analyze(&after).tokens.len(), 4);
+        assert_eq!(analyze_linguistically(&after).tokens.len(), 4);
     }
     for (before, after) in bench.all(Manipulation::InsertNoiseWords(5)) {
         assert_eq!(words(before).len() + 5, words(&after).len(), "{after}");
@@ -389,7 +392,7 @@ fn a_text_is_repeated_cut_or_mixed_with_noise() {
             );
         }
         let asked = |it: &str| {
-            let terms = Analyzer::default().terms(it);
+            let terms = Analyzer::default().terms_with_positions(it);
             terms
                 .iter()
                 .filter(|it| it.0 == "ice" || it.0 == "lamp")
@@ -404,7 +407,10 @@ fn every_number_is_another_of_as_many_digits() {
     for (before, after) in bench().all(Manipulation::ChangeNumbers) {
         let blank = |it: &str| it.replace(|it: char| it.is_ascii_digit(), "9");
         assert_eq!(blank(before), blank(&after));
-        let (was, is) = (analyze(before), analyze(&after));
+        let (was, is) = (
+            analyze_linguistically(before),
+            analyze_linguistically(&after),
+        );
         for (a, b) in was.tokens.iter().zip(&is.tokens) {
             let (a, b) = (&before[a.bytes.clone()], &after[b.bytes.clone()]);
             let is_number = a.bytes().all(|it| it.is_ascii_digit());
@@ -442,7 +448,7 @@ fn queries_of_a_model_are_appended_to_their_document() {
     let queries = vec!["what is ice".to_owned(), "cold".to_owned()];
     bench
         .tools
-        .set_expansions(BTreeMap::from([("d".to_owned(), queries)]));
+        .set_doc2query_expansions(BTreeMap::from([("d".to_owned(), queries)]));
     let made = bench.made(Manipulation::AppendExpansions, "ice", "q");
     assert_eq!(made.as_deref(), Some("ice what is ice cold"));
 }
@@ -453,7 +459,7 @@ fn synonyms_are_other_words_outside_of_the_query() {
     let text = "Slowly they move. The valley is below the snow, and slowly they carry stones.";
     let made = |bench: &Bench, n, query| bench.made(Manipulation::ReplaceSynonyms(n), text, query);
     assert_eq!(made(&bench, 5, "ice"), None);
-    let vectors = WordVectors::of(&[
+    let vectors = WordVectors::from_words_and_vectors(&[
         ("valley", [1.0, 0.0, 0.0]),
         ("canyon", [0.9, 0.1, 0.0]),
         ("slowly", [0.0, 1.0, 0.0]),
@@ -463,7 +469,7 @@ fn synonyms_are_other_words_outside_of_the_query() {
     ]);
     bench
         .tools
-        .set_synonyms(SynonymFinder::new(Arc::new(vectors), Analyzer::default()));
+        .set_synonym_finder(SynonymFinder::new(Arc::new(vectors), Analyzer::default()));
     let all = "Gradually they move. The canyon is below the snow, and gradually they carry stones.";
     assert_eq!(made(&bench, 5, "ice").as_deref(), Some(all));
     let kept =

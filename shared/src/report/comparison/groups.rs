@@ -2,25 +2,25 @@
 //! rankings.
 
 use super::{
-    bucket_label, estimate, head, length_label, names, question_class_label, rr_change_label,
-    signed, text,
+    estimate, fqt_bucket_label, head, names, query_length_label, question_class_label,
+    rr_change_label, signed, text,
 };
 use crate::compare::RankerComparison;
-use crate::compare::hypotheses::relative_mrr_drop;
-use crate::compare::query_groups::{FqtBucket, MrrComparison};
-use crate::compare::query_list::RrChangeKind;
-use crate::report::{ColumnKind, ReportTable, TableValue, format};
+use crate::compare::hypotheses::relative_mrr_drop_across_buckets;
+use crate::compare::query_groups::{MrrComparison, QueryTokenFractionBucket};
+use crate::compare::query_list::ReciprocalRankChangeKind;
+use crate::report::{ReportTable, TableColumnKind, TableValue, format};
 
-pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
+pub(super) fn mrr_by_fqt_table(found: &RankerComparison) -> ReportTable {
     let [first, second] = names(found);
     let mut table = head(found, "buckets", "RR@10 by FQT")
         .with_text_columns("FQT")
-        .with_columns(ColumnKind::Number, [format!("{first}: queries")])
-        .with_columns(ColumnKind::Estimate, [first])
-        .with_columns(ColumnKind::Number, [format!("{second}: queries")])
-        .with_columns(ColumnKind::Estimate, [second]);
-    let row = |it: &FqtBucket| {
-        let mut cells = vec![text(bucket_label(it))];
+        .with_columns(TableColumnKind::Number, [format!("{first}: queries")])
+        .with_columns(TableColumnKind::Estimate, [first])
+        .with_columns(TableColumnKind::Number, [format!("{second}: queries")])
+        .with_columns(TableColumnKind::Estimate, [second]);
+    let row = |it: &QueryTokenFractionBucket| {
+        let mut cells = vec![text(fqt_bucket_label(it))];
         for side in &it.rankers {
             cells.extend([TableValue::Count(side.n_queries), estimate(side.mrr)]);
         }
@@ -28,7 +28,8 @@ pub(super) fn buckets(found: &RankerComparison) -> ReportTable {
     };
     table.rows = found.fqt_buckets.iter().map(row).collect();
     let falls = [0, 1].map(|side| {
-        let fall = relative_mrr_drop(&found.fqt_buckets, side).map(format::signed);
+        let fall =
+            relative_mrr_drop_across_buckets(&found.fqt_buckets, side).map(format::format_signed);
         fall.unwrap_or_else(|| format::MISSING.to_owned())
     });
     table.notes.push(format!(
@@ -54,14 +55,14 @@ fn grouped(
     let table = head(found, name, what)
         .with_text_columns(by)
         .with_number_columns("queries")
-        .with_columns(ColumnKind::Estimate, names(found))
+        .with_columns(TableColumnKind::Estimate, names(found))
         .with_number_columns("ΔRR@10 | 95 % interval");
     ReportTable { rows, ..table }
 }
 
-pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
+pub(super) fn mrr_by_query_length_table(found: &RankerComparison) -> ReportTable {
     let lengths = found.query_lengths.iter();
-    let rows = lengths.map(|it| both_row(length_label(it), &it.mrr));
+    let rows = lengths.map(|it| both_row(query_length_label(it), &it.mrr));
     let what = ["lengths", "RR@10 by query length", "tokens"];
     let mut table = grouped(found, what, rows.collect());
     table
@@ -70,7 +71,7 @@ pub(super) fn lengths(found: &RankerComparison) -> ReportTable {
     table
 }
 
-pub(super) fn answers(found: &RankerComparison) -> ReportTable {
+pub(super) fn mrr_by_question_class_table(found: &RankerComparison) -> ReportTable {
     let answers = found.question_classes.iter();
     let rows = answers.map(|it| both_row(question_class_label(it.question_class), &it.mrr));
     let what = ["answers", "RR@10 by question class", "class"];
@@ -83,7 +84,7 @@ pub(super) fn answers(found: &RankerComparison) -> ReportTable {
     table
 }
 
-pub(super) fn bigrams(found: &RankerComparison) -> ReportTable {
+pub(super) fn mrr_by_first_bigram_table(found: &RankerComparison) -> ReportTable {
     let bigrams = found.bigrams.iter();
     let rows = bigrams.map(|it| both_row(it.bigram.as_str(), &it.mrr));
     let what = [
@@ -94,7 +95,7 @@ pub(super) fn bigrams(found: &RankerComparison) -> ReportTable {
     grouped(found, what, rows.collect())
 }
 
-pub(super) fn change(found: &RankerComparison) -> ReportTable {
+pub(super) fn rr_change_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "change", "which ranker is better, by query")
         .with_text_columns("RR@10")
         .with_number_columns("queries | share");
@@ -107,17 +108,20 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
         it.n_worse,
         it.n_one_to_zero,
     ];
-    let rows = RrChangeKind::ALL.iter().zip(counts).map(|(turn, count)| {
-        let share = match n {
-            0 => TableValue::Missing,
-            n => TableValue::Fraction(count as f64 / n as f64),
-        };
-        vec![
-            text(rr_change_label(*turn, names(found))),
-            TableValue::Count(count),
-            share,
-        ]
-    });
+    let rows = ReciprocalRankChangeKind::ALL
+        .iter()
+        .zip(counts)
+        .map(|(turn, count)| {
+            let share = match n {
+                0 => TableValue::Missing,
+                n => TableValue::Fraction(count as f64 / n as f64),
+            };
+            vec![
+                text(rr_change_label(*turn, names(found))),
+                TableValue::Count(count),
+                share,
+            ]
+        });
     table.rows = rows.collect();
     table.notes.push(
         "Queries where one ranker has a relevant document at rank 1 and the other has none in \
@@ -127,7 +131,7 @@ pub(super) fn change(found: &RankerComparison) -> ReportTable {
     table
 }
 
-pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
+pub(super) fn top_overlap_table(found: &RankerComparison) -> ReportTable {
     let mut table = head(found, "overlap", "shared documents")
         .with_number_columns("top i")
         .with_estimate_columns("MUR")
@@ -148,14 +152,14 @@ pub(super) fn overlap(found: &RankerComparison) -> ReportTable {
     let line = found.top_overlap.regression.map_or_else(String::new, |it| {
         format!(
             " Least-squares line: {} i {} {}.",
-            format::score(it.slope, 3),
+            format::format_score(it.slope, 3),
             if it.intercept < 0.0 { "−" } else { "+" },
-            format::score(it.intercept.abs(), 3)
+            format::format_score(it.intercept.abs(), 3)
         )
     });
     table.notes.push(format!(
         "MUR(i): documents shared by both in their top i, mean over {} queries.{line}",
-        format::count(found.top_overlap.n_queries)
+        format::format_count(found.top_overlap.n_queries)
     ));
     table
 }

@@ -2,17 +2,18 @@ use expect_test::expect;
 
 use super::*;
 use crate::compare::fixture;
-use crate::report::{to_csv, to_json, to_latex, to_markdown};
+use crate::report::{table_to_csv, tables_to_json, tables_to_latex, tables_to_markdown};
 
 #[test]
 fn every_row_has_a_value_for_every_column() {
-    let found = fixture::found();
-    let mut tables = comparison_tables(&found);
+    let found = fixture::compare_fixture_runs();
+    let mut tables = ranker_comparison_tables(&found);
     tables.push(rr_difference_table(&found));
-    let collection = fixture::collection();
-    let source = fixture::source(&collection);
-    let rows = crate::compare::query_list::list_all_queries(&source, &found.options).unwrap();
-    tables.push(query_table(&found, &rows));
+    let collection = fixture::comparison_fixture_collection();
+    let source = fixture::fixture_comparison_input(&collection);
+    let rows =
+        crate::compare::query_list::list_all_compared_queries(&source, &found.options).unwrap();
+    tables.push(compared_query_table(&found, &rows));
     let names: Vec<&str> = tables.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(
         names.join(" "),
@@ -24,22 +25,22 @@ fn every_row_has_a_value_for_every_column() {
             assert_eq!(row.len(), table.columns.len(), "{}", table.name);
         }
     }
-    let markdown = to_markdown(&tables);
+    let markdown = tables_to_markdown(&tables);
     assert!(!markdown.contains("<i>"), "{markdown}");
     assert!(
         markdown.contains("Least-squares line: 0.055 i + 0.600."),
         "{markdown}"
     );
-    assert!(!to_latex(&tables).is_empty() && !to_json(&tables).is_empty());
-    assert!(to_csv(&tables[2]).starts_with("FQT,"));
+    assert!(!tables_to_latex(&tables).is_empty() && !tables_to_json(&tables).is_empty());
+    assert!(table_to_csv(&tables[2]).starts_with("FQT,"));
 }
 
 #[test]
 fn candidates_without_a_score_are_told() {
-    let mut found = fixture::found();
-    assert!(unscored_notes(&found).is_empty());
+    let mut found = fixture::compare_fixture_runs();
+    assert!(incomplete_ranking_notes(&found).is_empty());
     found.n_unscored = [0, 7];
-    let said = unscored_notes(&found);
+    let said = incomplete_ranking_notes(&found);
     let [sentence] = said.as_slice() else {
         panic!("{said:?}")
     };
@@ -48,19 +49,25 @@ fn candidates_without_a_score_are_told() {
         sentence.starts_with(whom) && sentence.contains(" 7 "),
         "{sentence}"
     );
-    assert!(comparison_tables(&found)[0].notes.contains(sentence));
+    assert!(ranker_comparison_tables(&found)[0].notes.contains(sentence));
 }
 
 #[test]
 fn words_name_the_two_rankers() {
     let names = ["BM25", "BERT"];
     let told: String = [
-        Hypothesis::QueryTermBias,
-        Hypothesis::QueryTermBiasHurts,
-        Hypothesis::MoreNovelTerms,
-        Hypothesis::LongerQueries,
+        PadigelaHypothesis::QueryTermBias,
+        PadigelaHypothesis::QueryTermBiasHurts,
+        PadigelaHypothesis::MoreNovelTerms,
+        PadigelaHypothesis::LongerQueries,
     ]
-    .map(|it| format!("{} {}\n", it.name(), hypothesis_statement(it, names)))
+    .map(|it| {
+        format!(
+            "{} {}\n",
+            it.name_in_paper(),
+            hypothesis_sentence(it, names)
+        )
+    })
     .concat();
     expect![[r#"
         H1 BM25 has more query tokens in its top 10 than BERT
@@ -69,8 +76,8 @@ fn words_name_the_two_rankers() {
         H4 the RR@10 gain of BERT over BM25 grows with query length
     "#]]
     .assert_eq(&told);
-    let found = fixture::found();
-    let labels: Vec<String> = found.fqt_buckets.iter().map(bucket_label).collect();
+    let found = fixture::compare_fixture_runs();
+    let labels: Vec<String> = found.fqt_buckets.iter().map(fqt_bucket_label).collect();
     assert_eq!(
         labels.join(" "),
         "[.00, .10) [.10, .15) [.15, .20) [.20, .25) [.25, 1.00]"

@@ -1,6 +1,6 @@
 //! Known errors in ABNIRML's published code.
 
-use super::neighbor_walk::{self, WalkCounts, WalkVariable};
+use super::neighbor_walk::{self, EqualTfPairCounts, EqualTfPairVariable};
 use super::{DiscrepancyRows, lemma_filter, preposition_shuffle};
 use crate::report::{TableValue, format};
 use crate::reproduce::study_values::ZERO_TOLERANCE;
@@ -14,7 +14,7 @@ use crate::study::behavioral_tests::{
 const EXAMPLE: &str = ", in an example";
 
 impl<'a> DiscrepancyRows<'a> {
-    pub(super) fn abnirml(&mut self) {
+    pub(super) fn add_abnirml_discrepancies(&mut self) {
         self.delta();
         self.walk();
         self.prepositions();
@@ -68,12 +68,12 @@ impl<'a> DiscrepancyRows<'a> {
 
     fn walk(&mut self) {
         let (queries, of) = match self.read() {
-            Some(study) => (neighbor_walk::of_study(study), ""),
-            None => (neighbor_walk::example(), EXAMPLE),
+            Some(study) => (neighbor_walk::measured_pools_of_study(study), ""),
+            None => (neighbor_walk::example_measured_pools(), EXAMPLE),
         };
         let mut repeated = false;
-        for &variable in WalkVariable::ALL {
-            let samples = neighbor_walk::count(&queries, variable);
+        for &variable in EqualTfPairVariable::ALL {
+            let samples = neighbor_walk::count_equal_tf_pairs(&queries, variable);
             self.add(
                 "Documents with equal TF are searched only among neighbors in a list sorted by \
                  the sum of TF; documents with the same sum but different TF can lie between \
@@ -93,13 +93,16 @@ impl<'a> DiscrepancyRows<'a> {
             }
         }
         if !repeated {
-            let samples = neighbor_walk::count(&neighbor_walk::example(), WalkVariable::Length);
-            let name = format!("{} | TF{EXAMPLE}", WalkVariable::Length.name());
+            let samples = neighbor_walk::count_equal_tf_pairs(
+                &neighbor_walk::example_measured_pools(),
+                EqualTfPairVariable::Length,
+            );
+            let name = format!("{} | TF{EXAMPLE}", EqualTfPairVariable::Length.name());
             self.repeats(samples, &name);
         }
     }
 
-    fn repeats(&mut self, samples: WalkCounts, name: &str) {
+    fn repeats(&mut self, samples: EqualTfPairCounts, name: &str) {
         self.add(
             "The walk back from the first document starts at the end of the list: where all \
              documents of a query have equal TF, samples count twice",
@@ -114,13 +117,18 @@ impl<'a> DiscrepancyRows<'a> {
     fn prepositions(&mut self) {
         let (found, of) = match self.read() {
             Some(study) => {
-                let found = preposition_shuffle::count(preposition_shuffle::of_study(study));
-                let of = format!(", in {} documents", format::count(found.n_documents));
+                let found = preposition_shuffle::count_shuffled_prepositions(
+                    preposition_shuffle::pooled_document_texts(study),
+                );
+                let of = format!(", in {} documents", format::format_count(found.n_documents));
                 (found, of)
             }
             None => {
                 let text = preposition_shuffle::EXAMPLE.to_owned();
-                (preposition_shuffle::count([text]), EXAMPLE.to_owned())
+                (
+                    preposition_shuffle::count_shuffled_prepositions([text]),
+                    EXAMPLE.to_owned(),
+                )
             }
         };
         self.add(
@@ -183,13 +191,18 @@ impl<'a> DiscrepancyRows<'a> {
 
     fn lemmas(&mut self) {
         let whole = self.study.filter(|it| it.withheld_texts.is_none());
-        let of_sets = whole.map(lemma_filter::count_pairs).unwrap_or_default();
+        let of_sets = whole
+            .map(lemma_filter::count_lemma_filtered_pairs)
+            .unwrap_or_default();
         let mut found: Vec<(String, lemma_filter::LemmaFilterCounts)> = of_sets
             .into_iter()
             .map(|(probe, pairs)| (probe.name().into_owned(), pairs))
             .collect();
         if found.is_empty() {
-            found.push(("an example".to_owned(), lemma_filter::example()));
+            found.push((
+                "an example".to_owned(),
+                lemma_filter::example_lemma_filter_counts(),
+            ));
         }
         for (name, pairs) in found {
             self.add(
@@ -270,15 +283,15 @@ fn most_changed<'a>(
 #[cfg(test)]
 mod tests {
     use crate::probe::Probe;
-    use crate::probe::transfer::{TransferQuerySource, TransferSet};
+    use crate::probe::transfer::{TransferPairSet, TransferQuerySource};
     use crate::report::TableValue;
-    use crate::reproduce::{Paper, PaperTable, reproduce_table};
-    use crate::study::preparation::InputFiles;
-    use crate::study::{Study, TransferFile, fixture};
+    use crate::reproduce::{PaperTable, ReproduciblePaper, reproduce_table};
+    use crate::study::preparation::InputFileContents;
+    use crate::study::{Study, TransferSetFile, fixture};
 
     fn rows(study: Option<&Study>, what: &str) -> Vec<Vec<TableValue>> {
         let asked = PaperTable {
-            paper: Paper::Abnirml,
+            paper: ReproduciblePaper::Abnirml,
             table: 3,
         };
         let mut tables = reproduce_table(asked, study).unwrap();
@@ -329,28 +342,28 @@ mod tests {
             ("jfleg", TransferQuerySource::Given, fluent),
             ("xsum", TransferQuerySource::GivenShared, short),
         ];
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.probes = Probe::parse_list("match:tf:length", false).unwrap();
-        let mut files = InputFiles::default();
+        let mut files = InputFileContents::default();
         for (name, inference, pairs) in sets {
-            let file = TransferFile {
+            let file = TransferSetFile {
                 name: name.to_owned(),
                 file: format!("{name}.jsonl"),
                 query_source: inference,
                 is_symmetric: false,
             };
-            let of = file.transfer().unwrap();
+            let of = file.dataset_transfer_test().unwrap();
             definition.probes.push(Probe::Transfer(of));
             definition.transfers.push(file);
-            files.transfer_sets.push(TransferSet {
+            files.transfer_sets.push(TransferPairSet {
                 transfer: of,
                 query_source: inference,
                 pairs,
             });
         }
         let texts = ["river river mud", "river bank", "the sea"];
-        let collection = fixture::collection(&["river"], &texts);
-        fixture::make_with(definition, collection, files)
+        let collection = fixture::fixture_collection(&["river"], &texts);
+        fixture::make_fixture_study_with_files(definition, collection, files)
     }
 
     /// Returns the numbers of each of the study's two rows that have values.

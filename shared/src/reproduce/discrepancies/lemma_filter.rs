@@ -10,7 +10,7 @@ use crate::collection::document_pairs::DocumentPair;
 use crate::probe::transfer::TransferQuerySource;
 use crate::probe::{AxiomVariant, Probe};
 use crate::study::Study;
-use crate::text::linguistics::{PartOfSpeech, analyze};
+use crate::text::linguistics::{PartOfSpeech, analyze_linguistically};
 use crate::text::stopwords::EN_FUNCTION;
 
 /// Pairs that our filter keeps.
@@ -31,26 +31,26 @@ impl LemmaFilterCounts {
 
 /// Counts the samples of those transfer sets of a study whose queries must share a word with both
 /// documents.
-pub(super) fn count_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
+pub(super) fn count_lemma_filtered_pairs(study: &Study) -> Vec<(Probe, LemmaFilterCounts)> {
     let files = study.definition.transfers.iter();
     let shared = files.filter(|it| it.query_source == TransferQuerySource::GivenShared);
     let of_set = |probe: Probe| {
-        let samples = study.instances_of(probe, AxiomVariant::Fixed).ok()?;
+        let samples = study.instances_of_probe(probe, AxiomVariant::Fixed).ok()?;
         let mut pairs = LemmaFilterCounts::default();
         for at in 0..samples.len() {
-            let query = &study.queries[samples.query(at)].text;
-            let [a, b] = [0, 1].map(|it| study.study_doc_text(samples.docs_at(at)[it]));
+            let query = &study.queries[samples.query_of_instance(at)].text;
+            let [a, b] = [0, 1].map(|it| study.study_doc_text(samples.docs_of_instance(at)[it]));
             pairs.add(query, [&a, &b]);
         }
         Some((probe, pairs))
     };
-    let probes = shared.filter_map(|it| it.transfer().ok().map(Probe::Transfer));
+    let probes = shared.filter_map(|it| it.dataset_transfer_test().ok().map(Probe::Transfer));
     probes.filter_map(of_set).collect()
 }
 
 /// Returns the counts of an example for readers without such a set: the only shared word is a
 /// name.
-pub(super) fn example() -> LemmaFilterCounts {
+pub(super) fn example_lemma_filter_counts() -> LemmaFilterCounts {
     let pair = DocumentPair {
         id: "1".to_owned(),
         query: Some("Snow over Glasgow".to_owned()),
@@ -59,7 +59,7 @@ pub(super) fn example() -> LemmaFilterCounts {
         group: None,
     };
     let mut pairs = LemmaFilterCounts::default();
-    if let Some(query) = TransferQuerySource::GivenShared.infer_query(&pair, 0) {
+    if let Some(query) = TransferQuerySource::GivenShared.query_of_pair(&pair, 0) {
         pairs.add(&query, [&pair.a, &pair.b]);
     }
     pairs
@@ -68,7 +68,7 @@ pub(super) fn example() -> LemmaFilterCounts {
 /// Returns whether a word of the query that is not a function word, number or punctuation mark
 /// occurs in both texts, as the published code compares them.
 fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
-    let asked = analyze(query);
+    let asked = analyze_linguistically(query);
     let asked = asked.tokens.iter().filter(|it| {
         let word = query[it.bytes.clone()].to_lowercase();
         let is_word = !matches!(
@@ -85,7 +85,7 @@ fn passes_published_filter(query: &str, texts: [&str; 2]) -> bool {
 
 /// Returns the lemmas without lowercasing.
 fn lemmas(text: &str) -> BTreeSet<String> {
-    let analysis = analyze(text);
+    let analysis = analyze_linguistically(text);
     let tokens = analysis.tokens.iter();
     tokens.map(|it| it.lemma(text).into_owned()).collect()
 }
@@ -114,6 +114,6 @@ mod tests {
             n_kept: 1,
             n_kept_by_authors: 0,
         };
-        assert_eq!(example(), expected);
+        assert_eq!(example_lemma_filter_counts(), expected);
     }
 }

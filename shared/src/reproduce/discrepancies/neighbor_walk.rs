@@ -23,33 +23,35 @@ pub(super) struct MeasuredDocument {
 
 /// The variable in which two documents of equal TF differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WalkVariable {
+pub(super) enum EqualTfPairVariable {
     Length,
     Overlap,
     Relevance,
 }
 
-impl WalkVariable {
-    pub(super) const ALL: &[WalkVariable] = &[
-        WalkVariable::Length,
-        WalkVariable::Overlap,
-        WalkVariable::Relevance,
+impl EqualTfPairVariable {
+    pub(super) const ALL: &[EqualTfPairVariable] = &[
+        EqualTfPairVariable::Length,
+        EqualTfPairVariable::Overlap,
+        EqualTfPairVariable::Relevance,
     ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            WalkVariable::Length => "Length",
-            WalkVariable::Overlap => "Overlap",
-            WalkVariable::Relevance => "Relevance",
+            EqualTfPairVariable::Length => "Length",
+            EqualTfPairVariable::Overlap => "Overlap",
+            EqualTfPairVariable::Relevance => "Relevance",
         }
     }
 
     /// Returns whether the first document has the larger value.
     fn is_larger(self, a: &MeasuredDocument, b: &MeasuredDocument) -> bool {
         match self {
-            WalkVariable::Length => a.length > b.length,
-            WalkVariable::Overlap => a.overlap().zip(b.overlap()).is_some_and(|(a, b)| a > b),
-            WalkVariable::Relevance => a.grade.zip(b.grade).is_some_and(|(a, b)| a > b),
+            EqualTfPairVariable::Length => a.length > b.length,
+            EqualTfPairVariable::Overlap => {
+                a.overlap().zip(b.overlap()).is_some_and(|(a, b)| a > b)
+            }
+            EqualTfPairVariable::Relevance => a.grade.zip(b.grade).is_some_and(|(a, b)| a > b),
         }
     }
 }
@@ -68,7 +70,7 @@ impl MeasuredDocument {
 
 /// The number of pairs of equal TF, and how many of them the published code finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct WalkCounts {
+pub(super) struct EqualTfPairCounts {
     /// All pairs.
     pub(super) n_pairs: u64,
     /// Pairs that the walk finds, each counted once.
@@ -78,8 +80,11 @@ pub(super) struct WalkCounts {
 }
 
 /// Counts ordered pairs of equal TF whose first document has the larger value.
-pub(super) fn count(queries: &[Vec<MeasuredDocument>], variable: WalkVariable) -> WalkCounts {
-    let mut samples = WalkCounts::default();
+pub(super) fn count_equal_tf_pairs(
+    queries: &[Vec<MeasuredDocument>],
+    variable: EqualTfPairVariable,
+) -> EqualTfPairCounts {
+    let mut samples = EqualTfPairCounts::default();
     for texts in queries {
         let larger = |it: &(usize, usize)| variable.is_larger(&texts[it.0], &texts[it.1]);
         let mut met: Vec<(usize, usize)> = walk(texts).into_iter().filter(larger).collect();
@@ -126,22 +131,22 @@ fn grouped(texts: &[MeasuredDocument]) -> Vec<(usize, usize)> {
 }
 
 /// Returns the pools of a study, by query. Documents with the same sum keep the order of the pool.
-pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
+pub(super) fn measured_pools_of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let queries = study.queries.iter().zip(&study.pools).enumerate();
     let measured = queries.map(|(query, (asked, pool))| {
         let mut wanted = Vec::new();
-        vocabulary.add_text(&asked.text, &mut wanted);
+        vocabulary.append_terms_of_text(&asked.text, &mut wanted);
         wanted.sort_unstable();
         wanted.dedup();
         let texts = pool.iter().map(|&text| {
             let mut terms: Vec<TermNo> = Vec::new();
-            vocabulary.add_text(&study.study_doc_text(text), &mut terms);
+            vocabulary.append_terms_of_text(&study.study_doc_text(text), &mut terms);
             let count = |term: &TermNo| terms.iter().filter(|it| *it == term).count() as u32;
             MeasuredDocument {
                 counts: wanted.iter().map(count).collect(),
                 length: terms.len() as u32,
-                grade: study.grade(query, text),
+                grade: study.relevance_grade(query, text),
             }
         });
         texts.collect()
@@ -152,7 +157,7 @@ pub(super) fn of_study(study: &Study) -> Vec<Vec<MeasuredDocument>> {
 /// Returns two example queries, for use without a study. In the first the third document is the
 /// longer of two with the counts 1 1, and one with 2 0 lies between them; in the second all counts
 /// are equal.
-pub(super) fn example() -> Vec<Vec<MeasuredDocument>> {
+pub(super) fn example_measured_pools() -> Vec<Vec<MeasuredDocument>> {
     let text = |counts: [u32; 2], length, grade| MeasuredDocument {
         counts: counts.into(),
         length,
@@ -186,7 +191,7 @@ mod tests {
         let texts = texts(&[[1, 1], [2, 0], [1, 1], [0, 2]]);
         assert_eq!(walk(&texts), []);
         assert_eq!(grouped(&texts), [(0, 2), (2, 0)]);
-        let samples = count(&[texts], WalkVariable::Length);
+        let samples = count_equal_tf_pairs(&[texts], EqualTfPairVariable::Length);
         assert_eq!(
             (
                 samples.n_pairs,
@@ -218,32 +223,36 @@ mod tests {
     #[test]
     fn the_example_misses_a_sample_and_meets_one_twice() {
         let samples = |it| {
-            let WalkCounts {
+            let EqualTfPairCounts {
                 n_pairs: all,
                 n_found: met,
                 n_found_with_repeats: met_again,
-            } = count(&example(), it);
+            } = count_equal_tf_pairs(&example_measured_pools(), it);
             [all, met, met_again]
         };
-        assert_eq!(samples(WalkVariable::Length), [2, 1, 2]);
-        assert_eq!(samples(WalkVariable::Relevance), [2, 1, 2]);
+        assert_eq!(samples(EqualTfPairVariable::Length), [2, 1, 2]);
+        assert_eq!(samples(EqualTfPairVariable::Relevance), [2, 1, 2]);
         // 2 of 5 is more than 2 of 7, and met from the end of the list; 1 of 3 more than 1 of 4.
-        assert_eq!(samples(WalkVariable::Overlap), [2, 2, 2]);
+        assert_eq!(samples(EqualTfPairVariable::Overlap), [2, 2, 2]);
     }
 
     #[test]
     fn all_samples_of_a_study_are_those_that_were_mined() {
-        let mut definition = fixture::definition(10);
+        let mut definition = fixture::fixture_study_definition(10);
         definition.probes = Probe::parse_list("match", false).unwrap();
         let mut texts = fixture::RIVER_TEXTS.to_vec();
         texts.extend(["clay", "river of the bank river"]);
         let grades = [("1", 3), ("3", 1), ("5", 2), ("6", 0), ("8", 2), ("4", 1)];
-        let collection = fixture::judged(&["river bank", "mud of the bank"], &texts, &grades);
-        let study = fixture::make(definition, collection);
-        for &variable in WalkVariable::ALL {
+        let collection = fixture::fixture_collection_with_grades(
+            &["river bank", "mud of the bank"],
+            &texts,
+            &grades,
+        );
+        let study = fixture::make_fixture_study(definition, collection);
+        for &variable in EqualTfPairVariable::ALL {
             let word = format!("match:tf:{}", variable.name().to_lowercase());
-            let mined = study.instances_of(word.parse().unwrap(), AxiomVariant::Fixed);
-            let samples = count(&of_study(&study), variable);
+            let mined = study.instances_of_probe(word.parse().unwrap(), AxiomVariant::Fixed);
+            let samples = count_equal_tf_pairs(&measured_pools_of_study(&study), variable);
             assert_eq!(samples.n_pairs, mined.unwrap().len() as u64, "{word}");
             assert!(samples.n_found <= samples.n_pairs, "{word}");
         }

@@ -2,13 +2,13 @@
 //! them.
 
 use super::DiscrepancyRows;
-use crate::compare::hypotheses::relative_mrr_drop;
-use crate::compare::paired_means::PairedMeans;
-use crate::compare::query_groups::{FQT_EDGES, bucket_of};
-use crate::compare::query_list::QueryRow;
+use crate::compare::hypotheses::relative_mrr_drop_across_buckets;
+use crate::compare::paired_means::PairedMetricMeans;
+use crate::compare::query_groups::{FQT_EDGES, query_token_fraction_bucket_index};
+use crate::compare::query_list::QueryWithMetrics;
 use crate::report::{TableValue, format};
 use crate::reproduce::comparison::{Bm25Comparison, ComparedRanker, ComparisonStatistic};
-use crate::reproduce::{Paper, PaperTable, PublishedRowSubject, number, published};
+use crate::reproduce::{PaperTable, PublishedRowSubject, ReproduciblePaper, number, published};
 use crate::stats::bootstrap::N_RESAMPLES;
 
 /// The number of queries of table 1: the small development set.
@@ -24,7 +24,7 @@ const RANKERS: [(&str, ComparedRanker); 2] = [
 ];
 
 impl DiscrepancyRows<'_> {
-    pub(super) fn padigela(&mut self) {
+    pub(super) fn add_padigela_discrepancies(&mut self) {
         self.populations();
         self.own_buckets();
         self.ends();
@@ -42,8 +42,8 @@ impl DiscrepancyRows<'_> {
                 (
                     format!(
                         "{ranker}, mean of table 2's buckets, × {} / {}",
-                        format::count(N_FOUND),
-                        format::count(N_DEV)
+                        format::format_count(N_FOUND),
+                        format::format_count(N_DEV)
                     ),
                     four(over_all),
                 ),
@@ -73,7 +73,7 @@ impl DiscrepancyRows<'_> {
             },
         ) in self.compared()
         {
-            let own = relative_mrr_drop(&found.fqt_buckets, 1);
+            let own = relative_mrr_drop_across_buckets(&found.fqt_buckets, 1);
             let Some((own, other)) = own.zip(fall_by_first(rows)) else {
                 continue;
             };
@@ -152,7 +152,7 @@ impl DiscrepancyRows<'_> {
             (
                 format!(
                     "smallest p of {} random permutations",
-                    format::count(N_RESAMPLES as u64)
+                    format::format_count(N_RESAMPLES as u64)
                 ),
                 TableValue::Magnitude(1.0 / (N_RESAMPLES + 1) as f64),
             ),
@@ -169,7 +169,7 @@ impl DiscrepancyRows<'_> {
         }
     }
 
-    fn p(&mut self, name: &str, paired: &PairedMeans) {
+    fn p(&mut self, name: &str, paired: &PairedMetricMeans) {
         let Some((student, permutation)) = paired.p_student.zip(paired.p_permutation) else {
             return;
         };
@@ -190,7 +190,7 @@ impl DiscrepancyRows<'_> {
 /// Returns the published numbers of a row; missing ones are left out.
 fn printed_numbers(table: u8, said: ComparisonStatistic) -> Vec<f64> {
     let asked = PaperTable {
-        paper: Paper::Padigela2019,
+        paper: ReproduciblePaper::Padigela2019,
         table,
     };
     let mut rows = published::published_table(asked).rows.iter();
@@ -267,13 +267,14 @@ fn falls(means: &[f64]) -> [f64; 2] {
     [last, lowest].map(|it| 1.0 - it / means[0])
 }
 
-/// Returns the [`relative_mrr_drop`] of the second ranker in buckets of the FQT of the first.
-fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
+/// Returns the [`relative_mrr_drop_across_buckets`] of the second ranker in buckets of the FQT of
+/// the first.
+fn fall_by_first(rows: &[QueryWithMetrics]) -> Option<f64> {
     let mut buckets = vec![(0.0, 0.0); FQT_EDGES.len() - 1];
     for row in rows {
         let values = &row.metrics;
         if let (Some(rr), Some(fqt)) = (values.rr, values.fqt[0]) {
-            let bucket = &mut buckets[bucket_of(fqt)];
+            let bucket = &mut buckets[query_token_fraction_bucket_index(fqt)];
             *bucket = (bucket.0 + rr[1], bucket.1 + 1.0);
         }
     }
@@ -287,14 +288,14 @@ fn fall_by_first(rows: &[QueryRow]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::compare::query_groups;
-    use crate::compare::query_metrics::QueryMetrics;
+    use crate::compare::query_metrics::PairedQueryMetrics;
     use crate::reproduce::{comparison, reproduce_table};
     use crate::study::Study;
 
     /// Returns rows of a statement and the two numbers it compares, as formatted for readers.
     fn rows(study: Option<&Study>) -> Vec<[String; 3]> {
         let asked = PaperTable {
-            paper: Paper::Padigela2019,
+            paper: ReproduciblePaper::Padigela2019,
             table: 2,
         };
         let rows = reproduce_table(asked, study).unwrap().pop().unwrap().rows;
@@ -362,14 +363,14 @@ mod tests {
         });
         assert_eq!((first.len(), second.len()), (5_738, 5_738));
         let pairs = first.iter().zip(&second);
-        let rows: Vec<QueryMetrics> = pairs
-            .map(|(first, second)| QueryMetrics {
+        let rows: Vec<PairedQueryMetrics> = pairs
+            .map(|(first, second)| PairedQueryMetrics {
                 rr: Some([first.0, second.0]),
                 fqt: [Some(first.1), Some(second.1)],
-                ..QueryMetrics::default()
+                ..PairedQueryMetrics::default()
             })
             .collect();
-        let found = query_groups::group_by_fqt(&rows);
+        let found = query_groups::mrr_by_query_token_fraction(&rows);
         for (side, mrr) in [(0, 0.1765), (1, 0.3660)] {
             let mut n_all = 0;
             let mut sum = 0.0;
@@ -385,8 +386,14 @@ mod tests {
             assert!((over_all - mrr).abs() < 1e-4, "{over_all}");
         }
         // The falls that the text of the paper states, 34.5 % and 16.7 %.
-        near((relative_mrr_drop(&found, 0).unwrap() * 1e3).round(), 345.0);
-        near((relative_mrr_drop(&found, 1).unwrap() * 1e3).round(), 167.0);
+        near(
+            (relative_mrr_drop_across_buckets(&found, 0).unwrap() * 1e3).round(),
+            345.0,
+        );
+        near(
+            (relative_mrr_drop_across_buckets(&found, 1).unwrap() * 1e3).round(),
+            167.0,
+        );
     }
 
     fn near(a: f64, b: f64) {
@@ -396,13 +403,13 @@ mod tests {
     /// By the first ranker's FQT, .8 and .6 are in the lowest bucket and .35 is in the highest.
     #[test]
     fn a_fall_by_the_buckets_of_the_other_is_counted_by_hand() {
-        let row = |rr: f64, fqt: f64| QueryRow {
+        let row = |rr: f64, fqt: f64| QueryWithMetrics {
             query_id: String::new(),
             query: String::new(),
-            metrics: QueryMetrics {
+            metrics: PairedQueryMetrics {
                 rr: Some([0.0, rr]),
                 fqt: [Some(fqt), None],
-                ..QueryMetrics::default()
+                ..PairedQueryMetrics::default()
             },
         };
         let rows = [row(0.8, 0.05), row(0.6, 0.0), row(0.35, 1.0)];
@@ -415,7 +422,7 @@ mod tests {
     /// permutations are equally extreme.
     #[test]
     fn both_tests_of_a_study_stand_side_by_side() {
-        let study = comparison::tests::study();
+        let study = comparison::tests::study_with_bm25_and_score_file();
         let tests = rows(Some(&study)).into_iter();
         let tests: Vec<_> = tests
             .filter(|it| it[0].ends_with("paired t test"))

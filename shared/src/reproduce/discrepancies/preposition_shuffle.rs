@@ -8,9 +8,11 @@
 use std::collections::BTreeMap;
 
 use crate::probe::Manipulation;
-use crate::probe::manipulation::{LookupTables, ManipulationInput};
+use crate::probe::manipulation::{ManipulationInput, ManipulationWordLists};
 use crate::study::Study;
-use crate::text::linguistics::{LinguisticAnalysis, PartOfSpeech, TaggedToken, analyze};
+use crate::text::linguistics::{
+    LinguisticAnalysis, PartOfSpeech, TaggedToken, analyze_linguistically,
+};
 use crate::text::{Analyzer, Vocabulary};
 
 /// An example for readers without a study: `in` begins at character 5, and token 5 is `mice`.
@@ -18,7 +20,7 @@ pub(super) const EXAMPLE: &str = "Owls in old barns eat mice at night.";
 
 /// What happens to the words of some documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct ShuffleCounts {
+pub(super) struct PrepositionShuffleCounts {
     /// Documents with a preposition.
     pub(super) n_documents: u64,
     /// Prepositions in them.
@@ -31,9 +33,9 @@ pub(super) struct ShuffleCounts {
     pub(super) n_lost_by_ours: u64,
 }
 
-impl ShuffleCounts {
-    fn add(&mut self, text: &str, tools: &LookupTables, vocabulary: &Vocabulary) {
-        let analysis = analyze(text);
+impl PrepositionShuffleCounts {
+    fn add(&mut self, text: &str, tools: &ManipulationWordLists, vocabulary: &Vocabulary) {
+        let analysis = analyze_linguistically(text);
         let prepositions = prepositions(&analysis).count();
         if prepositions == 0 {
             return;
@@ -66,12 +68,14 @@ impl ShuffleCounts {
 
 /// Counts, over some documents, the prepositions that the published code misplaces and the words
 /// that are lost.
-pub(super) fn count(texts: impl IntoIterator<Item = String>) -> ShuffleCounts {
+pub(super) fn count_shuffled_prepositions(
+    texts: impl IntoIterator<Item = String>,
+) -> PrepositionShuffleCounts {
     let (tools, vocabulary) = (
-        LookupTables::default(),
+        ManipulationWordLists::default(),
         Vocabulary::new(Analyzer::default()),
     );
-    let mut shuffled = ShuffleCounts::default();
+    let mut shuffled = PrepositionShuffleCounts::default();
     for text in texts {
         shuffled.add(&text, &tools, &vocabulary);
     }
@@ -79,7 +83,7 @@ pub(super) fn count(texts: impl IntoIterator<Item = String>) -> ShuffleCounts {
 }
 
 /// Returns the texts of the documents in a study's pools, each once.
-pub(super) fn of_study(study: &Study) -> Vec<String> {
+pub(super) fn pooled_document_texts(study: &Study) -> Vec<String> {
     let mut pooled: Vec<_> = study.pools.iter().flatten().copied().collect();
     pooled.sort_unstable();
     pooled.dedup();
@@ -145,7 +149,7 @@ mod tests {
     use super::*;
 
     fn made(text: &str, order: &[usize]) -> String {
-        shuffle_as_published(text, &analyze(text), order).join(" ")
+        shuffle_as_published(text, &analyze_linguistically(text), order).join(" ")
     }
 
     #[test]
@@ -170,17 +174,17 @@ mod tests {
 
     #[test]
     fn words_are_lost_by_theirs_and_kept_by_ours() {
-        let expected = ShuffleCounts {
+        let expected = PrepositionShuffleCounts {
             n_documents: 1,
             n_prepositions: 2,
             n_misplaced: 1,
             n_lost: 1,
             n_lost_by_ours: 0,
         };
-        assert_eq!(count([EXAMPLE.to_owned()]), expected);
+        assert_eq!(count_shuffled_prepositions([EXAMPLE.to_owned()]), expected);
         assert_eq!(
-            count(["Owls eat mice.".to_owned()]),
-            ShuffleCounts::default()
+            count_shuffled_prepositions(["Owls eat mice.".to_owned()]),
+            PrepositionShuffleCounts::default()
         );
     }
 

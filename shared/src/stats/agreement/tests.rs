@@ -2,12 +2,12 @@ use super::*;
 
 /// Each string has the ratings of one rater, with one column for each item and `.` for a missing
 /// rating. Each item is a group of its own.
-fn rated(raters: &[&str]) -> Vec<RatedItem> {
+fn rated(raters: &[&str]) -> Vec<ItemRatings> {
     let code = |it: u8| (it != b'.').then_some(it);
     let n = raters[0].len();
     let ratings = |at: usize| raters.iter().map(|it| code(it.as_bytes()[at])).collect();
     (0..n)
-        .map(|at| RatedItem {
+        .map(|at| ItemRatings {
             group: at as u32,
             ratings: ratings(at),
         })
@@ -15,14 +15,14 @@ fn rated(raters: &[&str]) -> Vec<RatedItem> {
 }
 
 /// Each row has the number of raters for each category of one item.
-fn counted(rows: &[&[usize]]) -> Vec<RatedItem> {
+fn counted(rows: &[&[usize]]) -> Vec<ItemRatings> {
     let one = |row: &[usize]| {
         let each = row.iter().zip(0_u8..);
         let each = each.flat_map(|(&n, category)| std::iter::repeat_n(Some(category), n));
         each.collect()
     };
     let rows = rows.iter().zip(0..);
-    rows.map(|(row, group)| RatedItem {
+    rows.map(|(row, group)| ItemRatings {
         group,
         ratings: one(row),
     })
@@ -62,7 +62,7 @@ fn krippendorffs_two_observers_of_nominal_data() {
     assert!((value - 0.6920).abs() < 0.000_05, "{value}");
 }
 
-fn four_observers() -> Vec<RatedItem> {
+fn four_observers() -> Vec<ItemRatings> {
     rated(&[
         "123321412...",
         "1233224125.3",
@@ -173,10 +173,10 @@ fn cohens_two_judges() {
             pairs.extend(std::iter::repeat_n(vec![Some(first), Some(second)], n));
         }
     }
-    let rated: Vec<RatedItem> = pairs
+    let rated: Vec<ItemRatings> = pairs
         .into_iter()
         .zip(0..)
-        .map(|(ratings, group)| RatedItem { group, ratings })
+        .map(|(ratings, group)| ItemRatings { group, ratings })
         .collect();
     check(cohen_kappa(&rated, [0, 1]), 0.4915, [0.3902, 0.5917]);
     assert_eq!(raw_agreement(&rated).unwrap().estimate.value, 0.7);

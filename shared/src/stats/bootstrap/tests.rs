@@ -3,9 +3,9 @@ use expect_test::{Expect, expect};
 use super::*;
 
 fn check(counts: &[(u64, u64)], expect: Expect) {
-    let queries: Vec<VerdictCounts> = counts
+    let queries: Vec<QueryVerdictCounts> = counts
         .iter()
-        .map(|&(agreeing, judged)| VerdictCounts {
+        .map(|&(agreeing, judged)| QueryVerdictCounts {
             n_agreeing: agreeing,
             n_verdicts: judged,
         })

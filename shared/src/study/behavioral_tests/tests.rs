@@ -2,12 +2,13 @@ use super::*;
 use crate::study::fixture;
 
 fn study() -> Study {
-    let mut definition = fixture::definition(10);
+    let mut definition = fixture::fixture_study_definition(10);
     definition.probes = Probe::parse_list("tfc1,match", false).unwrap();
     let grades = [("1", 3), ("2", 1), ("3", 2), ("4", 0), ("5", 2), ("6", 0)];
     let queries = ["river bank", "mud"];
-    let collection = fixture::judged(&queries, &fixture::RIVER_TEXTS, &grades);
-    fixture::make(definition, collection)
+    let collection =
+        fixture::fixture_collection_with_grades(&queries, &fixture::RIVER_TEXTS, &grades);
+    fixture::make_fixture_study(definition, collection)
 }
 
 /// Counts by hand over the scores of the study, in another order.
@@ -26,7 +27,9 @@ fn effects_are_counted_by_delta() {
         assert_eq!((found.rows.len(), found.rankers.len()), (18, 2));
         let mut n_tests = 0;
         for row in &found.rows {
-            let instances = study.instances_of(row.probe, AxiomVariant::Code).unwrap();
+            let instances = study
+                .instances_of_probe(row.probe, AxiomVariant::Code)
+                .unwrap();
             assert_eq!(row.n_samples, instances.len() as u64);
             for ((effect, scores), asked) in
                 row.effects.iter().zip(&study.scores).zip(&found.rankers)
@@ -36,10 +39,12 @@ fn effects_are_counted_by_delta() {
                 let mut sum = 0.0;
                 for at in (0..instances.len()).rev() {
                     let score = |text| {
-                        let place = study.pairs.position(instances.query(at), text);
+                        let place = study
+                            .pairs
+                            .position_of_pair(instances.query_of_instance(at), text);
                         scores.get(place.unwrap()).unwrap()
                     };
-                    let texts = instances.docs_at(at);
+                    let texts = instances.docs_of_instance(at);
                     let lead = score(texts[0]) - score(texts[1]);
                     by_hand[usize::from(lead <= width) + usize::from(lead < -width)] += 1;
                     sum += lead;
@@ -71,7 +76,7 @@ fn delta_is_the_median_of_adjacent_differences() {
     let mut differences = Vec::new();
     for query in 0..2 {
         let values = study.scores[0].values();
-        let mut values: Vec<f64> = values[study.pairs.range_of(query)]
+        let mut values: Vec<f64> = values[study.pairs.pair_range_of_query(query)]
             .iter()
             .flatten()
             .copied()
@@ -92,7 +97,7 @@ fn queries_and_samples_may_disagree() {
         n_tied: 0,
         n_negative: 0,
         n_unscored: 0,
-        score: Estimate { value, interval },
+        score: EstimateWithInterval { value, interval },
         mean: 0.1,
         median: 0.1,
         p_samples: p_bonferroni,
@@ -109,7 +114,7 @@ fn queries_and_samples_may_disagree() {
 #[test]
 fn pairs_of_one_source_are_one_unit() {
     let mut units = BootstrapUnits::default();
-    let one = |agreeing| VerdictCounts {
+    let one = |agreeing| QueryVerdictCounts {
         n_agreeing: agreeing,
         n_verdicts: 2,
     };

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Run, RunEntry};
-use crate::effectiveness::{Evaluation, Measure, evaluate};
-use crate::score::Scores;
-use crate::stats::{Estimate, bootstrap, wilcoxon};
+use crate::effectiveness::{EffectivenessMeasure, RunEvaluation, evaluate_run};
+use crate::score::RankerPairScores;
+use crate::stats::{EstimateWithInterval, bootstrap, wilcoxon};
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
 use crate::study::overview::MEASURES;
@@ -31,18 +31,21 @@ pub struct EffectivenessTable {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EffectivenessCell {
     /// The mean over queries, with a 95 % interval.
-    pub mean: Estimate,
+    pub mean: EstimateWithInterval,
     /// The rows of the rankers that it is significantly better than.
     pub better_than: Vec<u32>,
 }
 
 /// For each ranker, the values of each measure for each query with judgments, by measure; `None`
 /// without judgments.
-pub(super) type PerQueryValues = Vec<Option<BTreeMap<String, Vec<f64>>>>;
+pub(super) type PerQueryEffectiveness = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
     /// Computes the value of every measure for every ranker and query.
-    pub(super) fn per_query_values(&self, filter: &InstanceFilter<'_>) -> PerQueryValues {
+    pub(super) fn per_query_effectiveness(
+        &self,
+        filter: &InstanceFilter<'_>,
+    ) -> PerQueryEffectiveness {
         let rankers = self.scores.iter();
         rankers
             .map(|it| self.evaluate_ranker(it, filter).map(|it| it.per_query))
@@ -52,14 +55,14 @@ impl Study {
     /// Evaluates a ranker's ranking of the pools; `None` without judgments.
     pub(in crate::study) fn evaluate_ranker(
         &self,
-        scores: &Scores,
+        scores: &RankerPairScores,
         filter: &InstanceFilter<'_>,
-    ) -> Option<Evaluation> {
+    ) -> Option<RunEvaluation> {
         let mut run = Run::default();
         let pools = self.pools.iter().enumerate();
         for (query, pool) in pools.filter(|it| filter.includes_query(it.0)) {
             let ranked = pool.iter().filter_map(|&text| {
-                let score = scores.get(self.pairs.position(query, text)?)?;
+                let score = scores.get(self.pairs.position_of_pair(query, text)?)?;
                 Some(RunEntry {
                     doc: self.study_doc_id(text),
                     rank: 0,
@@ -70,18 +73,18 @@ impl Study {
             run.0.insert(id, ranked.collect());
         }
         let measures = MEASURES.iter().map(|it| {
-            let parsed: Measure = it.parse().expect("these names are in the grammar");
+            let parsed: EffectivenessMeasure = it.parse().expect("these names are in the grammar");
             parsed
         });
-        evaluate(&self.qrels, &run, &measures.collect::<Vec<_>>())
+        evaluate_run(&self.qrels, &run, &measures.collect::<Vec<_>>())
     }
 }
 
 impl EffectivenessTable {
     /// Creates the table; `None` if no ranker has a query with judgments.
-    pub(super) fn from_values(
+    pub(super) fn from_per_query_values(
         measures: &[String],
-        per_query: &PerQueryValues,
+        per_query: &PerQueryEffectiveness,
     ) -> Option<EffectivenessTable> {
         per_query.iter().flatten().next()?;
         let rows = (0..per_query.len()).map(|row| {
@@ -95,7 +98,11 @@ impl EffectivenessTable {
     }
 }
 
-fn rated(per_query: &PerQueryValues, row: usize, measure: usize) -> Option<EffectivenessCell> {
+fn rated(
+    per_query: &PerQueryEffectiveness,
+    row: usize,
+    measure: usize,
+) -> Option<EffectivenessCell> {
     let own = per_query[row].as_ref()?;
     let values: Vec<f64> = own.values().map(|it| it[measure]).collect();
     let mean = bootstrap::bootstrap_mean(&values)?;
@@ -106,7 +113,7 @@ fn rated(per_query: &PerQueryValues, row: usize, measure: usize) -> Option<Effec
         });
         let (ours, theirs): (Vec<f64>, Vec<f64>) = both.unzip();
         let ahead = ours.iter().sum::<f64>() > theirs.iter().sum::<f64>();
-        ahead && wilcoxon::signed_rank_p_value(&ours, &theirs) < SIGNIFICANCE_LEVEL
+        ahead && wilcoxon::wilcoxon_signed_rank_p_value(&ours, &theirs) < SIGNIFICANCE_LEVEL
     };
     let others = per_query.iter().enumerate().filter(|(at, other)| {
         let other = other.as_ref().filter(|_| *at != row);

@@ -21,12 +21,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{InstanceFilter, Study};
 use crate::error::Error;
-use crate::index::term_statistics::{QueryTerms, query_terms};
+use crate::index::term_statistics::{QueryTerms, count_distinct_query_terms};
 use crate::index::{CollectionTotals, Index};
-use crate::probe::features::{self, DocumentFeatures, FeatureExtractor, RequiredFeatures};
+use crate::probe::features::{
+    self, DocumentFeatureExtractor, DocumentFeatures, RequiredDocumentFeatures,
+};
 use crate::probe::{
-    Axiom, AxiomVariant, BoundRelation, Instances, Limits, MeasuredPrecondition, MeasuredQuantity,
-    Probe,
+    Axiom, AxiomVariant, BoundRelation, Instances, MeasuredPrecondition, MeasuredQuantity,
+    MiningLimits, Probe,
 };
 use crate::stats::quantile::median;
 use crate::word_vectors::IndexedWordVectors;
@@ -45,7 +47,7 @@ pub struct AxiomFunnel {
     #[serde(rename = "axiom")]
     pub probe: Probe,
     /// The steps in order; the first has all candidates, the last the instances.
-    pub steps: Vec<FunnelStep>,
+    pub steps: Vec<AxiomFunnelStep>,
     /// The failed preconditions, in the order in which the axiom checks them.
     pub precondition_failures: Vec<PreconditionFailures>,
     /// The number of candidates in `precondition_failures`: all, or a seeded random sample.
@@ -55,9 +57,9 @@ pub struct AxiomFunnel {
 /// The number of pairs or triples left after one stage of the funnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct FunnelStep {
+pub struct AxiomFunnelStep {
     /// The stage.
-    pub stage: FunnelStage,
+    pub stage: AxiomFunnelStage,
     /// The number of pairs or triples.
     pub n_candidates: u64,
 }
@@ -66,7 +68,7 @@ pub struct FunnelStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum FunnelStage {
+pub enum AxiomFunnelStage {
     /// Every pair or triple.
     Candidates,
     /// The original axiom.
@@ -115,7 +117,7 @@ struct FunnelQuery {
 
 impl Study {
     /// Computes one funnel for each axiom.
-    pub(super) fn funnels(
+    pub(super) fn axiom_funnels(
         &self,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
@@ -134,9 +136,11 @@ impl Study {
             });
             return Ok(funnels.collect());
         }
-        let index = self.index()?;
-        let vectors = self.vectors();
-        let rows = vectors.map(|it| it.rows_of(&index)).unwrap_or_default();
+        let index = self.build_document_index()?;
+        let vectors = self.stored_word_vectors();
+        let rows = vectors
+            .map(|it| it.token_rows_of_index(&index))
+            .unwrap_or_default();
         let known = vectors.map(|it| IndexedWordVectors::new(it, &index, &rows));
         let cases: Vec<FunnelQuery> = queries
             .iter()
@@ -164,22 +168,33 @@ impl Study {
     ) -> FunnelQuery {
         let text = &self.queries[query].text;
         let vocabulary = index.vocabulary();
-        let terms = query_terms(&self.definition.analyzer, text, |term| {
+        let terms = count_distinct_query_terms(&self.definition.analyzer, text, |term| {
             let stats = self.terms.get(term).copied().unwrap_or_default();
             (vocabulary.term_no(term), stats.df, stats.cf)
         });
         let docs = self.pools[query].iter();
-        let docs: Vec<u32> = docs.map(|&it| self.study_docs[it as usize].doc()).collect();
-        let counting = FeatureExtractor::new(index, known, text, &terms, RequiredFeatures::ALL);
+        let docs: Vec<u32> = docs
+            .map(|&it| self.study_docs[it as usize].source_doc())
+            .collect();
+        let counting = DocumentFeatureExtractor::new(
+            index,
+            known,
+            text,
+            &terms,
+            RequiredDocumentFeatures::ALL,
+        );
         let pool = docs.iter().map(|&it| counting.extract(it)).collect();
-        let alike = counting.term_similarities();
+        let alike = counting.query_term_similarities();
         let limits = &self.definition.limits;
         let times = limits.min_repetitions..=limits.max_repetitions;
         let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {
             let terms = &terms;
             times.clone().map(move |times| {
-                let body = index.terms(doc).repeat(times as usize);
-                (at, DocumentFeatures::with_other_terms(&body, terms))
+                let body = index.terms_of_doc(doc).repeat(times as usize);
+                (
+                    at,
+                    DocumentFeatures::count_query_and_other_terms(&body, terms),
+                )
             })
         });
         FunnelQuery {
@@ -196,10 +211,10 @@ impl Study {
 
 fn steps(
     instances: &Instances,
-    limits: &Limits,
+    limits: &MiningLimits,
     queries: &[usize],
     cases: &[FunnelQuery],
-) -> Vec<FunnelStep> {
+) -> Vec<AxiomFunnelStep> {
     let probe = instances.probe;
     let count = |of: &dyn Fn(&FunnelQuery) -> u64| cases.iter().map(of).sum::<u64>();
     let pairs = |holds: &dyn Fn(&FunnelQuery, &DocumentFeatures, &DocumentFeatures) -> bool| {
@@ -213,14 +228,14 @@ fn steps(
                 .count() as u64
         })
     };
-    let candidates = match (probe, probe.claim(instances.variant).arity()) {
+    let candidates = match (probe, probe.claim_kind(instances.variant).arity()) {
         (Probe::Axiom(Axiom::Lnc2), _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
-    let mut steps = vec![(FunnelStage::Candidates, candidates)];
+    let mut steps = vec![(AxiomFunnelStage::Candidates, candidates)];
     let equal = |a: &DocumentFeatures, b: &DocumentFeatures| a.n_terms == b.n_terms;
     let close = |a: &DocumentFeatures, b: &DocumentFeatures| {
-        limits.has_similar_length(a.n_terms, b.n_terms)
+        limits.are_lengths_similar(a.n_terms, b.n_terms)
     };
     let enough = |it: &DocumentFeatures| it.n_occurrences >= limits.min_query_term_occurrences;
     match probe {
@@ -233,25 +248,25 @@ fn steps(
                 !a.term_counts.is_empty() && counts.all(|(a, b)| a > b)
             };
             steps.push((
-                FunnelStage::Original,
+                AxiomFunnelStage::Original,
                 pairs(&|case, a, b| more(case, a, b) && equal(a, b)),
             ));
             steps.push((
-                FunnelStage::Relaxed,
+                AxiomFunnelStage::Relaxed,
                 pairs(&|case, a, b| more(case, a, b) && close(a, b) && enough(a) && enough(b)),
             ));
             steps.push((
-                FunnelStage::ExtendedByLength,
+                AxiomFunnelStage::ExtendedByLength,
                 pairs(&|_, a, b| every(a, b) && close(a, b)),
             ));
         }
         Probe::Axiom(Axiom::Tfc2) => {
             steps.push((
-                FunnelStage::Original,
+                AxiomFunnelStage::Original,
                 count(&|it| steps_of_one(it, equal, Some(1))),
             ));
             steps.push((
-                FunnelStage::Relaxed,
+                AxiomFunnelStage::Relaxed,
                 count(&|it| steps_of_one(it, close, None)),
             ));
         }
@@ -271,11 +286,11 @@ fn steps(
                     _ => false,
                 };
             steps.push((
-                FunnelStage::Original,
+                AxiomFunnelStage::Original,
                 pairs(&|case, a, b| swapped(case, a, b) && equal(a, b)),
             ));
             steps.push((
-                FunnelStage::Relaxed,
+                AxiomFunnelStage::Relaxed,
                 pairs(&|case, a, b| swapped(case, a, b) && close(a, b)),
             ));
         }
@@ -283,7 +298,7 @@ fn steps(
             let one_more = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 a.n_terms + 1 == b.n_terms
                     && a.term_counts == b.term_counts
-                    && a.count_extra_terms(b).n_terms == 1
+                    && a.count_terms_occurring_once_more(b).n_terms == 1
                     && {
                         // One more term, and all others as often: no other count differs.
                         let shared = b
@@ -295,30 +310,30 @@ fn steps(
                             && a.other_terms.len() <= b.other_terms.len()
                     }
             };
-            steps.push((FunnelStage::Original, pairs(&|_, a, b| one_more(a, b))));
+            steps.push((AxiomFunnelStage::Original, pairs(&|_, a, b| one_more(a, b))));
         }
         Probe::Axiom(Axiom::Lnc2) => {
             let repeats = |a: &DocumentFeatures, b: &DocumentFeatures| {
                 b.n_occurrences > 0
                     && a.n_terms > b.n_terms
-                    && a.count_repetitions(b).is_some_and(|it| it >= 2)
+                    && a.repetition_factor(b).is_some_and(|it| it >= 2)
             };
             let one = |case: &FunnelQuery| case.query.len() == 1;
             steps.push((
-                FunnelStage::Original,
+                AxiomFunnelStage::Original,
                 pairs(&|case, a, b| one(case) && repeats(a, b)),
             ));
-            steps.push((FunnelStage::Extended, pairs(&|_, a, b| repeats(a, b))));
+            steps.push((AxiomFunnelStage::Extended, pairs(&|_, a, b| repeats(a, b))));
         }
         Probe::Axiom(Axiom::Tp) => {
             let closer = |case: &FunnelQuery, a: &DocumentFeatures, b: &DocumentFeatures| {
-                let distances = a.term_distance().zip(b.term_distance());
+                let distances = a.min_query_term_distance().zip(b.min_query_term_distance());
                 case.query.len() == 2
                     && a.term_counts == b.term_counts
                     && distances.is_some_and(|(a, b)| a < b)
             };
             steps.push((
-                FunnelStage::Original,
+                AxiomFunnelStage::Original,
                 pairs(&|case, a, b| closer(case, a, b) && equal(a, b)),
             ));
         }
@@ -326,7 +341,7 @@ fn steps(
         Probe::Axiom(Axiom::IrAxioms(_) | Axiom::Formula(_)) => (),
         Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
     }
-    let step = |(reading, n)| FunnelStep {
+    let step = |(reading, n)| AxiomFunnelStep {
         stage: reading,
         n_candidates: n,
     };
@@ -335,13 +350,13 @@ fn steps(
 }
 
 /// Returns the last step: the instances before the maximum per query applies.
-fn last_step(instances: &Instances, queries: &[usize]) -> FunnelStep {
+fn last_step(instances: &Instances, queries: &[usize]) -> AxiomFunnelStep {
     let found = queries.iter().map(|&it| instances.n_found[it]);
-    FunnelStep {
+    AxiomFunnelStep {
         n_candidates: found.map(u64::from).sum(),
         stage: match instances.probe {
-            Probe::Axiom(Axiom::Lnc2) => FunnelStage::Derived,
-            _ => FunnelStage::Mined,
+            Probe::Axiom(Axiom::Lnc2) => AxiomFunnelStage::Derived,
+            _ => AxiomFunnelStage::Mined,
         },
     }
 }
@@ -390,11 +405,11 @@ fn steps_of_one(
 fn missed(
     probe: Probe,
     mode: AxiomVariant,
-    limits: &Limits,
+    limits: &MiningLimits,
     totals: CollectionTotals,
     cases: &[FunnelQuery],
 ) -> (Vec<PreconditionFailures>, u64) {
-    let arity = probe.claim(mode).arity();
+    let arity = probe.claim_kind(mode).arity();
     let candidates = |case: &FunnelQuery| match probe {
         Probe::Axiom(Axiom::Lnc2) => case.repeated.len() as u64,
         _ => choices(case.pool.len(), arity),
@@ -416,14 +431,14 @@ fn missed(
                 false => at,
             };
             let texts = texts_at(probe, case, place, arity);
-            let asked = features::QueryContext {
+            let asked = features::QueryPoolFeatures {
                 query: &case.query,
                 pool: &texts,
                 limits,
                 totals,
                 term_similarities: &case.alike,
             };
-            let preconditions = probe.preconditions(mode, &asked);
+            let preconditions = probe.measure_preconditions(mode, &asked);
             ask(&mut failures, &preconditions);
             n_asked += 1;
         }
@@ -513,7 +528,7 @@ fn ask(failures: &mut Vec<FailureCounter>, preconditions: &[MeasuredPrecondition
         }
         // An integer that must exceed the bound lacks one more than the difference.
         let more = match precondition.relation {
-            BoundRelation::MoreThan if precondition.quantity.is_counted() => 1.0,
+            BoundRelation::MoreThan if precondition.quantity.is_count() => 1.0,
             BoundRelation::MoreThan
             | BoundRelation::AtMost
             | BoundRelation::AtLeast

@@ -4,54 +4,57 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effectiveness::PerQueryValues;
-use crate::stats::quantile::quantile;
-use crate::stats::{Estimate, bootstrap};
+use super::effectiveness::PerQueryEffectiveness;
+use crate::stats::quantile::quantile_of_sorted;
+use crate::stats::{EstimateWithInterval, bootstrap};
 use crate::study::Study;
 use crate::study::controls::InstanceFilter;
 
 /// The mean effectiveness in each third of the queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct QueryOverlapFigure {
+pub struct EffectivenessByOverlapFigure {
     /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
     /// The overlaps at which the second and the last third begin.
     pub edges: [f64; 2],
     /// Thirds of all queries with a relevant document.
-    pub all_queries: OverlapThirds,
+    pub all_queries: QueryOverlapThirds,
     /// Thirds of the queries with a relevant document in the pool.
-    pub relevant_in_pool: OverlapThirds,
+    pub relevant_in_pool: QueryOverlapThirds,
 }
 
 /// The queries in thirds of low, medium and high overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct OverlapThirds {
+pub struct QueryOverlapThirds {
     /// The number of queries in each third.
     pub n_queries: [u64; 3],
     /// For each ranker the mean in each third; `None` if it has no query.
-    pub rows: Vec<[Option<Estimate>; 3]>,
+    pub rows: Vec<[Option<EstimateWithInterval>; 3]>,
 }
 
-impl QueryOverlapFigure {
-    pub(super) fn from_values(
+impl EffectivenessByOverlapFigure {
+    pub(super) fn from_per_query_values(
         study: &Study,
         filter: &InstanceFilter<'_>,
         name: &str,
         measure: usize,
-        per_query: &PerQueryValues,
-    ) -> Option<QueryOverlapFigure> {
+        per_query: &PerQueryEffectiveness,
+    ) -> Option<EffectivenessByOverlapFigure> {
         let overlaps = study.query_overlap.iter().enumerate();
         let overlaps = overlaps.filter(|it| filter.includes_query(it.0));
         let known: Vec<(usize, f64)> = overlaps.filter_map(|(at, it)| Some((at, (*it)?))).collect();
         let mut sorted: Vec<f64> = known.iter().map(|it| it.1).collect();
         sorted.sort_unstable_by(f64::total_cmp);
-        let edges = [quantile(&sorted, 1.0 / 3.0)?, quantile(&sorted, 2.0 / 3.0)?];
+        let edges = [
+            quantile_of_sorted(&sorted, 1.0 / 3.0)?,
+            quantile_of_sorted(&sorted, 2.0 / 3.0)?,
+        ];
         let third = |overlap: f64| edges.iter().filter(|it| overlap > **it).count();
         let relevant = |&&(query, _): &&(usize, f64)| {
             let mut pool = study.pools[query].iter();
-            pool.any(|&text| study.grade(query, text).is_some_and(|it| it >= 1))
+            pool.any(|&text| study.relevance_grade(query, text).is_some_and(|it| it >= 1))
         };
         let pooled: Vec<(usize, f64)> = known.iter().filter(relevant).copied().collect();
         let thirds = |queries: &[(usize, f64)]| {
@@ -70,12 +73,12 @@ impl QueryOverlapFigure {
                     bootstrap::bootstrap_mean(&found.collect::<Vec<f64>>())
                 })
             };
-            OverlapThirds {
+            QueryOverlapThirds {
                 n_queries,
                 rows: per_query.iter().map(row).collect(),
             }
         };
-        Some(QueryOverlapFigure {
+        Some(EffectivenessByOverlapFigure {
             measure: name.to_owned(),
             edges,
             all_queries: thirds(&known),

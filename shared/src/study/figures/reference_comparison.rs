@@ -2,55 +2,58 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FigureOptions;
-use crate::probe::{Claim, Instances, StudyDocNo, TiePolicy};
-use crate::score::Scores;
-use crate::stats::multiple_testing::holm;
-use crate::stats::permutation::{self, FractionDifference, PairedVerdictCounts};
+use super::StudyFigureOptions;
+use crate::probe::{Instances, ScoreClaim, StudyDocNo, TiePolicy};
+use crate::score::RankerPairScores;
+use crate::stats::multiple_testing::holm_correction;
+use crate::stats::permutation::{self, PairedVerdictCounts, SatisfiedFractionDifference};
 use crate::study::Study;
-use crate::study::controls::{InstanceFilter, StudyControls};
-use crate::verdict::Outcome;
+use crate::study::controls::{InstanceFilter, StudyPageControls};
+use crate::verdict::ClaimOutcome;
 
 /// Every ranker compared with the reference, over the instances on which both have a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ReferenceComparison {
+pub struct ReferenceRankerComparison {
     /// Row of the ranker that the others are compared with.
     pub reference: u32,
     /// Differences, shape rankers × axioms; `None` for the reference itself, and if no instance has
     /// a verdict for both.
-    pub rows: Vec<Vec<Option<FractionDifference>>>,
+    pub rows: Vec<Vec<Option<SatisfiedFractionDifference>>>,
     /// The number of tests in Holm's correction.
     pub n_tests: u64,
 }
 
 impl Study {
     /// Compares every ranker with the reference ranker of the options.
-    pub(super) fn compare_with_reference(
+    pub(super) fn compare_with_reference_ranker(
         &self,
         shown: &[&Instances],
         filter: &InstanceFilter<'_>,
-        choice: &FigureOptions,
-    ) -> ReferenceComparison {
+        choice: &StudyFigureOptions,
+    ) -> ReferenceRankerComparison {
         let reference = choice.reference_row as usize;
         let judging = ComparisonContext {
             study: self,
             filter,
             dials: &choice.controls,
         };
-        let row = |(at, scores): (usize, &Scores)| -> Vec<Option<FractionDifference>> {
-            let others = shown.iter().map(|instances| {
-                let other = self.scores.get(reference).filter(|_| at != reference)?;
-                permutation::compare_fractions(&judging.paired(instances, scores, other))
-            });
-            others.collect()
-        };
+        let row =
+            |(at, scores): (usize, &RankerPairScores)| -> Vec<Option<SatisfiedFractionDifference>> {
+                let others = shown.iter().map(|instances| {
+                    let other = self.scores.get(reference).filter(|_| at != reference)?;
+                    permutation::compare_satisfied_fractions(
+                        &judging.paired(instances, scores, other),
+                    )
+                });
+                others.collect()
+            };
         let mut rows: Vec<Vec<_>> = self.scores.iter().enumerate().map(row).collect();
         let found = rows.iter().flatten().flatten();
-        let corrected = holm(&found.map(|it| it.p).collect::<Vec<f64>>());
+        let corrected = holm_correction(&found.map(|it| it.p).collect::<Vec<f64>>());
         let cells = rows.iter_mut().flatten().flatten();
         cells.zip(&corrected).for_each(|(it, &p)| it.p_holm = p);
-        ReferenceComparison {
+        ReferenceRankerComparison {
             reference: choice.reference_row,
             n_tests: corrected.len() as u64,
             rows,
@@ -61,19 +64,19 @@ impl Study {
 struct ComparisonContext<'a> {
     study: &'a Study,
     filter: &'a InstanceFilter<'a>,
-    dials: &'a StudyControls,
+    dials: &'a StudyPageControls,
 }
 
 impl ComparisonContext<'_> {
     fn paired(
         &self,
         instances: &Instances,
-        first: &Scores,
-        second: &Scores,
+        first: &RankerPairScores,
+        second: &RankerPairScores,
     ) -> Vec<PairedVerdictCounts> {
         let tie_agrees = instances.claim.tie_policy();
-        let agrees = |scores: &Scores, query: usize, claim: Claim<StudyDocNo>| {
-            let width = self.dials.tie_threshold(scores);
+        let agrees = |scores: &RankerPairScores, query: usize, claim: ScoreClaim<StudyDocNo>| {
+            let width = self.dials.tie_threshold_for_ranker(scores);
             let counts = self
                 .filter
                 .includes_instance(instances, query, claim, Some(scores));
@@ -82,7 +85,7 @@ impl ComparisonContext<'_> {
         };
         let of_query = |query: usize| {
             let mut paired = PairedVerdictCounts::default();
-            for claim in instances.claims_of(query) {
+            for claim in instances.claims_of_query(query) {
                 let both = agrees(first, query, claim).zip(agrees(second, query, claim));
                 if let Some((first, second)) = both {
                     paired.n_verdicts += 1;
@@ -96,9 +99,9 @@ impl ComparisonContext<'_> {
     }
 }
 
-fn agrees(outcome: Outcome, tie_agrees: TiePolicy) -> bool {
+fn agrees(outcome: ClaimOutcome, tie_agrees: TiePolicy) -> bool {
     match (outcome, tie_agrees) {
-        (Outcome::Satisfied, _) | (Outcome::Tied, TiePolicy::Agrees) => true,
-        (Outcome::Violated, _) | (Outcome::Tied, TiePolicy::Disagrees) => false,
+        (ClaimOutcome::Satisfied, _) | (ClaimOutcome::Tied, TiePolicy::Agrees) => true,
+        (ClaimOutcome::Violated, _) | (ClaimOutcome::Tied, TiePolicy::Disagrees) => false,
     }
 }

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::effectiveness::EffectivenessTable;
 use crate::probe::Probe;
-use crate::stats::correlation::{Correlation, pearson};
+use crate::stats::correlation::{PearsonCorrelation, pearson_correlation};
 use crate::study::overview::StudyOverview;
 
 /// A scatter plot of effectiveness and axioms with one point for each ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EffectivenessScatter {
+pub struct EffectivenessScatterPlot {
     /// The name of the measure, for example `nDCG@10`.
     pub measure: String,
     /// The axioms on which every ranker has verdicts.
@@ -20,15 +20,15 @@ pub struct EffectivenessScatter {
     /// one of them is missing.
     pub points: Vec<Option<[f64; 2]>>,
     /// Pearson's r; `None` for fewer than four rankers.
-    pub correlation: Option<Correlation>,
+    pub correlation: Option<PearsonCorrelation>,
 }
 
-impl EffectivenessScatter {
-    pub(super) fn from_values(
+impl EffectivenessScatterPlot {
+    pub(super) fn from_overview(
         overview: &StudyOverview,
         effectiveness: &EffectivenessTable,
         measure: usize,
-    ) -> EffectivenessScatter {
+    ) -> EffectivenessScatterPlot {
         let columns = overview.columns.iter().enumerate();
         let common: Vec<usize> = columns
             .filter(|(at, _)| overview.rows.iter().all(|it| it.cells[*at].is_some()))
@@ -46,13 +46,13 @@ impl EffectivenessScatter {
         });
         let points: Vec<Option<[f64; 2]>> = points.collect();
         let known: Vec<[f64; 2]> = points.iter().flatten().copied().collect();
-        EffectivenessScatter {
+        EffectivenessScatterPlot {
             measure: effectiveness.measures[measure].clone(),
             axioms: common
                 .iter()
                 .map(|&it| overview.columns[it].probe)
                 .collect(),
-            correlation: pearson(&known),
+            correlation: pearson_correlation(&known),
             points,
         }
     }

@@ -13,16 +13,16 @@ use super::{
     InstanceListOptions, InstancePage, InstanceSort, ListedInstance, MarginHistogram, round_width,
 };
 use crate::error::Error;
-use crate::probe::{Claim, Instances, StudyDocNo};
-use crate::score::Scores;
-use crate::verdict::{Outcome, Verdict};
+use crate::probe::{Instances, ScoreClaim, StudyDocNo};
+use crate::score::RankerPairScores;
+use crate::verdict::{ClaimOutcome, Verdict};
 
 /// Lists the instances of one ranker and axiom.
 pub struct InstanceLister<'a> {
     study: &'a Study,
     listing: &'a InstanceListOptions,
     instances: &'a Instances,
-    scores: &'a Scores,
+    scores: &'a RankerPairScores,
     filter: InstanceFilter<'a>,
     tie_width: f64,
     /// The query filter, in lower case.
@@ -36,7 +36,7 @@ pub struct InstanceLister<'a> {
 const BITS: u32 = 18;
 
 /// The result of the first pass over some queries.
-pub struct MarginCounts {
+pub struct FirstPassMarginCounts {
     queries: Range<usize>,
     least: f64,
     most: f64,
@@ -73,9 +73,9 @@ impl Magnitude {
 }
 
 /// The plan for the second pass.
-pub struct ListPlan {
+pub struct SecondPassPlan {
     /// The parts of the second pass.
-    pub parts: Vec<ListPart>,
+    pub parts: Vec<SecondPassPart>,
     n: u64,
     /// The number of instances that the second pass finds before the page.
     skip: u64,
@@ -93,7 +93,7 @@ struct Bins {
 }
 
 /// A part of the second pass: some queries and the magnitudes to select.
-pub struct ListPart {
+pub struct SecondPassPart {
     queries: Range<usize>,
     /// The first and the last magnitude of the page.
     between: [usize; 2],
@@ -114,12 +114,12 @@ pub struct SelectedInstances {
 pub(super) struct InstanceVerdict {
     pub(super) number: u64,
     pub(super) query: usize,
-    pub(super) claim: Claim<StudyDocNo>,
+    pub(super) claim: ScoreClaim<StudyDocNo>,
     pub(super) verdict: Option<Verdict>,
 }
 
 /// Returns the sort key of an instance; those without a verdict come last.
-pub(super) fn sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
+pub(super) fn instance_sort_key(sort: InstanceSort, verdict: Option<Verdict>) -> f64 {
     match (sort, verdict.map(|it| it.margin)) {
         (InstanceSort::Query, _) => 0.0,
         (_, None) => f64::INFINITY,
@@ -145,8 +145,8 @@ impl<'a> InstanceLister<'a> {
         study: &'a Study,
         listing: &'a InstanceListOptions,
     ) -> Result<InstanceLister<'a>, Error> {
-        listing.controls.check(study)?;
-        let mode = listing.controls.variant_of(study)?;
+        listing.controls.validate_for_study(study)?;
+        let mode = listing.controls.variant_shown_in_study(study)?;
         let scores = &study.scores[study.ranker_row(&listing.ranker)?];
         let mut truncated = Vec::new();
         if listing.controls.subset == InstanceSubset::Untruncated && !scores.truncated.is_empty() {
@@ -158,22 +158,22 @@ impl<'a> InstanceLister<'a> {
         Ok(InstanceLister {
             study,
             listing,
-            instances: study.instances_of(listing.probe, mode)?,
+            instances: study.instances_of_probe(listing.probe, mode)?,
             scores,
             filter: InstanceFilter::new(study, &listing.controls),
-            tie_width: listing.controls.tie_threshold(scores),
+            tie_width: listing.controls.tie_threshold_for_ranker(scores),
             wanted: listing.query_filter.to_lowercase(),
             truncated,
         })
     }
 
     /// Splits the queries into parts with about equally many instances.
-    pub fn split_queries(&self, n: usize) -> Vec<Range<usize>> {
+    pub fn partition_queries_by_instances(&self, n: usize) -> Vec<Range<usize>> {
         let n_queries = self.instances.n_queries();
         let of_each = self.instances.len() / n.max(1) + 1;
         let (mut parts, mut from, mut n_held) = (Vec::new(), 0, 0);
         for query in 0..n_queries {
-            n_held += self.instances.len_of(query);
+            n_held += self.instances.n_instances_of_query(query);
             if n_held >= of_each || query + 1 == n_queries {
                 parts.push(from..query + 1);
                 (from, n_held) = (query + 1, 0);
@@ -187,7 +187,7 @@ impl<'a> InstanceLister<'a> {
         let study = self.study;
         let unknown = u32::MAX;
         let mut places = vec![unknown; study.study_docs.len()];
-        let mut number = self.instances.first_of(queries.start) as u64;
+        let mut number = self.instances.first_instance_of_query(queries.start) as u64;
         let mut relevant = Vec::new();
         for query in queries {
             let asked = &study.queries[query];
@@ -195,33 +195,36 @@ impl<'a> InstanceLister<'a> {
                 || asked.text.to_lowercase().contains(&self.wanted)
                 || asked.id.to_lowercase().contains(&self.wanted);
             if !named || !self.filter.includes_query(query) {
-                number += self.instances.len_of(query) as u64;
+                number += self.instances.n_instances_of_query(query) as u64;
                 continue;
             }
-            let range = study.pairs.range_of(query);
-            let texts = study.pairs.documents_of(query);
+            let range = study.pairs.pair_range_of_query(query);
+            let texts = study.pairs.documents_of_query(query);
             for (&text, place) in texts.iter().zip(range.clone()) {
                 places[text as usize] = place as u32;
             }
             if self.listing.controls.subset == InstanceSubset::WithRelevant {
-                let grade = |it: &StudyDocNo| study.grade(query, *it).is_some_and(|it| it >= 1);
+                let grade =
+                    |it: &StudyDocNo| study.relevance_grade(query, *it).is_some_and(|it| it >= 1);
                 relevant = texts.iter().map(grade).collect();
             }
             let place = |text: StudyDocNo| places[text as usize] as usize;
-            for claim in self.instances.claims_of(query) {
+            for claim in self.instances.claims_of_query(query) {
                 let fits = match self.listing.controls.subset {
                     InstanceSubset::All => true,
                     InstanceSubset::Untruncated => {
                         self.truncated.is_empty()
-                            || !claim.any_doc(|text| self.truncated.get(place(text)) == Some(&true))
+                            || !claim.any_doc_matches(|text| {
+                                self.truncated.get(place(text)) == Some(&true)
+                            })
                     }
-                    InstanceSubset::WithRelevant => claim.any_doc(|text| {
+                    InstanceSubset::WithRelevant => claim.any_doc_matches(|text| {
                         let at = place(text).checked_sub(range.start);
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
                 };
                 if fits && self.filter.has_similar_lengths(self.instances, claim) {
-                    let scored = claim.map_scores(|text| match places[text as usize] {
+                    let scored = claim.map_docs_to_scores(|text| match places[text as usize] {
                         it if it == unknown => None,
                         it => self.scores.get(it as usize),
                     });
@@ -241,8 +244,8 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Runs the first pass over some queries.
-    pub fn count_margins(&self, queries: Range<usize>) -> MarginCounts {
-        let mut found = MarginCounts {
+    pub fn count_margins(&self, queries: Range<usize>) -> FirstPassMarginCounts {
+        let mut found = FirstPassMarginCounts {
             queries: queries.clone(),
             least: 0.0,
             most: 0.0,
@@ -252,7 +255,7 @@ impl<'a> InstanceLister<'a> {
         };
         self.each(queries, |judged| {
             match judged.verdict {
-                Some(it) if it.outcome == Outcome::Tied => found.n_tied += 1,
+                Some(it) if it.outcome == ClaimOutcome::Tied => found.n_tied += 1,
                 Some(it) => {
                     found.n_margins += 1;
                     found.least = found.least.min(it.margin);
@@ -261,7 +264,7 @@ impl<'a> InstanceLister<'a> {
                 None => {}
             }
             if self.listing.keeps(judged.verdict) {
-                let key = sort_key(self.listing.sort, judged.verdict);
+                let key = instance_sort_key(self.listing.sort, judged.verdict);
                 found.magnitudes[magnitude(key)].add(Magnitude {
                     n: 1,
                     least: key,
@@ -273,7 +276,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Plans the second pass from the results of the first pass over all parts.
-    pub fn plan(&self, counted: &[MarginCounts]) -> ListPlan {
+    pub fn plan_second_pass(&self, counted: &[FirstPassMarginCounts]) -> SecondPassPlan {
         let mut all = vec![NONE; 1 << BITS];
         for part in counted {
             let pairs = all.iter_mut().zip(&part.magnitudes);
@@ -324,14 +327,14 @@ impl<'a> InstanceLister<'a> {
             for (at, part) in each {
                 parts[at - between[0]] = part;
             }
-            ListPart {
+            SecondPassPart {
                 queries: part.queries.clone(),
                 between,
                 parts,
                 bins,
             }
         });
-        ListPlan {
+        SecondPassPlan {
             parts: parts.collect(),
             n,
             skip,
@@ -341,7 +344,7 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Runs the second pass over a part.
-    pub fn select_instances(&self, wanted: &ListPart) -> SelectedInstances {
+    pub fn select_instances(&self, wanted: &SecondPassPart) -> SelectedInstances {
         let mut left = wanted.parts.clone();
         let mut found = SelectedInstances {
             judged: Vec::new(),
@@ -349,12 +352,12 @@ impl<'a> InstanceLister<'a> {
         };
         self.each(wanted.queries.clone(), |judged| {
             if let Some(it) = judged.verdict
-                && it.outcome != Outcome::Tied
+                && it.outcome != ClaimOutcome::Tied
             {
                 let bins = wanted.bins;
                 found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
             }
-            let magnitude = magnitude(sort_key(self.listing.sort, judged.verdict));
+            let magnitude = magnitude(instance_sort_key(self.listing.sort, judged.verdict));
             if !(wanted.between[0]..=wanted.between[1]).contains(&magnitude)
                 || !self.listing.keeps(judged.verdict)
             {
@@ -373,7 +376,11 @@ impl<'a> InstanceLister<'a> {
     }
 
     /// Builds the page from the results of all parts, in order.
-    pub fn build_page(&self, plan: &ListPlan, picked: Vec<SelectedInstances>) -> InstancePage {
+    pub fn build_page(
+        &self,
+        plan: &SecondPassPlan,
+        picked: Vec<SelectedInstances>,
+    ) -> InstancePage {
         let mut counts = vec![0; plan.bins.n];
         let mut judged = Vec::new();
         for part in picked {
@@ -383,7 +390,7 @@ impl<'a> InstanceLister<'a> {
                 .for_each(|(a, b)| *a += b);
             judged.extend(part.judged);
         }
-        let by = |it: &InstanceVerdict| sort_key(self.listing.sort, it.verdict);
+        let by = |it: &InstanceVerdict| instance_sort_key(self.listing.sort, it.verdict);
         judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
         let limit = self.listing.limit.min(InstanceListOptions::MAX_PAGE_SIZE) as usize;
         let rows = judged.iter().skip(plan.skip as usize).take(limit);
@@ -412,17 +419,20 @@ impl<'a> InstanceLister<'a> {
             number,
             query_id: study.queries[query].id.clone(),
             query: study.queries[query].text.clone(),
-            grades: texts.iter().map(|&it| study.grade(query, it)).collect(),
+            grades: texts
+                .iter()
+                .map(|&it| study.relevance_grade(query, it))
+                .collect(),
             docs: texts.into_iter().map(|it| study.study_doc_id(it)).collect(),
             outcome: verdict.map(|it| it.outcome),
             margin: verdict.map(|it| it.margin),
-            is_truncated: study.is_truncated(self.scores, query, claim),
+            is_truncated: study.has_truncated_document(self.scores, query, claim),
         }
     }
 }
 
 /// Returns bins of round width from the lowest to the highest margin, with an edge at 0.
-fn bins(counted: &[MarginCounts]) -> Bins {
+fn bins(counted: &[FirstPassMarginCounts]) -> Bins {
     let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
     let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
     let width = round_width((most - least) / super::BINS);

@@ -9,16 +9,18 @@ use std::borrow::Cow;
 use super::{PartOfSpeech, lexicon};
 
 /// Returns the lemma, in lower case; a proper noun is not changed.
-pub(super) fn lemma(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
+pub(super) fn lemma_of_word(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
     if matches!(tag, PartOfSpeech::ProperNoun | PartOfSpeech::Other) {
         return Cow::Borrowed(form);
     }
-    let spelt = lexicon::normalize_form(form);
+    let spelt = lexicon::normalize_word_form(form);
     let base = match tag {
         PartOfSpeech::Noun => noun_lemma(&spelt),
         PartOfSpeech::Verb | PartOfSpeech::Auxiliary => verb_lemma(&spelt),
-        PartOfSpeech::Adjective => of_degree(&spelt, irregular::adjective(&spelt)),
-        PartOfSpeech::Adverb => of_degree(&spelt, irregular::adverb(&spelt)),
+        PartOfSpeech::Adjective => {
+            of_degree(&spelt, irregular::positive_of_irregular_adjective(&spelt))
+        }
+        PartOfSpeech::Adverb => of_degree(&spelt, irregular::positive_of_irregular_adverb(&spelt)),
         PartOfSpeech::Particle if spelt == "n't" => Cow::Borrowed("not"),
         PartOfSpeech::Adposition
         | PartOfSpeech::Conjunction
@@ -41,7 +43,7 @@ pub(super) fn lemma(form: &str, tag: PartOfSpeech) -> Cow<'_, str> {
 
 /// Returns the singular of a noun in lower case.
 pub(super) fn noun_lemma(form: &str) -> Cow<'_, str> {
-    if let Some(base) = irregular::noun(form) {
+    if let Some(base) = irregular::singular_of_irregular_noun(form) {
         return Cow::Borrowed(base);
     }
     if let Some((head, last)) = form.rsplit_once('-')
@@ -74,7 +76,7 @@ pub(super) fn noun_lemma(form: &str) -> Cow<'_, str> {
 
 /// Returns the infinitive of a verb in lower case.
 pub(super) fn verb_lemma(form: &str) -> Cow<'_, str> {
-    if let Some(base) = irregular::verb(form) {
+    if let Some(base) = irregular::infinitive_of_irregular_verb(form) {
         return Cow::Borrowed(base);
     }
     if let Some(stem) = form.strip_suffix("ied") {
@@ -97,7 +99,7 @@ pub(super) fn verb_lemma(form: &str) -> Cow<'_, str> {
 
 /// Returns whether a form in lower case can be an infinitive: its most frequent tag is verb, or
 /// that of the form with `ed` or `ing` is.
-pub(super) fn can_be_verb(form: &str) -> bool {
+pub(super) fn can_be_infinitive(form: &str) -> bool {
     let Some(last) = form.chars().next_back().filter(|_| form.len() > 1) else {
         return false;
     };

@@ -11,11 +11,14 @@ use crate::text::interner::StringInterner;
 /// Returns the most frequent tag of a form in lower case.
 pub(super) fn most_frequent_tag(form: &str) -> Option<PartOfSpeech> {
     let lexicon = &*LEXICON;
-    lexicon.forms.find(form).map(|it| lexicon.tags[it as usize])
+    lexicon
+        .forms
+        .number_of(form)
+        .map(|it| lexicon.tags[it as usize])
 }
 
 /// Returns a form as the tables spell it: in lower case, with straight apostrophes.
-pub(super) fn normalize_form(form: &str) -> String {
+pub(super) fn normalize_word_form(form: &str) -> String {
     let lower = form.to_lowercase();
     if lower.contains('’') {
         return lower.replace('’', "'");
@@ -33,7 +36,7 @@ struct Lexicon {
 /// Returns the library's tables in their serialized form. The library exposes neither its
 /// dictionary nor a way to apply its rules to another one, but it can serialize and deserialize
 /// both. The order does not matter, since forms are only looked up.
-pub(super) fn serialize_tables() -> String {
+pub(super) fn serialize_lexicon_tables() -> String {
     let written = serde_json::to_string(&*harper_brill::brill_tagger());
     written.expect("maps of strings are JSON")
 }
@@ -47,7 +50,8 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     struct Mapping {
         mapping: Lexicon,
     }
-    let whole: Whole = serde_json::from_str(&serialize_tables()).expect("the library wrote it");
+    let whole: Whole =
+        serde_json::from_str(&serialize_lexicon_tables()).expect("the library wrote it");
     whole.base.mapping
 });
 

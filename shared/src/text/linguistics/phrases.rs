@@ -55,7 +55,7 @@ impl Sentence<'_> {
         let stands_alone = match self.form(at) {
             "there" | "who" | "whom" | "which" | "what" | "that" | "whoever" | "whatever" => false,
             // A possessive before a noun would already be part of a phrase.
-            form => !tagger::is_possessive(form) || matches!(form, "his" | "her"),
+            form => !tagger::is_possessive_determiner(form) || matches!(form, "his" | "her"),
         };
         (self.tag(at) == Some(PartOfSpeech::Pronoun) && stands_alone).then_some(at + 1)
     }
@@ -82,7 +82,7 @@ impl Sentence<'_> {
         let mut at = start;
         let is_article = |at: usize| match self.tag(at) {
             Some(PartOfSpeech::Determiner) => true,
-            Some(PartOfSpeech::Pronoun) => tagger::is_possessive(self.form(at)),
+            Some(PartOfSpeech::Pronoun) => tagger::is_possessive_determiner(self.form(at)),
             _ => false,
         };
         if matches!(

@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
-use super::tokens::{self, AbbreviationPeriod};
+use super::tokens::{self, AbbreviationPeriodKind};
 use super::{PartOfSpeech, lexicon};
 
 /// Splits a text into sentences and returns the range of token positions of each; `words` holds the
 /// byte range of each token.
-pub(super) fn find_sentences(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(super) fn split_into_sentences(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     let text = Text {
         text,
         words,
@@ -58,7 +58,7 @@ impl Text<'_> {
     fn may_end(&self, at: usize) -> bool {
         let form = self.form(at);
         let marks = form.trim_end_matches(['.', '!', '?', '…', '。', '！', '？', '।']);
-        marks.is_empty() || tokens::abbreviation_period(form).is_some()
+        marks.is_empty() || tokens::classify_abbreviation_period(form).is_some()
     }
 
     /// Returns whether a token is a closing mark of the sentence.
@@ -99,10 +99,12 @@ impl Text<'_> {
         if self.has_capitals && form.starts_with(char::is_lowercase) {
             return false;
         }
-        match tokens::abbreviation_period(self.form(mark)) {
+        match tokens::classify_abbreviation_period(self.form(mark)) {
             None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
-            Some(AbbreviationPeriod::BeforeWord | AbbreviationPeriod::BeforeNumber) => false,
-            Some(AbbreviationPeriod::MayEnd) => {
+            Some(AbbreviationPeriodKind::BeforeWord | AbbreviationPeriodKind::BeforeNumber) => {
+                false
+            }
+            Some(AbbreviationPeriodKind::MayEnd) => {
                 form.starts_with(char::is_uppercase) && is_of_closed_class(form)
             }
         }
@@ -112,7 +114,7 @@ impl Text<'_> {
 /// Returns whether a capitalized word is a closed-class word, which is capitalized only at the
 /// start of a sentence.
 fn is_of_closed_class(form: &str) -> bool {
-    lexicon::most_frequent_tag(&lexicon::normalize_form(form)).is_some_and(|it| match it {
+    lexicon::most_frequent_tag(&lexicon::normalize_word_form(form)).is_some_and(|it| match it {
         PartOfSpeech::Adposition
         | PartOfSpeech::Adverb
         | PartOfSpeech::Auxiliary

@@ -20,7 +20,7 @@ struct Base;
 
 /// The rules, which correct the tags of single words by their neighbors.
 static RULES: LazyLock<BrillTagger<Base>> = LazyLock::new(|| {
-    serde_json::from_str(&lexicon::serialize_tables()).expect("the library wrote it")
+    serde_json::from_str(&lexicon::serialize_lexicon_tables()).expect("the library wrote it")
 });
 
 impl Tagger for Base {
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Base {
 }
 
 /// Returns the tags of the words of a sentence.
-pub(super) fn tag_words(forms: &[&str]) -> Vec<PartOfSpeech> {
+pub(super) fn tag_parts_of_speech(forms: &[&str]) -> Vec<PartOfSpeech> {
     let spelt: Vec<String> = forms.iter().map(|it| it.replace('’', "'")).collect();
     let found = RULES.tag_sentence(&spelt);
     let found = found
@@ -54,7 +54,7 @@ pub(super) fn tag_words(forms: &[&str]) -> Vec<PartOfSpeech> {
         }
     }
     let lower = spelt.iter().map(|it| it.to_lowercase()).collect();
-    corrections::correct_tags(lower, tags)
+    corrections::correct_part_of_speech_tags(lower, tags)
 }
 
 /// Returns the tag of each word of a sentence without its neighbors.
@@ -112,7 +112,7 @@ fn alone(sentence: &[String]) -> Vec<PartOfSpeech> {
 /// causes`.
 fn asks_for(word: &str, next: &str) -> bool {
     let is_noun = lexicon::most_frequent_tag(next) == Some(PartOfSpeech::Noun);
-    let may_be_verb = next.ends_with('s') && lemmas::can_be_verb(&lemmas::verb_lemma(next));
+    let may_be_verb = next.ends_with('s') && lemmas::can_be_infinitive(&lemmas::verb_lemma(next));
     is_noun && (word == "which" || !may_be_verb)
 }
 
@@ -236,7 +236,7 @@ fn first_unknown(lower: &str) -> PartOfSpeech {
 }
 
 /// Returns whether a pronoun is a possessive determiner, such as `my` and `their`.
-pub(super) fn is_possessive(lower: &str) -> bool {
+pub(super) fn is_possessive_determiner(lower: &str) -> bool {
     matches!(
         lower,
         "my" | "your" | "his" | "her" | "its" | "our" | "their" | "whose"

@@ -29,7 +29,7 @@ const NUMBERED: &[&str] = &[
 
 /// What can follow the period of an abbreviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AbbreviationPeriod {
+pub(super) enum AbbreviationPeriodKind {
     /// Another word always follows.
     BeforeWord,
     /// A number always follows.
@@ -39,23 +39,23 @@ pub(super) enum AbbreviationPeriod {
 }
 
 /// Returns the kind of abbreviation if a token ends in the period of one.
-pub(super) fn abbreviation_period(form: &str) -> Option<AbbreviationPeriod> {
+pub(super) fn classify_abbreviation_period(form: &str) -> Option<AbbreviationPeriodKind> {
     let body = form.strip_suffix('.').filter(|it| !it.is_empty())?;
     let lower = body.to_lowercase();
     if is_initial(body) || has_single_letters(body) && !LEADING.contains(&lower.as_str()) {
-        return Some(AbbreviationPeriod::MayEnd);
+        return Some(AbbreviationPeriodKind::MayEnd);
     }
     let is_in = |list: &[&str]| list.contains(&lower.as_str());
     match (is_in(LEADING), is_in(NUMBERED), is_in(SHORT)) {
-        (true, _, _) => Some(AbbreviationPeriod::BeforeWord),
-        (_, true, _) => Some(AbbreviationPeriod::BeforeNumber),
-        (_, _, true) => Some(AbbreviationPeriod::MayEnd),
+        (true, _, _) => Some(AbbreviationPeriodKind::BeforeWord),
+        (_, true, _) => Some(AbbreviationPeriodKind::BeforeNumber),
+        (_, _, true) => Some(AbbreviationPeriodKind::MayEnd),
         (false, false, false) => None,
     }
 }
 
 /// Returns the byte ranges of the tokens of a text. They cover everything that is not white space.
-pub(super) fn tokenize(text: &str) -> Vec<Range<usize>> {
+pub(super) fn split_into_token_ranges(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = None;
     for (at, letter) in text.char_indices() {
@@ -132,9 +132,11 @@ fn joins(text: &str, before: &Range<usize>, after: &Range<usize>, end: usize) ->
             // A period that is directly followed by a letter is not the end of an abbreviation.
             let is_inside = rest.starts_with(char::is_alphabetic);
             let next = text[after.end..].trim_start().chars().next();
-            return match abbreviation_period(&format!("{left}.")) {
-                Some(AbbreviationPeriod::BeforeNumber) => next.is_some_and(char::is_numeric),
-                Some(AbbreviationPeriod::BeforeWord | AbbreviationPeriod::MayEnd) => !is_inside,
+            return match classify_abbreviation_period(&format!("{left}.")) {
+                Some(AbbreviationPeriodKind::BeforeNumber) => next.is_some_and(char::is_numeric),
+                Some(AbbreviationPeriodKind::BeforeWord | AbbreviationPeriodKind::MayEnd) => {
+                    !is_inside
+                }
                 None => false,
             };
         }
@@ -179,7 +181,7 @@ fn start_of_clitic(form: &str) -> Option<usize> {
     if !form.contains(['\'', '’']) {
         return None;
     }
-    let spelt = lexicon::normalize_form(form);
+    let spelt = lexicon::normalize_word_form(form);
     let n_letters = form.chars().count();
     if spelt.chars().count() != n_letters {
         return None;

@@ -23,7 +23,7 @@ pub struct GloveCorpus<'a> {
 
 /// A pair of words with its count X; the first word is not after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cooccurrence {
+pub(super) struct CooccurringWordPair {
     pub(super) words: [u32; 2],
     /// X in units of 2⁻³²: sums of integers are the same in any order.
     x: u64,
@@ -32,7 +32,7 @@ pub(super) struct Cooccurrence {
 /// X = 1.
 const ONE: u64 = 1 << 32;
 
-impl Cooccurrence {
+impl CooccurringWordPair {
     /// Returns the co-occurrence count X_ij of GloVe, in which each co-occurrence weighs 1 /
     /// distance.
     pub(super) fn weighted_count(&self) -> f64 {
@@ -43,7 +43,7 @@ impl Cooccurrence {
 /// The co-occurrence counts of some documents.
 #[derive(Debug, Clone, Default)]
 pub struct CooccurrenceCounts {
-    pairs: Vec<Cooccurrence>,
+    pairs: Vec<CooccurringWordPair>,
     /// Used for lookups only and never iterated, so its order does not matter.
     found: HashTable<u32>,
 }
@@ -52,7 +52,7 @@ impl<'a> GloveCorpus<'a> {
     /// Selects the words with vectors; `index` must keep tokens. It is an error if there are fewer
     /// than two.
     pub fn new(index: &'a Index, settings: GloveSettings) -> Result<GloveCorpus<'a>, Error> {
-        settings.check()?;
+        settings.validate()?;
         let words = frequent(index, settings.min_count);
         if words.len() < 2 {
             return Err(Error::out_of_range(
@@ -83,20 +83,23 @@ impl<'a> GloveCorpus<'a> {
     /// Returns the co-occurrence counts of these documents.
     pub fn count_cooccurrences(&self, docs: Range<DocNo>) -> CooccurrenceCounts {
         let mut found = CooccurrenceCounts::default();
-        found.add(self, docs);
+        found.count_more_docs(self, docs);
         found
     }
 }
 
 impl CooccurrenceCounts {
     /// Adds the co-occurrence counts of more documents.
-    pub fn add(&mut self, corpus: &GloveCorpus<'_>, docs: Range<DocNo>) {
+    pub fn count_more_docs(&mut self, corpus: &GloveCorpus<'_>, docs: Range<DocNo>) {
         let window = corpus.settings.window;
         // A word next to itself is a neighbor in both directions.
         let near = |distance: u64, ways: u64| (ways * ONE + distance / 2) / distance;
         let mut text: Vec<u32> = Vec::new();
         for doc in docs {
-            let tokens = corpus.index.tokens(doc).expect("the index keeps tokens");
+            let tokens = corpus
+                .index
+                .tokens_of_doc(doc)
+                .expect("the index keeps tokens");
             text.clear();
             text.extend(tokens.iter().filter_map(|&it| corpus.places[it as usize]));
             for (at, &word) in text.iter().enumerate() {
@@ -117,15 +120,17 @@ impl CooccurrenceCounts {
             return;
         }
         let number = pairs.len() as u32;
-        pairs.push(Cooccurrence { words, x });
+        pairs.push(CooccurringWordPair { words, x });
         let again = |&it: &u32| hash(pairs[it as usize].words);
         found.insert_unique(hash(words), number, again);
     }
 }
 
 /// Returns the merged counts of all pairs, in the order of their words.
-pub(super) fn merge(counted: Vec<CooccurrenceCounts>) -> Vec<Cooccurrence> {
-    let mut pairs: Vec<Cooccurrence> = counted.into_iter().flat_map(|it| it.pairs).collect();
+pub(super) fn merge_cooccurrence_counts(
+    counted: Vec<CooccurrenceCounts>,
+) -> Vec<CooccurringWordPair> {
+    let mut pairs: Vec<CooccurringWordPair> = counted.into_iter().flat_map(|it| it.pairs).collect();
     pairs.sort_unstable_by_key(|it| it.words);
     pairs.dedup_by(|again, kept| {
         let same = again.words == kept.words;
@@ -143,7 +148,7 @@ fn frequent(index: &Index, min_count: u32) -> Vec<TokenNo> {
     let vocabulary = index.vocabulary();
     let mut counts = vec![0_u32; vocabulary.n_tokens()];
     for doc in 0..index.n_docs() as DocNo {
-        for &token in index.tokens(doc).expect("the index keeps tokens") {
+        for &token in index.tokens_of_doc(doc).expect("the index keeps tokens") {
             counts[token as usize] += 1;
         }
     }
@@ -172,10 +177,10 @@ mod tests {
 
     #[test]
     fn neighbours_weigh_one_over_their_distance() {
-        let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
+        let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
         ["a b c", "b a b rare"]
             .iter()
-            .for_each(|it| builder.add(it));
+            .for_each(|it| builder.add_document(it));
         let index = builder.finish().unwrap();
         let settings = |min_count| GloveSettings {
             window: 2,
@@ -186,13 +191,13 @@ mod tests {
         let words = corpus.words.iter();
         let named: Vec<&str> = words.map(|&it| index.vocabulary().token(it)).collect();
         assert_eq!(named, ["b", "a", "c", "rare"]);
-        let pairs = merge(vec![
+        let pairs = merge_cooccurrence_counts(vec![
             corpus.count_cooccurrences(1..2),
             corpus.count_cooccurrences(0..1),
         ]);
-        let x = |pairs: &[Cooccurrence], words| {
+        let x = |pairs: &[CooccurringWordPair], words| {
             let found = pairs.iter().find(|it| it.words == words);
-            found.map(Cooccurrence::weighted_count)
+            found.map(CooccurringWordPair::weighted_count)
         };
         // In the second text b and b have a distance of two, in both directions.
         assert_eq!(x(&pairs, [0, 0]), Some(1.0));
@@ -203,6 +208,9 @@ mod tests {
         assert_eq!(x(&pairs, [2, 2]), None);
         // Rare words are removed before distances are counted.
         let corpus = GloveCorpus::new(&index, settings(2)).unwrap();
-        assert_eq!(merge(vec![corpus.count_cooccurrences(0..2)]).len(), 2);
+        assert_eq!(
+            merge_cooccurrence_counts(vec![corpus.count_cooccurrences(0..2)]).len(),
+            2
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! An annotator who acts over HTTP and remembers the keys of their events.
 
-use shared::annotation::assignment::Assignment;
-use shared::annotation::event::{AnnotationAction, AnswerComment, Decision};
-use shared::annotation::{AnnotationEvent, AnnotatorAnswer, EventKey, ItemNo};
+use shared::annotation::assignment::ItemAssignment;
+use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
+use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
     EventOutcome, GetAssignedItemRequest, LeaseItemsRequest, SubmitEventsRequest, TaskId,
 };
@@ -14,7 +14,7 @@ use super::super::seeded_random::SeededRandom;
 pub(super) struct TestActor {
     pub(super) person: PersonClient,
     /// The keys of all accepted events.
-    pub(super) keys: Vec<EventKey>,
+    pub(super) keys: Vec<AnnotationEventKey>,
     random: SeededRandom,
 }
 
@@ -35,12 +35,16 @@ impl TestActor {
     }
 
     /// Sends one action and returns the key of its event.
-    pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> EventKey {
+    pub(super) fn send_one(&mut self, task: TaskId, what: AnnotationAction) -> AnnotationEventKey {
         self.send_all(task, vec![what])[0]
     }
 
     /// Sends several actions in one request.
-    pub(super) fn send_all(&mut self, task: TaskId, what: Vec<AnnotationAction>) -> Vec<EventKey> {
+    pub(super) fn send_all(
+        &mut self,
+        task: TaskId,
+        what: Vec<AnnotationAction>,
+    ) -> Vec<AnnotationEventKey> {
         let mut made_ms = 1_790_000_000_000 + 10_000 * self.keys.len() as u64;
         let event = |what| {
             made_ms += 10_000;
@@ -52,7 +56,7 @@ impl TestActor {
             }
         };
         let events: Vec<AnnotationEvent> = what.into_iter().map(event).collect();
-        let keys: Vec<EventKey> = events.iter().map(|it| it.key).collect();
+        let keys: Vec<AnnotationEventKey> = events.iter().map(|it| it.key).collect();
         let sent = self.person.call(&SubmitEventsRequest { task, events });
         for taken in &sent.receipts {
             assert_eq!(taken.outcome, EventOutcome::Stored, "{}", self.person.name);
@@ -74,7 +78,7 @@ impl TestActor {
     }
 
     /// Returns the assignment of an item that they had before.
-    pub(super) fn again(&self, task: TaskId, item: ItemNo) -> Assignment {
+    pub(super) fn again(&self, task: TaskId, item: ItemNo) -> ItemAssignment {
         self.person
             .call(&GetAssignedItemRequest { task, item })
             .assignment
@@ -83,14 +87,14 @@ impl TestActor {
 
 /// Returns a decision on an item, made in four seconds, that replaces others.
 pub(super) fn decision(
-    offer: &Assignment,
+    offer: &ItemAssignment,
     answer: AnnotatorAnswer,
-    replaces: Vec<EventKey>,
+    replaces: Vec<AnnotationEventKey>,
 ) -> AnnotationAction {
-    AnnotationAction::Decided(Decision {
+    AnnotationAction::Decided(AnnotationDecision {
         item: offer.item,
         answer,
-        comment: AnswerComment::default(),
+        comment: AnswerRemarks::default(),
         display_order: offer.display_order,
         duration_ms: 4_000,
         replaces,

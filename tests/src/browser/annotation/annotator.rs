@@ -1,7 +1,7 @@
 //! An annotator who uses only the keyboard, and decides by what is on screen.
 
 use serde_json::{Value, json};
-use shared::annotation::{AnnotatorAnswer, DisplayOrder, ItemNo};
+use shared::annotation::{AnnotatorAnswer, DocumentDisplayOrder, ItemNo};
 
 use super::{Items, SPARE};
 use crate::annotation::answers;
@@ -45,14 +45,14 @@ impl BrowserAnnotator<'_> {
     }
 
     /// Waits for an item; returns its number and the display order of its documents.
-    pub(super) fn wait_for_item(&self) -> (ItemNo, DisplayOrder) {
+    pub(super) fn wait_for_item(&self) -> (ItemNo, DocumentDisplayOrder) {
         let shown = self.tab.wait_until("an item", SHOWN);
         let text = |at: usize| shown[at].as_str().unwrap().to_owned();
         let claimed = [text(0), text(1), text(2)];
         let swapped = [text(0), text(2), text(1)];
         match (self.items.get(&claimed), self.items.get(&swapped)) {
-            (Some(&item), _) => (item, DisplayOrder::ClaimOrder),
-            (None, Some(&item)) => (item, DisplayOrder::Swapped),
+            (Some(&item), _) => (item, DocumentDisplayOrder::ClaimOrder),
+            (None, Some(&item)) => (item, DocumentDisplayOrder::Swapped),
             (None, None) => panic!("no such item: {claimed:?}"),
         }
     }
@@ -65,7 +65,7 @@ impl BrowserAnnotator<'_> {
             SPARE => AnnotatorAnswer::CannotTell,
             item => answers::both()[item.0 as usize][self.index],
         };
-        let key = match sides.map_answer(answer) {
+        let key = match sides.convert_answer_order(answer) {
             AnnotatorAnswer::First => "1",
             AnnotatorAnswer::Equal => "2",
             AnnotatorAnswer::Second => "3",

@@ -1,10 +1,10 @@
 //! The optional comment on an answer: whether the axiom's reason matters, tags, and a note.
 
 use leptos::prelude::*;
-use shared::annotation::ReasonRating;
-use shared::annotation::event::AnswerComment;
+use shared::annotation::AxiomReasonRating;
+use shared::annotation::event::AnswerRemarks;
 use shared::probe::Probe;
-use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, check_tag};
+use shared::user_text::{MAX_NOTE_CHARS, MAX_TAG_CHARS, normalize_tag};
 
 use crate::pages::review::item;
 use crate::widgets::form::RadioButton;
@@ -15,7 +15,7 @@ const NOTE: &str = "note";
 /// The comment on the current item, as far as it is written.
 #[derive(Clone, Copy)]
 pub(super) struct CommentDraft {
-    value: RwSignal<AnswerComment>,
+    value: RwSignal<AnswerRemarks>,
     /// Whether the note field is shown.
     is_note_open: RwSignal<bool>,
 }
@@ -23,39 +23,42 @@ pub(super) struct CommentDraft {
 impl CommentDraft {
     pub(super) fn new() -> CommentDraft {
         CommentDraft {
-            value: RwSignal::new(AnswerComment::default()),
+            value: RwSignal::new(AnswerRemarks::default()),
             is_note_open: RwSignal::new(false),
         }
     }
 
     /// Replaces the comment, because another item is displayed.
-    pub(super) fn set(self, words: AnswerComment) {
+    pub(super) fn replace_comment(self, words: AnswerRemarks) {
         self.is_note_open.set(!words.note.is_empty());
         self.value.set(words);
     }
 
-    pub(super) fn value(self) -> AnswerComment {
+    pub(super) fn current_comment(self) -> AnswerRemarks {
         self.value.get_untracked()
     }
 
     /// Switches the rating of the reason to the next of yes, no and none, and returns it in words.
-    pub(super) fn cycle_reason_vote(self) -> &'static str {
+    pub(super) fn switch_to_next_reason_rating(self) -> &'static str {
         let (next, word) = match self.value.with_untracked(|it| it.reason_rating) {
-            None => (Some(ReasonRating::Matters), "The axiom’s reason matters"),
-            Some(ReasonRating::Matters) => (
-                Some(ReasonRating::DoesNotMatter),
+            None => (
+                Some(AxiomReasonRating::Matters),
+                "The axiom’s reason matters",
+            ),
+            Some(AxiomReasonRating::Matters) => (
+                Some(AxiomReasonRating::DoesNotMatter),
                 "The axiom’s reason does not matter",
             ),
-            Some(ReasonRating::DoesNotMatter) => (None, "No answer about the axiom’s reason"),
+            Some(AxiomReasonRating::DoesNotMatter) => (None, "No answer about the axiom’s reason"),
         };
         self.value.update(|it| it.reason_rating = next);
         word
     }
 
     /// Shows the note field and moves the focus there.
-    pub(super) fn write_note(self) {
+    pub(super) fn focus_note_field(self) {
         self.is_note_open.set(true);
-        item::focus(NOTE);
+        item::focus_element(NOTE);
     }
 
     fn toggle_tag(self, tag: &str) {
@@ -87,7 +90,7 @@ pub(super) fn CommentFields(
     let wrong = RwSignal::new(None::<String>);
     let add = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        match check_tag(&typed.get_untracked()) {
+        match normalize_tag(&typed.get_untracked()) {
             Ok(tag) => {
                 if words.with_untracked(|it| !it.tags.contains(&tag)) {
                     comment.toggle_tag(&tag);
@@ -121,8 +124,8 @@ pub(super) fn CommentFields(
         }
     };
     let matters = [
-        (Some(ReasonRating::Matters), "yes"),
-        (Some(ReasonRating::DoesNotMatter), "no"),
+        (Some(AxiomReasonRating::Matters), "yes"),
+        (Some(AxiomReasonRating::DoesNotMatter), "no"),
         (None, "no answer"),
     ]
     .map(|(value, word)| {

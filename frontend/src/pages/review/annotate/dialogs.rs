@@ -6,15 +6,15 @@ use shared::annotation::event::SkipReason;
 use shared::probe::{Axiom, Probe};
 use shared::user_text::MAX_NOTE_CHARS;
 
-use crate::pages::about::worked_example::WorkedExample;
-use crate::pages::review::item::{self, KeyButton};
+use crate::pages::about::worked_example::AxiomWorkedExample;
+use crate::pages::review::item::{self, ButtonWithShortcutKey};
 use crate::routes::PageRoute;
 
 /// A reference to a dialog of this page.
 pub(super) type DialogRef = NodeRef<html::Dialog>;
 
 /// Opens a dialog as a modal; does nothing if it is not on the page.
-pub(super) fn open(place: DialogRef) {
+pub(super) fn open_dialog(place: DialogRef) {
     if let Some(dialog) = place.get_untracked() {
         let _ = dialog.show_modal();
     }
@@ -32,7 +32,9 @@ fn DialogHead(place: DialogRef, id: &'static str, children: Children) -> impl In
     view! {
         <header>
             <h2 id=id>{children()}</h2>
-            <KeyButton class="btn" key="Esc" press=move || close(place)>"Close"</KeyButton>
+            <ButtonWithShortcutKey class="btn" key="Esc" press=move || close(place)>
+                "Close"
+            </ButtonWithShortcutKey>
         </header>
     }
 }
@@ -62,7 +64,7 @@ pub(super) fn SkipDialog(
         let words = note.get_untracked();
         if reason == SkipReason::Other && words.trim().is_empty() {
             wants.set(true);
-            item::focus("skip-note");
+            item::focus_element("skip-note");
             return;
         }
         close(place);
@@ -108,7 +110,7 @@ pub(super) fn SkipDialog(
 
 /// Renders the dialog that asks what is wrong with an item.
 #[component]
-pub(super) fn ReportDialog(
+pub(super) fn ReportProblemDialog(
     /// The dialog, which a key opens.
     place: DialogRef,
     /// Receives the description of the problem.
@@ -148,7 +150,7 @@ pub(super) fn ReportDialog(
 
 /// Renders the worked example of an axiom, computed when the dialog is opened.
 #[component]
-pub(super) fn ExampleDialog(
+pub(super) fn AxiomExampleDialog(
     /// The dialog, which a key opens.
     place: DialogRef,
     /// The probe of the example; none until the dialog is opened.
@@ -157,10 +159,10 @@ pub(super) fn ExampleDialog(
     let body = move || {
         probe.get().map(|probe| {
             let about = probe.description();
-            let example = probe.axiom().filter(|it| Axiom::ALL.contains(it));
+            let example = probe.as_axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
                 <p class="statement">{about.statement}</p>
-                {example.map(|axiom| view! { <WorkedExample axiom/> })}
+                {example.map(|axiom| view! { <AxiomWorkedExample axiom/> })}
                 <p class="note">
                     <a href=PageRoute::About.href() target="_blank">"About all axioms"</a>
                     " (opens in a new tab)"

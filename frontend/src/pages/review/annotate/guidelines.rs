@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use shared::api::annotation::TaskProgressSummary;
 
 use super::session::UndoableAction;
-use super::state::AnnotationState;
-use crate::number_format::{count, plural};
-use crate::pages::review::item::{self, KeyButton};
-use crate::widgets::markdown::Markdown;
-use crate::widgets::progress::Progress;
+use super::state::AnnotationPageState;
+use crate::number_format::{format_count, format_count_with_noun};
+use crate::pages::review::item::{self, ButtonWithShortcutKey};
+use crate::widgets::markdown::UntrustedMarkdown;
+use crate::widgets::progress::ProgressBarView;
 
 /// The id of the panel's heading.
 pub(super) const GUIDE: &str = "guide-title";
@@ -21,16 +21,16 @@ const RECENT_ACTIONS: usize = 12;
 #[component]
 pub(super) fn GuidelinesPanel(
     /// The state of the annotation page.
-    work: AnnotationState,
+    work: AnnotationPageState,
 ) -> impl IntoView {
-    let sheet = work.sheet();
+    let sheet = work.task_for_annotators();
     let guidelines = match sheet.guidelines.trim() {
         "" => view! {
             <p>"Which document answers the query better? Judge the content, not the style. If \
                  both are equally good, or neither helps, choose “Equal”."</p>
         }
         .into_any(),
-        _ => view! { <Markdown text=sheet.guidelines/> }.into_any(),
+        _ => view! { <UntrustedMarkdown text=sheet.guidelines/> }.into_any(),
     };
     let everybody = move || overall_progress(&work.progress.read());
     let share = Signal::derive(move || {
@@ -54,19 +54,19 @@ pub(super) fn GuidelinesPanel(
             <h2 id=GUIDE tabindex="-1">"Guidelines"</h2>
             {guidelines}
             <h3>"Overall progress"</h3>
-            <Progress label="All annotators" done=share/>
+            <ProgressBarView label="All annotators" done=share/>
             <p>{everybody} " " {sides}</p>
             <RecentActions work/>
-            <KeyButton class="btn" key="G" press=move || work.toggle_guidelines()>
+            <ButtonWithShortcutKey class="btn" key="G" press=move || work.toggle_guidelines()>
                 "Hide guidelines"
-            </KeyButton>
+            </ButtonWithShortcutKey>
         </section>
     }
 }
 
 /// Renders the recent actions, each with a button that opens it again.
 #[component]
-fn RecentActions(work: AnnotationState) -> impl IntoView {
+fn RecentActions(work: AnnotationPageState) -> impl IntoView {
     let acts = Memo::new(move |_| {
         let course = work.session.read();
         let last = course
@@ -78,7 +78,7 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
         last.collect::<Vec<UndoableAction>>()
     });
     let rows = move |act: UndoableAction| {
-        let what = work.action_text(&act);
+        let what = work.describe_action(&act);
         let decided = act.decision.is_some();
         view! {
             <li>
@@ -89,7 +89,7 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
                             <button
                                 class="btn bare"
                                 type="button"
-                                on:click=move |_| work.reopen(act.clone())
+                                on:click=move |_| work.reopen_decision(act.clone())
                             >
                                 "Change"
                             </button>
@@ -110,19 +110,20 @@ fn RecentActions(work: AnnotationState) -> impl IntoView {
 
 /// Formats the progress of a task, as in `412 of 720 decisions made, by 6 annotators.`
 fn overall_progress(standing: &TaskProgressSummary) -> String {
-    let people = plural(u64::from(standing.n_annotators), "annotator", "annotators");
+    let people =
+        format_count_with_noun(u64::from(standing.n_annotators), "annotator", "annotators");
     format!(
         "{} of {} decisions made, by {people}.",
-        count(standing.n_decisions),
-        count(standing.n_decisions_required)
+        format_count(standing.n_decisions),
+        format_count(standing.n_decisions_required)
     )
 }
 
 /// Shows the panel and moves the focus there, or hides it.
-pub(super) fn toggle(guide: RwSignal<bool>) {
+pub(super) fn toggle_guidelines_panel(guide: RwSignal<bool>) {
     let shows = !guide.get_untracked();
     guide.set(shows);
-    item::focus(if shows { GUIDE } else { item::ITEM });
+    item::focus_element(if shows { GUIDE } else { item::ITEM });
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shared::annotation::assignment::{AssignmentPhase, N_PREFETCHED};
-use shared::annotation::event::{AnnotationAction, AnswerComment, Decision, MAX_REPLACED_EVENTS};
-use shared::annotation::log::EventStatus;
-use shared::annotation::{AnnotationEvent, AnnotatorAnswer, EventKey, ItemNo};
+use shared::annotation::event::{
+    AnnotationAction, AnnotationDecision, AnswerRemarks, MAX_REPLACED_EVENTS,
+};
+use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{
     AssignedItem, EventRecord, LeaseItemsResponse, MAX_ITEMS_PER_REQUEST,
 };
@@ -32,21 +34,21 @@ pub(crate) struct DisplayedItem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EarlierDecision {
     /// The decision itself.
-    pub(crate) decision: Decision,
+    pub(crate) decision: AnnotationDecision,
     /// The active decisions on the item, which another one replaces: one unless it was undone, and
     /// several if two devices decided without knowing of each other.
-    active_keys: Vec<EventKey>,
+    active_keys: Vec<AnnotationEventKey>,
 }
 
 /// A decision or a skip that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UndoableAction {
     /// The key of its event.
-    pub(crate) key: EventKey,
+    pub(crate) key: AnnotationEventKey,
     /// The number of its item.
     pub(crate) item: ItemNo,
     /// The decision; none for a skip.
-    pub(crate) decision: Option<Decision>,
+    pub(crate) decision: Option<AnnotationDecision>,
 }
 
 /// An annotator's way through a task: the displayed item, upcoming items and undoable actions.
@@ -58,7 +60,7 @@ pub(crate) struct AnnotationSession {
     cache: VecDeque<AssignedItem>,
     decided: BTreeSet<ItemNo>,
     parts: BTreeMap<ItemNo, AssignmentPhase>,
-    undone: BTreeMap<EventKey, UndoableAction>,
+    undone: BTreeMap<AnnotationEventKey, UndoableAction>,
     /// The number of further items that others hold.
     n_leased: u32,
     /// Whether the server had no more items at the last request.
@@ -94,7 +96,7 @@ impl DisplayedItem {
     }
 
     /// Returns the number of the displayed item in its task.
-    pub(crate) fn number(&self) -> ItemNo {
+    pub(crate) fn item_number(&self) -> ItemNo {
         self.item.assignment.item
     }
 
@@ -105,7 +107,7 @@ impl DisplayedItem {
             self.item
                 .assignment
                 .display_order
-                .map_answer(before.decision.answer),
+                .convert_answer_order(before.decision.answer),
         )
     }
 
@@ -116,17 +118,17 @@ impl DisplayedItem {
     }
 
     /// Creates a decision on the item. `answer` refers to the order on screen, where first is left.
-    pub(crate) fn new_decision(
+    pub(crate) fn create_decision(
         &self,
         answer: AnnotatorAnswer,
-        comment: AnswerComment,
+        comment: AnswerRemarks,
         took_ms: u64,
     ) -> AnnotationAction {
         let sides = self.item.assignment.display_order;
         let before = self.earlier.as_ref();
-        AnnotationAction::Decided(Decision {
-            item: self.number(),
-            answer: sides.map_answer(answer),
+        AnnotationAction::Decided(AnnotationDecision {
+            item: self.item_number(),
+            answer: sides.convert_answer_order(answer),
             comment,
             display_order: sides,
             duration_ms: took_ms,
@@ -139,9 +141,14 @@ impl AnnotationSession {
     /// Restores the events of earlier visits: those that the server has, newest first, and the
     /// unsent ones, in order.
     pub(crate) fn restore_history(&mut self, known: &[EventRecord], unsent: &[AnnotationEvent]) {
-        let standing =
-            |it: &&EventRecord| !matches!(it.status, EventStatus::Undone | EventStatus::Replaced);
-        let known_keys: BTreeSet<EventKey> = known.iter().map(|it| it.entry.event.key).collect();
+        let standing = |it: &&EventRecord| {
+            !matches!(
+                it.status,
+                AnnotationEventStatus::Undone | AnnotationEventStatus::Replaced
+            )
+        };
+        let known_keys: BTreeSet<AnnotationEventKey> =
+            known.iter().map(|it| it.entry.event.key).collect();
         for done in known.iter().rev().filter(standing) {
             self.apply_event(&done.entry.event);
         }
@@ -155,14 +162,14 @@ impl AnnotationSession {
             self.remove_event(of);
         }
         if let Some(act) = UndoableAction::from_event(event) {
-            let replaced = event.action.replaces();
+            let replaced = event.action.replaced_event_keys();
             self.undoable.retain(|it| !replaced.contains(&it.key));
             self.decided.insert(act.item);
             self.undoable.push(act);
         }
     }
 
-    fn remove_event(&mut self, key: EventKey) {
+    fn remove_event(&mut self, key: AnnotationEventKey) {
         if let Some(at) = self.undoable.iter().position(|it| it.key == key) {
             let act = self.undoable.remove(at);
             if self.undoable.iter().all(|it| it.item != act.item) {
@@ -174,7 +181,7 @@ impl AnnotationSession {
 
     /// Adds the items that the server returned for a request of `n`. An item whose lease has
     /// expired and was not renewed now belongs to another annotator, and is removed.
-    pub(crate) fn receive_items(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
+    pub(crate) fn add_received_items(&mut self, handed: LeaseItemsResponse, n: u32, now_ms: u64) {
         self.is_exhausted = (handed.items.len() as u32) < n;
         self.n_leased = handed.n_leased_to_others;
         let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.assignment.item).collect();
@@ -183,33 +190,33 @@ impl AnnotationSession {
                 .item
                 .lease_expires_ms
                 .is_some_and(|until| until <= now_ms);
-            !over || it.earlier.is_some() || promised.contains(&it.number())
+            !over || it.earlier.is_some() || promised.contains(&it.item_number())
         });
         for item in handed.items {
             let number = item.assignment.item;
             self.parts.insert(number, item.assignment.phase);
             let held = self.displayed.iter_mut().chain(&mut self.upcoming);
-            match held.into_iter().find(|it| it.number() == number) {
+            match held.into_iter().find(|it| it.item_number() == number) {
                 Some(screen) => screen.item.lease_expires_ms = item.lease_expires_ms,
                 None if self.decided.contains(&number) => {}
                 None => self.upcoming.push_back(DisplayedItem::new(item)),
             }
         }
         if self.displayed.is_none() {
-            self.advance();
+            self.show_next_item();
         }
     }
 
     /// Returns how many items to request; none while there are enough. The number includes those at
     /// hand, which the server returns again, and those whose decisions are unsent.
-    pub(crate) fn n_to_request(&self, n_unsent: usize) -> Option<u32> {
+    pub(crate) fn n_items_to_request(&self, n_unsent: usize) -> Option<u32> {
         let n_held = self.n_held();
         let wanted = (n_held + n_unsent + N_PREFETCHED).min(MAX_ITEMS_PER_REQUEST as usize);
         (n_held < LOW_STOCK && !self.is_exhausted).then_some(wanted as u32)
     }
 
     /// Allows further requests although the server had no more items.
-    pub(crate) fn clear_exhausted(&mut self) {
+    pub(crate) fn allow_further_requests(&mut self) {
         self.is_exhausted = false;
     }
 
@@ -224,27 +231,27 @@ impl AnnotationSession {
     }
 
     /// Returns whether the server has no more items for now.
-    pub(crate) fn is_exhausted(&self) -> bool {
+    pub(crate) fn has_no_more_items(&self) -> bool {
         self.is_exhausted
     }
 
     /// Returns the number of further items that others hold.
-    pub(crate) fn n_leased(&self) -> u32 {
+    pub(crate) fn n_items_leased_by_others(&self) -> u32 {
         self.n_leased
     }
 
     /// Records a decision or a skip of the displayed item.
-    pub(crate) fn record(&mut self, event: &AnnotationEvent) {
+    pub(crate) fn record_event(&mut self, event: &AnnotationEvent) {
         self.apply_event(event);
         let Some(screen) = &mut self.displayed else {
             return;
         };
-        if event.action.item() != Some(screen.number())
+        if event.action.item_no() != Some(screen.item_number())
             || UndoableAction::from_event(event).is_none()
         {
             return;
         }
-        let number = screen.number();
+        let number = screen.item_number();
         self.cache.retain(|it| it.assignment.item != number);
         self.cache.push_back(screen.item.clone());
         if self.cache.len() > MAX_CACHED_ITEMS {
@@ -252,12 +259,12 @@ impl AnnotationSession {
         }
         match (event.action.answer(), &screen.item.feedback) {
             (Some(answer), Some(_)) => screen.feedback = Some(answer),
-            _ => self.advance(),
+            _ => self.show_next_item(),
         }
     }
 
     /// Shows the next prefetched item, or none if all have been shown.
-    pub(crate) fn advance(&mut self) {
+    pub(crate) fn show_next_item(&mut self) {
         self.displayed = self.upcoming.pop_front();
     }
 
@@ -267,28 +274,28 @@ impl AnnotationSession {
     }
 
     /// Returns an item that was decided in this visit, from the cache.
-    pub(crate) fn cached_item(&self, item: ItemNo) -> Option<&AssignedItem> {
+    pub(crate) fn cached_decided_item(&self, item: ItemNo) -> Option<&AssignedItem> {
         self.cache.iter().find(|it| it.assignment.item == item)
     }
 
     /// Undoes an action and shows its item again.
-    pub(crate) fn undo(&mut self, act: &UndoableAction, item: AssignedItem) {
+    pub(crate) fn undo_action(&mut self, act: &UndoableAction, item: AssignedItem) {
         self.remove_event(act.key);
-        self.reopen(act, item);
+        self.reopen_item(act, item);
     }
 
     /// Shows the item of an action again, so that its answer can be changed.
-    pub(crate) fn reopen(&mut self, act: &UndoableAction, item: AssignedItem) {
+    pub(crate) fn reopen_item(&mut self, act: &UndoableAction, item: AssignedItem) {
         if let Some(now) = self.displayed.take()
             && now.feedback.is_none()
             && !now.replaces_decision()
         {
             self.upcoming.push_front(now);
         }
-        self.upcoming.retain(|it| it.number() != act.item);
+        self.upcoming.retain(|it| it.item_number() != act.item);
         let same = self.undoable.iter().rev().filter(|it| it.item == act.item);
         let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
-        let stand: Vec<EventKey> = stand.take(MAX_REPLACED_EVENTS).collect();
+        let stand: Vec<AnnotationEventKey> = stand.take(MAX_REPLACED_EVENTS).collect();
         let before = act.decision.clone().map(|decision| EarlierDecision {
             decision,
             active_keys: stand,
@@ -302,7 +309,7 @@ impl AnnotationSession {
 
     /// Returns how much the number of items decided by the person changes once the unsent events
     /// are stored. Training items do not count.
-    pub(crate) fn unsent_progress(&self, unsent: &[AnnotationEvent]) -> i64 {
+    pub(crate) fn unsent_progress_change(&self, unsent: &[AnnotationEvent]) -> i64 {
         let works = |item: &ItemNo| self.parts.get(item) != Some(&AssignmentPhase::Training);
         let gain = |event: &AnnotationEvent| match &event.action {
             AnnotationAction::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),

@@ -1,8 +1,8 @@
 //! The actions of an annotator, from a key or button to an event in the outbox.
 
 use leptos::prelude::*;
-use shared::annotation::event::{AnnotationAction, ProblemReport, SkipReason, SkippedItem};
-use shared::annotation::{AnnotationEvent, AnnotatorAnswer, EventKey};
+use shared::annotation::event::{AnnotationAction, ItemProblemReport, SkipReason, SkippedItem};
+use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotatorAnswer};
 use shared::api::annotation::{
     AssignedItem, GetAssignedItemRequest, LeaseItemsRequest, LeaseItemsResponse, TaskId,
     TaskProgressSummary, TaskResponse, TaskStatus,
@@ -12,18 +12,18 @@ use super::comment::CommentDraft;
 use super::guidelines;
 use super::session::{AnnotationSession, UndoableAction};
 use crate::api;
-use crate::api::mutation::{MutationState, run_exclusive};
-use crate::debounce::Debounce;
+use crate::api::mutation::{MutatingRequestState, wait_for_result_unless_busy};
+use crate::debounce::DebounceTimer;
 use crate::outbox;
 use crate::pages::review::item;
-use crate::pages::review::item_timer::ItemTimer;
+use crate::pages::review::item_timer::ItemActivityTimer;
 
 /// The interval after which the server is asked again for items that others may have released.
 const POLL_MS: u64 = 60_000;
 
 /// The signals of the annotation page.
 #[derive(Clone, Copy)]
-pub(super) struct AnnotationState {
+pub(super) struct AnnotationPageState {
     task: StoredValue<TaskResponse>,
     /// The annotator's session: displayed, upcoming and undoable items.
     pub(super) session: RwSignal<AnnotationSession>,
@@ -38,18 +38,18 @@ pub(super) struct AnnotationState {
     /// A short message about the last action.
     pub(super) toast: RwSignal<Option<String>>,
     /// The state of requests, with the reason if one failed.
-    pub(super) action: MutationState,
+    pub(super) action: MutatingRequestState,
     /// What is wrong with the typed input.
     pub(super) input_error: RwSignal<Option<String>>,
-    item_timer: StoredValue<ItemTimer>,
-    debounce: Debounce,
+    item_timer: StoredValue<ItemActivityTimer>,
+    debounce: DebounceTimer,
 }
 
-impl AnnotationState {
+impl AnnotationPageState {
     /// Creates the state for a task and a session with its earlier events.
-    pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationState {
+    pub(super) fn new(sheet: TaskResponse, course: AnnotationSession) -> AnnotationPageState {
         let progress = RwSignal::new(sheet.summary.progress);
-        AnnotationState {
+        AnnotationPageState {
             task: StoredValue::new(sheet),
             session: RwSignal::new(course),
             progress,
@@ -57,30 +57,30 @@ impl AnnotationState {
             shows_highlights: RwSignal::new(true),
             shows_guidelines: RwSignal::new(true),
             toast: RwSignal::new(None),
-            action: MutationState::new(),
+            action: MutatingRequestState::new(),
             input_error: RwSignal::new(None),
-            item_timer: StoredValue::new(ItemTimer::start(now_ms())),
-            debounce: Debounce::with_delay_ms(POLL_MS),
+            item_timer: StoredValue::new(ItemActivityTimer::start(unix_time_ms())),
+            debounce: DebounceTimer::with_delay_ms(POLL_MS),
         }
     }
 
     /// Returns the task as annotators see it.
-    pub(super) fn sheet(self) -> TaskResponse {
+    pub(super) fn task_for_annotators(self) -> TaskResponse {
         self.task.get_value()
     }
 
-    pub(super) fn task(self) -> TaskId {
+    pub(super) fn task_id(self) -> TaskId {
         self.task.with_value(|it| it.summary.task)
     }
 
     /// Returns whether the task is open for annotation.
-    pub(super) fn is_open(self) -> bool {
+    pub(super) fn is_task_open(self) -> bool {
         self.task
             .with_value(|it| it.summary.status == TaskStatus::Open)
     }
 
     /// Returns whether items are being fetched.
-    pub(super) fn is_loading(self) -> bool {
+    pub(super) fn is_fetching_items(self) -> bool {
         self.action.is_busy.get()
     }
 
@@ -88,21 +88,23 @@ impl AnnotationState {
     pub(super) fn record_activity(self) {
         let hidden = document().hidden();
         self.item_timer.try_update_value(|it| match hidden {
-            true => it.pause(now_ms()),
-            false => it.record_activity(now_ms()),
+            true => it.pause(unix_time_ms()),
+            false => it.record_activity(unix_time_ms()),
         });
     }
 
     /// Decides on the displayed item. The answer refers to the order on screen.
-    pub(super) fn decide(self, answer: AnnotatorAnswer) {
-        let took = self.item_timer.with_value(|it| it.elapsed_ms(now_ms()));
+    pub(super) fn decide_displayed_item(self, answer: AnnotatorAnswer) {
+        let took = self
+            .item_timer
+            .with_value(|it| it.elapsed_ms(unix_time_ms()));
         let what = self.session.with_untracked(|it| {
             let screen = it.displayed_item().filter(|it| it.feedback.is_none())?;
             let claim = screen.item.content.claim;
-            let words = self.comment.value();
+            let words = self.comment.current_comment();
             Some((
-                screen.new_decision(answer, words, took),
-                item::BUTTON_LABELS.label(claim, answer),
+                screen.create_decision(answer, words, took),
+                item::BUTTON_LABELS.answer_label(claim, answer),
             ))
         });
         if let Some((what, word)) = what {
@@ -111,12 +113,12 @@ impl AnnotationState {
     }
 
     /// Skips the displayed item for a reason and shows the next one.
-    pub(super) fn skip(self, reason: SkipReason, note: String) {
+    pub(super) fn skip_displayed_item(self, reason: SkipReason, note: String) {
         let item = self.session.with_untracked(|it| {
             let screen = it
                 .displayed_item()
                 .filter(|it| it.feedback.is_none() && !it.replaces_decision());
-            screen.map(|it| it.number())
+            screen.map(|it| it.item_number())
         });
         if let Some(item) = item {
             let what = AnnotationAction::Skipped(SkippedItem { item, reason, note });
@@ -125,13 +127,13 @@ impl AnnotationState {
     }
 
     /// Reports a problem with the displayed item, which stays on screen.
-    pub(super) fn report(self, note: String) {
+    pub(super) fn report_problem(self, note: String) {
         let item = self
             .session
-            .with_untracked(|it| it.displayed_item().map(|it| it.number()));
+            .with_untracked(|it| it.displayed_item().map(|it| it.item_number()));
         if let Some(item) = item
             && self
-                .enqueue(AnnotationAction::Reported(ProblemReport { item, note }))
+                .enqueue(AnnotationAction::Reported(ItemProblemReport { item, note }))
                 .is_some()
         {
             self.toast.set(Some("Reported".to_owned()));
@@ -143,22 +145,22 @@ impl AnnotationState {
         let Some(event) = self.enqueue(what) else {
             return;
         };
-        self.session.update(|it| it.record(&event));
+        self.session.update(|it| it.record_event(&event));
         self.toast.set(Some(told));
         self.display_current();
-        self.fetch_items();
+        self.fetch_items_if_few_left();
     }
 
     /// Adds an event to the outbox and returns it; returns none if the event is invalid.
     fn enqueue(self, what: AnnotationAction) -> Option<AnnotationEvent> {
         let event = AnnotationEvent {
             key: random_key(),
-            created_ms: now_ms(),
+            created_ms: unix_time_ms(),
             action: what,
         };
-        match event.validated(self.task.with_value(|it| it.n_items)) {
+        match event.normalize_and_validate(self.task.with_value(|it| it.n_items)) {
             Ok(event) => {
-                outbox::enqueue(self.task(), event.clone());
+                outbox::store_and_send_event(self.task_id(), event.clone());
                 self.input_error.set(None);
                 Some(event)
             }
@@ -170,20 +172,20 @@ impl AnnotationState {
     }
 
     /// Continues after training feedback, or leaves an earlier answer as it is.
-    pub(super) fn advance(self) {
+    pub(super) fn continue_to_next_item(self) {
         let rests = self.session.with_untracked(|it| {
             it.displayed_item()
                 .is_some_and(|it| it.feedback.is_some() || it.replaces_decision())
         });
         if rests {
-            self.session.update(AnnotationSession::advance);
+            self.session.update(AnnotationSession::show_next_item);
             self.display_current();
-            self.fetch_items();
+            self.fetch_items_if_few_left();
         }
     }
 
     /// Undoes the last decision or skip.
-    pub(super) fn undo(self) {
+    pub(super) fn undo_last_action(self) {
         let last = self
             .session
             .with_untracked(|it| it.undoable_actions().last().cloned());
@@ -194,7 +196,7 @@ impl AnnotationState {
                     .enqueue(AnnotationAction::Undone { of: act.key })
                     .is_some()
                 {
-                    work.session.update(|it| it.undo(&act, item));
+                    work.session.update(|it| it.undo_action(&act, item));
                     work.toast.set(Some("Undone".to_owned()));
                 }
             }),
@@ -202,9 +204,9 @@ impl AnnotationState {
     }
 
     /// Shows an earlier decision again, so that it can be changed.
-    pub(super) fn reopen(self, act: UndoableAction) {
+    pub(super) fn reopen_decision(self, act: UndoableAction) {
         self.with_item(act, |work, act, item| {
-            work.session.update(|it| it.reopen(&act, item));
+            work.session.update(|it| it.reopen_item(&act, item));
         });
     }
 
@@ -212,21 +214,21 @@ impl AnnotationState {
     fn with_item(
         self,
         act: UndoableAction,
-        then: fn(AnnotationState, UndoableAction, AssignedItem),
+        then: fn(AnnotationPageState, UndoableAction, AssignedItem),
     ) {
         let seen = self
             .session
-            .with_untracked(|it| it.cached_item(act.item).cloned());
+            .with_untracked(|it| it.cached_decided_item(act.item).cloned());
         if let Some(item) = seen {
             then(self, act, item);
             self.display_current();
             return;
         }
         let request = GetAssignedItemRequest {
-            task: self.task(),
+            task: self.task_id(),
             item: act.item,
         };
-        self.action.send(request, move |item| {
+        self.action.send_unless_busy(request, move |item| {
             then(self, act, item);
             self.display_current();
         });
@@ -238,7 +240,7 @@ impl AnnotationState {
         let told = self
             .session
             .with_untracked(|it| it.displayed_item().is_some_and(|it| it.feedback.is_some()));
-        item::focus(if told { FEEDBACK_ID } else { item::ITEM });
+        item::focus_element(if told { FEEDBACK_ID } else { item::ITEM });
     }
 
     fn start_item(self) {
@@ -246,20 +248,24 @@ impl AnnotationState {
             let before = it.displayed_item()?.earlier.as_ref()?;
             Some(before.decision.comment.clone())
         });
-        self.comment.set(before.unwrap_or_default());
-        self.item_timer.set_value(ItemTimer::start(now_ms()));
+        self.comment.replace_comment(before.unwrap_or_default());
+        self.item_timer
+            .set_value(ItemActivityTimer::start(unix_time_ms()));
     }
 
     /// Requests more items if only a few are left.
-    pub(super) fn fetch_items(self) {
-        let n_unsent = outbox::unsent_events(self.task()).len();
-        let wanted = self.session.with_untracked(|it| it.n_to_request(n_unsent));
-        let Some(n) = wanted.filter(|_| self.is_open()) else {
+    pub(super) fn fetch_items_if_few_left(self) {
+        let n_unsent = outbox::unsent_events_of_task(self.task_id()).len();
+        let wanted = self
+            .session
+            .with_untracked(|it| it.n_items_to_request(n_unsent));
+        let Some(n) = wanted.filter(|_| self.is_task_open()) else {
             return;
         };
-        let task = self.task();
-        let found = async move { api::call(&LeaseItemsRequest { task, n_items: n }).await };
-        run_exclusive(self.action.is_busy, found, move |found| match found {
+        let task = self.task_id();
+        let found =
+            async move { api::send_and_parse(&LeaseItemsRequest { task, n_items: n }).await };
+        wait_for_result_unless_busy(self.action.is_busy, found, move |found| match found {
             Ok(handed) => self.receive_items(handed, n),
             Err(error) => {
                 // Items at hand can be decided without a network, so the error is only shown if
@@ -268,7 +274,8 @@ impl AnnotationState {
                     .session
                     .with_untracked(|it| it.displayed_item().is_none());
                 self.action.error.set(empty.then_some(error));
-                self.debounce.schedule(move || self.fetch_items());
+                self.debounce
+                    .schedule(move || self.fetch_items_if_few_left());
             }
         });
     }
@@ -280,28 +287,29 @@ impl AnnotationState {
         self.action.error.set(None);
         self.progress.set(handed.progress);
         self.session
-            .update(|it| it.receive_items(handed, n, now_ms()));
+            .update(|it| it.add_received_items(handed, n, unix_time_ms()));
         if fresh {
             self.start_item();
         }
         let waits = self
             .session
-            .with_untracked(|it| it.is_exhausted() && it.n_leased() > 0);
+            .with_untracked(|it| it.has_no_more_items() && it.n_items_leased_by_others() > 0);
         if waits {
-            self.debounce.schedule(move || self.refetch_items());
+            self.debounce.schedule(move || self.retry_fetching_items());
         }
     }
 
     /// Requests items even if the server had no more before.
-    pub(super) fn refetch_items(self) {
-        self.session.update(AnnotationSession::clear_exhausted);
-        self.fetch_items();
+    pub(super) fn retry_fetching_items(self) {
+        self.session
+            .update(AnnotationSession::allow_further_requests);
+        self.fetch_items_if_few_left();
     }
 
     /// Switches to the next rating of whether the axiom's reason matters.
-    pub(super) fn cycle_reason_vote(self) {
+    pub(super) fn switch_to_next_reason_rating(self) {
         self.toast
-            .set(Some(self.comment.cycle_reason_vote().to_owned()));
+            .set(Some(self.comment.switch_to_next_reason_rating().to_owned()));
     }
 
     /// Shows or hides the highlights of query terms.
@@ -318,22 +326,25 @@ impl AnnotationState {
 
     /// Shows or hides the guidelines.
     pub(super) fn toggle_guidelines(self) {
-        guidelines::toggle(self.shows_guidelines);
+        guidelines::toggle_guidelines_panel(self.shows_guidelines);
     }
 
     /// Describes an undoable action in words: the number of its item, and the answer or the skip.
-    pub(super) fn action_text(self, act: &UndoableAction) -> String {
+    pub(super) fn describe_action(self, act: &UndoableAction) -> String {
         let n = act.item.0 + 1;
         let Some(decision) = &act.decision else {
             return format!("Item {n}: skipped");
         };
         let claim = self.session.with_untracked(|it| {
-            let seen = it.cached_item(act.item);
+            let seen = it.cached_decided_item(act.item);
             seen.map(|it| it.content.claim)
         });
-        let answer = decision.display_order.map_answer(decision.answer);
+        let answer = decision.display_order.convert_answer_order(decision.answer);
         match claim {
-            Some(claim) => format!("Item {n}: {}", item::BUTTON_LABELS.label(claim, answer)),
+            Some(claim) => format!(
+                "Item {n}: {}",
+                item::BUTTON_LABELS.answer_label(claim, answer)
+            ),
             None => format!("Item {n}: {}", answer.name()),
         }
     }
@@ -343,12 +354,12 @@ impl AnnotationState {
 pub(super) const FEEDBACK_ID: &str = "told";
 
 /// Returns the time in milliseconds since 1970, by the clock of the browser.
-pub(super) fn now_ms() -> u64 {
+pub(super) fn unix_time_ms() -> u64 {
     js_sys::Date::now().max(0.0) as u64
 }
 
-fn random_key() -> EventKey {
+fn random_key() -> AnnotationEventKey {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("every browser has random bytes");
-    EventKey::from_bytes(bytes)
+    AnnotationEventKey::from_bytes(bytes)
 }

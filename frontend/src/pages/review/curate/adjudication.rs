@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::annotation::event::{Adjudication as Made, AnnotationAction};
-use shared::annotation::judgments::Dispute;
-use shared::annotation::log::EventStatus;
-use shared::annotation::{AnnotatorAnswer, EventKey, ItemNo};
+use shared::annotation::event::{AnnotationAction, ItemAdjudication as Made};
+use shared::annotation::judgments::DisputedItem;
+use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::{AnnotationEventKey, AnnotatorAnswer, ItemNo};
 use shared::api::annotation::{GetItemHistoryRequest, ItemHistoryResponse, ListDisputesRequest};
-use shared::probe::ClaimKind;
+use shared::probe::ScoreClaimKind;
 
 use super::item_history::ItemHistoryView;
 use super::labels;
-use super::state::{CurationState, CurationTab};
-use super::submission::{EventSubmission, SubmissionError};
-use crate::api::{self, Error};
-use crate::keyboard::{self, KeyOutcome};
+use super::state::{CurationPageState, CurationTab};
+use super::submission::{AnnotationEventSender, SubmissionErrorMessage};
+use crate::api::{self, RequestError};
+use crate::keyboard::{self, KeyPressOutcome};
 use crate::location::{self, PageLocation};
-use crate::number_format::plural;
-use crate::pages::review::item::KeyButton;
+use crate::number_format::format_count_with_noun;
+use crate::pages::review::item::ButtonWithShortcutKey;
 use crate::widgets::error_message::{ErrorMessage, OptionalErrorMessage};
 use crate::widgets::form::TextField;
 use crate::widgets::section::Section;
@@ -36,24 +36,24 @@ const KEYS: [(&str, AnnotatorAnswer); 4] = [
 /// The state that the parts of this tab share.
 #[derive(Clone, Copy)]
 struct AdjudicationState {
-    desk: CurationState,
-    queue: RwSignal<Option<Vec<Dispute>>>,
-    failed: RwSignal<Option<Error>>,
+    desk: CurationPageState,
+    queue: RwSignal<Option<Vec<DisputedItem>>>,
+    failed: RwSignal<Option<RequestError>>,
     /// The item that is open.
     item: Memo<Option<ItemNo>>,
     /// Notes that were typed and are not sent.
     notes: RwSignal<BTreeMap<ItemNo, String>>,
     /// Items that were adjudicated while the page was open, the last one last.
     done: RwSignal<Vec<ItemNo>>,
-    sending: EventSubmission,
+    sending: AnnotationEventSender,
 }
 
 impl AdjudicationState {
-    fn new(desk: CurationState) -> AdjudicationState {
-        let here = PageLocation::current();
-        let queue = RwSignal::new(None::<Vec<Dispute>>);
+    fn new(desk: CurationPageState) -> AdjudicationState {
+        let here = PageLocation::of_calling_page();
+        let queue = RwSignal::new(None::<Vec<DisputedItem>>);
         let item = Memo::new(move |_| {
-            let wanted = location::word(&here.search.get(), "item");
+            let wanted = location::query_string_parameter(&here.search.get(), "item");
             let wanted = wanted.and_then(|it| it.parse().ok()).map(ItemNo);
             wanted.or_else(|| queue.with(|it| it.as_ref()?.first().map(|it| it.item)))
         });
@@ -64,14 +64,14 @@ impl AdjudicationState {
             item,
             notes: RwSignal::new(BTreeMap::new()),
             done: RwSignal::new(Vec::new()),
-            sending: EventSubmission::new(desk.task),
+            sending: AnnotationEventSender::new(desk.task),
         }
     }
 
     fn fetch_queue(self) {
         let task = self.desk.task;
         leptos::task::spawn_local(async move {
-            match api::call(&ListDisputesRequest { task }).await {
+            match api::send_and_parse(&ListDisputesRequest { task }).await {
                 Ok(found) => {
                     self.failed.try_set(None);
                     self.queue.try_set(Some(found));
@@ -92,8 +92,8 @@ impl AdjudicationState {
     }
 
     fn open_item(self, item: ItemNo) {
-        self.sending.clear();
-        location::navigate(&self.href(item));
+        self.sending.discard_unconfirmed_event();
+        location::replace_browser_address(&self.href(item));
     }
 
     /// Opens the item that is `by` places further in the queue.
@@ -119,7 +119,7 @@ fn neighbor_item(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<It
 
 /// Renders the tab with the adjudication queue and the open item.
 #[component]
-pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
+pub(super) fn AdjudicationTab(desk: CurationPageState) -> impl IntoView {
     let court = AdjudicationState::new(desk);
     court.fetch_queue();
     let retry = Callback::new(move |()| court.fetch_queue());
@@ -135,10 +135,10 @@ pub(super) fn Adjudication(desk: CurationState) -> impl IntoView {
 /// Renders the queue of disputed items, disagreements first.
 #[component]
 fn Queue(court: AdjudicationState) -> impl IntoView {
-    let row = move |it: &Dispute| {
+    let row = move |it: &DisputedItem| {
         let item = it.item;
         let current = move || (court.item.get() == Some(item)).then_some("true");
-        let votes = plural(u64::from(it.n_votes), "vote", "votes");
+        let votes = format_count_with_noun(u64::from(it.n_votes), "vote", "votes");
         view! {
             <li>
                 <a href=court.href(item) aria-current=current>
@@ -156,7 +156,7 @@ fn Queue(court: AdjudicationState) -> impl IntoView {
         court.queue.with(|it| match it.as_deref() {
             None => "Loading the queue".to_owned(),
             Some([]) => "Nothing to adjudicate: no disagreements and no reports.".to_owned(),
-            Some(all) => plural(all.len() as u64, "item", "items"),
+            Some(all) => format_count_with_noun(all.len() as u64, "item", "items"),
         })
     };
     let done = move || {
@@ -209,7 +209,10 @@ fn AdjudicationItem(court: AdjudicationState) -> impl IntoView {
         let item = court.item.get();
         async move {
             match item {
-                Some(item) => Some((item, api::call(&GetItemHistoryRequest { task, item }).await)),
+                Some(item) => Some((
+                    item,
+                    api::send_and_parse(&GetItemHistoryRequest { task, item }).await,
+                )),
                 None => None,
             }
         }
@@ -266,12 +269,12 @@ fn AdjudicationForm(
         };
         court
             .sending
-            .send(AnnotationAction::Adjudicated(made), done);
+            .send_action(AnnotationAction::Adjudicated(made), done);
     };
-    keyboard::on_key(move |key| {
+    keyboard::on_key_press(move |key| {
         if let Some((_, answer)) = KEYS.iter().find(|it| it.0 == key) {
             decide(*answer);
-            return KeyOutcome::Handled;
+            return KeyPressOutcome::Handled;
         }
         match key {
             "j" => court.step(1),
@@ -281,16 +284,16 @@ fn AdjudicationForm(
                     let _ = field.focus();
                 }
             }
-            _ => return KeyOutcome::Ignored,
+            _ => return KeyPressOutcome::Ignored,
         }
-        KeyOutcome::Handled
+        KeyPressOutcome::Handled
     });
-    let disabled = Signal::derive(move || court.sending.busy());
+    let disabled = Signal::derive(move || court.sending.is_sending());
     let buttons = KEYS.map(|(key, answer)| {
         view! {
-            <KeyButton class="btn" key press=move || decide(answer) disabled>
-                {labels::answer_label(answer, claim)}
-            </KeyButton>
+            <ButtonWithShortcutKey class="btn" key press=move || decide(answer) disabled>
+                {labels::claim_order_answer_label(answer, claim)}
+            </ButtonWithShortcutKey>
         }
     });
     let note = move || {
@@ -316,8 +319,8 @@ fn AdjudicationForm(
         }
     });
     let question = match claim {
-        ClaimKind::DiminishingGain => "Which step helps more?",
-        ClaimKind::Higher | ClaimKind::NotLower | ClaimKind::Different => {
+        ScoreClaimKind::DiminishingGain => "Which step helps more?",
+        ScoreClaimKind::Higher | ScoreClaimKind::NotLower | ScoreClaimKind::Different => {
             "Which document answers the query better?"
         }
     };
@@ -335,8 +338,12 @@ fn AdjudicationForm(
         <header>
             <h2 node_ref=head tabindex="-1">{format!("Item {}", item.0)}</h2>
             <div class="btns">
-                <KeyButton class="btn" key="K" press=move || court.step(-1)>"Previous "</KeyButton>
-                <KeyButton class="btn" key="J" press=move || court.step(1)>"Next "</KeyButton>
+                <ButtonWithShortcutKey class="btn" key="K" press=move || court.step(-1)>
+                    "Previous "
+                </ButtonWithShortcutKey>
+                <ButtonWithShortcutKey class="btn" key="J" press=move || court.step(1)>
+                    "Next "
+                </ButtonWithShortcutKey>
             </div>
         </header>
         <ItemHistoryView found/>
@@ -354,16 +361,19 @@ fn AdjudicationForm(
                 ></textarea>
             </label>
             <div class="decide four">{buttons}</div>
-            <SubmissionError sending=court.sending done/>
+            <SubmissionErrorMessage sending=court.sending done/>
         </div>
     }
 }
 
 /// Returns the keys of the adjudications that a new one replaces.
-fn active_adjudications(found: &ItemHistoryResponse) -> Vec<EventKey> {
+fn active_adjudications(found: &ItemHistoryResponse) -> Vec<AnnotationEventKey> {
     let done = found.events.iter().filter(|it| {
         let made = matches!(it.entry.event.action, AnnotationAction::Adjudicated(_));
-        made && matches!(it.status, EventStatus::Active | EventStatus::Conflict)
+        made && matches!(
+            it.status,
+            AnnotationEventStatus::Active | AnnotationEventStatus::Conflict
+        )
     });
     done.map(|it| it.entry.event.key).collect()
 }

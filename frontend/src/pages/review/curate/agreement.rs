@@ -5,19 +5,19 @@ use shared::annotation::tables;
 use shared::api::annotation::{AgreementResponse, GetAgreementRequest};
 use shared::plot;
 
-use super::state::{CurationState, person_name};
+use super::state::{CurationPageState, person_display_name};
 use crate::api;
 use crate::routes::PageRoute;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the tab with the agreement of the annotators.
 #[component]
-pub(super) fn Agreement(desk: CurationState) -> impl IntoView {
+pub(super) fn AgreementTab(desk: CurationPageState) -> impl IntoView {
     let task = desk.task;
-    let answer = api::fetch(move || GetAgreementRequest { task });
+    let answer = api::fetch_on_signal_change(move || GetAgreementRequest { task });
     let shown = |found: AgreementResponse| view! { <AgreementTables found/> }.into_any();
-    view! { <ResourceView answer until="Computing agreement" shown/> }
+    view! { <RequestReplyView answer until="Computing agreement" shown/> }
 }
 
 #[component]
@@ -35,7 +35,8 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
         }
         .into_any();
     }
-    let tables = tables::agreement_tables(&agreements, &|it| person_name(&names, it));
+    let tables =
+        tables::annotator_agreement_tables(&agreements, &|it| person_display_name(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let about = format!("{}#reviewing", PageRoute::About.href());
     view! {
@@ -44,8 +45,8 @@ fn AgreementTables(found: AgreementResponse) -> impl IntoView {
             id="agreement"
             name="Inter-annotator agreement"
             said="Raw agreement and three chance-corrected coefficients."
-            drawing=Some(InteractiveFigure::static_figure(
-                plot::annotation::draw_agreement(&agreements),
+            drawing=Some(InteractiveFigure::without_selection(
+                plot::annotation::draw_agreement_coefficients(&agreements),
             ))
             table=table("agreement")
         />

@@ -1,12 +1,12 @@
 //! The export of a task as files.
 
 use leptos::prelude::*;
-use shared::annotation::export::PreferenceSource;
+use shared::annotation::export::ExportedPreferenceSource;
 use shared::api::annotation::{ExportTaskRequest, TaskExportFormat};
 
-use super::state::CurationState;
+use super::state::CurationPageState;
 use crate::api;
-use crate::api::mutation::MutationState;
+use crate::api::mutation::MutatingRequestState;
 use crate::widgets::download;
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
@@ -38,7 +38,7 @@ const FILES: [ExportFile; 4] = [
     },
     ExportFile {
         format: TaskExportFormat::Prefs {
-            preferences: PreferenceSource::Consensus,
+            preferences: ExportedPreferenceSource::Consensus,
         },
         ending: "people.prefs",
         kind: "text/plain",
@@ -47,7 +47,7 @@ const FILES: [ExportFile; 4] = [
     },
     ExportFile {
         format: TaskExportFormat::Prefs {
-            preferences: PreferenceSource::EachAnnotator,
+            preferences: ExportedPreferenceSource::EachAnnotator,
         },
         ending: "everybody.prefs",
         kind: "text/plain",
@@ -58,9 +58,9 @@ const FILES: [ExportFile; 4] = [
 
 /// Renders the tab with the files that can be downloaded.
 #[component]
-pub(super) fn Export(desk: CurationState) -> impl IntoView {
+pub(super) fn ExportTab(desk: CurationPageState) -> impl IntoView {
     let names = RwSignal::new(false);
-    let action = MutationState::new();
+    let action = MutatingRequestState::new();
     let busy = action.is_busy;
     let rows = FILES.map(|file| {
         let ExportFile {
@@ -77,8 +77,10 @@ pub(super) fn Export(desk: CurationState) -> impl IntoView {
                 include_names: names.get_untracked(),
             };
             let name = format!("review-{}.{ending}", desk.task.0);
-            let text = async move { api::call_text(&asked).await };
-            action.run(text, move |text| download::save_text(&name, kind, &text));
+            let text = async move { api::send_without_parsing(&asked).await };
+            action.wait_for_reply_unless_busy(text, move |text| {
+                download::offer_text_download(&name, kind, &text)
+            });
         };
         view! {
             <li>

@@ -1,18 +1,18 @@
 //! The full history of one item: its content, its annotations and all its events.
 
 use leptos::prelude::*;
-use shared::annotation::content::ItemContent;
+use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::AnnotationAction;
 use shared::api::annotation::{EventRecord, ItemHistoryResponse, PersonName};
-use shared::probe::ClaimKind;
+use shared::probe::ScoreClaimKind;
 
 use super::labels;
-use super::state::person_name;
-use crate::number_format::format_elapsed;
-use crate::pages::people::format_minute;
+use super::state::person_display_name;
+use crate::number_format::format_elapsed_time;
+use crate::pages::people::format_utc_minute;
 use crate::widgets::highlighted_text::HighlightedTextView;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
-use crate::widgets::variant::variant_label;
+use crate::widgets::variant::axiom_variant_label;
 
 /// Renders an item with its history. The documents are in the order of the claim.
 #[component]
@@ -25,7 +25,7 @@ pub(super) fn ItemHistoryView(
     let probe = format!(
         "{}, {}",
         content.probe.name(),
-        variant_label(content.variant)
+        axiom_variant_label(content.variant)
     );
     let together = labels::consensus_label(found.answers.consensus(), claim);
     let rankers = content.rankers.iter().map(|it| {
@@ -43,7 +43,7 @@ pub(super) fn ItemHistoryView(
     view! {
         <p class="facts">
             <span>{probe}</span>
-            <span>{labels::item_role_label(&found.item.role, claim)}</span>
+            <span>{labels::sampling_role_label(&found.item.role, claim)}</span>
             <span>"annotators: " {together}</span>
         </p>
         <ItemContentView content=found.content.clone()/>
@@ -55,12 +55,12 @@ pub(super) fn ItemHistoryView(
             caption="Events in chronological order"
             class="data"
             heads=[
-                ColumnHeading::text("annotator"),
-                ColumnHeading::text("event"),
-                ColumnHeading::text("note"),
-                ColumnHeading::number("time"),
-                ColumnHeading::text("date"),
-                ColumnHeading::text("status"),
+                ColumnHeading::for_text_column("annotator"),
+                ColumnHeading::for_text_column("event"),
+                ColumnHeading::for_text_column("note"),
+                ColumnHeading::for_number_column("time"),
+                ColumnHeading::for_text_column("date"),
+                ColumnHeading::for_text_column("status"),
             ]
             scrolls=true
         >
@@ -71,8 +71,8 @@ pub(super) fn ItemHistoryView(
 
 /// Renders the query and the documents. They are untrusted text, never HTML.
 #[component]
-fn ItemContentView(content: ItemContent) -> impl IntoView {
-    let ItemContent {
+fn ItemContentView(content: AnnotationItemContent) -> impl IntoView {
+    let AnnotationItemContent {
         query,
         terms,
         documents: texts,
@@ -108,31 +108,39 @@ fn ItemContentView(content: ItemContent) -> impl IntoView {
 }
 
 /// Renders the row of one event.
-fn event_row(done: &EventRecord, names: &[PersonName], claim: ClaimKind) -> impl IntoView + use<> {
+fn event_row(
+    done: &EventRecord,
+    names: &[PersonName],
+    claim: ScoreClaimKind,
+) -> impl IntoView + use<> {
     let event = &done.entry.event;
     let (what, note) = event_text(&event.action, names, claim);
     let spent = match &event.action {
-        AnnotationAction::Decided(it) => Some(format_elapsed(it.duration_ms as f64 / 1_000.0)),
+        AnnotationAction::Decided(it) => Some(format_elapsed_time(it.duration_ms as f64 / 1_000.0)),
         _ => None,
     };
     view! {
         <tr>
-            <th scope="row"><bdi>{person_name(names, done.entry.person)}</bdi></th>
+            <th scope="row"><bdi>{person_display_name(names, done.entry.person)}</bdi></th>
             <td>{what}</td>
             <td class="noted" dir="auto">{note}</td>
             <td class="num">{spent}</td>
-            <td>{format_minute(done.entry.received_ms)}</td>
+            <td>{format_utc_minute(done.entry.received_ms)}</td>
             <td>{labels::event_status_label(done.status)}</td>
         </tr>
     }
 }
 
 /// Returns the description of an event, and the note that was written with it.
-fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -> (String, String) {
+fn event_text(
+    what: &AnnotationAction,
+    names: &[PersonName],
+    claim: ScoreClaimKind,
+) -> (String, String) {
     match what {
         AnnotationAction::Decided(it) => {
-            let answer = labels::answer_label(it.answer, claim);
-            let matters = it.comment.reason_rating.map(labels::reason_vote_label);
+            let answer = labels::claim_order_answer_label(it.answer, claim);
+            let matters = it.comment.reason_rating.map(labels::reason_rating_label);
             let mut said = vec![answer];
             said.extend(matters);
             let mut noted = it.comment.tags.clone();
@@ -147,15 +155,15 @@ fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -
         AnnotationAction::Reported(it) => ("reported".to_owned(), it.note.clone()),
         AnnotationAction::Undone { .. } => ("undone".to_owned(), String::new()),
         AnnotationAction::Adjudicated(it) => {
-            let answer = labels::answer_label(it.answer, claim);
+            let answer = labels::claim_order_answer_label(it.answer, claim);
             (format!("adjudicated: {answer}"), it.note.clone())
         }
         AnnotationAction::Excluded(it) => {
-            let who = person_name(names, it.person);
+            let who = person_display_name(names, it.person);
             (format!("excluded {who}"), it.reason.clone())
         }
         AnnotationAction::Included(it) => {
-            let who = person_name(names, it.person);
+            let who = person_display_name(names, it.person);
             (format!("included {who}"), it.reason.clone())
         }
     }
@@ -164,18 +172,18 @@ fn event_text(what: &AnnotationAction, names: &[PersonName], claim: ClaimKind) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::annotation::event::Adjudication;
+    use shared::annotation::event::ItemAdjudication;
     use shared::annotation::{AnnotatorAnswer, ItemNo};
 
     #[test]
     fn an_adjudication_says_that_it_is_one() {
-        let made = AnnotationAction::Adjudicated(Adjudication {
+        let made = AnnotationAction::Adjudicated(ItemAdjudication {
             item: ItemNo(3),
             answer: AnnotatorAnswer::Equal,
             note: "the same text twice".to_owned(),
             replaces: Vec::new(),
         });
-        let (what, note) = event_text(&made, &[], ClaimKind::Higher);
+        let (what, note) = event_text(&made, &[], ScoreClaimKind::Higher);
         assert_eq!(what, "adjudicated: equal");
         assert_eq!(note, "the same text twice");
     }

@@ -1,26 +1,27 @@
 //! Display labels for tasks and their events.
 
 use shared::annotation::event::SkipReason;
-use shared::annotation::judgments::{Consensus, DisputeReason};
-use shared::annotation::log::EventStatus;
-use shared::annotation::tables::ranker_name;
-use shared::annotation::task::ItemRole;
+use shared::annotation::judgments::{DisputeReason, ItemConsensus};
+use shared::annotation::log::AnnotationEventStatus;
+use shared::annotation::tables::ranker_name_or_number;
+use shared::annotation::task::AnnotationItemRole;
 use shared::annotation::task::{
-    Allocation, DisagreementPair, MarginWeighting, SamplingDesign, TaskFilter,
+    MarginOversampling, OversampledDisagreement, ProbeItemAllocation, SamplingDesign,
+    TaskInstanceFilter,
 };
-use shared::annotation::{AnnotatorAnswer, Preference, ReasonRating};
+use shared::annotation::{AnnotatorAnswer, AxiomReasonRating, DocumentPreference};
 use shared::api::annotation::TaskStatus;
-use shared::probe::ClaimKind;
+use shared::probe::ScoreClaimKind;
 use shared::report::format;
 use shared::study::controls::InstanceSubset;
 
 use crate::pages::review::item::{CLAIM_ORDER_LABELS, answer_for_preference};
 use crate::widgets::task_status::task_status_label;
-use crate::widgets::variant::variant_label;
+use crate::widgets::variant::axiom_variant_label;
 use crate::widgets::verdict;
 
 /// Returns the CSS class and label of a task's status.
-pub(super) fn status_label(status: TaskStatus) -> (&'static str, &'static str) {
+pub(super) fn task_status_class_and_label(status: TaskStatus) -> (&'static str, &'static str) {
     let class = match status {
         TaskStatus::Open => "ok",
         TaskStatus::Draft | TaskStatus::Closed => "out quiet",
@@ -29,30 +30,33 @@ pub(super) fn status_label(status: TaskStatus) -> (&'static str, &'static str) {
 }
 
 /// Returns the label of an answer; documents are numbered in the order of the claim.
-pub(super) fn answer_label(answer: AnnotatorAnswer, claim: ClaimKind) -> &'static str {
-    CLAIM_ORDER_LABELS.label(claim, answer)
+pub(super) fn claim_order_answer_label(
+    answer: AnnotatorAnswer,
+    claim: ScoreClaimKind,
+) -> &'static str {
+    CLAIM_ORDER_LABELS.answer_label(claim, answer)
 }
 
 /// Returns the display label of a preference, in the words of the claim's kind.
-pub(super) fn preference_label(of: Preference, claim: ClaimKind) -> &'static str {
-    answer_label(answer_for_preference(of), claim)
+pub(super) fn preference_label(of: DocumentPreference, claim: ScoreClaimKind) -> &'static str {
+    claim_order_answer_label(answer_for_preference(of), claim)
 }
 
 /// Returns the display label of the annotators' consensus, in the words of the claim's kind.
-pub(super) fn consensus_label(of: Consensus, claim: ClaimKind) -> &'static str {
+pub(super) fn consensus_label(of: ItemConsensus, claim: ScoreClaimKind) -> &'static str {
     match of {
-        Consensus::Prefers(it) => preference_label(it, claim),
-        Consensus::CannotSay => "cannot say",
-        Consensus::Split => "split",
-        Consensus::Unanswered => "no answers",
+        ItemConsensus::Prefers(it) => preference_label(it, claim),
+        ItemConsensus::CannotSay => "cannot say",
+        ItemConsensus::Split => "split",
+        ItemConsensus::Unanswered => "no answers",
     }
 }
 
 /// Returns the label of an annotator's rating of whether the axiom's reason matters.
-pub(super) fn reason_vote_label(of: ReasonRating) -> &'static str {
+pub(super) fn reason_rating_label(of: AxiomReasonRating) -> &'static str {
     match of {
-        ReasonRating::Matters => "reason matters",
-        ReasonRating::DoesNotMatter => "reason does not matter",
+        AxiomReasonRating::Matters => "reason matters",
+        AxiomReasonRating::DoesNotMatter => "reason does not matter",
     }
 }
 
@@ -80,81 +84,88 @@ pub(super) fn skip_reason_label(of: SkipReason) -> &'static str {
 }
 
 /// Returns the label of an event's status.
-pub(super) fn event_status_label(of: EventStatus) -> &'static str {
+pub(super) fn event_status_label(of: AnnotationEventStatus) -> &'static str {
     match of {
-        EventStatus::Active => "current",
-        EventStatus::Conflict => "conflicts with another event",
-        EventStatus::Replaced => "replaced",
-        EventStatus::Undone => "undone",
-        EventStatus::Excluded => "excluded with its annotator",
+        AnnotationEventStatus::Active => "current",
+        AnnotationEventStatus::Conflict => "conflicts with another event",
+        AnnotationEventStatus::Replaced => "replaced",
+        AnnotationEventStatus::Undone => "undone",
+        AnnotationEventStatus::Excluded => "excluded with its annotator",
     }
 }
 
 /// Returns the label of an item's role: training, gold or sampled.
-pub(super) fn item_role_label(of: &ItemRole, claim: ClaimKind) -> String {
+pub(super) fn sampling_role_label(of: &AnnotationItemRole, claim: ScoreClaimKind) -> String {
     match of {
-        ItemRole::Training { answer: it, .. } => format!("training: {}", answer_label(*it, claim)),
-        ItemRole::Gold { answer: it } => format!("gold: {}", answer_label(*it, claim)),
-        ItemRole::Sampled {
+        AnnotationItemRole::Training { answer: it, .. } => {
+            format!("training: {}", claim_order_answer_label(*it, claim))
+        }
+        AnnotationItemRole::Gold { answer: it } => {
+            format!("gold: {}", claim_order_answer_label(*it, claim))
+        }
+        AnnotationItemRole::Sampled {
             inclusion_probability: probability,
         } => {
             format!(
                 "sampled with inclusion probability π = {}",
-                format::fraction(*probability)
+                format::format_fraction(*probability)
             )
         }
     }
 }
 
 /// Describes the sampling design of a task.
-pub(super) fn design_text(of: SamplingDesign, rankers: &[String]) -> String {
+pub(super) fn describe_sampling_design(of: SamplingDesign, rankers: &[String]) -> String {
     match of {
         SamplingDesign::Uniform => "every instance with the same probability".to_owned(),
         SamplingDesign::StratifiedByProbe {
-            allocation: Allocation::Equal,
+            allocation: ProbeItemAllocation::Equal,
         } => "the same number per probe".to_owned(),
         SamplingDesign::StratifiedByProbe {
-            allocation: Allocation::Proportional,
+            allocation: ProbeItemAllocation::Proportional,
         } => "in proportion to the instances of each probe".to_owned(),
         SamplingDesign::WeightedByMargin {
             ranker: at,
             weighting: favour,
         } => {
             let favour = match favour {
-                MarginWeighting::SmallMargins => "close calls",
-                MarginWeighting::LargeMargins => "clear calls",
+                MarginOversampling::SmallMargins => "close calls",
+                MarginOversampling::LargeMargins => "clear calls",
             };
-            format!("{favour} of {} preferred", ranker_name(rankers, at))
+            format!(
+                "{favour} of {} preferred",
+                ranker_name_or_number(rankers, at)
+            )
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
             disagreement_share: share,
         } => {
             let between = match between {
-                DisagreementPair::AxiomAndRanker { ranker: at } => {
-                    format!("axiom and {}", ranker_name(rankers, at))
+                OversampledDisagreement::AxiomAndRanker { ranker: at } => {
+                    format!("axiom and {}", ranker_name_or_number(rankers, at))
                 }
-                DisagreementPair::TwoRankers { first, second } => {
-                    let first = ranker_name(rankers, first);
-                    format!("{first} and {}", ranker_name(rankers, second))
+                OversampledDisagreement::TwoRankers { first, second } => {
+                    let first = ranker_name_or_number(rankers, first);
+                    format!("{first} and {}", ranker_name_or_number(rankers, second))
                 }
             };
             format!(
                 "{} from disagreements between {between}",
-                format::percent(share)
+                format::format_percent(share)
             )
         }
     }
 }
 
 /// Describes which instances the items were drawn from.
-pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
+pub(super) fn describe_instance_selection(of: &TaskInstanceFilter, rankers: &[String]) -> String {
     let dials = &of.controls;
     let mut said = Vec::new();
     said.extend(
         dials
             .variant
-            .map(|it| format!("variant {}", variant_label(it))),
+            .map(|it| format!("variant {}", axiom_variant_label(it))),
     );
     said.extend(
         dials
@@ -174,8 +185,8 @@ pub(super) fn selection_text(of: &TaskFilter, rankers: &[String]) -> String {
             .map(|it| format!("queries of split {it}")),
     );
     if let Some(at) = of.ranker {
-        let name = ranker_name(rankers, at);
-        let outcome = of.outcome.map(|it| verdict::outcome_label(Some(it)));
+        let name = ranker_name_or_number(rankers, at);
+        let outcome = of.outcome.map(|it| verdict::axiom_outcome_label(Some(it)));
         said.extend(outcome.map(|it| format!("{it} by {name}")));
         let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
         if of.min_margin.is_some() || of.max_margin.is_some() {
@@ -196,10 +207,10 @@ mod tests {
     #[test]
     fn what_was_drawn_is_said() {
         let rankers = ["BM25".to_owned()];
-        let between = DisagreementPair::AxiomAndRanker { ranker: 0 };
+        let between = OversampledDisagreement::AxiomAndRanker { ranker: 0 };
         let share = 0.7;
         assert_eq!(
-            design_text(
+            describe_sampling_design(
                 SamplingDesign::DisagreementFirst {
                     pair: between,
                     disagreement_share: share
@@ -208,22 +219,25 @@ mod tests {
             ),
             "70 % from disagreements between axiom and BM25"
         );
-        assert_eq!(selection_text(&TaskFilter::default(), &rankers), "all");
-        let close = TaskFilter {
+        assert_eq!(
+            describe_instance_selection(&TaskInstanceFilter::default(), &rankers),
+            "all"
+        );
+        let close = TaskInstanceFilter {
             ranker: Some(1),
             max_margin: Some(0.5),
-            ..TaskFilter::default()
+            ..TaskInstanceFilter::default()
         };
         assert_eq!(
-            selection_text(&close, &rankers),
+            describe_instance_selection(&close, &rankers),
             "margin of ranker 2 from any to 0.5"
         );
     }
 
     #[test]
     fn three_texts_have_another_question() {
-        let answers = [ClaimKind::Higher, ClaimKind::DiminishingGain];
-        let said = answers.map(|it| answer_label(AnnotatorAnswer::First, it));
+        let answers = [ScoreClaimKind::Higher, ScoreClaimKind::DiminishingGain];
+        let said = answers.map(|it| claim_order_answer_label(AnnotatorAnswer::First, it));
         assert_eq!(said, ["document 1 is better", "first step helps more"]);
     }
 }

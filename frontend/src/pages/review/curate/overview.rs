@@ -4,14 +4,14 @@ use leptos::prelude::*;
 use shared::api::annotation::{TaskStatus, UpdateTaskRequest};
 
 use super::labels;
-use super::state::CurationState;
-use crate::number_format::{count, plural};
+use super::state::CurationPageState;
+use crate::number_format::{format_count, format_count_with_noun};
 use crate::widgets::error_message::OptionalErrorMessage;
 use crate::widgets::section::Section;
 
 /// Renders the tab with the state, definition and guidelines of the task.
 #[component]
-pub(super) fn Overview(desk: CurationState) -> impl IntoView {
+pub(super) fn TaskOverviewTab(desk: CurationPageState) -> impl IntoView {
     view! {
         <OptionalErrorMessage error=desk.action.error/>
         <TaskStateControls desk/>
@@ -21,7 +21,7 @@ pub(super) fn Overview(desk: CurationState) -> impl IntoView {
 }
 
 /// Returns a request that changes nothing.
-fn no_change(desk: CurationState) -> UpdateTaskRequest {
+fn no_change(desk: CurationPageState) -> UpdateTaskRequest {
     UpdateTaskRequest {
         task: desk.task,
         status: None,
@@ -32,7 +32,7 @@ fn no_change(desk: CurationState) -> UpdateTaskRequest {
 
 /// Renders whether the task is open and who sees the results, with buttons to change both.
 #[component]
-fn TaskStateControls(desk: CurationState) -> impl IntoView {
+fn TaskStateControls(desk: CurationPageState) -> impl IntoView {
     let state = Memo::new(move |_| desk.details.with(|it| it.card.status));
     let public = Memo::new(move |_| desk.details.with(|it| it.card.are_results_public));
     let turn = move |to: TaskStatus| {
@@ -40,7 +40,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
             status: Some(to),
             ..no_change(desk)
         };
-        desk.change(change, || {});
+        desk.update_task(change, || {});
     };
     let button = move || {
         let (word, to) = match state.get() {
@@ -72,7 +72,7 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
             are_results_public: Some(!public.get_untracked()),
             ..no_change(desk)
         };
-        desk.change(change, || {});
+        desk.update_task(change, || {});
     };
     view! {
         <Section id="state" name="State">
@@ -97,13 +97,14 @@ fn TaskStateControls(desk: CurationState) -> impl IntoView {
 
 /// Renders the definition of the task.
 #[component]
-fn TaskDefinition(desk: CurationState) -> impl IntoView {
+fn TaskDefinition(desk: CurationPageState) -> impl IntoView {
     let body = move || {
         let whole = desk.details.get();
         let rankers = desk.rankers.get();
         let (task, made) = (whole.definition, whole.composition);
         let probes = made.probes.iter();
-        let probes = probes.map(|(probe, n)| format!("{} {}", probe.name(), count((*n).into())));
+        let probes =
+            probes.map(|(probe, n)| format!("{} {}", probe.name(), format_count((*n).into())));
         let probes: Vec<String> = probes.collect();
         let gold = match (made.n_gold_items, task.gold_interval) {
             (0, _) | (_, 0) => "no gold items".to_owned(),
@@ -121,20 +122,20 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
         };
         let drawn = format!(
             "{} from {}, over {}",
-            plural(made.n_sampled_items.into(), "item", "items"),
-            plural(made.n_candidates, "instance", "instances"),
-            plural(made.n_queries.into(), "query", "queries")
+            format_count_with_noun(made.n_sampled_items.into(), "item", "items"),
+            format_count_with_noun(made.n_candidates, "instance", "instances"),
+            format_count_with_noun(made.n_queries.into(), "query", "queries")
         );
         let rows = [
             ("Sample", drawn),
             ("Items per probe", probes.join(", ")),
             (
                 "Instance filter",
-                labels::selection_text(&task.filter, &rankers),
+                labels::describe_instance_selection(&task.filter, &rankers),
             ),
             (
                 "Sampling design",
-                labels::design_text(task.sampling, &rankers),
+                labels::describe_sampling_design(task.sampling, &rankers),
             ),
             ("Annotators per item", task.annotators_per_item.to_string()),
             ("Training items", made.n_training_items.to_string()),
@@ -159,7 +160,7 @@ fn TaskDefinition(desk: CurationState) -> impl IntoView {
 
 /// Renders the guidelines, which can be changed while annotators work.
 #[component]
-fn Guidelines(desk: CurationState) -> impl IntoView {
+fn Guidelines(desk: CurationPageState) -> impl IntoView {
     let kept = move || desk.details.with(|it| it.definition.guidelines.clone());
     let typed = RwSignal::new(
         desk.details
@@ -173,7 +174,7 @@ fn Guidelines(desk: CurationState) -> impl IntoView {
             guidelines: Some(typed.get_untracked()),
             ..no_change(desk)
         };
-        desk.change(change, move || {
+        desk.update_task(change, move || {
             // The text is set to what the server has stored.
             typed.set(
                 desk.details

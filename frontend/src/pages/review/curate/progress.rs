@@ -2,29 +2,29 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::annotation::event::{AnnotationAction, ExclusionChange};
+use shared::annotation::event::{AnnotationAction, AnnotatorExclusionChange};
 use shared::annotation::progress::AnnotatorProgress;
 use shared::annotation::tables;
 use shared::api::annotation::{GetTaskProgressRequest, TaskProgressResponse};
 use shared::plot;
 use shared::report::format;
 
-use super::state::{CurationState, person_name};
-use super::submission::{EventSubmission, SubmissionError};
+use super::state::{CurationPageState, person_display_name};
+use super::submission::{AnnotationEventSender, SubmissionErrorMessage};
 use crate::api;
-use crate::number_format::{count, plural};
-use crate::pages::people::format_minute;
+use crate::number_format::{format_count, format_count_with_noun};
+use crate::pages::people::format_utc_minute;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
 use crate::widgets::form::TextField;
-use crate::widgets::progress::Progress as Bar;
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::progress::ProgressBarView as Bar;
+use crate::widgets::resource_view::RequestReplyView;
 use crate::widgets::section::Section;
 
 /// Renders the tab with the progress and accuracy of the annotators.
 #[component]
-pub(super) fn Progress(desk: CurationState) -> impl IntoView {
+pub(super) fn AnnotatorProgressTab(desk: CurationPageState) -> impl IntoView {
     let task = desk.task;
-    let answer = api::fetch(move || GetTaskProgressRequest { task });
+    let answer = api::fetch_on_signal_change(move || GetTaskProgressRequest { task });
     let again = Callback::new(move |()| answer.refetch());
     let shown =
         move |found: TaskProgressResponse| view! { <ProgressTables desk found again/> }.into_any();
@@ -32,13 +32,13 @@ pub(super) fn Progress(desk: CurationState) -> impl IntoView {
         <div class="btns again">
             <button class="btn" type="button" on:click=move |_| again.run(())>"Refresh"</button>
         </div>
-        <ResourceView answer until="Counting decisions" shown/>
+        <RequestReplyView answer until="Counting decisions" shown/>
     }
 }
 
 #[component]
 fn ProgressTables(
-    desk: CurationState,
+    desk: CurationPageState,
     found: TaskProgressResponse,
     again: Callback<()>,
 ) -> impl IntoView {
@@ -46,7 +46,8 @@ fn ProgressTables(
         progress,
         annotators: names,
     } = found;
-    let tables = tables::progress_tables(&progress, &|it| person_name(&names, it));
+    let tables =
+        tables::annotation_progress_tables(&progress, &|it| person_display_name(&names, it));
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let tally = [
         (progress.n_started, "items started"),
@@ -55,7 +56,7 @@ fn ProgressTables(
         (progress.n_reported, "reported"),
     ];
     let tally = tally.map(|(n, what)| {
-        view! { <p><b class="run-now">{count(n)}</b> <span class="note">{what}</span></p> }
+        view! { <p><b class="run-now">{format_count(n)}</b> <span class="note">{what}</span></p> }
     });
     let done = match progress.n_decisions_required {
         0 => 0.0,
@@ -63,20 +64,20 @@ fn ProgressTables(
     };
     let said = format!(
         "{} of {} decisions ({}), on {}",
-        count(progress.n_decisions),
-        count(progress.n_decisions_required),
-        format::percent(done),
-        plural(progress.n_items, "item", "items")
+        format_count(progress.n_decisions),
+        format_count(progress.n_decisions_required),
+        format::format_percent(done),
+        format_count_with_noun(progress.n_items, "item", "items")
     );
     let header = {
         let said = said.clone();
         move || view! { <p class="note">{said.clone()}</p> }
     };
     let days = (!progress.decisions_by_day.is_empty()).then(|| {
-        InteractiveFigure::static_figure(plot::annotation::draw_decisions_per_day(&progress))
+        InteractiveFigure::without_selection(plot::annotation::draw_decisions_per_day(&progress))
     });
     let people = progress.by_annotator.into_iter().map(|it| {
-        let name = person_name(&names, it.person);
+        let name = person_display_name(&names, it.person);
         view! { <ExclusionRow desk of=it name again/> }
     });
     let people = people.collect_view();
@@ -130,12 +131,12 @@ fn ProgressTables(
 /// Renders the row that excludes a person's work from the estimates, or includes it again.
 #[component]
 fn ExclusionRow(
-    desk: CurationState,
+    desk: CurationPageState,
     of: AnnotatorProgress,
     name: String,
     again: Callback<()>,
 ) -> impl IntoView {
-    let sending = EventSubmission::new(desk.task);
+    let sending = AnnotationEventSender::new(desk.task);
     let reason = RwSignal::new(String::new());
     let asked = RwSignal::new(false);
     let (person, excluded) = (of.person, of.is_excluded);
@@ -145,7 +146,7 @@ fn ExclusionRow(
     };
     let send = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let standing = ExclusionChange {
+        let standing = AnnotatorExclusionChange {
             person,
             reason: reason.get_untracked().trim().to_owned(),
         };
@@ -153,7 +154,7 @@ fn ExclusionRow(
             true => AnnotationAction::Included(standing),
             false => AnnotationAction::Excluded(standing),
         };
-        sending.send(what, again);
+        sending.send_action(what, again);
     };
     let label = format!("{word}: {name}");
     let first = NodeRef::<html::Button>::new();
@@ -181,7 +182,7 @@ fn ExclusionRow(
                     class="btn main"
                     type="submit"
                     aria-label=label.clone()
-                    disabled=move || sending.busy() || reason.with(|it| it.trim().is_empty())
+                    disabled=move || sending.is_sending() || reason.with(|it| it.trim().is_empty())
                 >
                     {word}
                 </button>
@@ -195,12 +196,12 @@ fn ExclusionRow(
                 <h3><bdi>{name}</bdi></h3>
                 <p class="facts">
                     {excluded.then(|| view! { <span class="verdict out quiet">"excluded"</span> })}
-                    <span>{plural(of.n_decided, "decision", "decisions")}</span>
-                    <span>"last activity " {format_minute(of.last_event_ms)}</span>
+                    <span>{format_count_with_noun(of.n_decided, "decision", "decisions")}</span>
+                    <span>"last activity " {format_utc_minute(of.last_event_ms)}</span>
                 </p>
             </div>
             <div class="act">{form}</div>
-            <SubmissionError sending done=again/>
+            <SubmissionErrorMessage sending done=again/>
         </li>
     }
 }

@@ -5,27 +5,27 @@ use shared::annotation::tables;
 use shared::api::annotation::{ListHumanJudgmentsRequest, TaskResults};
 use shared::plot;
 
-use super::state::CurationState;
+use super::state::CurationPageState;
 use crate::api;
 use crate::widgets::figure_section::{FigureSection, InteractiveFigure};
-use crate::widgets::resource_view::ResourceView;
+use crate::widgets::resource_view::RequestReplyView;
 
 /// Renders the tab with the results of the task.
 #[component]
-pub(super) fn Results(desk: CurationState) -> impl IntoView {
+pub(super) fn TaskResultsTab(desk: CurationPageState) -> impl IntoView {
     let study = desk.details.with_untracked(|it| it.card.study.clone());
-    let answer = api::fetch(move || ListHumanJudgmentsRequest {
+    let answer = api::fetch_on_signal_change(move || ListHumanJudgmentsRequest {
         study: study.clone(),
     });
     let shown = move |found: Vec<TaskResults>| {
         let own = found.into_iter().find(|it| it.task == desk.task);
         view! { <ResultTables desk own/> }.into_any()
     };
-    view! { <ResourceView answer until="Computing estimates" shown/> }
+    view! { <RequestReplyView answer until="Computing estimates" shown/> }
 }
 
 #[component]
-fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView {
+fn ResultTables(desk: CurationPageState, own: Option<TaskResults>) -> impl IntoView {
     let Some(own) = own else {
         return view! { <p class="ahead">"No decisions yet."</p> }.into_any();
     };
@@ -34,11 +34,11 @@ fn ResultTables(desk: CurationState, own: Option<TaskResults>) -> impl IntoView 
     };
     let shown = move || {
         let rankers = desk.rankers.get();
-        let tables = tables::estimate_tables(&found, &rankers);
+        let tables = tables::annotation_estimate_tables(&found, &rankers);
         let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-        let drawn = InteractiveFigure::static_figure(plot::annotation::draw_annotation_results(
-            &found, &rankers,
-        ));
+        let drawn = InteractiveFigure::without_selection(
+            plot::annotation::draw_annotation_results(&found, &rankers),
+        );
         view! {
             <FigureSection
                 of="review-"

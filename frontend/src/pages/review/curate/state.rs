@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use shared::annotation::PersonId;
 use shared::api::GetStudyRequest;
 use shared::api::annotation::{PersonName, TaskDefinitionResponse, TaskId, UpdateTaskRequest};
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 
 use crate::api;
-use crate::api::mutation::MutationState;
+use crate::api::mutation::MutatingRequestState;
 use crate::location;
 use crate::routes::PageRoute;
 
@@ -33,7 +33,7 @@ impl CurationTab {
     ];
 
     /// Returns the display name of the tab, as in `Overview`.
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn display_name(self) -> &'static str {
         match self {
             CurationTab::Overview => "Overview",
             CurationTab::Progress => "Progress",
@@ -45,13 +45,16 @@ impl CurationTab {
     }
 
     /// Returns the tab's name in the address, which is its display name in lower case.
-    pub(super) fn parameter(self) -> String {
-        self.name().to_lowercase()
+    pub(super) fn query_parameter_value(self) -> String {
+        self.display_name().to_lowercase()
     }
 
-    pub(super) fn from_search(search: &str) -> CurationTab {
-        let word = location::word(search, "tab").unwrap_or_default();
-        let found = CurationTab::ALL.iter().find(|it| it.parameter() == word);
+    pub(super) fn from_query_string(search: &str) -> CurationTab {
+        let query_string_parameter =
+            location::query_string_parameter(search, "tab").unwrap_or_default();
+        let found = CurationTab::ALL
+            .iter()
+            .find(|it| it.query_parameter_value() == query_string_parameter);
         found.copied().unwrap_or(CurationTab::Overview)
     }
 
@@ -59,29 +62,29 @@ impl CurationTab {
         let page = PageRoute::CurateTask { task }.href();
         match self {
             CurationTab::Overview => page,
-            part => format!("{page}?tab={}", part.parameter()),
+            part => format!("{page}?tab={}", part.query_parameter_value()),
         }
     }
 }
 
 /// The state that the parts of the page share.
 #[derive(Clone, Copy)]
-pub(super) struct CurationState {
+pub(super) struct CurationPageState {
     pub(super) task: TaskId,
     pub(super) details: RwSignal<TaskDefinitionResponse>,
     /// The names of the study's rankers, by row; empty until they are loaded.
     pub(super) rankers: RwSignal<Vec<String>>,
     /// The state of the request that changes the task.
-    pub(super) action: MutationState,
+    pub(super) action: MutatingRequestState,
 }
 
-impl CurationState {
-    pub(super) fn new(whole: TaskDefinitionResponse) -> CurationState {
-        let desk = CurationState {
+impl CurationPageState {
+    pub(super) fn new(whole: TaskDefinitionResponse) -> CurationPageState {
+        let desk = CurationPageState {
             task: whole.card.task,
             details: RwSignal::new(whole),
             rankers: RwSignal::new(Vec::new()),
-            action: MutationState::new(),
+            action: MutatingRequestState::new(),
         };
         desk.load_ranker_names();
         desk
@@ -92,8 +95,8 @@ impl CurationState {
     pub(super) fn load_ranker_names(self) {
         let study = self.details.with_untracked(|it| it.card.study.clone());
         leptos::task::spawn_local(async move {
-            let dials = StudyControls::default();
-            if let Ok(found) = api::call(&GetStudyRequest {
+            let dials = StudyPageControls::default();
+            if let Ok(found) = api::send_and_parse(&GetStudyRequest {
                 study,
                 controls: dials,
             })
@@ -106,8 +109,8 @@ impl CurationState {
     }
 
     /// Changes the task; `done` is called on success.
-    pub(super) fn change(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
-        self.action.send(change, move |whole| {
+    pub(super) fn update_task(self, change: UpdateTaskRequest, done: impl Fn() + 'static) {
+        self.action.send_unless_busy(change, move |whole| {
             self.details.set(whole);
             done();
         });
@@ -115,7 +118,7 @@ impl CurationState {
 }
 
 /// Returns the name of a person for tables.
-pub(super) fn person_name(names: &[PersonName], person: PersonId) -> String {
+pub(super) fn person_display_name(names: &[PersonName], person: PersonId) -> String {
     let found = names.iter().find(|it| it.person == person);
     found.map_or_else(|| format!("annotator {}", person.0), |it| it.name.clone())
 }
@@ -126,7 +129,10 @@ mod tests {
 
     #[test]
     fn parts_have_names_for_people() {
-        let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.parameter()).collect();
+        let words: Vec<String> = CurationTab::ALL
+            .iter()
+            .map(|it| it.query_parameter_value())
+            .collect();
         assert_eq!(words[3], "adjudication");
         let href = CurationTab::Overview.href(TaskId(7));
         assert_eq!(href, "/annotation/tasks/7/curate");
@@ -141,7 +147,7 @@ mod tests {
             name: "Ada".to_owned(),
         };
         let names = [named];
-        assert_eq!(person_name(&names, PersonId(2)), "Ada");
-        assert_eq!(person_name(&names, PersonId(3)), "annotator 3");
+        assert_eq!(person_display_name(&names, PersonId(2)), "Ada");
+        assert_eq!(person_display_name(&names, PersonId(3)), "annotator 3");
     }
 }

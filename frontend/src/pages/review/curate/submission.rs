@@ -3,15 +3,15 @@
 
 use leptos::prelude::*;
 use shared::annotation::event::AnnotationAction;
-use shared::annotation::{AnnotationEvent, EventKey};
+use shared::annotation::{AnnotationEvent, AnnotationEventKey};
 use shared::api::annotation::{EventOutcome, SubmitEventsRequest, TaskId};
 
 use crate::api;
-use crate::api::mutation::run_exclusive;
+use crate::api::mutation::wait_for_result_unless_busy;
 
 /// Sends events to a task, one at a time.
 #[derive(Clone, Copy)]
-pub(super) struct EventSubmission {
+pub(super) struct AnnotationEventSender {
     task: TaskId,
     /// The event that was sent and is not confirmed yet.
     unconfirmed: RwSignal<Option<AnnotationEvent>>,
@@ -19,10 +19,10 @@ pub(super) struct EventSubmission {
     error: RwSignal<Option<String>>,
 }
 
-impl EventSubmission {
+impl AnnotationEventSender {
     /// Creates a submission of events to a task, with nothing pending and no error.
-    pub(super) fn new(task: TaskId) -> EventSubmission {
-        EventSubmission {
+    pub(super) fn new(task: TaskId) -> AnnotationEventSender {
+        AnnotationEventSender {
             task,
             unconfirmed: RwSignal::new(None),
             is_busy: RwSignal::new(false),
@@ -31,18 +31,18 @@ impl EventSubmission {
     }
 
     /// Returns whether a request is in progress.
-    pub(super) fn busy(self) -> bool {
+    pub(super) fn is_sending(self) -> bool {
         self.is_busy.get()
     }
 
     /// Discards the unconfirmed event and the error, because another item is opened.
-    pub(super) fn clear(self) {
+    pub(super) fn discard_unconfirmed_event(self) {
         self.unconfirmed.set(None);
         self.error.set(None);
     }
 
     /// Sends an action and calls `done` once the log has it.
-    pub(super) fn send(self, what: AnnotationAction, done: Callback<()>) {
+    pub(super) fn send_action(self, what: AnnotationAction, done: Callback<()>) {
         if self.is_busy.get_untracked() {
             return;
         }
@@ -59,8 +59,8 @@ impl EventSubmission {
             task: self.task,
             events: vec![event],
         };
-        let sent = async move { api::call(&asked).await };
-        run_exclusive(self.is_busy, sent, move |sent| {
+        let sent = async move { api::send_and_parse(&asked).await };
+        wait_for_result_unless_busy(self.is_busy, sent, move |sent| {
             let outcome = sent.map(|it| it.receipts.into_iter().next().map(|it| it.outcome));
             match outcome {
                 Ok(Some(EventOutcome::Stored | EventOutcome::Duplicate)) => {
@@ -94,7 +94,7 @@ fn event(
     getrandom::fill(&mut bytes)
         .map_err(|it| format!("The browser provides no random numbers: {it}"))?;
     Ok(AnnotationEvent {
-        key: EventKey::from_bytes(bytes),
+        key: AnnotationEventKey::from_bytes(bytes),
         created_ms: js_sys::Date::now() as u64,
         action: what,
     })
@@ -102,15 +102,15 @@ fn event(
 
 /// Renders why an action was not saved, and a button that sends it again.
 #[component]
-pub(super) fn SubmissionError(
+pub(super) fn SubmissionErrorMessage(
     /// The submission whose error is shown.
-    sending: EventSubmission,
+    sending: AnnotationEventSender,
     /// Called once the action is in the log.
     done: Callback<()>,
 ) -> impl IntoView {
     let again = move |_| {
         if let Some(event) = sending.unconfirmed.get_untracked() {
-            sending.send(event.action, done);
+            sending.send_action(event.action, done);
         }
     };
     move || {

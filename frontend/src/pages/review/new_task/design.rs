@@ -1,38 +1,38 @@
 //! The part of the form that sets the number of items and the sampling design.
 
 use leptos::prelude::*;
-use shared::annotation::task::{Allocation, MarginWeighting};
+use shared::annotation::task::{MarginOversampling, ProbeItemAllocation};
 
-use super::draft::{DesignKind, TaskField};
+use super::draft::{NewTaskField, SamplingDesignKind};
 use super::form::NewTaskForm;
 use super::ranker::RankerSelect;
 use crate::widgets::form::FormSelect;
 
 /// Renders the fields of the sampling design.
 #[component]
-pub(super) fn SamplingFields(form: NewTaskForm) -> impl IntoView {
+pub(super) fn SamplingDesignFields(form: NewTaskForm) -> impl IntoView {
     let way = Memo::new(move |_| form.draft.with(|it| it.design));
     view! {
         <fieldset class="form">
             <legend>"Sample"</legend>
-            {form.number(TaskField::Items, "Items", |it| &mut it.n_items)}
-            {form.number(TaskField::Seed, "Random seed", |it| &mut it.seed)}
+            {form.number_field(NewTaskField::Items, "Items", |it| &mut it.n_items)}
+            {form.number_field(NewTaskField::Seed, "Random seed", |it| &mut it.seed)}
             <FormSelect
                 form=form.fields
                 label="Sampling design"
-                options=DesignKind::ALL
+                options=SamplingDesignKind::ALL
                 value=|it| &mut it.design
             />
             {move || match way.get() {
-                DesignKind::Uniform => ().into_any(),
-                DesignKind::ByProbe => view! { <AllocationField form/> }.into_any(),
-                DesignKind::ByMargin => view! { <MarginFields form/> }.into_any(),
-                DesignKind::AxiomRankerDisagreement => view! {
+                SamplingDesignKind::Uniform => ().into_any(),
+                SamplingDesignKind::ByProbe => view! { <AllocationField form/> }.into_any(),
+                SamplingDesignKind::ByMargin => view! { <MarginFields form/> }.into_any(),
+                SamplingDesignKind::AxiomRankerDisagreement => view! {
                     <RankerField form label="Ranker"/>
                     <DisagreementShareField form/>
                 }
                 .into_any(),
-                DesignKind::RankerDisagreement => view! {
+                SamplingDesignKind::RankerDisagreement => view! {
                     <RankerField form label="First ranker"/>
                     <RankerSelect
                         form
@@ -67,17 +67,21 @@ fn RankerField(form: NewTaskForm, label: &'static str) -> impl IntoView {
 #[component]
 fn DisagreementShareField(form: NewTaskForm) -> impl IntoView {
     let label = "Percentage of items from disagreements";
-    form.number(TaskField::DisagreementShare, label, |it| {
+    form.number_field(NewTaskField::DisagreementShare, label, |it| {
         &mut it.disagreement_percent
     })
 }
 
 #[component]
 fn AllocationField(form: NewTaskForm) -> impl IntoView {
-    const SHARES: &[(Allocation, &str, &str)] = &[
-        (Allocation::Equal, "equal", "the same number per probe"),
+    const SHARES: &[(ProbeItemAllocation, &str, &str)] = &[
         (
-            Allocation::Proportional,
+            ProbeItemAllocation::Equal,
+            "equal",
+            "the same number per probe",
+        ),
+        (
+            ProbeItemAllocation::Proportional,
             "proportional",
             "in proportion to its instances",
         ),
@@ -94,9 +98,9 @@ fn AllocationField(form: NewTaskForm) -> impl IntoView {
 
 #[component]
 fn MarginFields(form: NewTaskForm) -> impl IntoView {
-    const CALLS: &[(MarginWeighting, &str, &str)] = &[
-        (MarginWeighting::SmallMargins, "close", "close calls"),
-        (MarginWeighting::LargeMargins, "clear", "clear calls"),
+    const CALLS: &[(MarginOversampling, &str, &str)] = &[
+        (MarginOversampling::SmallMargins, "close", "close calls"),
+        (MarginOversampling::LargeMargins, "clear", "clear calls"),
     ];
     view! {
         <RankerField form label="Ranker"/>

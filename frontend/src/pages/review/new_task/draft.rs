@@ -3,17 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 use shared::annotation::task::{
-    Allocation, AnnotationTask, DisagreementPair, MarginWeighting, ReferenceAnswer, SamplingDesign,
-    TaskFilter,
+    AnnotationTask, InstanceWithReferenceAnswer, MarginOversampling, OversampledDisagreement,
+    ProbeItemAllocation, SamplingDesign, TaskInstanceFilter,
 };
 use shared::api::ErrorResponse;
 use shared::error::Error;
 use shared::probe::Probe;
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::overview::StudySummary;
-use shared::verdict::Outcome;
+use shared::verdict::ClaimOutcome;
 
-use crate::widgets::form::{self, FieldName};
+use crate::widgets::form::{self, FormFieldId};
 
 /// The default guidelines.
 const GUIDELINES: &str = "\
@@ -26,7 +26,7 @@ Read the query, then both documents. Decide which document is better for a perso
 
 /// How items are drawn: the kinds of [`SamplingDesign`] without their parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum DesignKind {
+pub(super) enum SamplingDesignKind {
     Uniform,
     ByProbe,
     ByMargin,
@@ -34,27 +34,31 @@ pub(super) enum DesignKind {
     RankerDisagreement,
 }
 
-impl DesignKind {
+impl SamplingDesignKind {
     /// All kinds, each with its form value and display name.
-    pub(super) const ALL: &[(DesignKind, &str, &str)] = &[
+    pub(super) const ALL: &[(SamplingDesignKind, &str, &str)] = &[
         (
-            DesignKind::Uniform,
+            SamplingDesignKind::Uniform,
             "uniform",
             "uniform: every instance with the same probability",
         ),
-        (DesignKind::ByProbe, "by-probe", "stratified by probe"),
         (
-            DesignKind::ByMargin,
+            SamplingDesignKind::ByProbe,
+            "by-probe",
+            "stratified by probe",
+        ),
+        (
+            SamplingDesignKind::ByMargin,
             "by-margin",
             "weighted by margin of a ranker",
         ),
         (
-            DesignKind::AxiomRankerDisagreement,
+            SamplingDesignKind::AxiomRankerDisagreement,
             "axiom-ranker",
             "disagreements between axiom and ranker first",
         ),
         (
-            DesignKind::RankerDisagreement,
+            SamplingDesignKind::RankerDisagreement,
             "rankers",
             "disagreements between two rankers first",
         ),
@@ -63,20 +67,20 @@ impl DesignKind {
 
 /// The draft of a task, as typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct TaskDraft {
+pub(super) struct NewTaskDraft {
     pub(super) study: String,
     pub(super) title: String,
     pub(super) probes: Vec<Probe>,
-    pub(super) controls: StudyControls,
+    pub(super) controls: StudyPageControls,
     /// The row of the ranker whose outcomes and margins are filtered; empty for none.
     pub(super) ranker: String,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<ClaimOutcome>,
     pub(super) min_margin: String,
     pub(super) max_margin: String,
     pub(super) n_items: String,
-    pub(super) design: DesignKind,
-    pub(super) allocation: Allocation,
-    pub(super) margin_preference: MarginWeighting,
+    pub(super) design: SamplingDesignKind,
+    pub(super) allocation: ProbeItemAllocation,
+    pub(super) margin_preference: MarginOversampling,
     /// The rows of the rankers that the design compares.
     pub(super) compared_rankers: [usize; 2],
     /// The percentage of items that are drawn from those on which the rankers disagree.
@@ -89,13 +93,13 @@ pub(super) struct TaskDraft {
     /// The tags, separated by commas.
     pub(super) tags: String,
     pub(super) guidelines: String,
-    pub(super) training: Vec<ReferenceAnswer>,
-    pub(super) gold: Vec<ReferenceAnswer>,
+    pub(super) training: Vec<InstanceWithReferenceAnswer>,
+    pub(super) gold: Vec<InstanceWithReferenceAnswer>,
 }
 
 /// A field of the new-task form that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TaskField {
+pub(super) enum NewTaskField {
     Title,
     Probes,
     Ranker,
@@ -114,80 +118,83 @@ pub(super) enum TaskField {
     Form,
 }
 
-impl FieldName for TaskField {
+impl FormFieldId for NewTaskField {
     fn id(self) -> String {
         format!("wrong-{self:?}").to_lowercase()
     }
 }
 
-impl TaskField {
+impl NewTaskField {
     /// Returns the field of a setting, by the name that the server uses.
-    fn of(setting: &str) -> TaskField {
+    fn of(setting: &str) -> NewTaskField {
         match setting {
-            "title" => TaskField::Title,
-            "probes" => TaskField::Probes,
-            "ranker" => TaskField::Ranker,
-            "n_items" => TaskField::Items,
-            "disagreement_share" => TaskField::DisagreementShare,
-            "annotators_per_item" => TaskField::AnnotatorsPerItem,
-            "seed" => TaskField::Seed,
-            "gold_interval" => TaskField::GoldInterval,
-            "tag" | "tags" => TaskField::Tags,
-            "guidelines" => TaskField::Guidelines,
-            "training" => TaskField::Training,
-            "gold" => TaskField::Gold,
-            _ => TaskField::Form,
+            "title" => NewTaskField::Title,
+            "probes" => NewTaskField::Probes,
+            "ranker" => NewTaskField::Ranker,
+            "n_items" => NewTaskField::Items,
+            "disagreement_share" => NewTaskField::DisagreementShare,
+            "annotators_per_item" => NewTaskField::AnnotatorsPerItem,
+            "seed" => NewTaskField::Seed,
+            "gold_interval" => NewTaskField::GoldInterval,
+            "tag" | "tags" => NewTaskField::Tags,
+            "guidelines" => NewTaskField::Guidelines,
+            "training" => NewTaskField::Training,
+            "gold" => NewTaskField::Gold,
+            _ => NewTaskField::Form,
         }
     }
 }
 
 /// An error in a field of the new-task form.
-pub(super) type TaskFieldError = form::FormFieldError<TaskField>;
+pub(super) type NewTaskFieldError = form::FormFieldError<NewTaskField>;
 
-impl TaskFieldError {
-    fn new(field: TaskField, reason: impl Into<String>) -> TaskFieldError {
-        TaskFieldError {
+impl NewTaskFieldError {
+    fn new(field: NewTaskField, reason: impl Into<String>) -> NewTaskFieldError {
+        NewTaskFieldError {
             field,
             reason: reason.into(),
         }
     }
 
     /// Converts an error of the server.
-    pub(super) fn of(problem: &ErrorResponse) -> TaskFieldError {
+    pub(super) fn from_server_error(problem: &ErrorResponse) -> NewTaskFieldError {
         match problem
             .field
             .as_deref()
-            .map_or(TaskField::Form, TaskField::of)
+            .map_or(NewTaskField::Form, NewTaskField::of)
         {
-            TaskField::Form => TaskFieldError::new(TaskField::Form, &problem.error),
-            field => TaskFieldError::new(field, problem.message_without_field()),
+            NewTaskField::Form => NewTaskFieldError::new(NewTaskField::Form, &problem.error),
+            field => NewTaskFieldError::new(field, problem.message_without_field()),
         }
     }
 
-    fn of_error(error: Error) -> TaskFieldError {
-        match error.field().map_or(TaskField::Form, TaskField::of) {
-            TaskField::Form => TaskFieldError::new(TaskField::Form, error.to_string()),
-            field => TaskFieldError::new(field, error.message_without_field()),
+    fn of_error(error: Error) -> NewTaskFieldError {
+        match error
+            .field_name()
+            .map_or(NewTaskField::Form, NewTaskField::of)
+        {
+            NewTaskField::Form => NewTaskFieldError::new(NewTaskField::Form, error.to_string()),
+            field => NewTaskFieldError::new(field, error.message_without_field()),
         }
     }
 }
 
-impl TaskDraft {
+impl NewTaskDraft {
     /// Creates an empty draft for a study.
-    pub(super) fn of(study: &str) -> TaskDraft {
-        TaskDraft {
+    pub(super) fn empty_for_study(study: &str) -> NewTaskDraft {
+        NewTaskDraft {
             study: study.to_owned(),
             title: String::new(),
             probes: Vec::new(),
-            controls: StudyControls::default(),
+            controls: StudyPageControls::default(),
             ranker: String::new(),
             outcome: None,
             min_margin: String::new(),
             max_margin: String::new(),
             n_items: "200".to_owned(),
-            design: DesignKind::Uniform,
-            allocation: Allocation::Equal,
-            margin_preference: MarginWeighting::SmallMargins,
+            design: SamplingDesignKind::Uniform,
+            allocation: ProbeItemAllocation::Equal,
+            margin_preference: MarginOversampling::SmallMargins,
             compared_rankers: [0, 1],
             disagreement_percent: "70".to_owned(),
             annotators_per_item: "2".to_owned(),
@@ -203,9 +210,9 @@ impl TaskDraft {
     }
 
     /// Changes the study. Probes, rankers and instances are reset, and texts are kept.
-    pub(super) fn select_study(&mut self, study: String) {
-        let fresh = TaskDraft::of(&study);
-        *self = TaskDraft {
+    pub(super) fn change_study(&mut self, study: String) {
+        let fresh = NewTaskDraft::empty_for_study(&study);
+        *self = NewTaskDraft {
             study,
             probes: fresh.probes,
             controls: fresh.controls,
@@ -219,24 +226,24 @@ impl TaskDraft {
     }
 
     /// Returns whether a required field is empty.
-    pub(super) fn is_missing(&self, field: TaskField) -> bool {
+    pub(super) fn is_required_field_empty(&self, field: NewTaskField) -> bool {
         match field {
-            TaskField::Title => self.title.is_empty(),
-            TaskField::Probes => self.probes.is_empty(),
+            NewTaskField::Title => self.title.is_empty(),
+            NewTaskField::Probes => self.probes.is_empty(),
             _ => false,
         }
     }
 
     /// Returns the task, or all errors.
-    pub(super) fn task(&self) -> Result<AnnotationTask, Vec<TaskFieldError>> {
+    pub(super) fn to_annotation_task(&self) -> Result<AnnotationTask, Vec<NewTaskFieldError>> {
         let mut wrong = Vec::new();
         let ranker = self.ranker.parse().ok();
         let [margin_from, margin_to] = [
-            (TaskField::MarginFrom, &self.min_margin),
-            (TaskField::MarginTo, &self.max_margin),
+            (NewTaskField::MarginFrom, &self.min_margin),
+            (NewTaskField::MarginTo, &self.max_margin),
         ]
         .map(|(field, text)| parse_margin(field, text, &mut wrong));
-        let wanted = TaskFilter {
+        let wanted = TaskInstanceFilter {
             controls: self.controls.clone(),
             ranker,
             outcome: self.outcome,
@@ -248,15 +255,19 @@ impl TaskDraft {
             study: self.study.clone(),
             probes: self.probes.clone(),
             filter: wanted,
-            n_items: parse_integer(TaskField::Items, &self.n_items, &mut wrong),
+            n_items: parse_integer(NewTaskField::Items, &self.n_items, &mut wrong),
             sampling: self.design(&mut wrong),
             annotators_per_item: parse_integer(
-                TaskField::AnnotatorsPerItem,
+                NewTaskField::AnnotatorsPerItem,
                 &self.annotators_per_item,
                 &mut wrong,
             ),
-            seed: parse_integer(TaskField::Seed, &self.seed, &mut wrong),
-            gold_interval: parse_integer(TaskField::GoldInterval, &self.gold_interval, &mut wrong),
+            seed: parse_integer(NewTaskField::Seed, &self.seed, &mut wrong),
+            gold_interval: parse_integer(
+                NewTaskField::GoldInterval,
+                &self.gold_interval,
+                &mut wrong,
+            ),
             is_blind: self.blind,
             highlights_query_terms: self.highlight_terms,
             tags: self.tags(),
@@ -267,8 +278,8 @@ impl TaskDraft {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        task.validated()
-            .map_err(|it| vec![TaskFieldError::of_error(it)])
+        task.normalize_and_validate()
+            .map_err(|it| vec![NewTaskFieldError::of_error(it)])
     }
 
     fn tags(&self) -> Vec<String> {
@@ -278,32 +289,32 @@ impl TaskDraft {
             .collect()
     }
 
-    fn design(&self, wrong: &mut Vec<TaskFieldError>) -> SamplingDesign {
+    fn design(&self, wrong: &mut Vec<NewTaskFieldError>) -> SamplingDesign {
         let [first, second] = self.compared_rankers;
         let between = match self.design {
-            DesignKind::Uniform => return SamplingDesign::Uniform,
-            DesignKind::ByProbe => {
+            SamplingDesignKind::Uniform => return SamplingDesign::Uniform,
+            SamplingDesignKind::ByProbe => {
                 return SamplingDesign::StratifiedByProbe {
                     allocation: self.allocation,
                 };
             }
-            DesignKind::ByMargin => {
+            SamplingDesignKind::ByMargin => {
                 return SamplingDesign::WeightedByMargin {
                     ranker: first,
                     weighting: self.margin_preference,
                 };
             }
-            DesignKind::AxiomRankerDisagreement => {
-                DisagreementPair::AxiomAndRanker { ranker: first }
+            SamplingDesignKind::AxiomRankerDisagreement => {
+                OversampledDisagreement::AxiomAndRanker { ranker: first }
             }
-            DesignKind::RankerDisagreement => {
+            SamplingDesignKind::RankerDisagreement => {
                 if first == second {
-                    wrong.push(TaskFieldError::new(
-                        TaskField::DisagreementShare,
+                    wrong.push(NewTaskFieldError::new(
+                        NewTaskField::DisagreementShare,
                         "must name two different rankers",
                     ));
                 }
-                DisagreementPair::TwoRankers { first, second }
+                OversampledDisagreement::TwoRankers { first, second }
             }
         };
         let share = self
@@ -313,7 +324,10 @@ impl TaskDraft {
             .unwrap_or(f64::NAN);
         if !(share > 0.0 && share < 100.0) {
             let reason = "must be a number above 0 and below 100";
-            wrong.push(TaskFieldError::new(TaskField::DisagreementShare, reason));
+            wrong.push(NewTaskFieldError::new(
+                NewTaskField::DisagreementShare,
+                reason,
+            ));
         }
         SamplingDesign::DisagreementFirst {
             pair: between,
@@ -323,25 +337,29 @@ impl TaskDraft {
 }
 
 fn parse_integer<T: std::str::FromStr + Default>(
-    field: TaskField,
+    field: NewTaskField,
     text: &str,
-    wrong: &mut Vec<TaskFieldError>,
+    wrong: &mut Vec<NewTaskFieldError>,
 ) -> T {
     text.trim().parse().unwrap_or_else(|_| {
-        wrong.push(TaskFieldError::new(field, "must be a whole number"));
+        wrong.push(NewTaskFieldError::new(field, "must be a whole number"));
         T::default()
     })
 }
 
 /// Parses a bound of the margin; an empty text means no bound.
-fn parse_margin(field: TaskField, text: &str, wrong: &mut Vec<TaskFieldError>) -> Option<f64> {
+fn parse_margin(
+    field: NewTaskField,
+    text: &str,
+    wrong: &mut Vec<NewTaskFieldError>,
+) -> Option<f64> {
     let text = text.trim();
     if text.is_empty() {
         return None;
     }
     let found = text.parse::<f64>().ok().filter(|it| it.is_finite());
     if found.is_none() {
-        wrong.push(TaskFieldError::new(field, "must be a number or blank"));
+        wrong.push(NewTaskFieldError::new(field, "must be a number or blank"));
     }
     found
 }
@@ -354,30 +372,33 @@ fn session() -> Option<web_sys::Storage> {
 }
 
 /// Returns the draft of this tab if it is for the study in the address, or else a new one.
-pub(super) fn restore_or_new(wanted: Option<String>, studies: &[StudySummary]) -> TaskDraft {
+pub(super) fn restore_or_create_draft(
+    wanted: Option<String>,
+    studies: &[StudySummary],
+) -> NewTaskDraft {
     let is_there = |name: &String| studies.iter().any(|it| it.name == *name);
     let kept = session().and_then(|it| it.get_item(STORAGE_KEY).ok().flatten());
     // A draft of another version that cannot be parsed is ignored.
-    let kept = kept.and_then(|it| serde_json::from_str::<TaskDraft>(&it).ok());
+    let kept = kept.and_then(|it| serde_json::from_str::<NewTaskDraft>(&it).ok());
     let kept = kept.filter(|it| is_there(&it.study));
     let wanted = wanted.filter(is_there);
     match (kept, wanted) {
         (Some(kept), None) => kept,
         (Some(mut kept), Some(wanted)) => {
             if kept.study != wanted {
-                kept.select_study(wanted);
+                kept.change_study(wanted);
             }
             kept
         }
         (None, wanted) => {
             let first = studies.first().map(|it| it.name.clone());
-            TaskDraft::of(&wanted.or(first).unwrap_or_default())
+            NewTaskDraft::empty_for_study(&wanted.or(first).unwrap_or_default())
         }
     }
 }
 
 /// Stores a draft until the tab is closed.
-pub(super) fn store_draft(draft: &TaskDraft) {
+pub(super) fn store_draft(draft: &NewTaskDraft) {
     if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
         let _ = session.set_item(STORAGE_KEY, &text);
     }
@@ -395,60 +416,63 @@ mod tests {
     use super::*;
     use shared::probe::Axiom;
 
-    fn draft() -> TaskDraft {
-        TaskDraft {
+    fn draft() -> NewTaskDraft {
+        NewTaskDraft {
             title: "First".to_owned(),
             probes: vec![Probe::Axiom(Axiom::Tfc1)],
-            ..TaskDraft::of("demo")
+            ..NewTaskDraft::empty_for_study("demo")
         }
     }
 
     #[track_caller]
-    fn wrong(change: impl Fn(&mut TaskDraft)) -> Vec<TaskField> {
+    fn wrong(change: impl Fn(&mut NewTaskDraft)) -> Vec<NewTaskField> {
         let mut draft = draft();
         change(&mut draft);
-        let refused = draft.task().unwrap_err();
+        let refused = draft.to_annotation_task().unwrap_err();
         refused.into_iter().map(|it| it.field).collect()
     }
 
     #[test]
     fn a_sound_draft_is_a_task_and_survives_a_reload() {
-        let task = draft().task().unwrap();
+        let task = draft().to_annotation_task().unwrap();
         assert_eq!((task.n_items, task.annotators_per_item), (200, 2));
         let json = serde_json::to_string(&draft()).unwrap();
-        assert_eq!(serde_json::from_str::<TaskDraft>(&json).unwrap(), draft());
+        assert_eq!(
+            serde_json::from_str::<NewTaskDraft>(&json).unwrap(),
+            draft()
+        );
     }
 
     #[test]
     fn a_mistake_stands_beside_its_field() {
-        assert_eq!(wrong(|it| it.title.clear()), [TaskField::Title]);
-        assert_eq!(wrong(|it| it.probes.clear()), [TaskField::Probes]);
+        assert_eq!(wrong(|it| it.title.clear()), [NewTaskField::Title]);
+        assert_eq!(wrong(|it| it.probes.clear()), [NewTaskField::Probes]);
         assert_eq!(
             wrong(|it| it.n_items = "many".to_owned()),
-            [TaskField::Items]
+            [NewTaskField::Items]
         );
         assert_eq!(
             wrong(|it| it.annotators_per_item = "99".to_owned()),
-            [TaskField::AnnotatorsPerItem]
+            [NewTaskField::AnnotatorsPerItem]
         );
         assert_eq!(
-            wrong(|it| it.outcome = Some(Outcome::Tied)),
-            [TaskField::Ranker]
+            wrong(|it| it.outcome = Some(ClaimOutcome::Tied)),
+            [NewTaskField::Ranker]
         );
         assert_eq!(
             wrong(|it| it.max_margin = "x".to_owned()),
-            [TaskField::MarginTo]
+            [NewTaskField::MarginTo]
         );
-        let share = |it: &mut TaskDraft| {
-            it.design = DesignKind::AxiomRankerDisagreement;
+        let share = |it: &mut NewTaskDraft| {
+            it.design = SamplingDesignKind::AxiomRankerDisagreement;
             it.disagreement_percent = "100".to_owned();
         };
-        assert_eq!(wrong(share), [TaskField::DisagreementShare]);
-        let same = |it: &mut TaskDraft| {
-            it.design = DesignKind::RankerDisagreement;
+        assert_eq!(wrong(share), [NewTaskField::DisagreementShare]);
+        let same = |it: &mut NewTaskDraft| {
+            it.design = SamplingDesignKind::RankerDisagreement;
             it.compared_rankers = [1, 1];
         };
-        assert_eq!(wrong(same), [TaskField::DisagreementShare]);
+        assert_eq!(wrong(same), [NewTaskField::DisagreementShare]);
     }
 
     #[test]
@@ -456,26 +480,26 @@ mod tests {
         let of = |field: Option<&str>, error: &str| {
             let field = field.map(str::to_owned);
             let problem = ErrorResponse::new(error, "setting");
-            TaskFieldError::of(&ErrorResponse { field, ..problem })
+            NewTaskFieldError::from_server_error(&ErrorResponse { field, ..problem })
         };
         let message = "annotators_per_item: is 99; must be from 1 to 20";
         let reason = "is 99; must be from 1 to 20";
         assert_eq!(
             of(Some("annotators_per_item"), message),
-            TaskFieldError::new(TaskField::AnnotatorsPerItem, reason)
+            NewTaskFieldError::new(NewTaskField::AnnotatorsPerItem, reason)
         );
         let interval = of(Some("gold_interval"), "gold_interval: is 2000");
-        assert_eq!(interval.field, TaskField::GoldInterval);
+        assert_eq!(interval.field, NewTaskField::GoldInterval);
         assert_eq!(
             of(None, "There is no study named `x`").field,
-            TaskField::Form
+            NewTaskField::Form
         );
     }
 
     #[test]
     fn another_study_keeps_the_words() {
         let mut draft = draft();
-        draft.select_study("other".to_owned());
+        draft.change_study("other".to_owned());
         assert_eq!((draft.title.as_str(), draft.probes.len()), ("First", 0));
     }
 }

@@ -5,13 +5,13 @@ use shared::api::annotation::{CreateTaskRequest, TaskDefinitionResponse};
 use shared::api::{GetBehavioralTestsRequest, GetStudyRequest};
 use shared::probe::Probe;
 use shared::study::behavioral_tests::BehavioralTestOptions;
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::overview::{StudyOverview, StudySummary};
 
-use super::draft::{self, TaskDraft, TaskField, TaskFieldError};
-use crate::api::mutation::{MutationState, run_exclusive};
-use crate::api::{self, Error};
-use crate::debounce::Debounce;
+use super::draft::{self, NewTaskDraft, NewTaskField, NewTaskFieldError};
+use crate::api::mutation::{MutatingRequestState, wait_for_result_unless_busy};
+use crate::api::{self, RequestError};
+use crate::debounce::DebounceTimer;
 use crate::location::{self, PageLocation};
 use crate::routes::PageRoute;
 use crate::widgets::form::{FormNumberField, FormState};
@@ -19,34 +19,35 @@ use crate::widgets::form::{FormNumberField, FormState};
 /// The state that the parts of the form share.
 #[derive(Clone, Copy)]
 pub(super) struct NewTaskForm {
-    pub(super) draft: RwSignal<TaskDraft>,
+    pub(super) draft: RwSignal<NewTaskDraft>,
     /// The draft with its errors, found by the page or by the server.
-    pub(super) fields: FormState<TaskDraft, TaskField>,
+    pub(super) fields: FormState<NewTaskDraft, NewTaskField>,
     /// The errors of the draft as typed.
-    pub(super) errors: Memo<Vec<TaskFieldError>>,
+    pub(super) errors: Memo<Vec<NewTaskFieldError>>,
     /// The error that the server found in a field, until the draft changes.
-    pub(super) server_error: RwSignal<Option<TaskFieldError>>,
+    pub(super) server_error: RwSignal<Option<NewTaskFieldError>>,
     /// The study to draw from; none until it is loaded.
     pub(super) study: RwSignal<Option<StudyOverview>>,
     /// The behavioral tests of the study.
     pub(super) behavioral_tests: RwSignal<Vec<Probe>>,
     /// The state of the request that creates the task, with errors that belong to no field.
-    pub(super) action: MutationState,
+    pub(super) action: MutatingRequestState,
     /// Whether the user has tried to create the task. Before that, an empty field is not an error.
     pub(super) was_submitted: RwSignal<bool>,
 }
 
 impl NewTaskForm {
     pub(super) fn new(studies: &[StudySummary]) -> NewTaskForm {
-        let wanted = PageLocation::current().query_parameter("study");
-        let draft = draft::restore_or_new(wanted, studies);
+        let wanted = PageLocation::of_calling_page().query_parameter("study");
+        let draft = draft::restore_or_create_draft(wanted, studies);
         let draft = RwSignal::new(draft);
-        let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
+        let wrong =
+            Memo::new(move |_| draft.with(|it| it.to_annotation_task().err().unwrap_or_default()));
         let refused = RwSignal::new(None);
         let tried = RwSignal::new(false);
         let shown = move || {
-            let is_shown = |it: &TaskFieldError| {
-                tried.get() || !draft.with(|draft| draft.is_missing(it.field))
+            let is_shown = |it: &NewTaskFieldError| {
+                tried.get() || !draft.with(|draft| draft.is_required_field_empty(it.field))
             };
             let all = wrong.get().into_iter().chain(refused.get());
             all.filter(is_shown).collect()
@@ -61,27 +62,27 @@ impl NewTaskForm {
             server_error: refused,
             study: RwSignal::new(None),
             behavioral_tests: RwSignal::new(Vec::new()),
-            action: MutationState::new(),
+            action: MutatingRequestState::new(),
             was_submitted: tried,
         };
-        form.autosave();
+        form.save_draft_on_change();
         form.reload_on_study_change();
         form
     }
 
     /// Renders a field for a number.
-    pub(super) fn number(
+    pub(super) fn number_field(
         self,
-        field: TaskField,
+        field: NewTaskField,
         label: &'static str,
-        text: fn(&mut TaskDraft) -> &mut String,
+        text: fn(&mut NewTaskDraft) -> &mut String,
     ) -> impl IntoView {
         view! { <FormNumberField form=self.fields field label text/> }
     }
 
     /// Stores the draft whenever it changes, so that it survives a reload.
-    pub(super) fn autosave(self) {
-        let rest = Debounce::with_delay_ms(300);
+    pub(super) fn save_draft_on_change(self) {
+        let rest = DebounceTimer::with_delay_ms(300);
         Effect::new(move |before: Option<()>| {
             let draft = self.draft.get();
             if before.is_some() {
@@ -106,9 +107,9 @@ impl NewTaskForm {
         leptos::task::spawn_local(async move {
             let look = GetStudyRequest {
                 study: study.clone(),
-                controls: StudyControls::default(),
+                controls: StudyPageControls::default(),
             };
-            let found = api::call(&look).await;
+            let found = api::send_and_parse(&look).await;
             // The user may have chosen another study, or left the page.
             let now = self.draft.try_with_untracked(|it| it.study == study);
             if now != Some(true) {
@@ -130,7 +131,7 @@ impl NewTaskForm {
 
     pub(super) async fn fetch_behavioral_tests(self, study: String) {
         let asking = BehavioralTestOptions::default();
-        let found = api::call(&GetBehavioralTestsRequest {
+        let found = api::send_and_parse(&GetBehavioralTestsRequest {
             study: study.clone(),
             options: asking,
         })
@@ -154,23 +155,27 @@ impl NewTaskForm {
     }
 
     /// Shows an error of the server beside its field, or any other error below the form.
-    pub(super) fn show_error(self, error: Error) {
+    pub(super) fn show_error(self, error: RequestError) {
         match &error {
-            Error::Server(problem) => self.server_error.set(Some(TaskFieldError::of(problem))),
-            Error::Network(_) | Error::File(_) => self.action.error.set(Some(error)),
+            RequestError::Server(problem) => self
+                .server_error
+                .set(Some(NewTaskFieldError::from_server_error(problem))),
+            RequestError::Network(_) | RequestError::File(_) => self.action.error.set(Some(error)),
         }
     }
 
     pub(super) fn create_task(self) {
         self.was_submitted.set(true);
-        let Ok(task) = self.draft.with_untracked(TaskDraft::task) else {
+        let Ok(task) = self.draft.with_untracked(NewTaskDraft::to_annotation_task) else {
             return;
         };
-        let made = async move { api::call(&CreateTaskRequest { task }).await };
-        run_exclusive(self.action.is_busy, made, move |made| match made {
+        let made = async move { api::send_and_parse(&CreateTaskRequest { task }).await };
+        wait_for_result_unless_busy(self.action.is_busy, made, move |made| match made {
             Ok(TaskDefinitionResponse { card, .. }) => {
                 draft::delete_draft();
-                location::navigate(&PageRoute::CurateTask { task: card.task }.href());
+                location::replace_browser_address(
+                    &PageRoute::CurateTask { task: card.task }.href(),
+                );
             }
             Err(error) => self.show_error(error),
         });

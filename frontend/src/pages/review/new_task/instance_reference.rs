@@ -1,6 +1,6 @@
 //! References to instances, as curators type them.
 
-use shared::annotation::task::InstanceRef;
+use shared::annotation::task::StudyInstanceRef;
 use shared::error::Error;
 use shared::probe::AxiomVariant;
 
@@ -9,7 +9,10 @@ use crate::pages::study::address::variant_from_address;
 use crate::routes::{PageRoute, parse_parameters};
 
 /// Parses a reference to an instance: the address of its page, or `tfc1 fixed 12`.
-pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, String> {
+pub(super) fn parse_instance_reference(
+    text: &str,
+    study: &str,
+) -> Result<StudyInstanceRef, String> {
     let help = "enter the address of an instance of this study, or its probe, variant and \
          number, for example: tfc1 fixed 12";
     let text = text.trim();
@@ -44,7 +47,7 @@ pub(super) fn parse_instance(text: &str, study: &str) -> Result<InstanceRef, Str
         return Err(help.to_owned());
     };
     let known = AxiomVariant::ALL.iter().find(|it| it.name() == mode);
-    Ok(InstanceRef {
+    Ok(StudyInstanceRef {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
         variant: *known.ok_or_else(|| format!("there is no variant named `{mode}`"))?,
         index: number
@@ -63,13 +66,16 @@ mod tests {
     fn an_instance_is_found_by_its_address() {
         let address =
             "https://example.org/studies/demo/probes/tfc1/instances/12?ranker=ql&variant=fixed#x";
-        let found = parse_instance(address, "demo").unwrap();
+        let found = parse_instance_reference(address, "demo").unwrap();
         assert_eq!((found.probe, found.index), (Probe::Axiom(Axiom::Tfc1), 12));
         let old = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
-        assert_eq!(parse_instance(old, "demo").unwrap(), found);
-        assert_eq!(parse_instance("TFC1 fixed 12", "demo").unwrap(), found);
+        assert_eq!(parse_instance_reference(old, "demo").unwrap(), found);
+        assert_eq!(
+            parse_instance_reference("TFC1 fixed 12", "demo").unwrap(),
+            found
+        );
         assert!(
-            parse_instance(address, "other")
+            parse_instance_reference(address, "other")
                 .unwrap_err()
                 .contains("demo")
         );
@@ -82,7 +88,7 @@ mod tests {
             "nothing fixed 1",
             "tfc1 fixed x",
         ] {
-            assert!(parse_instance(none, "demo").is_err(), "{none}");
+            assert!(parse_instance_reference(none, "demo").is_err(), "{none}");
         }
     }
 }

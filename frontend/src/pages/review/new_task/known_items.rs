@@ -2,14 +2,16 @@
 
 use leptos::prelude::*;
 use shared::annotation::AnnotatorAnswer;
-use shared::annotation::task::ReferenceAnswer;
+use shared::annotation::task::InstanceWithReferenceAnswer;
 
-use super::draft::{TaskDraft, TaskField};
+use super::draft::{NewTaskDraft, NewTaskField};
 use super::form::NewTaskForm;
 use super::instance_reference;
 use crate::pages::review::item::{AnswerLabels, CLAIM_ORDER_LABELS};
 use crate::pages::study::address::instance_href;
-use crate::widgets::form::{FieldErrorMessage, FieldName, InputError, SelectField, TextField};
+use crate::widgets::form::{
+    FieldErrorMessage, FormFieldId, InputFieldError, SelectField, TextField,
+};
 
 /// The labels of answers in the list, for each kind of claim.
 const LIST_LABELS: AnswerLabels = AnswerLabels {
@@ -24,13 +26,13 @@ const LIST_LABELS: AnswerLabels = AnswerLabels {
 
 /// Renders a list of items with known answers, which are added by their address.
 #[component]
-pub(super) fn KnownItems(
+pub(super) fn KnownAnswerItems(
     form: NewTaskForm,
-    field: TaskField,
+    field: NewTaskField,
     name: &'static str,
     said: &'static str,
-    list: fn(&TaskDraft) -> &Vec<ReferenceAnswer>,
-    change: fn(&mut TaskDraft) -> &mut Vec<ReferenceAnswer>,
+    list: fn(&NewTaskDraft) -> &Vec<InstanceWithReferenceAnswer>,
+    change: fn(&mut NewTaskDraft) -> &mut Vec<InstanceWithReferenceAnswer>,
 ) -> impl IntoView {
     let address = RwSignal::new(String::new());
     let answer = RwSignal::new(AnnotatorAnswer::First);
@@ -38,17 +40,18 @@ pub(super) fn KnownItems(
     let wrong = RwSignal::new(None::<String>);
     let add = move || {
         let study = form.draft.with_untracked(|it| it.study.clone());
-        let place = match instance_reference::parse_instance(&address.get_untracked(), &study) {
-            Ok(place) => place,
-            Err(reason) => return wrong.set(Some(reason)),
-        };
+        let place =
+            match instance_reference::parse_instance_reference(&address.get_untracked(), &study) {
+                Ok(place) => place,
+                Err(reason) => return wrong.set(Some(reason)),
+            };
         if form
             .draft
             .with_untracked(|it| list(it).iter().any(|it| it.instance == place))
         {
             return wrong.set(Some("already in the list".to_owned()));
         }
-        let known = ReferenceAnswer {
+        let known = InstanceWithReferenceAnswer {
             instance: place,
             answer: answer.get_untracked(),
             explanation: why.get_untracked().trim().to_owned(),
@@ -76,7 +79,7 @@ pub(super) fn KnownItems(
             view! {
                 <li>
                     <a href=href target="_blank" rel="noopener">{called}</a>
-                    <span>{LIST_LABELS.label(place.claim(), known.answer)}</span>
+                    <span>{LIST_LABELS.answer_label(place.claim_kind(), known.answer)}</span>
                     <span class="note" dir="auto">{known.explanation}</span>
                     <button class="btn bare" type="button" aria-label=label on:click=drop>
                         "Remove"
@@ -108,7 +111,7 @@ pub(super) fn KnownItems(
                     label="Instance address, or probe, variant and number (for example tfc1 \
                          fixed 12)"
                     text=address
-                    mistake=InputError { id: id.clone(), reason: wrong.into() }
+                    mistake=InputFieldError { id: id.clone(), reason: wrong.into() }
                     on:keydown=move |event| {
                         if event.key() == "Enter" {
                             event.prevent_default();

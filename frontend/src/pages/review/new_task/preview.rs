@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use shared::annotation::AnnotationTask;
 use shared::api::annotation::{PreviewTaskRequest, TaskComposition};
 
-use super::draft::TaskDraft;
+use super::draft::NewTaskDraft;
 use super::form::NewTaskForm;
 use crate::api;
-use crate::debounce::Debounce;
-use crate::number_format::{count, plural};
+use crate::debounce::DebounceTimer;
+use crate::number_format::{format_count, format_count_with_noun};
 use crate::widgets::section::Section;
 use crate::widgets::table::{ColumnHeading, HeadedTable};
 
@@ -24,18 +24,18 @@ struct PreviewState {
 
 /// Renders what the task would consist of.
 #[component]
-pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
+pub(super) fn TaskPreview(form: NewTaskForm) -> impl IntoView {
     let seen = RwSignal::new(None::<PreviewState>);
-    let later = Debounce::with_delay_ms(DEBOUNCE_MS);
+    let later = DebounceTimer::with_delay_ms(DEBOUNCE_MS);
     // Title and guidelines do not change what is drawn.
     let task = Memo::new(move |_| {
         form.draft.with(|it| {
-            let drawn = TaskDraft {
+            let drawn = NewTaskDraft {
                 title: "preview".to_owned(),
                 guidelines: String::new(),
                 ..it.clone()
             };
-            drawn.task().ok()
+            drawn.to_annotation_task().ok()
         })
     });
     Effect::new(move |_| match task.get() {
@@ -73,7 +73,7 @@ pub(super) fn Preview(form: NewTaskForm) -> impl IntoView {
 
 fn fetch_preview(form: NewTaskForm, task: AnnotationTask, seen: RwSignal<Option<PreviewState>>) {
     leptos::task::spawn_local(async move {
-        let found = api::call(&PreviewTaskRequest { task: task.clone() }).await;
+        let found = api::send_and_parse(&PreviewTaskRequest { task: task.clone() }).await;
         match found {
             Ok(made) => {
                 let made = Some(made);
@@ -104,7 +104,7 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
         view! {
             <tr>
                 <th scope="row">{probe.name()}</th>
-                <td class="num">{count(u64::from(*n))}</td>
+                <td class="num">{format_count(u64::from(*n))}</td>
             </tr>
         }
     });
@@ -112,27 +112,35 @@ fn PreviewCounts(made: TaskComposition) -> impl IntoView {
     view! {
         <div class="tally">
             <p>
-                <b class="run-now">{count(u64::from(made.n_sampled_items))}</b>
+                <b class="run-now">{format_count(u64::from(made.n_sampled_items))}</b>
                 <span class="note">"items are drawn"</span>
             </p>
             <p>
-                <b class="run-now">{count(made.n_candidates)}</b>
+                <b class="run-now">{format_count(made.n_candidates)}</b>
                 <span class="note">"possible instances"</span>
             </p>
             <p>
-                <b class="run-now">{count(u64::from(made.n_queries))}</b>
+                <b class="run-now">{format_count(u64::from(made.n_queries))}</b>
                 <span class="note">"queries"</span>
             </p>
         </div>
         <p class="note">
             {chance.map(|it| format!("{it}; "))}
-            {plural(u64::from(made.n_training_items), "training item", "training items")} ", "
-            {plural(u64::from(made.n_gold_items), "gold item", "gold items")}
+            {format_count_with_noun(
+                u64::from(made.n_training_items),
+                "training item",
+                "training items",
+            )}
+            ", "
+            {format_count_with_noun(u64::from(made.n_gold_items), "gold item", "gold items")}
         </p>
         <HeadedTable
             name="Items per probe"
             class="data narrow"
-            heads=[ColumnHeading::text("probe"), ColumnHeading::number("items")]
+            heads=[
+                ColumnHeading::for_text_column("probe"),
+                ColumnHeading::for_number_column("items"),
+            ]
         >
             {rows}
         </HeadedTable>

@@ -2,20 +2,20 @@
 
 use leptos::prelude::*;
 use shared::probe::Probe;
-use shared::study::controls::StudyControls;
-use shared::verdict::Outcome;
+use shared::study::controls::StudyPageControls;
+use shared::verdict::ClaimOutcome;
 
-use super::draft::TaskField;
+use super::draft::NewTaskField;
 use super::form::NewTaskForm;
 use super::ranker::RankerSelect;
 use crate::number_format;
-use crate::widgets::controls::{ControlBar, ControlOptions, DebouncedControls};
+use crate::widgets::controls::{AllowedControlValues, DebouncedStudyControls, StudyControlBar};
 use crate::widgets::form::{FieldErrorMessage, FormSelect};
-use crate::widgets::heatmap::family_name;
+use crate::widgets::heatmap::probe_family_name;
 
 /// Renders the choice of probes, by family.
 #[component]
-pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
+pub(super) fn ProbeChoice(form: NewTaskForm) -> impl IntoView {
     view! {
         <fieldset>
             <legend>"Probes"</legend>
@@ -26,7 +26,7 @@ pub(super) fn Probes(form: NewTaskForm) -> impl IntoView {
                 }
                 .into_any(),
             }}
-            <FieldErrorMessage form=form.fields field=TaskField::Probes/>
+            <FieldErrorMessage form=form.fields field=NewTaskField::Probes/>
         </fieldset>
         <fieldset>
             <legend>"Instance filter"</legend>
@@ -47,10 +47,11 @@ fn ProbeFamilies(form: NewTaskForm) -> impl IntoView {
     move || {
         let all = counted();
         let order: Vec<Probe> = all.iter().map(|it| it.0).collect();
-        let mut families: Vec<&'static str> = all.iter().map(|it| family_name(it.0)).collect();
+        let mut families: Vec<&'static str> =
+            all.iter().map(|it| probe_family_name(it.0)).collect();
         families.dedup();
         let groups = families.into_iter().map(|name| {
-            let own = all.iter().filter(|it| family_name(it.0) == name);
+            let own = all.iter().filter(|it| probe_family_name(it.0) == name);
             let boxes = own.map(|&(probe, n)| {
                 let order = order.clone();
                 view! { <ProbeCheckbox form probe n order/> }
@@ -90,17 +91,17 @@ fn ProbeCheckbox(
         <label title=probe.description().short_title>
             <input type="checkbox" prop:checked=on on:change=turn/>
             {probe.name()}
-            {n.map(|n| view! { <span class="label">{number_format::short_count(n)}</span> })}
+            {n.map(|n| view! { <span class="label">{number_format::format_short_count(n)}</span> })}
         </label>
     }
 }
 
 /// The outcomes to draw from, each with its form value and display name.
-const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
+const OUTCOMES: &[(Option<ClaimOutcome>, &str, &str)] = &[
     (None, "", "any"),
-    (Some(Outcome::Satisfied), "satisfied", "satisfied"),
-    (Some(Outcome::Tied), "tied", "tied"),
-    (Some(Outcome::Violated), "violated", "violated"),
+    (Some(ClaimOutcome::Satisfied), "satisfied", "satisfied"),
+    (Some(ClaimOutcome::Tied), "tied", "tied"),
+    (Some(ClaimOutcome::Violated), "violated", "violated"),
 ];
 
 /// Renders the filters of instances: the controls of the Study page, and outcome and margin for one
@@ -109,15 +110,15 @@ const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
 fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
     let reach = form
         .study
-        .with_untracked(|it| it.as_ref().map(ControlOptions::from_overview))
+        .with_untracked(|it| it.as_ref().map(AllowedControlValues::from_overview))
         .expect("shown once the study is there");
     let settled = Signal::derive(move || form.draft.with(|it| it.controls.clone()));
     let settle =
-        Callback::new(move |dials: StudyControls| form.draft.update(|it| it.controls = dials));
-    let turned = DebouncedControls::new(settled, settle);
+        Callback::new(move |dials: StudyPageControls| form.draft.update(|it| it.controls = dials));
+    let turned = DebouncedStudyControls::new(settled, settle);
     let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
     view! {
-        <ControlBar reach turned/>
+        <StudyControlBar reach turned/>
         <div class="form">
             <RankerSelect
                 form
@@ -133,7 +134,7 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     it.ranker = word;
                 }
             />
-            <FieldErrorMessage form=form.fields field=TaskField::Ranker/>
+            <FieldErrorMessage form=form.fields field=NewTaskField::Ranker/>
             <Show when=move || has_ranker.get()>
                 <FormSelect
                     form=form.fields
@@ -142,10 +143,10 @@ fn InstanceFilters(form: NewTaskForm) -> impl IntoView {
                     value=|it| &mut it.outcome
                 />
                 {form
-                    .number(TaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
+                    .number_field(NewTaskField::MarginFrom, "Minimum margin (blank = any)", |it| {
                         &mut it.min_margin
                     })}
-                {form.number(TaskField::MarginTo, "Maximum margin (blank = any)", |it| {
+                {form.number_field(NewTaskField::MarginTo, "Maximum margin (blank = any)", |it| {
                     &mut it.max_margin
                 })}
             </Show>

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::draft::TaskDraft;
+use super::draft::NewTaskDraft;
 use super::form::NewTaskForm;
-use crate::widgets::form::FormOwnedSelect;
+use crate::widgets::form::FormSelectWithComputedOptions;
 
 /// Renders a drop-down list of the study's rankers.
 #[component]
@@ -14,8 +14,8 @@ pub(super) fn RankerSelect(
     /// The label of the option for no ranker; without it there is no such option.
     #[prop(optional)]
     none: Option<&'static str>,
-    get: fn(&TaskDraft) -> String,
-    set: fn(&mut TaskDraft, String),
+    get: fn(&NewTaskDraft) -> String,
+    set: fn(&mut NewTaskDraft, String),
 ) -> impl IntoView {
     let names = Memo::new(move |_| {
         let study = form.study.read();
@@ -28,6 +28,14 @@ pub(super) fn RankerSelect(
         let none = none.map(|it| (String::new(), it.to_owned())).into_iter();
         let named = names.get().into_iter().enumerate();
         let options = none.chain(named.map(|(at, name)| (at.to_string(), name)));
-        view! { <FormOwnedSelect form=form.fields label options=options.collect() get set/> }
+        view! {
+            <FormSelectWithComputedOptions
+                form=form.fields
+                label
+                options=options.collect()
+                get
+                set
+            />
+        }
     }
 }

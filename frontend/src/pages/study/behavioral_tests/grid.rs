@@ -2,7 +2,7 @@
 
 use leptos::ev;
 use leptos::prelude::*;
-use shared::plot::color_step_of_effect;
+use shared::plot::diverging_color_step_of_effect;
 use shared::report::format;
 use shared::study::behavioral_tests::BehavioralEffect;
 use wasm_bindgen::JsCast;
@@ -152,7 +152,7 @@ fn GridCellView(
             id=id(spot)
             class="cell"
             class:part=part
-            data-step=color_step_of_effect(effect.score.value).to_string()
+            data-step=diverging_color_step_of_effect(effect.score.value).to_string()
             aria-pressed=move || selected().to_string()
             tabindex=tabindex
             on:focus=move |_| current.set(Some(spot))
@@ -167,15 +167,15 @@ fn GridCellView(
 
 /// Returns the full description of a cell for screen readers.
 fn cell_description(at: &str, effect: &BehavioralEffect) -> String {
-    let [low, high] = effect.score.interval.map(format::signed);
+    let [low, high] = effect.score.interval.map(format::format_signed);
     let mut said = format!(
         "{at}: effect {}, 95 % interval {low} to {high}, {} samples of {} queries",
-        format::signed(effect.score.value),
-        format::count(effect.n_scored()),
-        format::count(effect.n_queries),
+        format::format_signed(effect.score.value),
+        format::format_count(effect.n_scored()),
+        format::format_count(effect.n_queries),
     );
     if effect.n_unscored > 0 {
-        said += &format!(", {} unscored", format::count(effect.n_unscored));
+        said += &format!(", {} unscored", format::format_count(effect.n_unscored));
     }
     if effect.is_significant() {
         said += ", significant";

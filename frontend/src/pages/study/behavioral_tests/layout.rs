@@ -1,15 +1,15 @@
 //! The layout of the cells: controls × variables, or behavioral tests × rankers.
 
 use shared::probe::measure_and_match::ControlTolerance;
-use shared::probe::{MeasureAndMatch, Measurement, Probe};
+use shared::probe::{DocumentMeasurement, MeasureAndMatchTest, Probe};
 use shared::report::format;
 use shared::score::slug::find_ranker;
 use shared::study::behavioral_tests::{BehavioralEffect, BehavioralTestResults, BehavioralTestRow};
 
 use super::super::address::BehavioralTestsView;
 use super::state::EffectCell;
-use crate::number_format::plural;
-use crate::widgets::heatmap::move_in_grid;
+use crate::number_format::format_count_with_noun;
+use crate::widgets::heatmap::grid_place_for_key;
 
 /// A kind of behavioral test: measure and match, manipulation, or dataset transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl EffectGridLayout {
         let rows = self.rows.iter();
         let grid = rows.map(|it| it.1.iter().map(GridCell::effect_cell).collect());
         let grid: Vec<Vec<Option<EffectCell>>> = grid.collect();
-        move_in_grid(&grid, from, key).filter(|it| *it != from)
+        grid_place_for_key(&grid, from, key).filter(|it| *it != from)
     }
 }
 
@@ -172,25 +172,32 @@ fn matrix(found: &BehavioralTestResults, ranker: usize) -> EffectGridLayout {
         Probe::MeasureAndMatch(matching) => Some((matching, row)),
         _ => None,
     });
-    let asked: Vec<(MeasureAndMatch, &BehavioralTestRow)> = asked.collect();
-    let mut controls: Vec<(Measurement, ControlTolerance)> = Vec::new();
+    let asked: Vec<(MeasureAndMatchTest, &BehavioralTestRow)> = asked.collect();
+    let mut controls: Vec<(DocumentMeasurement, ControlTolerance)> = Vec::new();
     for (it, _) in &asked {
         if !controls.contains(&(it.control, it.tolerance)) {
             controls.push((it.control, it.tolerance));
         }
     }
     controls.sort_unstable();
-    let used = |it: &&Measurement| asked.iter().any(|(matching, _)| matching.variable == **it);
-    let variables: Vec<Measurement> = Measurement::ALL.iter().filter(used).copied().collect();
+    let used =
+        |it: &&DocumentMeasurement| asked.iter().any(|(matching, _)| matching.variable == **it);
+    let variables: Vec<DocumentMeasurement> = DocumentMeasurement::ALL
+        .iter()
+        .filter(used)
+        .copied()
+        .collect();
     let square = |control, tolerance, variable| {
-        let wanted = MeasureAndMatch {
+        let wanted = MeasureAndMatchTest {
             control,
             variable,
             tolerance,
         };
         match asked.iter().find(|it| it.0 == wanted) {
-            Some((_, row)) => GridCell::of(row, ranker, |effect| format::count(effect.n_scored())),
-            None if wanted.is_possible() => GridCell::NotInStudy,
+            Some((_, row)) => GridCell::of(row, ranker, |effect| {
+                format::format_count(effect.n_scored())
+            }),
+            None if wanted.can_have_samples() => GridCell::NotInStudy,
             None => GridCell::Impossible,
         }
     };
@@ -225,7 +232,12 @@ fn rows(
         name: it.ranker.label.clone(),
         details: {
             let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
-            let width = |it: f64| format!("ε {}", format::score(it, format::score_digits(it)));
+            let width = |it: f64| {
+                format!(
+                    "ε {}",
+                    format::format_score(it, format::score_decimals_for_spread(it))
+                )
+            };
             detail
                 .into_iter()
                 .chain(it.tie_threshold.map(width))
@@ -249,11 +261,11 @@ fn rows(
 
 /// Describes the number of samples and what is excluded from it.
 fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> String {
-    let mut said = plural(row.n_samples, "sample", "samples");
+    let mut said = format_count_with_noun(row.n_samples, "sample", "samples");
     if row.sampled_fraction < 1.0 {
         said += &format!(
             ", {} of all, sampled",
-            format::fraction(row.sampled_fraction)
+            format::format_fraction(row.sampled_fraction)
         );
     }
     if let Probe::Transfer(it) = row.probe
@@ -271,10 +283,10 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
             (kept.n_without_query, "without a query"),
         ];
         let left_out = left_out.iter().filter(|it| it.0 > 0);
-        let left_out = left_out.map(|(n, why)| format!("{} {why}", format::count(*n)));
+        let left_out = left_out.map(|(n, why)| format!("{} {why}", format::format_count(*n)));
         let left_out: Vec<String> = left_out.collect();
         if !left_out.is_empty() {
-            let pairs = plural(kept.n_pairs, "pair", "pairs");
+            let pairs = format_count_with_noun(kept.n_pairs, "pair", "pairs");
             said += &format!("; excluded from {pairs}: {}", left_out.join(", "));
         }
     }
@@ -283,7 +295,7 @@ fn samples_text(found: &BehavioralTestResults, row: &BehavioralTestRow) -> Strin
 
 /// Formats the interval of an effect over queries, as in `[−.02, +.20]`.
 pub(super) fn interval(effect: &BehavioralEffect) -> String {
-    let [low, high] = effect.score.interval.map(format::signed);
+    let [low, high] = effect.score.interval.map(format::format_signed);
     format!("[{low}, {high}]")
 }
 
@@ -296,5 +308,8 @@ pub(super) fn score(effect: &BehavioralEffect) -> String {
     } else {
         ""
     };
-    format!("{}{star}{dagger}", format::signed(effect.score.value))
+    format!(
+        "{}{star}{dagger}",
+        format::format_signed(effect.score.value)
+    )
 }

@@ -8,18 +8,18 @@ use shared::stats::MIN_BOOTSTRAP_UNITS;
 use shared::study::behavioral_tests::{
     BehavioralEffect, BehavioralTestResults, RelevanceSlice, TieThreshold,
 };
-use shared::study::controls::StudyControls;
+use shared::study::controls::StudyPageControls;
 use shared::study::instance_list::{InstanceSort, MarginHistogram};
 
 use super::super::address::InstanceListView;
 use super::layout::{interval, score};
 use super::state::{BehavioralTestsState, EffectCell};
 use crate::api;
-use crate::number_format::{format_p_value, plural};
+use crate::number_format::{format_count_with_noun, format_p_value};
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::figure::FigureView;
 
-type HistogramResource = LocalResource<Result<MarginHistogram, api::Error>>;
+type HistogramResource = LocalResource<Result<MarginHistogram, api::RequestError>>;
 
 /// Renders the panel beside the table.
 #[component]
@@ -28,10 +28,10 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
     let split = Memo::new(move |_| scene.results.read().options.split.clone());
     let histogram = LocalResource::new(move || {
         let list = InstanceListView {
-            dials: StudyControls {
+            dials: StudyPageControls {
                 split: split.get(),
                 tie_threshold: Some(0.0),
-                ..StudyControls::default()
+                ..StudyPageControls::default()
             },
             ..InstanceListView::default()
         };
@@ -40,7 +40,7 @@ pub(super) fn EffectDetails(spot: EffectCell, scene: BehavioralTestsState) -> im
             study: scene.page.study.get_value(),
             filter: list.list_request(spot.probe, &ranker, 0..1),
         };
-        async move { api::call(&request).await.map(|it| it.histogram) }
+        async move { api::send_and_parse(&request).await.map(|it| it.histogram) }
     });
     let shown = move || {
         let found = scene.results.get();
@@ -86,7 +86,10 @@ fn MeasuredEffect(
     let found = scene.results.get_untracked();
     let asked = found.rankers.get(spot.ranker);
     let delta = asked.and_then(|it| it.tie_threshold);
-    let queries = format!("over {}", plural(effect.n_queries, "query", "queries"));
+    let queries = format!(
+        "over {}",
+        format_count_with_noun(effect.n_queries, "query", "queries")
+    );
     let few = (effect.n_queries < MIN_BOOTSTRAP_UNITS).then(|| {
         let said = format!(
             "approximate interval, because there are fewer than {MIN_BOOTSTRAP_UNITS} queries"
@@ -102,14 +105,14 @@ fn MeasuredEffect(
     let shares = shares.map(|it| view! { <i class=it.0 style=("--n", it.1.to_string())></i> });
     let shares = shares.collect_view();
     let words = counts.map(|it| {
-        let said = format!("{} {}", format::count(it.1), it.2);
+        let said = format!("{} {}", format::format_count(it.1), it.2);
         view! { <span>{said}</span> }
     });
     let list = InstanceListView {
-        dials: StudyControls {
+        dials: StudyPageControls {
             split: found.options.split.clone(),
             tie_threshold: delta,
-            ..StudyControls::default()
+            ..StudyPageControls::default()
         },
         sort: InstanceSort::MarginAscending,
         ..InstanceListView::default()
@@ -123,7 +126,10 @@ fn MeasuredEffect(
         .iter()
         .find(|it| (it.probe, it.slice) == (spot.probe, RelevanceSlice::All));
     let way = n.map_or(String::new(), |it| {
-        format!("Show {}", plural(it.n_samples, "sample", "samples"))
+        format!(
+            "Show {}",
+            format_count_with_noun(it.n_samples, "sample", "samples")
+        )
     });
     view! {
         <div class="sum">
@@ -182,7 +188,7 @@ fn DifferenceHistogram(
                 <figcaption>
                     <p class="label">{label}</p>
                 </figcaption>
-                <FigureView figure=plot::draw_difference_histogram(&histogram, delta)/>
+                <FigureView figure=plot::draw_score_difference_histogram(&histogram, delta)/>
             </figure>
         }
         .into_any(),
@@ -196,23 +202,29 @@ fn EffectFacts(
     found: BehavioralTestResults,
     delta: Option<f64>,
 ) -> impl IntoView {
-    let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
+    let digits = format::score_decimals_for_spread(effect.mean.abs().max(effect.median.abs()));
     let signed = |value: f64| match value > 0.0 {
-        true => format!("+{}", format::score(value, digits)),
-        false => format::score(value, digits),
+        true => format!("+{}", format::format_score(value, digits)),
+        false => format::format_score(value, digits),
     };
-    let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::p_value);
+    let p = |it: Option<f64>| it.map_or(format::MISSING.to_owned(), format::format_p_value);
     let tuned = match found.options.tie_threshold {
         TieThreshold::TunedPerRanker => ", tuned",
         TieThreshold::Fixed { .. } => "",
     };
     let width = delta.map_or(format::MISSING.to_owned(), |it| {
-        format!("{}{tuned}", format::score(it, format::score_digits(it)))
+        format!(
+            "{}{tuned}",
+            format::format_score(it, format::score_decimals_for_spread(it))
+        )
     });
     let unscored = (effect.n_unscored > 0).then(|| {
-        view! { <dt>"Unscored"</dt> <dd>{format::count(effect.n_unscored)}</dd> }
+        view! { <dt>"Unscored"</dt> <dd>{format::format_count(effect.n_unscored)}</dd> }
     });
-    let tests = format!("p (Bonferroni, {} tests)", format::count(found.n_tests));
+    let tests = format!(
+        "p (Bonferroni, {} tests)",
+        format::format_count(found.n_tests)
+    );
     view! {
         <dl>
             <dt>"Mean difference"</dt>
@@ -224,9 +236,9 @@ fn EffectFacts(
             <dt>{tests}</dt>
             <dd>{p(effect.p_bonferroni)}</dd>
             <dt>"p (over queries)"</dt>
-            <dd>{format::p_value(effect.p_queries)}</dd>
+            <dd>{format::format_p_value(effect.p_queries)}</dd>
             <dt>"Queries"</dt>
-            <dd>{format::count(effect.n_queries)}</dd>
+            <dd>{format::format_count(effect.n_queries)}</dd>
             <dt>"ε"</dt>
             <dd>{width}</dd>
             {unscored}

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::study::behavioral_tests::TieThreshold;
 
 use super::super::address::parse_threshold;
-use crate::debounce::Debounce;
+use crate::debounce::DebounceTimer;
 use crate::widgets::form::RadioButton;
 
 /// The position of the control.
@@ -42,7 +42,7 @@ pub(super) fn ThresholdControl(
 ) -> impl IntoView {
     const PAUSE_MS: u64 = 400;
     let choice = RwSignal::new(ThresholdChoice::of(settled.get_untracked()));
-    let later = Debounce::with_delay_ms(PAUSE_MS);
+    let later = DebounceTimer::with_delay_ms(PAUSE_MS);
     let wrong = RwSignal::new(false);
     Effect::new(move |_| {
         let found = ThresholdChoice::of(settled.get());

@@ -2,19 +2,19 @@
 
 use shared::api::worker::LOCAL_STUDY;
 use shared::error::Error;
-use shared::probe::{Limits, Probe};
-use shared::study::{LookupFiles, StudyDefinition};
+use shared::probe::{MiningLimits, Probe};
+use shared::study::{ManipulationLookupFiles, StudyDefinition};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
 use super::{
     LexicalRankerSettings, LocalStudyFiles, LocalStudySettings, STOP_LIST_FILE, WORDPIECE,
 };
 use crate::widgets::axiom_fields::{parse_further_axioms, parse_length_tolerance};
-use crate::widgets::form::{self, FieldName, parse_integer};
+use crate::widgets::form::{self, FormFieldId, parse_integer_at_least};
 
 /// A field of the form that can hold an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StudyField {
+pub(crate) enum LocalStudyField {
     /// The tokenizer, the stop list or the stemmer.
     Analyzer,
     /// A row of the rankers, counted from 0.
@@ -39,66 +39,74 @@ pub(crate) enum StudyField {
     Queries,
 }
 
-impl FieldName for StudyField {
+impl FormFieldId for LocalStudyField {
     fn id(self) -> String {
         match self {
-            StudyField::Analyzer => "wrong-analyzer".to_owned(),
-            StudyField::Ranker(at) => format!("wrong-ranker-{at}"),
-            StudyField::Pool => "wrong-pool".to_owned(),
-            StudyField::Probes => "wrong-probes".to_owned(),
-            StudyField::FurtherAxioms => "wrong-further".to_owned(),
-            StudyField::Variants => "wrong-modes".to_owned(),
-            StudyField::LengthTolerance => "wrong-delta".to_owned(),
-            StudyField::MinQueryTerms => "wrong-min-terms".to_owned(),
-            StudyField::MaxInstancesPerQuery => "wrong-per-query".to_owned(),
-            StudyField::Seed => "wrong-seed".to_owned(),
-            StudyField::Queries => "wrong-queries".to_owned(),
+            LocalStudyField::Analyzer => "wrong-analyzer".to_owned(),
+            LocalStudyField::Ranker(at) => format!("wrong-ranker-{at}"),
+            LocalStudyField::Pool => "wrong-pool".to_owned(),
+            LocalStudyField::Probes => "wrong-probes".to_owned(),
+            LocalStudyField::FurtherAxioms => "wrong-further".to_owned(),
+            LocalStudyField::Variants => "wrong-modes".to_owned(),
+            LocalStudyField::LengthTolerance => "wrong-delta".to_owned(),
+            LocalStudyField::MinQueryTerms => "wrong-min-terms".to_owned(),
+            LocalStudyField::MaxInstancesPerQuery => "wrong-per-query".to_owned(),
+            LocalStudyField::Seed => "wrong-seed".to_owned(),
+            LocalStudyField::Queries => "wrong-queries".to_owned(),
         }
     }
 }
 
-type StudyFieldError = form::FormFieldError<StudyField>;
+type LocalStudyFieldError = form::FormFieldError<LocalStudyField>;
 
 impl LocalStudySettings {
     /// Returns the definition of the local study, or all errors.
-    pub(crate) fn definition(
+    pub(crate) fn to_study_definition(
         &self,
         files: &LocalStudyFiles,
-    ) -> Result<StudyDefinition, Vec<StudyFieldError>> {
+    ) -> Result<StudyDefinition, Vec<LocalStudyFieldError>> {
         let mut wrong = FieldErrors(Vec::new());
-        let analyzer = wrong.collect(StudyField::Analyzer, self.analyzer(files));
+        let analyzer = wrong.collect(LocalStudyField::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
-            let spec = row.spec();
+            let spec = row.to_ranker_spec();
             wrong.collect(
-                StudyField::Ranker(at),
+                LocalStudyField::Ranker(at),
                 spec.parse::<shared::rank::LexicalRanker>()
                     .map_err(Error::message_without_field),
             );
-            if self.rankers[..at].iter().any(|it| it.spec() == spec) {
+            if self.rankers[..at]
+                .iter()
+                .any(|it| it.to_ranker_spec() == spec)
+            {
                 wrong.add(
-                    StudyField::Ranker(at),
+                    LocalStudyField::Ranker(at),
                     "the same ranker is listed above; change or remove it",
                 );
             }
         }
         if self.rankers.is_empty() {
-            wrong.add(StudyField::Ranker(0), "the study needs at least one ranker");
+            wrong.add(
+                LocalStudyField::Ranker(0),
+                "the study needs at least one ranker",
+            );
         }
-        let pool = match self.pool_is_ranked() {
+        let pool = match self.takes_pool_from_ranking() {
             true => format!("{}:{}", self.pool, self.pool_depth.trim()),
             false => self.pool.clone(),
         };
         let pool = wrong.collect(
-            StudyField::Pool,
+            LocalStudyField::Pool,
             pool.parse().map_err(Error::message_without_field),
         );
         let further = wrong.collect(
-            StudyField::FurtherAxioms,
+            LocalStudyField::FurtherAxioms,
             parse_further_axioms(&self.further_axioms, &self.probes),
         );
         let probes = self.probes.iter().copied();
-        let transfers = files.transfers();
-        let sets = transfers.iter().filter_map(|it| it.transfer().ok());
+        let transfers = files.to_transfer_files();
+        let sets = transfers
+            .iter()
+            .filter_map(|it| it.dataset_transfer_test().ok());
         let mut probes: Vec<Probe> = probes.chain(further.unwrap_or_default()).collect();
         for set in sets.map(Probe::Transfer) {
             if !probes.contains(&set) {
@@ -106,33 +114,39 @@ impl LocalStudySettings {
             }
         }
         if probes.is_empty() {
-            wrong.add(StudyField::Probes, "select at least one axiom");
+            wrong.add(LocalStudyField::Probes, "select at least one axiom");
         }
-        let lacks = |it: &&Probe| it.needs_vectors() && files.vectors.is_none();
+        let lacks = |it: &&Probe| it.needs_word_vectors() && files.vectors.is_none();
         if let Some(axiom) = probes.iter().find(lacks) {
             let name = axiom.name();
             wrong.add(
-                StudyField::Probes,
+                LocalStudyField::Probes,
                 format!("{name} needs word vectors: add a GloVe or word2vec file"),
             );
         }
         if self.variants.is_empty() {
-            wrong.add(StudyField::Variants, "select at least one variant");
+            wrong.add(LocalStudyField::Variants, "select at least one variant");
         }
         let delta = wrong.collect(
-            StudyField::LengthTolerance,
+            LocalStudyField::LengthTolerance,
             parse_length_tolerance(&self.length_tolerance),
         );
         let min_terms = wrong.collect(
-            StudyField::MinQueryTerms,
-            parse_integer(&self.min_query_terms, 0, ""),
+            LocalStudyField::MinQueryTerms,
+            parse_integer_at_least(&self.min_query_terms, 0, ""),
         );
         let per_query = wrong.collect(
-            StudyField::MaxInstancesPerQuery,
+            LocalStudyField::MaxInstancesPerQuery,
             parse_optional_integer(&self.max_instances_per_query),
         );
-        let seed = wrong.collect(StudyField::Seed, parse_integer(&self.seed, 0, ""));
-        let n_queries = wrong.collect(StudyField::Queries, parse_optional_integer(&self.n_queries));
+        let seed = wrong.collect(
+            LocalStudyField::Seed,
+            parse_integer_at_least(&self.seed, 0, ""),
+        );
+        let n_queries = wrong.collect(
+            LocalStudyField::Queries,
+            parse_optional_integer(&self.n_queries),
+        );
         match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
             (
                 Some(analyzer),
@@ -155,19 +169,19 @@ impl LocalStudySettings {
                 rankers: self
                     .rankers
                     .iter()
-                    .map(LexicalRankerSettings::spec)
+                    .map(LexicalRankerSettings::to_ranker_spec)
                     .collect(),
                 analyzer,
-                limits: Limits {
+                limits: MiningLimits {
                     length_tolerance_terms: delta,
                     min_query_term_occurrences: min,
                     max_per_query: most,
                     seed,
-                    ..Limits::STANDARD
+                    ..MiningLimits::STANDARD
                 },
                 vectors: files.vectors.clone(),
                 audit: self.audit(files),
-                lookups: LookupFiles::default(),
+                lookups: ManipulationLookupFiles::default(),
                 transfers,
             }),
             _ => Err(wrong.0),
@@ -175,10 +189,10 @@ impl LocalStudySettings {
     }
 
     /// Returns whether a selected probe uses derived documents.
-    pub(crate) fn makes_texts(&self) -> bool {
+    pub(crate) fn uses_derived_documents(&self) -> bool {
         let further = parse_further_axioms(&self.further_axioms, &self.probes).unwrap_or_default();
         let mut probes = self.probes.iter().chain(&further);
-        probes.any(|it| it.uses_added_docs())
+        probes.any(|it| it.adds_docs_to_collection())
     }
 
     /// Returns the analyzers of the tokenization audit: words without stemming, the default
@@ -217,22 +231,22 @@ impl LocalStudySettings {
             (STOP_LIST_FILE, None) => return Err("choose the stop-word file".to_owned()),
             _ => None,
         };
-        self.analyzer.parse(tokenizer, stopwords)
+        self.analyzer.to_analyzer(tokenizer, stopwords)
     }
 }
 
 /// The errors found so far.
-struct FieldErrors(Vec<StudyFieldError>);
+struct FieldErrors(Vec<LocalStudyFieldError>);
 
 impl FieldErrors {
-    fn add(&mut self, field: StudyField, reason: impl Into<String>) {
-        self.0.push(StudyFieldError {
+    fn add(&mut self, field: LocalStudyField, reason: impl Into<String>) {
+        self.0.push(LocalStudyFieldError {
             field,
             reason: reason.into(),
         });
     }
 
-    fn collect<T>(&mut self, field: StudyField, found: Result<T, String>) -> Option<T> {
+    fn collect<T>(&mut self, field: LocalStudyField, found: Result<T, String>) -> Option<T> {
         found.map_err(|reason| self.add(field, reason)).ok()
     }
 }
@@ -242,7 +256,7 @@ fn parse_optional_integer<T: std::str::FromStr>(text: &str) -> Result<Option<T>,
     if text.trim().is_empty() {
         Ok(None)
     } else {
-        parse_integer(text, 1, ", or blank").map(Some)
+        parse_integer_at_least(text, 1, ", or blank").map(Some)
     }
 }
 
@@ -251,11 +265,11 @@ mod tests {
     use super::*;
     use shared::probe::Axiom;
 
-    fn refused(change: impl Fn(&mut LocalStudySettings)) -> Vec<StudyFieldError> {
+    fn refused(change: impl Fn(&mut LocalStudySettings)) -> Vec<LocalStudyFieldError> {
         let mut settings = LocalStudySettings::default_settings();
         change(&mut settings);
         settings
-            .definition(&LocalStudyFiles::default())
+            .to_study_definition(&LocalStudyFiles::default())
             .expect_err("it is wrong")
     }
 
@@ -263,7 +277,7 @@ mod tests {
     fn axioms_on_meaning_need_word_vectors() {
         let wrong =
             refused(|it| it.probes = vec![Probe::Axiom(Axiom::Tp), Probe::Axiom(Axiom::Stmc1)]);
-        assert_eq!(wrong[0].field, StudyField::Probes);
+        assert_eq!(wrong[0].field, LocalStudyField::Probes);
         assert_eq!(
             wrong[0].reason,
             "STMC1 needs word vectors: add a GloVe or word2vec file"
@@ -276,30 +290,30 @@ mod tests {
             probes: vec![Probe::Axiom(Axiom::Stmc1)],
             ..LocalStudySettings::default_settings()
         };
-        let definition = settings.definition(&files).unwrap();
+        let definition = settings.to_study_definition(&files).unwrap();
         assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
         let wrong = refused(|it| it.pool_depth = "0".to_owned());
-        assert_eq!(wrong[0].field, StudyField::Pool);
+        assert_eq!(wrong[0].field, LocalStudyField::Pool);
         assert_eq!(wrong[0].reason, "`0` is not a whole number from 1");
         let wrong = refused(|it| it.length_tolerance = "-3".to_owned());
-        assert_eq!(wrong[0].field, StudyField::LengthTolerance);
+        assert_eq!(wrong[0].field, LocalStudyField::LengthTolerance);
         assert_eq!(
             wrong[0].reason,
             "`-3` is not valid: enter a whole number of at least 0, or inf for no limit"
         );
         let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
-        assert_eq!(wrong[0].field, StudyField::Ranker(1));
+        assert_eq!(wrong[0].field, LocalStudyField::Ranker(1));
     }
 
     #[test]
     fn the_standard_settings_make_a_study() {
         assert!(
             LocalStudySettings::default_settings()
-                .definition(&LocalStudyFiles::default())
+                .to_study_definition(&LocalStudyFiles::default())
                 .is_ok()
         );
     }

@@ -1,7 +1,7 @@
 //! The files that a local study uses in addition to its settings.
 
 use shared::probe::transfer::TransferQuerySource;
-use shared::study::TransferFile;
+use shared::study::TransferSetFile;
 use shared::text::{Stopwords, WordpieceVocabulary};
 
 /// The files that the definition of a local study uses in addition to the settings in the form.
@@ -16,12 +16,12 @@ pub(crate) struct LocalStudyFiles {
     /// The names of the files with documents.
     pub(crate) corpora: Vec<String>,
     /// The files with document pairs.
-    pub(crate) pairs: Vec<PairsFile>,
+    pub(crate) pairs: Vec<UploadedPairsFile>,
 }
 
 /// A file with document pairs, which becomes a transfer set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PairsFile {
+pub(crate) struct UploadedPairsFile {
     /// The name of the file.
     pub(crate) name: String,
     /// Where the query of a pair comes from.
@@ -32,14 +32,14 @@ pub(crate) struct PairsFile {
 
 impl LocalStudyFiles {
     /// Returns the transfer sets, named after their files.
-    pub(super) fn transfers(&self) -> Vec<TransferFile> {
-        let mut sets: Vec<TransferFile> = Vec::new();
+    pub(super) fn to_transfer_files(&self) -> Vec<TransferSetFile> {
+        let mut sets: Vec<TransferSetFile> = Vec::new();
         for file in &self.pairs {
             let plain = set_name(&file.name);
             let numbered = (2..).map(|it| format!("{:.20}-{it}", plain));
             let mut names = std::iter::once(plain.clone()).chain(numbered);
             let name = names.find(|it| sets.iter().all(|set| set.name != *it));
-            sets.push(TransferFile {
+            sets.push(TransferSetFile {
                 name: name.unwrap_or_default(),
                 file: file.name.clone(),
                 query_source: file.query_source,
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn files_with_pairs_are_transfer_sets_of_their_names() {
-        let file = |name: &str, symmetric| PairsFile {
+        let file = |name: &str, symmetric| UploadedPairsFile {
             name: name.to_owned(),
             query_source: TransferQuerySource::NounPhrase,
             is_symmetric: symmetric,
@@ -83,9 +83,9 @@ mod tests {
             ..LocalStudyFiles::default()
         };
         let definition = LocalStudySettings::default_settings()
-            .definition(&files)
+            .to_study_definition(&files)
             .unwrap();
-        definition.check().unwrap();
+        definition.validate().unwrap();
         let sets = definition.transfers.iter().map(|it| it.name.as_str());
         assert_eq!(
             sets.collect::<Vec<_>>(),

@@ -5,7 +5,7 @@
 pub(crate) struct LexicalRankerSettings {
     /// The kind of ranker that the parameters belong to.
     pub(crate) kind: LexicalRankerKind,
-    /// The values as typed, in the order of [`LexicalRankerKind::parameters`].
+    /// The values as typed, in the order of [`LexicalRankerKind::parameter_names_and_defaults`].
     pub(crate) values: Vec<String>,
 }
 
@@ -38,7 +38,9 @@ impl LexicalRankerKind {
     }
 
     /// Returns the parameters: name in a specification, display name, and default value.
-    pub(crate) fn parameters(self) -> &'static [(&'static str, &'static str, &'static str)] {
+    pub(crate) fn parameter_names_and_defaults(
+        self,
+    ) -> &'static [(&'static str, &'static str, &'static str)] {
         match self {
             LexicalRankerKind::Bm25 => &[
                 ("k1", "k1", "1.2"),
@@ -63,7 +65,7 @@ impl LexicalRankerSettings {
     /// Returns a lexical ranker with its default parameters.
     pub(crate) fn with_defaults(formula: LexicalRankerKind) -> LexicalRankerSettings {
         let values = formula
-            .parameters()
+            .parameter_names_and_defaults()
             .iter()
             .map(|it| it.2.to_owned())
             .collect();
@@ -74,8 +76,12 @@ impl LexicalRankerSettings {
     }
 
     /// Returns the specification of the ranker, as on the command line; it may be invalid.
-    pub(crate) fn spec(&self) -> String {
-        let keys = self.kind.parameters().iter().map(|it| it.0);
+    pub(crate) fn to_ranker_spec(&self) -> String {
+        let keys = self
+            .kind
+            .parameter_names_and_defaults()
+            .iter()
+            .map(|it| it.0);
         let pairs: Vec<String> = keys
             .zip(&self.values)
             .map(|(key, value)| format!("{key}={}", value.trim()))
@@ -84,7 +90,7 @@ impl LexicalRankerSettings {
     }
 
     /// Parses a specification from an address; unknown parameters are ignored.
-    pub(super) fn parse(spec: &str) -> Option<LexicalRankerSettings> {
+    pub(super) fn from_ranker_spec(spec: &str) -> Option<LexicalRankerSettings> {
         let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
         let given: Vec<(&str, &str)> = list
             .split(',')
@@ -105,7 +111,11 @@ impl LexicalRankerSettings {
         };
         Some(LexicalRankerSettings {
             kind: formula,
-            values: formula.parameters().iter().map(value).collect(),
+            values: formula
+                .parameter_names_and_defaults()
+                .iter()
+                .map(value)
+                .collect(),
         })
     }
 }

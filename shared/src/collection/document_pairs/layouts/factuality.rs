@@ -31,9 +31,9 @@ use rand_pcg::Pcg64;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{ConvertedDataset, DocumentPair, RowExclusion};
+use super::{ConvertedPairDataset, DocumentPair, RowExclusionReason};
 use crate::collection::lines::rows::{
-    FirstOccurrences, RowWarnings, check_id, quote_text, read_rows,
+    IdFirstOccurrences, RowWarnings, quote_text, read_rows_of_lines, validate_record_id,
 };
 use crate::error::Error;
 
@@ -81,16 +81,16 @@ type Pools = BTreeMap<(Entity, usize), Vec<(String, String)>>;
 /// Reads rows and replaces the answers in their passages. A row that gives no pair is counted by
 /// the first reason that applies. `progress` receives the number of bytes of the file that have
 /// been read.
-pub fn read_factuality(
+pub fn read_factuality_pairs(
     name: &str,
     seed: u64,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
-) -> Result<ConvertedDataset, Error> {
-    let mut found = ConvertedDataset::default();
-    let (mut rows, mut seen) = (Vec::new(), FirstOccurrences::default());
+) -> Result<ConvertedPairDataset, Error> {
+    let mut found = ConvertedPairDataset::default();
+    let (mut rows, mut seen) = (Vec::new(), IdFirstOccurrences::default());
     let mut questions: BTreeMap<String, Question> = BTreeMap::new();
-    found.reading = read_rows(name, bytes, progress, |line, text| {
+    found.reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         let asked = parse(text)?;
         let own = Question::of(&asked.row, line);
         let known = questions.entry(asked.row.id.clone()).or_insert(own);
@@ -98,7 +98,7 @@ pub fn read_factuality(
         let passage = asked.row.passage_id.take();
         let passage = passage.unwrap_or_else(|| known.n_rows.to_string());
         let id = format!("{}:{passage}", asked.row.id);
-        seen.insert_checked(&id, line)?;
+        seen.validate_and_insert_id(&id, line)?;
         known.n_rows += 1;
         asked.row.passage_id = Some(passage);
         rows.push(asked);
@@ -108,7 +108,7 @@ pub fn read_factuality(
     for asked in &rows {
         match alter(asked, &pools, seed) {
             Ok(pair) => found.pairs.push(pair),
-            Err(why) => found.exclude_row(why),
+            Err(why) => found.count_excluded_row(why),
         }
     }
     Ok(found)
@@ -120,7 +120,7 @@ fn parse(text: &str) -> Result<AnswerRow, String> {
         r#""type": "PERSON", "passage": "…"}"#
     );
     let row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {EXPECTED}"))?;
-    check_id(&row.id)?;
+    validate_record_id(&row.id)?;
     for (field, text) in [("question", &row.question), ("passage", &row.passage)] {
         if text.trim().is_empty() {
             return Err(format!("{} is empty", quote_text(field)));
@@ -200,20 +200,23 @@ fn pools(rows: &[AnswerRow]) -> Pools {
 }
 
 /// Returns the pair of a row, or the reason why it has none.
-fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, RowExclusion> {
+fn alter(asked: &AnswerRow, pools: &Pools, seed: u64) -> Result<DocumentPair, RowExclusionReason> {
     let row = &asked.row;
-    let answer = asked.answer.as_deref().ok_or(RowExclusion::NotOneAnswer)?;
+    let answer = asked
+        .answer
+        .as_deref()
+        .ok_or(RowExclusionReason::NotOneAnswer)?;
     let pieces: Vec<&str> = answer.split(' ').collect();
     let found = places(&row.passage, &pieces);
     if found.is_empty() {
-        return Err(RowExclusion::AnswerNotInPassage);
+        return Err(RowExclusionReason::AnswerNotInPassage);
     }
     let asked_for = |it: &&str| has_word(it) && !places(&row.question, &[*it]).is_empty();
     if pieces.iter().any(asked_for) {
-        return Err(RowExclusion::AnswerInQuestion);
+        return Err(RowExclusionReason::AnswerInQuestion);
     }
     let passage = row.passage_id.as_deref().unwrap_or_default();
-    let other = draw(asked, answer, pools, seed).ok_or(RowExclusion::NoOtherAnswer)?;
+    let other = draw(asked, answer, pools, seed).ok_or(RowExclusionReason::NoOtherAnswer)?;
     let (mut altered, mut from) = (String::new(), 0);
     for place in found {
         altered += &row.passage[from..place.start];

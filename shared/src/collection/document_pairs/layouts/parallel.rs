@@ -12,10 +12,10 @@
 
 use std::io::Read;
 
-use super::{ConvertedDataset, DocumentPair};
-use crate::collection::lines::rows::check_id;
+use super::{ConvertedPairDataset, DocumentPair};
+use crate::collection::lines::rows::validate_record_id;
 use crate::collection::lines::{FileSizeLimits, LineReader};
-use crate::error::{Error, ReadReport};
+use crate::error::{Error, FileReadReport};
 
 /// The lines of a file, including those that cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct SentenceFile {
 
 /// The preferred text of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreferredSide {
+pub enum PreferredPairSide {
     /// The reference, for example a correction or a simplification.
     Reference,
     /// The source, if the references are worse than it.
@@ -36,7 +36,7 @@ pub enum PreferredSide {
 
 /// Reads a file with one sentence per line. `progress` receives the number of bytes of the file
 /// that have been read.
-pub fn read_sentences(
+pub fn read_sentence_file(
     name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
@@ -60,7 +60,7 @@ impl SentenceFile {
 
     /// Returns a line by its number, counted from 1; `None` if it is missing, empty or cannot be
     /// used.
-    pub fn line(&self, number: u64) -> Option<&str> {
+    pub fn line_by_number(&self, number: u64) -> Option<&str> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
         let text = self.lines.get(at)?.as_deref().ok()?;
         Some(text).filter(|it| !it.is_empty())
@@ -87,15 +87,15 @@ impl SentenceFile {
 ///
 /// A line that cannot be used loses only its own pairs and is reported for its file; files of
 /// different length are an error.
-pub fn align(
+pub fn align_sentence_files(
     set: &str,
     source: &SentenceFile,
     references: &[SentenceFile],
-    preferred: PreferredSide,
-) -> Result<ConvertedDataset, Error> {
-    check_id(set).map_err(|it| Error::file(source.name(), it))?;
-    let n_lines = count_aligned_lines(source, references)?;
-    let (mut converted, mut reading) = (ConvertedDataset::default(), ReadReport::default());
+    preferred: PreferredPairSide,
+) -> Result<ConvertedPairDataset, Error> {
+    validate_record_id(set).map_err(|it| Error::unreadable_file(source.name(), it))?;
+    let n_lines = common_line_count(source, references)?;
+    let (mut converted, mut reading) = (ConvertedPairDataset::default(), FileReadReport::default());
     for at in 0..n_lines {
         let line = at as u64 + 1;
         let sentence = match source.check(at) {
@@ -117,8 +117,8 @@ pub fn align(
                 }
             };
             let (a, b) = match preferred {
-                PreferredSide::Reference => (reference, sentence),
-                PreferredSide::Source => (sentence, reference),
+                PreferredPairSide::Reference => (reference, sentence),
+                PreferredPairSide::Source => (sentence, reference),
             };
             converted.pairs.push(DocumentPair {
                 id: format!("{group}:{number}"),
@@ -138,7 +138,7 @@ pub fn align(
 
 /// Returns the number of lines of all files. Blank lines at the end count only if all files have
 /// the same number of lines; other differences in length are an error.
-pub fn count_aligned_lines(
+pub fn common_line_count(
     source: &SentenceFile,
     references: &[SentenceFile],
 ) -> Result<usize, Error> {
@@ -149,7 +149,7 @@ pub fn count_aligned_lines(
     let n_filled = source.filled();
     match references.iter().find(|it| it.filled() != n_filled) {
         None => Ok(n_filled),
-        Some(other) => Err(Error::file(
+        Some(other) => Err(Error::unreadable_file(
             other.name(),
             format!(
                 "the line count is {}, but that of {} is {n_filled}: lines with the same number \
@@ -162,15 +162,15 @@ pub fn count_aligned_lines(
 }
 
 /// Replaces the brackets of the Penn Treebank, `-LRB-` or `-lrb-` and so on, by the original ones.
-pub fn unescape_brackets(converted: &mut ConvertedDataset) {
+pub fn restore_penn_brackets_in_pairs(converted: &mut ConvertedPairDataset) {
     for pair in &mut converted.pairs {
-        pair.a = restore_brackets(&pair.a);
-        pair.b = restore_brackets(&pair.b);
+        pair.a = restore_penn_brackets(&pair.a);
+        pair.b = restore_penn_brackets(&pair.b);
     }
 }
 
 /// Returns a sentence with its original brackets.
-pub(super) fn restore_brackets(text: &str) -> String {
+pub(super) fn restore_penn_brackets(text: &str) -> String {
     const ESCAPED: [(&str, &str); 12] = [
         ("-LRB-", "("),
         ("-RRB-", ")"),
@@ -197,10 +197,10 @@ mod tests {
     use super::*;
 
     fn texts(name: &str, bytes: &[u8]) -> SentenceFile {
-        read_sentences(name, bytes, &mut |_| {}).unwrap()
+        read_sentence_file(name, bytes, &mut |_| {}).unwrap()
     }
 
-    fn shown(converted: &ConvertedDataset) -> Vec<(&str, &str, &str, &str)> {
+    fn shown(converted: &ConvertedPairDataset) -> Vec<(&str, &str, &str, &str)> {
         let pairs = converted.pairs.iter();
         pairs
             .map(|it| {
@@ -217,7 +217,8 @@ mod tests {
             texts("dev.ref0", b"it goes .\nshe sleep .\n"),
             texts("dev.ref1", b"it went .\nshe sleeps ."),
         ];
-        let found = align("dev", &source, &references, PreferredSide::Reference).unwrap();
+        let found = align_sentence_files("dev", &source, &references, PreferredPairSide::Reference)
+            .unwrap();
         assert_eq!(
             shown(&found),
             [
@@ -234,7 +235,9 @@ mod tests {
     fn the_formal_text_is_preferred_whichever_is_the_source() {
         let formal = texts("formal", b"I am not certain.\n");
         let informal = [texts("informal.ref0", b"dunno\n")];
-        let found = align("tune-formal", &formal, &informal, PreferredSide::Source).unwrap();
+        let found =
+            align_sentence_files("tune-formal", &formal, &informal, PreferredPairSide::Source)
+                .unwrap();
         let expected = [(
             "tune-formal-1:0",
             "tune-formal-1",
@@ -248,7 +251,9 @@ mod tests {
     fn a_line_that_cannot_be_used_costs_its_own_pairs() {
         let source = texts("s", b"one\n\nthree\nfo\xffur\n");
         let references = [texts("r0", b"a\nb\n\nd\n"), texts("r1", b"e\nf\ng\nh\n")];
-        let found = align("test", &source, &references, PreferredSide::Reference).unwrap();
+        let found =
+            align_sentence_files("test", &source, &references, PreferredPairSide::Reference)
+                .unwrap();
         let ids: Vec<&str> = found.pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["test-1:0", "test-1:1", "test-3:1"]);
         let refused = found.reading.refused.iter();
@@ -267,7 +272,8 @@ mod tests {
     fn files_of_different_length_do_not_belong_together() {
         let source = texts("dev.src", b"one\ntwo\n");
         let short = [texts("dev.ref0", b"a\nb\n"), texts("dev.ref1", b"a\n")];
-        let error = align("dev", &source, &short, PreferredSide::Reference).unwrap_err();
+        let error =
+            align_sentence_files("dev", &source, &short, PreferredPairSide::Reference).unwrap_err();
         let error = error.to_string();
         assert!(
             error.starts_with("dev.ref1: the line count is 1, but that of dev.src is 2"),
@@ -275,7 +281,8 @@ mod tests {
         );
         // A blank line at the end is not a sentence.
         let blank = [texts("dev.ref0", b"a\nb\n\n \n")];
-        let found = align("dev", &source, &blank, PreferredSide::Reference).unwrap();
+        let found =
+            align_sentence_files("dev", &source, &blank, PreferredPairSide::Reference).unwrap();
         assert_eq!((found.pairs.len(), found.reading.n_refused), (2, 0));
     }
 
@@ -283,8 +290,9 @@ mod tests {
     fn brackets_are_put_back_in_either_case() {
         let norm = texts("norm", b"the -lrb- old -rrb- river\n");
         let turk = [texts("turk.0", b"a -LSB- b -RCB- -lr b-\n")];
-        let mut found = align("tune", &norm, &turk, PreferredSide::Reference).unwrap();
-        unescape_brackets(&mut found);
+        let mut found =
+            align_sentence_files("tune", &norm, &turk, PreferredPairSide::Reference).unwrap();
+        restore_penn_brackets_in_pairs(&mut found);
         let expected = [("tune-1:0", "tune-1", "a [ b } -lr b-", "the ( old ) river")];
         assert_eq!(shown(&found), expected);
     }
@@ -292,7 +300,7 @@ mod tests {
     #[test]
     fn lines_are_counted_from_1() {
         let found = texts("informal.qids", b"7-q\n_\n\n");
-        let lines = [0, 1, 2, 3, 4].map(|it| found.line(it));
+        let lines = [0, 1, 2, 3, 4].map(|it| found.line_by_number(it));
         assert_eq!(lines, [None, Some("7-q"), Some("_"), None, None]);
     }
 }

@@ -13,14 +13,14 @@ use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use super::{ConvertedDataset, DocumentPair};
-use crate::collection::lines::rows::{check_id, quote_text};
+use super::{ConvertedPairDataset, DocumentPair};
+use crate::collection::lines::rows::{quote_text, validate_record_id};
 use crate::collection::lines::{FileSizeLimits, LineReader};
 use crate::error::Error;
 
 /// The layout of a story file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoryLayout {
+pub enum StoryFileLayout {
     /// `ID.summary`.
     Xsum,
     /// `ID.story`.
@@ -36,33 +36,39 @@ pub enum StorySubset {
     All,
 }
 
-impl StoryLayout {
+impl StoryFileLayout {
     /// Returns the end of the file names, as in `.story`.
     pub fn file_extension(self) -> &'static str {
         match self {
-            StoryLayout::Xsum => ".summary",
-            StoryLayout::Cnndm => ".story",
+            StoryFileLayout::Xsum => ".summary",
+            StoryFileLayout::Cnndm => ".story",
         }
     }
 
     /// Returns whether a story is in a subset.
     pub fn is_in_subset(self, sample: StorySubset, id: &str) -> bool {
         let digest = match self {
-            StoryLayout::Xsum => Sha256::digest(format!("{id}{}", self.file_extension())),
-            StoryLayout::Cnndm => Sha256::digest(id),
+            StoryFileLayout::Xsum => Sha256::digest(format!("{id}{}", self.file_extension())),
+            StoryFileLayout::Cnndm => Sha256::digest(id),
         };
         sample == StorySubset::All || digest[0].is_multiple_of(10)
     }
 
     /// Reads a story with this id from a file with this name; a story that cannot be used is
     /// rejected.
-    pub fn read(self, id: &str, name: &str, bytes: impl Read, into: &mut ConvertedDataset) {
-        let taken = check_id(id)
+    pub fn read_story(
+        self,
+        id: &str,
+        name: &str,
+        bytes: impl Read,
+        into: &mut ConvertedPairDataset,
+    ) {
+        let taken = validate_record_id(id)
             .map_err(|it| (1, it))
             .and_then(|()| lines(name, bytes))
             .and_then(|lines| match self {
-                StoryLayout::Xsum => xsum(&lines),
-                StoryLayout::Cnndm => cnndm(&lines),
+                StoryFileLayout::Xsum => xsum(&lines),
+                StoryFileLayout::Cnndm => cnndm(&lines),
             });
         match taken {
             Ok(parts) => {
@@ -190,14 +196,14 @@ mod tests {
         [SN]FIRST-SENTENCE[SN]\r\n\r\nA lighthouse was saved.\r\n\r\n\
         [SN]RESTBODY[SN]\r\nIt stands on a cliff.\r\nNobody said [SN]TITLE[SN] in it.\r\n";
 
-    fn read(story: StoryLayout, bytes: &[u8]) -> ConvertedDataset {
-        let mut found = ConvertedDataset::default();
-        story.read("7", "7.file", bytes, &mut found);
+    fn read(story: StoryFileLayout, bytes: &[u8]) -> ConvertedPairDataset {
+        let mut found = ConvertedPairDataset::default();
+        story.read_story("7", "7.file", bytes, &mut found);
         found
     }
 
     #[track_caller]
-    fn refused(story: StoryLayout, bytes: &[u8], said: &str) {
+    fn refused(story: StoryFileLayout, bytes: &[u8], said: &str) {
         let found = read(story, bytes);
         assert_eq!((found.pairs.len(), found.reading.n_refused), (0, 1));
         let reason = found.reading.refused[0].to_string();
@@ -206,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_first_sentence_is_preferred_to_the_rest() {
-        let found = read(StoryLayout::Xsum, SUMMARY.as_bytes());
+        let found = read(StoryFileLayout::Xsum, SUMMARY.as_bytes());
         let expected = DocumentPair {
             id: "7".to_owned(),
             query: Some("The lighthouse".to_owned()),
@@ -217,7 +223,7 @@ mod tests {
         assert_eq!(found.pairs, [expected]);
         let untitled = SUMMARY.replace("The lighthouse\r\n", "");
         assert_eq!(
-            read(StoryLayout::Xsum, untitled.as_bytes()).pairs[0].query,
+            read(StoryFileLayout::Xsum, untitled.as_bytes()).pairs[0].query,
             None
         );
     }
@@ -227,31 +233,39 @@ mod tests {
         let without = |what: &str| SUMMARY.replace(what, "");
         let body = without("[SN]RESTBODY[SN]\r\n");
         refused(
-            StoryLayout::Xsum,
+            StoryFileLayout::Xsum,
             body.as_bytes(),
             "line 12: no line `[SN]RESTBODY[SN]`",
         );
         let first = without("A lighthouse was saved.");
         refused(
-            StoryLayout::Xsum,
+            StoryFileLayout::Xsum,
             first.as_bytes(),
             "line 7: there is no text after `[SN]FIRST-SENTENCE[SN]`",
         );
         let twice = format!("{SUMMARY}[SN]TITLE[SN]\r\n");
         refused(
-            StoryLayout::Xsum,
+            StoryFileLayout::Xsum,
             twice.as_bytes(),
             "line 14: a second `[SN]TITLE[SN]`",
         );
-        refused(StoryLayout::Xsum, b"", "line 1: no line `[SN]TITLE[SN]`");
-        refused(StoryLayout::Xsum, b"[SN]TITLE[SN]\na\xff", "line 2: byte 2");
+        refused(
+            StoryFileLayout::Xsum,
+            b"",
+            "line 1: no line `[SN]TITLE[SN]`",
+        );
+        refused(
+            StoryFileLayout::Xsum,
+            b"[SN]TITLE[SN]\na\xff",
+            "line 2: byte 2",
+        );
     }
 
     #[test]
     fn highlights_are_preferred_to_their_article() {
         let story =
             "It rained.\n\nAll day.\n\n@highlight\n\nRain\n\n@highlight\n\n@highlight\n\nSun\n";
-        let found = read(StoryLayout::Cnndm, story.as_bytes());
+        let found = read(StoryFileLayout::Cnndm, story.as_bytes());
         let pair = &found.pairs[0];
         assert_eq!(
             (pair.a.as_str(), pair.b.as_str()),
@@ -262,31 +276,34 @@ mod tests {
             (None, Some("7"))
         );
         refused(
-            StoryLayout::Cnndm,
+            StoryFileLayout::Cnndm,
             b"\n\n@highlight\n\nRain\n",
             "the article is empty",
         );
         refused(
-            StoryLayout::Cnndm,
+            StoryFileLayout::Cnndm,
             b"It rained.\n\n@highlight\n",
             "line 3: no `@highlight` line",
         );
-        refused(StoryLayout::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
+        refused(StoryFileLayout::Cnndm, b"\x1f\x8b\x08damaged", "line 1: ");
     }
 
     /// The ids are the numbers below 100; the expected counts were computed with `hashlib`.
     #[test]
     fn the_sample_is_a_tenth_by_digest() {
-        let sampled = |story: StoryLayout| {
+        let sampled = |story: StoryFileLayout| {
             let ids = (0..100).map(|it: u32| it.to_string());
             let ids = ids.filter(|it| story.is_in_subset(StorySubset::Tenth, it));
             ids.collect::<Vec<String>>().join(" ")
         };
         assert_eq!(
-            sampled(StoryLayout::Xsum),
+            sampled(StoryFileLayout::Xsum),
             "8 10 25 29 33 35 45 50 51 54 61"
         );
-        assert_eq!(sampled(StoryLayout::Cnndm), "15 22 53 57 73 85 92 93 99");
-        assert!(StoryLayout::Xsum.is_in_subset(StorySubset::All, "1"));
+        assert_eq!(
+            sampled(StoryFileLayout::Cnndm),
+            "15 22 53 57 73 85 92 93 99"
+        );
+        assert!(StoryFileLayout::Xsum.is_in_subset(StorySubset::All, "1"));
     }
 }

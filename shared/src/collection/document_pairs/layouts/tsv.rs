@@ -14,22 +14,23 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::RangeBounds;
 
-use super::parallel::restore_brackets;
-use super::{ConversionResult, ConvertedDataset, DocumentPair, RowExclusion};
-use crate::collection::ByteProgress;
+use super::parallel::restore_penn_brackets;
+use super::{ConvertedPairDataset, DatasetConversionResult, DocumentPair, RowExclusionReason};
+use crate::collection::ByteProgressCallback;
 use crate::collection::lines::rows::{
-    FirstOccurrences, RowWarnings, check_id, column_count_error, quote_text, read_rows,
+    IdFirstOccurrences, RowWarnings, column_count_error, quote_text, read_rows_of_lines,
+    validate_record_id,
 };
 
 /// Reads one table of the MSR Paraphrase Corpus; `set`, for example `train`, is the prefix of the
 /// ids. `progress` receives the number of bytes of the file that have been read.
-pub fn read_mspc(
+pub fn read_msr_paraphrase_table(
     set: &str,
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ConversionResult {
-    let (mut seen, mut n_heads) = (FirstOccurrences::default(), 0);
+    progress: ByteProgressCallback<'_>,
+) -> DatasetConversionResult {
+    let (mut seen, mut n_heads) = (IdFirstOccurrences::default(), 0);
     let layout = Layout {
         n_columns: 5..=5,
         words: "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String",
@@ -44,7 +45,7 @@ pub fn read_mspc(
         let id = format!("{set}-{first}-{second}");
         match quality {
             "1" => {
-                seen.insert_checked(&id, line)?;
+                seen.validate_and_insert_id(&id, line)?;
                 found.pairs.push(DocumentPair {
                     id,
                     a,
@@ -52,7 +53,7 @@ pub fn read_mspc(
                     ..DocumentPair::default()
                 });
             }
-            "0" => found.exclude_row(RowExclusion::NoParaphrase),
+            "0" => found.count_excluded_row(RowExclusionReason::NoParaphrase),
             _ => return Err(format!("Quality is {}, not 0 or 1", quote_text(quality))),
         }
         Ok(RowWarnings::new())
@@ -64,13 +65,13 @@ pub fn read_mspc(
 
 /// Reads one organized table of WikiTurk; `set`, for example `tune`, is the prefix of the ids.
 /// `progress` receives the number of bytes of the file that have been read.
-pub fn read_wikiturk(
+pub fn read_wikiturk_table(
     set: &str,
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
-) -> ConversionResult {
-    let mut seen = FirstOccurrences::default();
+    progress: ByteProgressCallback<'_>,
+) -> DatasetConversionResult {
+    let mut seen = IdFirstOccurrences::default();
     let layout = Layout {
         n_columns: 10..=10,
         words: "10 columns: a row is an id, a sentence and eight simplifications",
@@ -78,9 +79,9 @@ pub fn read_wikiturk(
     read_table(name, bytes, progress, layout, |found, line, cells| {
         let [id, source, simple @ ..]: [&str; 10] = cells;
         let [source] = filled([("the sentence", source)])?;
-        let source = restore_brackets(&source);
+        let source = restore_penn_brackets(&source);
         let group = format!("{set}-{id}");
-        seen.insert_checked(&group, line)?;
+        seen.validate_and_insert_id(&group, line)?;
         let mut warnings = RowWarnings::new();
         for (number, text) in simple.iter().enumerate() {
             if text.is_empty() {
@@ -90,7 +91,7 @@ pub fn read_wikiturk(
             found.pairs.push(DocumentPair {
                 id: format!("{group}:{number}"),
                 query: None,
-                a: restore_brackets(text),
+                a: restore_penn_brackets(text),
                 b: source.clone(),
                 group: Some(group.clone()),
             });
@@ -101,7 +102,11 @@ pub fn read_wikiturk(
 
 /// Reads `biased.full` of the Wiki Neutrality Corpus. The sentences of one revision are a group.
 /// `progress` receives the number of bytes of the file that have been read.
-pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ConversionResult {
+pub fn read_wiki_neutrality_corpus(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgressCallback<'_>,
+) -> DatasetConversionResult {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
@@ -110,7 +115,7 @@ pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> Con
     };
     read_table(name, bytes, progress, layout, |found, _, cells| {
         let [revision, _, _, biased, neutral] = cells;
-        check_id(revision)?;
+        validate_record_id(revision)?;
         let [neutral, biased] = filled([
             ("the neutral sentence", neutral),
             ("the biased sentence", biased),
@@ -139,19 +144,19 @@ struct Layout<R> {
 fn read_table<R: RangeBounds<usize>, const N: usize>(
     name: &str,
     bytes: impl Read,
-    progress: ByteProgress<'_>,
+    progress: ByteProgressCallback<'_>,
     layout: Layout<R>,
-    mut row: impl FnMut(&mut ConvertedDataset, u64, [&str; N]) -> Result<RowWarnings, String>,
-) -> ConversionResult {
-    let mut found = ConvertedDataset::default();
-    let reading = read_rows(name, bytes, progress, |line, text| {
+    mut row: impl FnMut(&mut ConvertedPairDataset, u64, [&str; N]) -> Result<RowWarnings, String>,
+) -> DatasetConversionResult {
+    let mut found = ConvertedPairDataset::default();
+    let reading = read_rows_of_lines(name, bytes, progress, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
             Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),
             Some(_) | None => Err(column_count_error(cells.len(), layout.words)),
         }
     })?;
-    Ok(ConvertedDataset { reading, ..found })
+    Ok(ConvertedPairDataset { reading, ..found })
 }
 
 /// Returns the texts of named cells; it is an error if one is empty.
@@ -166,14 +171,14 @@ fn filled<const N: usize>(cells: [(&str, &str); N]) -> Result<[String; N], Strin
 mod tests {
     use super::*;
 
-    fn pairs(found: &ConvertedDataset) -> Vec<(&str, &str, &str)> {
+    fn pairs(found: &ConvertedPairDataset) -> Vec<(&str, &str, &str)> {
         let pairs = found.pairs.iter();
         pairs
             .map(|it| (it.id.as_str(), it.a.as_str(), it.b.as_str()))
             .collect()
     }
 
-    fn refused(found: &ConvertedDataset) -> Vec<u64> {
+    fn refused(found: &ConvertedPairDataset) -> Vec<u64> {
         found.reading.refused.iter().map(|it| it.line).collect()
     }
 
@@ -187,7 +192,8 @@ mod tests {
                     1\t7\t8\tagain\tagain\r\n\
                     1\t15\t16\t\"Same.\"\t\"Same.\"\r\n\
                     1\t17\t18\t \ttwo\r\n";
-        let found = read_mspc("train", "t.txt", file.as_bytes(), &mut |_| {}).unwrap();
+        let found =
+            read_msr_paraphrase_table("train", "t.txt", file.as_bytes(), &mut |_| {}).unwrap();
         assert_eq!(
             pairs(&found),
             [
@@ -195,7 +201,7 @@ mod tests {
                 ("train-15-16", "\"Same.\"", "\"Same.\""),
             ]
         );
-        assert_eq!(found.left_out[&RowExclusion::NoParaphrase], 1);
+        assert_eq!(found.left_out[&RowExclusionReason::NoParaphrase], 1);
         assert_eq!(
             (found.reading.n_rows, refused(&found)),
             (3, vec![4, 5, 6, 8])
@@ -209,7 +215,7 @@ mod tests {
                     2\tgap\ta\t\tc\td\te\tf\tg\th\n\
                     0\tagain\ta\tb\tc\td\te\tf\tg\th\n\
                     3\n";
-        let found = read_wikiturk("tune", "t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
+        let found = read_wikiturk_table("tune", "t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
         assert_eq!(found.pairs.len(), 15);
         let pair = &found.pairs[3];
         assert_eq!(
@@ -230,7 +236,8 @@ mod tests {
                     43\tx\ty\tbiased only\n\
                     4 4\tx\ty\tone\ttwo\n\
                     45\tx\ty\tSame.\tSame.\n";
-        let found = read_wnc("biased.full", file.as_bytes(), &mut |_| {}).unwrap();
+        let found =
+            read_wiki_neutrality_corpus("biased.full", file.as_bytes(), &mut |_| {}).unwrap();
         assert_eq!(
             pairs(&found),
             [

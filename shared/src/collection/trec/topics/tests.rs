@@ -1,15 +1,15 @@
 use expect_test::{Expect, expect};
 
-use super::read_topics;
+use super::read_trec_topics;
 
 /// Compares the accepted queries and the messages about topics with `expected`.
 fn check(file: impl AsRef<[u8]>, expected: Expect) {
-    let (queries, reading) = read_topics("topics.txt", file.as_ref(), &mut |_| ()).unwrap();
+    let (queries, reading) = read_trec_topics("topics.txt", file.as_ref(), &mut |_| ()).unwrap();
     assert_eq!(reading.n_rows, queries.len() as u64);
     let queries = queries
         .iter()
         .map(|it| format!("{:?} {:?}\n", it.id, it.text));
-    expected.assert_eq(&(queries.collect::<String>() + &reading.to_lines()));
+    expected.assert_eq(&(queries.collect::<String>() + &reading.issues_as_lines()));
 }
 
 #[test]

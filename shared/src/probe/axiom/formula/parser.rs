@@ -69,8 +69,11 @@ impl FormulaParser<'_> {
     fn wrong(&self, reason: &str) -> Error {
         let shown: String = self.text.chars().take(200).collect();
         let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
-        Error::malformed(
-            InvalidField::with_display("probes", format!("formula `{}`", shown.escape_debug())),
+        Error::malformed_value(
+            InvalidField::with_display_name(
+                "probes",
+                format!("formula `{}`", shown.escape_debug()),
+            ),
             format!("character {place}: {reason}"),
         )
     }

@@ -1,6 +1,6 @@
 //! Evaluates the further axioms on documents and pairs of documents.
 
-use super::super::super::features::{DocumentFeatures, QueryContext};
+use super::super::super::features::{DocumentFeatures, QueryPoolFeatures};
 use super::super::super::{AxiomVariant, BoundRelation, MeasuredPrecondition, MeasuredQuantity};
 use super::{IrAxiomsAxiom, IrAxiomsCondition, proximity};
 use crate::index::term_statistics::QueryTerms;
@@ -10,7 +10,7 @@ use crate::rank::{Bm25, LexicalRanker};
 pub(super) struct IrAxiomsEvaluator<'a> {
     axiom: IrAxiomsAxiom,
     weight: CountWeighting,
-    case: &'a QueryContext<'a>,
+    case: &'a QueryPoolFeatures<'a>,
     /// The tokens of the query, as indexes of its distinct terms.
     tokens: Vec<usize>,
     /// The pairs of query terms that are compared, the rarer first if that matters.
@@ -45,7 +45,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     pub(super) fn new(
         axiom: IrAxiomsAxiom,
         mode: AxiomVariant,
-        case: &'a QueryContext<'a>,
+        case: &'a QueryPoolFeatures<'a>,
     ) -> IrAxiomsEvaluator<'a> {
         let weight = match mode {
             AxiomVariant::Fixed
@@ -136,14 +136,14 @@ impl<'a> IrAxiomsEvaluator<'a> {
                 let either = (n_terms + text.other_terms.len()) as f64;
                 first(if both == 0.0 { 0.0 } else { -both / either })
             }
-            IrAxiomsAxiom::Prox1 => first(-proximity::mean_first_distance(text)),
-            IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first_positions(text)),
-            IrAxiomsAxiom::Prox3 => first(-proximity::phrase_position(text, self.case.query)),
-            IrAxiomsAxiom::Prox4 => match proximity::closest_grouping(text) {
+            IrAxiomsAxiom::Prox1 => first(-proximity::mean_first_occurrence_distance(text)),
+            IrAxiomsAxiom::Prox2 => first(-proximity::sum_of_first_term_positions(text)),
+            IrAxiomsAxiom::Prox3 => first(-proximity::query_phrase_position(text, self.case.query)),
+            IrAxiomsAxiom::Prox4 => match proximity::min_gap_words_and_group_count(text) {
                 Some((n_others, n_groups)) => [-f64::from(n_others), f64::from(n_groups)],
                 None => [0.0; 2],
             },
-            IrAxiomsAxiom::Prox5 => first(-proximity::mean_span(text)),
+            IrAxiomsAxiom::Prox5 => first(-proximity::mean_query_term_group_span(text)),
             IrAxiomsAxiom::Stmc1IrAxioms => {
                 let words = text
                     .semantics
@@ -163,7 +163,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
         let score = match self.axiom {
             IrAxiomsAxiom::Lb1 => {
                 let bm25 = LexicalRanker::Bm25(Bm25::DEFAULT);
-                let weighed = bm25.query_scorer(self.case.query, &self.case.totals);
+                let weighed = bm25.prepare_query_scorer(self.case.query, &self.case.totals);
                 weighed.score(&text.term_counts, text.n_terms)
             }
             _ => 0.0,
@@ -172,7 +172,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     }
 
     /// Returns by how much the document at the first index is ahead of that at the second.
-    pub(super) fn lead(&self, first: usize, second: usize) -> f64 {
+    pub(super) fn lead_of_first_doc(&self, first: usize, second: usize) -> f64 {
         let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
         let (x, y) = (&self.seen[first], &self.seen[second]);
         match self.axiom {
@@ -318,7 +318,7 @@ impl<'a> IrAxiomsEvaluator<'a> {
     }
 
     /// Measures a condition on the documents at two indexes.
-    pub(super) fn measure_condition(
+    pub(super) fn measure_pair_condition(
         &self,
         condition: IrAxiomsCondition,
         first: usize,

@@ -84,7 +84,7 @@ fn first_positions(text: &DocumentFeatures) -> Vec<f64> {
 
 /// Returns the mean number of words between the first occurrences of two terms; 0 for fewer than
 /// two.
-pub(super) fn mean_first_distance(text: &DocumentFeatures) -> f64 {
+pub(super) fn mean_first_occurrence_distance(text: &DocumentFeatures) -> f64 {
     let firsts = first_positions(text);
     let pairs = firsts
         .iter()
@@ -95,7 +95,7 @@ pub(super) fn mean_first_distance(text: &DocumentFeatures) -> f64 {
 }
 
 /// Returns the sum of the first positions, counted from 0.
-pub(super) fn sum_of_first_positions(text: &DocumentFeatures) -> f64 {
+pub(super) fn sum_of_first_term_positions(text: &DocumentFeatures) -> f64 {
     first_positions(text).iter().sum()
 }
 
@@ -103,7 +103,7 @@ pub(super) fn sum_of_first_positions(text: &DocumentFeatures) -> f64 {
 pub(super) const PHRASE_ABSENT: f64 = u32::MAX as f64;
 
 /// Returns the position of the whole query as a phrase, or [`PHRASE_ABSENT`].
-pub(super) fn phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
+pub(super) fn query_phrase_position(text: &DocumentFeatures, query: &QueryTerms) -> f64 {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (term, it) in query.iter().enumerate() {
         order.extend(it.positions.iter().map(|&place| (place, term)));
@@ -150,7 +150,7 @@ fn nearest(positions: &[u32], here: u32) -> u32 {
 }
 
 /// Returns the fewest other words in a group, and the number of groups with so few.
-pub(super) fn closest_grouping(text: &DocumentFeatures) -> Option<(u32, u32)> {
+pub(super) fn min_gap_words_and_group_count(text: &DocumentFeatures) -> Option<(u32, u32)> {
     let mut asked: Vec<u32> = text.positions.iter().flatten().copied().collect();
     asked.sort_unstable();
     let n_others = |(first, last): (u32, u32)| {
@@ -170,7 +170,7 @@ pub(super) fn closest_grouping(text: &DocumentFeatures) -> Option<(u32, u32)> {
 }
 
 /// Returns the mean of last − first position over all groups; 0 without a group.
-pub(super) fn mean_span(text: &DocumentFeatures) -> f64 {
+pub(super) fn mean_query_term_group_span(text: &DocumentFeatures) -> f64 {
     let spans = groupings(text).map(|it| f64::from(it.1 - it.0));
     let (n, sum) = spans.fold((0_u32, 0.0), |(n, sum), it| (n + 1, sum + it));
     if n == 0 { 0.0 } else { sum / f64::from(n) }

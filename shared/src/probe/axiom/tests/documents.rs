@@ -47,7 +47,7 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
         fixture,
         expect![""],
     );
-    let none = Limits {
+    let none = MiningLimits {
         min_query_term_occurrences: 0,
         ..EXACT
     };
@@ -226,9 +226,9 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
 
 #[test]
 fn a_repeated_text_does_not_lose() {
-    let short = Limits {
+    let short = MiningLimits {
         max_repeated_doc_terms: 7,
-        ..Limits::STANDARD
+        ..MiningLimits::STANDARD
     };
     check(
         Axiom::Lnc2,
@@ -247,10 +247,10 @@ fn a_repeated_text_does_not_lose() {
 
 #[test]
 fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
-    let short = Limits {
+    let short = MiningLimits {
         fill_length_terms: 7,
         max_fillable_doc_terms: 2,
-        ..Limits::STANDARD
+        ..MiningLimits::STANDARD
     };
     let fixture = "query river
                    d1 river mud
@@ -308,8 +308,8 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 fn the_worked_examples_are_instances() {
     // Whether LB1 applies depends on the whole collection.
     let lb1 = Axiom::IrAxioms(IrAxiomsAxiom::Lb1);
-    let all = Axiom::ALL.iter().copied().chain(Axiom::ir_axioms());
-    for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
+    let all = Axiom::ALL.iter().copied().chain(Axiom::all_ir_axioms());
+    for axiom in all.filter(|it| *it != lb1 && !it.needs_word_vectors()) {
         let [query, texts @ ..] = axiom.description().example else {
             panic!("{axiom:?}")
         };
@@ -322,15 +322,23 @@ fn the_worked_examples_are_instances() {
         };
         let docs = texts.iter().copied().chain([beside]);
         let index = Index::build(&Analyzer::default(), docs).unwrap();
-        let terms = index.query_terms(query);
+        let terms = index.query_term_statistics(query);
         let count = |at: usize| {
-            let mut counted = DocumentFeatures::with_other_terms(index.terms(at as u32), &terms);
-            counted.record_positions(index.terms(at as u32), &terms);
+            let mut counted = DocumentFeatures::count_query_and_other_terms(
+                index.terms_of_doc(at as u32),
+                &terms,
+            );
+            counted.record_query_term_positions(index.terms_of_doc(at as u32), &terms);
             counted
         };
         let counted: Vec<DocumentFeatures> = (0..texts.len()).map(count).collect();
-        let case = QueryContext::new(&terms, &counted, &Limits::STANDARD, index.totals());
-        let preconditions = axiom.preconditions(AxiomVariant::Fixed, &case);
+        let case = QueryPoolFeatures::without_word_vectors(
+            &terms,
+            &counted,
+            &MiningLimits::STANDARD,
+            index.collection_totals(),
+        );
+        let preconditions = axiom.measure_preconditions(AxiomVariant::Fixed, &case);
         assert!(
             preconditions.iter().all(MeasuredPrecondition::holds),
             "{axiom:?} {preconditions:?}"

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::index::IndexBuilder;
 use crate::probe::Instances;
-use crate::probe::features::SemanticFeatures;
-use crate::rank::max_score::tests::dice;
+use crate::probe::features::WordVectorFeatures;
+use crate::rank::max_score::tests::seeded_random_numbers;
 use crate::word_vectors::{IndexedWordVectors, WordVectors};
 
 /// Documents over a few words, so that every axiom has many instances.
 fn texts(n: usize) -> Vec<String> {
-    let mut next = dice(11);
+    let mut next = seeded_random_numbers(11);
     let words = ["river", "bank", "tide", "mud", "stone", "sand"];
     (0..n)
         .map(|_| {
@@ -25,35 +25,38 @@ fn texts(n: usize) -> Vec<String> {
 #[test]
 fn an_instance_is_mined_iff_all_its_preconditions_hold() {
     let texts = texts(40);
-    let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
-    texts.iter().for_each(|it| builder.add(it));
+    let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+    texts.iter().for_each(|it| builder.add_document(it));
     let index = builder.finish().unwrap();
     let vectors = vectors();
-    let rows = vectors.rows_of(&index);
+    let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
     let mut n_mined: BTreeMap<(Axiom, AxiomVariant), usize> = BTreeMap::new();
     for query in ["river bank tide", "river river bank", "river unseen"] {
-        let terms = index.query_terms(query);
-        let asked = known.query_words(query);
-        let words = known.words_of_query(query, &terms);
+        let terms = index.query_term_statistics(query);
+        let asked = known.bag_of_query_words(query);
+        let words = known.query_term_rows(query, &terms);
         let alike = known.query_term_similarities(&words);
         let counted: Vec<DocumentFeatures> = pool
             .iter()
             .map(|&it| {
-                let mut counted = DocumentFeatures::with_other_terms(index.terms(it), &terms);
-                counted.record_positions(index.terms(it), &terms);
-                let mut meaning = SemanticFeatures::new(known.non_query_words(it, &terms), &asked);
-                meaning.word_similarities = Some(known.word_similarities(it, &terms, &words));
+                let mut counted =
+                    DocumentFeatures::count_query_and_other_terms(index.terms_of_doc(it), &terms);
+                counted.record_query_term_positions(index.terms_of_doc(it), &terms);
+                let mut meaning =
+                    WordVectorFeatures::new(known.bag_of_non_query_words(it, &terms), &asked);
+                meaning.word_similarities =
+                    Some(known.document_word_similarities(it, &terms, &words));
                 counted.semantics = Some(meaning);
                 counted
             })
             .collect();
         for limits in [
             EXACT,
-            Limits::STANDARD,
+            MiningLimits::STANDARD,
             ANY_LENGTH,
-            Limits {
+            MiningLimits {
                 min_query_term_occurrences: 2,
                 relative_tolerance: 0.8,
                 ..EXACT
@@ -64,13 +67,13 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
                 let formulas = formulas.map(|it| Axiom::Formula(it.parse().unwrap()));
                 // LNC2 has documents that are not in the pool.
                 let all = Axiom::ALL.iter().copied().filter(|it| *it != Axiom::Lnc2);
-                for axiom in all.chain(Axiom::ir_axioms()).chain(formulas) {
-                    let arity = axiom.claim(mode).arity();
-                    let case = QueryContext {
+                for axiom in all.chain(Axiom::all_ir_axioms()).chain(formulas) {
+                    let arity = axiom.claim_kind(mode).arity();
+                    let case = QueryPoolFeatures {
                         query: &terms,
                         pool: &counted,
                         limits: &limits,
-                        totals: index.totals(),
+                        totals: index.collection_totals(),
                         term_similarities: &alike,
                     };
                     let mined = axiom.find_instances(mode, &case).positions;
@@ -82,7 +85,8 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
                             .iter()
                             .map(|&it| counted[it as usize].clone())
                             .collect();
-                        let preconditions = axiom.preconditions(mode, &case.with_pool(&texts));
+                        let preconditions =
+                            axiom.measure_preconditions(mode, &case.with_pool_features(&texts));
                         preconditions.iter().all(MeasuredPrecondition::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
@@ -101,23 +105,28 @@ fn an_instance_is_mined_iff_all_its_preconditions_hold() {
 fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
     let texts = texts(40);
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
-    let terms = index.query_terms("river bank");
+    let terms = index.query_term_statistics("river bank");
     let repeated = |doc: u32, times: u32| {
-        DocumentFeatures::with_other_terms(&index.terms(doc).repeat(times as usize), &terms)
+        DocumentFeatures::count_query_and_other_terms(
+            &index.terms_of_doc(doc).repeat(times as usize),
+            &terms,
+        )
     };
     let docs = 0..texts.len() as u32;
     let pool: Vec<DocumentFeatures> = docs.clone().map(|it| repeated(it, 1)).collect();
-    let limits = Limits {
+    let limits = MiningLimits {
         max_repeated_doc_terms: 9,
         fill_length_terms: 11,
         max_fillable_doc_terms: 4,
-        ..Limits::STANDARD
+        ..MiningLimits::STANDARD
     };
-    let case = QueryContext::new(&terms, &pool, &limits, index.totals());
+    let case =
+        QueryPoolFeatures::without_word_vectors(&terms, &pool, &limits, index.collection_totals());
     for &mode in AxiomVariant::ALL {
         let holds = |&(doc, times): &(u32, u32)| {
             let pair = [repeated(doc, times), repeated(doc, 1)];
-            let preconditions = Axiom::Lnc2.preconditions(mode, &case.with_pool(&pair));
+            let preconditions =
+                Axiom::Lnc2.measure_preconditions(mode, &case.with_pool_features(&pair));
             preconditions.iter().all(MeasuredPrecondition::holds)
         };
         let every = docs
@@ -132,7 +141,7 @@ fn a_document_is_repeated_iff_all_preconditions_of_the_repetition_hold() {
 
 /// Vectors of all words but one, so that no two documents are exactly alike.
 fn vectors() -> WordVectors {
-    WordVectors::of(&[
+    WordVectors::from_words_and_vectors(&[
         ("river", [1.0, 0.2, 0.0]),
         ("bank", [0.1, 1.0, 0.1]),
         ("tide", [0.9, 0.1, 0.3]),
@@ -143,21 +152,24 @@ fn vectors() -> WordVectors {
 
 #[test]
 fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
-    let vectors = WordVectors::of(&[
+    let vectors = WordVectors::from_words_and_vectors(&[
         ("river", [1.0, 0.0]),
         ("rivers", [0.0, 1.0]),
         ("streams", [0.9, 0.1]),
         ("money", [0.1, 0.9]),
     ]);
     let docs = ["rivers streams", "river money"];
-    let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
-    docs.iter().for_each(|it| builder.add(it));
+    let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+    docs.iter().for_each(|it| builder.add_document(it));
     let index = builder.finish().unwrap();
-    let rows = vectors.rows_of(&index);
+    let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
     let mine = |mode| {
         let mined = mine_two(Axiom::Stmc1, mode, &index, &known);
-        mined.claims_of(0).map(|it| it.docs()).collect::<Vec<_>>()
+        mined
+            .claims_of_query(0)
+            .map(|it| it.docs())
+            .collect::<Vec<_>>()
     };
     // `rivers` has the term of the query, so that only `streams` and `money` count.
     assert_eq!(mine(AxiomVariant::Fixed), [[0, 1]]);
@@ -169,7 +181,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
 #[test]
 fn equal_means_are_equal_whatever_their_rounding() {
     let (a, b, c) = ([1e-4, 1.0, 0.0], [7e-4, 1.0, 0.0], [1.0, 0.0, 0.5]);
-    let vectors = WordVectors::of(&[
+    let vectors = WordVectors::from_words_and_vectors(&[
         ("river", [0.6, 0.0, 0.7]),
         ("tide", a),
         ("mud", b),
@@ -179,14 +191,18 @@ fn equal_means_are_equal_whatever_their_rounding() {
         ("silt", b),
     ]);
     let docs = ["tide mud stone", "sand reed silt"];
-    let mut builder = IndexBuilder::new(Analyzer::default()).with_tokens();
-    docs.iter().for_each(|it| builder.add(it));
+    let mut builder = IndexBuilder::new(Analyzer::default()).with_stored_tokens();
+    docs.iter().for_each(|it| builder.add_document(it));
     let index = builder.finish().unwrap();
-    let rows = vectors.rows_of(&index);
+    let rows = vectors.token_rows_of_index(&index);
     let known = IndexedWordVectors::new(&vectors, &index, &rows);
-    let terms = index.query_terms("river");
-    let words = known.words_of_query("river", &terms);
-    let mean = |doc: u32| known.word_similarities(doc, &terms, &words).mean_cosine;
+    let terms = index.query_term_statistics("river");
+    let words = known.query_term_rows("river", &terms);
+    let mean = |doc: u32| {
+        known
+            .document_word_similarities(doc, &terms, &words)
+            .mean_cosine
+    };
     assert!(mean(0) > mean(1));
     for &mode in AxiomVariant::ALL {
         let stmc1 = Axiom::IrAxioms(IrAxiomsAxiom::Stmc1IrAxioms);
@@ -203,14 +219,14 @@ fn mine_two(
     known: &IndexedWordVectors<'_>,
 ) -> Instances {
     let asked = [(Probe::Axiom(axiom), mode)];
-    let miner = Miner {
+    let miner = InstanceMiner {
         index,
         word_vectors: Some(known),
         probes: &asked,
         limits: &EXACT,
     };
-    let shard = miner.mine(&QueryPool::without_grades("river", &[0, 1]));
-    MiningResult::collect(&asked, vec![shard])
+    let shard = miner.mine_pooled_query(&PooledQuery::without_grades("river", &[0, 1]));
+    MiningResult::from_query_results(&asked, vec![shard])
         .instances
         .remove(0)
 }
@@ -242,36 +258,36 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
     let asked = [(Probe::Axiom(Axiom::Tfc1), AxiomVariant::Fixed)];
-    let mine = |limits: &Limits| {
-        let miner = Miner {
+    let mine = |limits: &MiningLimits| {
+        let miner = InstanceMiner {
             index: &index,
             word_vectors: None,
             probes: &asked,
             limits,
         };
-        let shard = miner.mine(&QueryPool::without_grades("river bank", &pool));
-        MiningResult::collect(&asked, vec![shard])
+        let shard = miner.mine_pooled_query(&PooledQuery::without_grades("river bank", &pool));
+        MiningResult::from_query_results(&asked, vec![shard])
             .instances
             .remove(0)
     };
-    let all = mine(&Limits::STANDARD);
-    let capped = mine(&Limits {
+    let all = mine(&MiningLimits::STANDARD);
+    let capped = mine(&MiningLimits {
         max_per_query: Some(20),
-        ..Limits::STANDARD
+        ..MiningLimits::STANDARD
     });
     assert_eq!((capped.len(), &capped.n_found), (20, &all.n_found));
     assert!((capped.sampled_fraction() - 20.0 / all.len() as f64).abs() < 1e-12);
     assert_eq!(
         capped,
-        mine(&Limits {
+        mine(&MiningLimits {
             max_per_query: Some(20),
-            ..Limits::STANDARD
+            ..MiningLimits::STANDARD
         })
     );
-    let other_seed = Limits {
+    let other_seed = MiningLimits {
         max_per_query: Some(20),
         seed: 43,
-        ..Limits::STANDARD
+        ..MiningLimits::STANDARD
     };
     assert_ne!(capped, mine(&other_seed));
 }

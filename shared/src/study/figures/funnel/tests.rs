@@ -1,5 +1,5 @@
 use super::*;
-use crate::study::figures::FigureOptions;
+use crate::study::figures::StudyFigureOptions;
 use crate::study::fixture;
 
 /// Computed by hand. Query `river`; documents of 2, 2, 3 and 2 words with 2, 1, 1 and 0
@@ -7,13 +7,15 @@ use crate::study::fixture;
 const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
 
 fn funnel(probe: Probe, delta: u32) -> AxiomFunnel {
-    let study = fixture::study("river", &TEXTS, delta);
-    let figures = study.figures(&FigureOptions::default()).unwrap();
+    let study = fixture::study_with_one_query("river", &TEXTS, delta);
+    let figures = study
+        .compute_figures(&StudyFigureOptions::default())
+        .unwrap();
     let mut funnels = figures.funnels.into_iter();
     funnels.find(|it| it.probe == probe).unwrap()
 }
 
-fn counts(funnel: &AxiomFunnel) -> Vec<(FunnelStage, u64)> {
+fn counts(funnel: &AxiomFunnel) -> Vec<(AxiomFunnelStage, u64)> {
     funnel
         .steps
         .iter()
@@ -27,11 +29,11 @@ fn tfc1_is_relaxed_and_extended_step_by_step() {
     // also 1 > 3, but no longer those with 4. By length alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
     let found = funnel(Probe::Axiom(Axiom::Tfc1), 1);
     let expected = [
-        (FunnelStage::Candidates, 12),
-        (FunnelStage::Original, 3),
-        (FunnelStage::Relaxed, 2),
-        (FunnelStage::ExtendedByLength, 5),
-        (FunnelStage::Mined, 2),
+        (AxiomFunnelStage::Candidates, 12),
+        (AxiomFunnelStage::Original, 3),
+        (AxiomFunnelStage::Relaxed, 2),
+        (AxiomFunnelStage::ExtendedByLength, 5),
+        (AxiomFunnelStage::Mined, 2),
     ];
     assert_eq!(counts(&found), expected);
     assert_eq!(found.n_checked, 12);
@@ -57,8 +59,8 @@ fn each_precondition_says_how_many_it_sends_away_and_by_how_much() {
 
 #[test]
 fn a_drawn_candidate_is_made_of_different_texts() {
-    let study = fixture::study("river", &TEXTS, 10);
-    let index = study.index().unwrap();
+    let study = fixture::study_with_one_query("river", &TEXTS, 10);
+    let index = study.build_document_index().unwrap();
     let case = study.case(0, &index, None);
     let mut seen: Vec<Vec<(u32, u32)>> = (0..24)
         .map(|it| texts_at(Probe::Axiom(Axiom::Tfc2), &case, it, 3))

@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Returns the infinitive of an irregular verb form.
-pub(super) fn verb(form: &str) -> Option<&'static str> {
+pub(super) fn infinitive_of_irregular_verb(form: &str) -> Option<&'static str> {
     VERBS.get(form).copied()
 }
 
 /// Returns the singular of an irregular plural, or the noun itself if it has only one form.
-pub(super) fn noun(form: &str) -> Option<&'static str> {
+pub(super) fn singular_of_irregular_noun(form: &str) -> Option<&'static str> {
     NOUNS.get(form).copied()
 }
 
 /// Returns the positive of an irregular adjective, or the adjective itself if it only looks like a
 /// comparative.
-pub(super) fn adjective(form: &str) -> Option<&'static str> {
+pub(super) fn positive_of_irregular_adjective(form: &str) -> Option<&'static str> {
     positive(form, "good", "bad")
 }
 
 /// Returns the positive of an irregular adverb, or the adverb itself if it only looks like a
 /// comparative.
-pub(super) fn adverb(form: &str) -> Option<&'static str> {
+pub(super) fn positive_of_irregular_adverb(form: &str) -> Option<&'static str> {
     positive(form, "well", "badly")
 }
 

@@ -1,10 +1,13 @@
 //! Corrections of tags that depend on the whole sentence.
 
-use super::is_possessive;
+use super::is_possessive_determiner;
 use crate::text::linguistics::{PartOfSpeech, lemmas, lexicon};
 
 /// Corrects the tags of words in lower case, with straight apostrophes.
-pub(super) fn correct_tags(forms: Vec<String>, tags: Vec<PartOfSpeech>) -> Vec<PartOfSpeech> {
+pub(super) fn correct_part_of_speech_tags(
+    forms: Vec<String>,
+    tags: Vec<PartOfSpeech>,
+) -> Vec<PartOfSpeech> {
     let mut sentence = Sentence { forms, tags };
     let n_words = sentence.tags.len();
     for at in 0..n_words {
@@ -87,7 +90,7 @@ impl Sentence {
         let base = lemmas::verb_lemma(form);
         let is_verb =
             *base != *form && lexicon::most_frequent_tag(&base) == Some(PartOfSpeech::Verb);
-        let can_be = *base != *form && lemmas::can_be_verb(&base);
+        let can_be = *base != *form && lemmas::can_be_infinitive(&base);
         let previous = self.form(at - 1);
         let subject = match self.tags[at - 1] {
             PartOfSpeech::Noun | PartOfSpeech::ProperNoun => !previous.ends_with('s'),
@@ -135,7 +138,7 @@ impl Sentence {
     fn mend_infinitive(&mut self, at: usize) {
         let can_be = matches!(self.tags[at], PartOfSpeech::Noun | PartOfSpeech::Adjective)
             && !self.form(at).ends_with('s')
-            && lemmas::can_be_verb(self.form(at));
+            && lemmas::can_be_infinitive(self.form(at));
         if at == 0 || !can_be {
             return;
         }
@@ -264,7 +267,7 @@ impl Sentence {
             let before = self.form(at - 1);
             let subject = match self.tags[at - 1] {
                 PartOfSpeech::Noun => before.ends_with('s') != self.form(at).ends_with('s'),
-                PartOfSpeech::Pronoun => !is_possessive(before),
+                PartOfSpeech::Pronoun => !is_possessive_determiner(before),
                 PartOfSpeech::ProperNoun => {
                     self.form(at).ends_with('s') || self.form(at).ends_with("ed")
                 }
@@ -291,7 +294,7 @@ impl Sentence {
                     self.tags[it - 1],
                     PartOfSpeech::Noun | PartOfSpeech::ProperNoun | PartOfSpeech::Pronoun
                 )
-                && lemmas::can_be_verb(self.form(it))
+                && lemmas::can_be_infinitive(self.form(it))
         });
         if let Some(verb) = found {
             self.tags[verb] = PartOfSpeech::Verb;

@@ -1,10 +1,10 @@
-use shared::annotation::assignment::Assignment;
-use shared::annotation::content::ItemContent;
+use shared::annotation::assignment::ItemAssignment;
+use shared::annotation::content::AnnotationItemContent;
 use shared::annotation::event::{SkipReason, SkippedItem};
 use shared::annotation::task::TrainingFeedback;
-use shared::annotation::{DisplayOrder, LogEntry, PersonId};
+use shared::annotation::{AnnotationLogEntry, DocumentDisplayOrder, PersonId};
 use shared::api::annotation::TaskProgressSummary;
-use shared::probe::{Axiom, AxiomVariant, ClaimKind, Probe};
+use shared::probe::{Axiom, AxiomVariant, Probe, ScoreClaimKind};
 use shared::study::instance_details::HighlightedText;
 
 use super::*;
@@ -15,15 +15,15 @@ fn item(number: u32, part: AssignmentPhase) -> AssignedItem {
         marks: Vec::new(),
     };
     AssignedItem {
-        assignment: Assignment {
+        assignment: ItemAssignment {
             item: ItemNo(number),
-            display_order: DisplayOrder::Swapped,
+            display_order: DocumentDisplayOrder::Swapped,
             phase: part,
         },
-        content: ItemContent {
+        content: AnnotationItemContent {
             probe: Probe::Axiom(Axiom::Tfc1),
             variant: AxiomVariant::Fixed,
-            claim: ClaimKind::Higher,
+            claim: ScoreClaimKind::Higher,
             query: text("query"),
             terms: Vec::new(),
             documents: vec![text("one"), text("two")],
@@ -52,20 +52,20 @@ fn handed(numbers: &[u32]) -> LeaseItemsResponse {
 /// Returns a session that has received these items.
 fn course(numbers: &[u32]) -> AnnotationSession {
     let mut course = AnnotationSession::default();
-    course.receive_items(handed(numbers), numbers.len() as u32, 0);
+    course.add_received_items(handed(numbers), numbers.len() as u32, 0);
     course
 }
 
 fn event(byte: u8, what: AnnotationAction) -> AnnotationEvent {
     AnnotationEvent {
-        key: EventKey::from_bytes([byte; 16]),
+        key: AnnotationEventKey::from_bytes([byte; 16]),
         created_ms: 0,
         action: what,
     }
 }
 
 fn now(course: &AnnotationSession) -> Option<u32> {
-    course.displayed_item().map(|it| it.number().0)
+    course.displayed_item().map(|it| it.item_number().0)
 }
 
 /// Decides on the displayed item, with an event whose key is made from this byte.
@@ -73,9 +73,9 @@ fn decide(course: &mut AnnotationSession, byte: u8, answer: AnnotatorAnswer) -> 
     let screen = course.displayed_item().expect("an item is shown");
     let made = event(
         byte,
-        screen.new_decision(answer, AnswerComment::default(), 5),
+        screen.create_decision(answer, AnswerRemarks::default(), 5),
     );
-    course.record(&made);
+    course.record_event(&made);
     made
 }
 
@@ -87,7 +87,7 @@ fn one_decision_moves_on() {
     // The display order is swapped: the left document is the second of the claim.
     assert_eq!(made.action.answer(), Some(AnnotatorAnswer::Second));
     assert_eq!(now(&course), Some(2));
-    course.record(&event(
+    course.record_event(&event(
         2,
         AnnotationAction::Skipped(SkippedItem {
             item: ItemNo(2),
@@ -106,8 +106,8 @@ fn undo_goes_back_across_items_with_the_answer_of_before() {
     decide(&mut course, 2, AnnotatorAnswer::Second);
     for (expected, answer) in [(1, AnnotatorAnswer::Second), (0, AnnotatorAnswer::First)] {
         let act = course.undoable_actions().last().cloned().unwrap();
-        let item = course.cached_item(act.item).cloned().unwrap();
-        course.undo(&act, item);
+        let item = course.cached_decided_item(act.item).cloned().unwrap();
+        course.undo_action(&act, item);
         assert_eq!(now(&course), Some(expected));
         assert_eq!(
             course.displayed_item().unwrap().earlier_answer(),
@@ -117,7 +117,7 @@ fn undo_goes_back_across_items_with_the_answer_of_before() {
     assert!(course.undoable_actions().is_empty());
     // The undone decision is not replaced, and the item that was on screen comes again.
     let made = decide(&mut course, 3, AnnotatorAnswer::Equal);
-    assert!(made.action.replaces().is_empty());
+    assert!(made.action.replaced_event_keys().is_empty());
     assert_eq!(now(&course), Some(1));
     assert_eq!(
         course.displayed_item().unwrap().earlier_answer(),
@@ -132,10 +132,10 @@ fn a_changed_answer_replaces_the_one_of_before() {
     let mut course = course(&[0, 1]);
     let first = decide(&mut course, 1, AnnotatorAnswer::First);
     let act = course.undoable_actions().last().cloned().unwrap();
-    course.reopen(&act, course.cached_item(act.item).cloned().unwrap());
+    course.reopen_item(&act, course.cached_decided_item(act.item).cloned().unwrap());
     assert!(course.displayed_item().unwrap().replaces_decision());
     let second = decide(&mut course, 2, AnnotatorAnswer::Equal);
-    assert_eq!(second.action.replaces(), [first.key]);
+    assert_eq!(second.action.replaced_event_keys(), [first.key]);
     assert_eq!(
         (now(&course), course.undoable_actions().len()),
         (Some(1), 1)
@@ -147,14 +147,14 @@ fn training_tells_before_it_goes_on() {
     let mut course = AnnotationSession::default();
     let mut given = handed(&[1]);
     given.items.insert(0, item(0, AssignmentPhase::Training));
-    course.receive_items(given, 2, 0);
+    course.add_received_items(given, 2, 0);
     let made = decide(&mut course, 1, AnnotatorAnswer::Second);
     assert_eq!(
         course.displayed_item().unwrap().feedback,
         Some(AnnotatorAnswer::First)
     );
-    assert_eq!(course.unsent_progress(&[made]), 0);
-    course.advance();
+    assert_eq!(course.unsent_progress_change(&[made]), 0);
+    course.show_next_item();
     assert_eq!(now(&course), Some(1));
 }
 
@@ -162,9 +162,9 @@ fn training_tells_before_it_goes_on() {
 fn what_is_decided_and_not_sent_is_not_shown_again() {
     let mut course = course(&[0, 1, 2]);
     decide(&mut course, 1, AnnotatorAnswer::First);
-    assert_eq!(course.n_to_request(1), Some(2 + 1 + 8));
-    course.receive_items(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
-    assert_eq!(course.n_to_request(1), None);
+    assert_eq!(course.n_items_to_request(1), Some(2 + 1 + 8));
+    course.add_received_items(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
+    assert_eq!(course.n_items_to_request(1), None);
     let mut order = Vec::new();
     while let Some(number) = now(&course) {
         order.push(number);
@@ -178,16 +178,22 @@ fn the_end_is_asked_for_once() {
     let mut course = course(&[0]);
     let mut last = handed(&[0]);
     last.n_leased_to_others = 3;
-    course.receive_items(last, 9, 0);
-    assert_eq!((course.n_to_request(0), course.n_leased()), (None, 3));
-    course.clear_exhausted();
-    assert_eq!(course.n_to_request(0), Some(9));
+    course.add_received_items(last, 9, 0);
+    assert_eq!(
+        (
+            course.n_items_to_request(0),
+            course.n_items_leased_by_others()
+        ),
+        (None, 3)
+    );
+    course.allow_further_requests();
+    assert_eq!(course.n_items_to_request(0), Some(9));
 }
 
 #[test]
 fn a_promise_that_is_over_is_somebody_elses() {
     let mut course = course(&[0, 1, 2]);
-    course.receive_items(handed(&[0, 2]), 2, 5_000);
+    course.add_received_items(handed(&[0, 2]), 2, 5_000);
     decide(&mut course, 1, AnnotatorAnswer::First);
     assert_eq!(now(&course), Some(2));
 }
@@ -196,9 +202,9 @@ fn a_promise_that_is_over_is_somebody_elses() {
 fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
         let screen = DisplayedItem::new(item(number, AssignmentPhase::Main));
-        let what = screen.new_decision(AnnotatorAnswer::First, AnswerComment::default(), 5);
+        let what = screen.create_decision(AnnotatorAnswer::First, AnswerRemarks::default(), 5);
         EventRecord {
-            entry: LogEntry {
+            entry: AnnotationLogEntry {
                 person: PersonId(1),
                 received_ms: 0,
                 event: event(byte, what),
@@ -207,11 +213,11 @@ fn what_was_done_is_there_after_a_reload() {
         }
     };
     let known = [
-        done(3, 7, EventStatus::Active),
-        done(2, 6, EventStatus::Undone),
-        done(1, 5, EventStatus::Active),
+        done(3, 7, AnnotationEventStatus::Active),
+        done(2, 6, AnnotationEventStatus::Undone),
+        done(1, 5, AnnotationEventStatus::Active),
     ];
-    let of = EventKey::from_bytes([3; 16]);
+    let of = AnnotationEventKey::from_bytes([3; 16]);
     let unsent = [event(4, AnnotationAction::Undone { of })];
     let mut course = AnnotationSession::default();
     course.restore_history(&known, &unsent);
@@ -221,7 +227,7 @@ fn what_was_done_is_there_after_a_reload() {
         .map(|it| it.item.0)
         .collect();
     assert_eq!(left, [5]);
-    assert_eq!(course.unsent_progress(&unsent), -1);
-    course.receive_items(handed(&[5, 6, 7]), 3, 0);
+    assert_eq!(course.unsent_progress_change(&unsent), -1);
+    course.add_received_items(handed(&[5, 6, 7]), 3, 0);
     assert_eq!(now(&course), Some(6), "5 is decided");
 }

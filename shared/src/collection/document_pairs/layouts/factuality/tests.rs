@@ -8,8 +8,8 @@ fn row(id: &str, question: &str, answers: &str, rest: (&str, &str)) -> String {
     )
 }
 
-fn convert(file: &str) -> ConvertedDataset {
-    read_factuality("f.jsonl", 42, file.as_bytes(), &mut |_| {}).unwrap()
+fn convert(file: &str) -> ConvertedPairDataset {
+    read_factuality_pairs("f.jsonl", 42, file.as_bytes(), &mut |_| {}).unwrap()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn an_answer_is_replaced_by_one_of_its_type_and_length() {
     assert_eq!(pair.group.as_deref(), Some("2"));
     assert_eq!(
         found.left_out,
-        BTreeMap::from([(RowExclusion::NoOtherAnswer, 2)])
+        BTreeMap::from([(RowExclusionReason::NoOtherAnswer, 2)])
     );
     assert_eq!((found.reading.n_rows, found.reading.n_refused), (4, 0));
 }
@@ -79,9 +79,9 @@ fn each_reason_for_no_pair_is_counted() {
     let ids: Vec<&str> = found.pairs.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["1:0", "2:0", "7:0"]);
     let expected = [
-        (RowExclusion::NotOneAnswer, 2),
-        (RowExclusion::AnswerNotInPassage, 1),
-        (RowExclusion::AnswerInQuestion, 1),
+        (RowExclusionReason::NotOneAnswer, 2),
+        (RowExclusionReason::AnswerNotInPassage, 1),
+        (RowExclusionReason::AnswerInQuestion, 1),
     ];
     assert_eq!(found.left_out, BTreeMap::from(expected));
 }
@@ -98,7 +98,7 @@ fn a_draw_depends_on_the_seed_the_question_and_the_passage_alone() {
             )
         })
         .collect();
-    let by_id = |found: ConvertedDataset| {
+    let by_id = |found: ConvertedPairDataset| {
         let pairs = found.pairs.into_iter();
         pairs.map(|it| (it.id, it.b)).collect::<BTreeMap<_, _>>()
     };
@@ -108,7 +108,7 @@ fn a_draw_depends_on_the_seed_the_question_and_the_passage_alone() {
     assert!(drawn.len() > 15, "{drawn:?}");
     let backward: Vec<String> = rows.iter().rev().cloned().collect();
     assert_eq!(by_id(convert(&backward.concat())), forward);
-    let other = read_factuality("f", 7, rows.concat().as_bytes(), &mut |_| {}).unwrap();
+    let other = read_factuality_pairs("f", 7, rows.concat().as_bytes(), &mut |_| {}).unwrap();
     assert_ne!(by_id(other), forward);
 }
 
