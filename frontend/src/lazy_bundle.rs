@@ -74,10 +74,10 @@ fn page_view(page: PageRoute) -> AnyView {
         PageRoute::BehavioralTests { study } => view! { <BehavioralTests study/> }.into_any(),
         PageRoute::HumanJudgments { study } => view! { <HumanJudgments study/> }.into_any(),
         PageRoute::Instance { .. } => view! { <Instance/> }.into_any(),
-        PageRoute::Reproductions { .. } => render_review_page! { <Reproductions/> }.into_any(),
-        PageRoute::PlaygroundPage => render_review_page! { <PlaygroundPage/> }.into_any(),
-        PageRoute::OperatorPage => render_review_page! { <OperatorPage/> }.into_any(),
-        PageRoute::AboutPage => render_review_page! { <AboutPage/> }.into_any(),
+        PageRoute::Reproductions { .. } => view! { <Reproductions/> }.into_any(),
+        PageRoute::Playground => view! { <PlaygroundPage/> }.into_any(),
+        PageRoute::Operator => view! { <OperatorPage/> }.into_any(),
+        PageRoute::About => view! { <AboutPage/> }.into_any(),
         page => review::render_review_page(page),
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use shared::api::annotation::TaskId;
 use shared::probe::Probe;
-use shared::reproduce::{Paper, PaperTable};
+use shared::reproduce::{PaperTable, ReproduciblePaper};
 
 /// A page with the values in its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,9 +158,12 @@ const ROUTES: &[Route] = &[
         Some(PageRoute::Reproductions { table: None })
     }),
     ("/reproductions/:paper/tables/:table", |it| {
-        let paper: Paper = it.parsed("paper")?;
+        let paper: ReproduciblePaper = it.parsed("paper")?;
         let table = it.parsed("table")?;
-        let table = paper.table_numbers().contains(&table).then_some(table)?;
+        let table = paper
+            .reproducible_table_numbers()
+            .contains(&table)
+            .then_some(table)?;
         let table = Some(PaperTable { paper, table });
         Some(PageRoute::Reproductions { table })
     }),
@@ -291,7 +294,7 @@ impl PageRoute {
                 let table = table.iter();
                 let values = table.flat_map(|it| {
                     [
-                        ("paper", it.paper.name().to_owned()),
+                        ("paper", it.paper.short_name().to_owned()),
                         ("table", it.table.to_string()),
                     ]
                 });
@@ -372,7 +375,7 @@ mod tests {
         let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskId(7));
         let test: Probe = "match:length:relevance".parse().unwrap();
         let table = PaperTable {
-            paper: Paper::Camara2020,
+            paper: ReproduciblePaper::Camara2020,
             table: 3,
         };
         let pages = [

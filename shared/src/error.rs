@@ -148,7 +148,7 @@ impl Error {
     /// Returns the error of a name that does not exist, with the names that do.
     pub fn not_found_among(what: &str, name: impl ToString, known: &[String]) -> Error {
         if known.is_empty() {
-            return Error::not_found(what, name);
+            return Error::name_not_found(what, name);
         }
         Error::UnknownName {
             what: what.to_owned(),

@@ -20,7 +20,7 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use shared::annotation::assignment::{ItemAssignment, N_PREFETCHED};
 use shared::annotation::event::{AnnotationAction, AnnotationDecision, AnswerRemarks};
-use shared::annotation::{AnnotationEvent, AnnotationTask, AnnotatorAnswer, EventKey};
+use shared::annotation::{AnnotationEvent, AnnotationEventKey, AnnotationTask, AnnotatorAnswer};
 use shared::api::Endpoint;
 use shared::api::address::RequestAddress;
 use shared::api::annotation::{

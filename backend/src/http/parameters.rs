@@ -179,13 +179,13 @@ impl ParameterTable {
                     [] => "is not a parameter here; there are none".to_owned(),
                     _ => format!("is not a parameter here; there are {}", known.join(", ")),
                 };
-                return Err(InputError::unsupported(&*field_name(&name), among).into());
+                return Err(InputError::unsupported_value(&*field_name(&name), among).into());
             };
             let value = parameter.kind.parse(&name, &text)?;
             let (last, outer) = parameter.fields.split_last().expect("at least the name");
             let before = insert_object(request, outer).insert(last.clone(), value);
             if before.is_some() {
-                return Err(InputError::conflict(&*name, "is given twice").into());
+                return Err(InputError::conflicting_value(&*name, "is given twice").into());
             }
         }
         for object in &self.objects {
@@ -274,7 +274,7 @@ fn kind(parts: &[&Value]) -> ParameterKind {
 
 impl ParameterKind {
     fn parse(&self, name: &str, text: &str) -> Result<Value, Error> {
-        let invalid = |expected: &str| InputError::invalid_value(name, text, expected).into();
+        let invalid = |expected: &str| InputError::unparsable_value(name, text, expected).into();
         // A number as JSON writes it; what else Rust can read, such as `inf`, is none.
         let number = || text.parse::<serde_json::Number>().map(Value::Number);
         match self {

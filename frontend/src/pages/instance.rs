@@ -17,7 +17,7 @@ use shared::probe::{AxiomVariant, Probe};
 use shared::report::format;
 use shared::score::RankerKind;
 use shared::score::slug::{find_ranker, ranker_slugs};
-use shared::study::instance_details::{InstanceDetails, RankerVerdict};
+use shared::study::instance_details::{InstanceDetails, RankerInstanceVerdict};
 
 use super::study::address::{InstanceView, StudyView, query_string, variant_from_address};
 use crate::api;
@@ -58,7 +58,7 @@ impl InstancePath {
         else {
             return None;
         };
-        let mode = variant_from_address(&|key| location::word(search, key));
+        let mode = variant_from_address(&|key| location::query_string_parameter(search, key));
         Some(InstancePath {
             study,
             probe,
@@ -151,7 +151,7 @@ pub(crate) fn Instance() -> impl IntoView {
 }
 
 /// Returns the row of a ranker that an address names.
-fn ranker_row(verdicts: &[RankerVerdict], name: &str) -> Option<usize> {
+fn ranker_row(verdicts: &[RankerInstanceVerdict], name: &str) -> Option<usize> {
     let slugs = ranker_slugs(verdicts.iter().map(|it| &it.ranker));
     find_ranker(&slugs, name).ok()
 }

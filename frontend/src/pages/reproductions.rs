@@ -76,7 +76,7 @@ fn choice_from_address(address: &PageLocation) -> ReproductionChoice {
     };
     ReproductionChoice {
         asked: table.unwrap_or(PaperTable {
-            paper: Paper::Camara2020,
+            paper: ReproduciblePaper::Camara2020,
             table: 3,
         }),
         study: address.query_parameter("study").filter(|it| !it.is_empty()),

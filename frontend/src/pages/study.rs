@@ -40,7 +40,7 @@ use crate::widgets::controls::{
 use crate::widgets::download;
 use crate::widgets::error_message::ErrorMessage;
 use crate::widgets::export_buttons::FigureExportButtons;
-use crate::widgets::heatmap::{HeatMap, HeatMapPlaceholder, MapPosition, MapRow};
+use crate::widgets::heatmap::{HeatMap, HeatMapCellRow, HeatMapPlaceholder, HeatMapPosition};
 use crate::widgets::table::ReportTableView;
 use address::{CellAddress, FigureDisplay, InstanceListView, StudyView};
 use findings::Findings;

@@ -513,7 +513,7 @@ fn rankers_of_a_study_are_compared_by_their_order_of_the_pools() {
     );
     let slug = |name: &str| RankerRef::Ranker(name.to_owned());
     // A row is a name too, and the reply has the slugs.
-    let swapped = ComparisonOptions {
+    let swapped = RankerComparisonOptions {
         rankers: ["1", "bm25"].map(slug),
         ..all.clone()
     };

@@ -67,7 +67,7 @@ impl FromStr for TieThreshold {
         }
         let width = text.parse().map_err(|_| {
             let expected = format!("a number or `{TUNED_PER_RANKER}`");
-            Error::invalid_value("tie_threshold", text, expected)
+            Error::unparsable_value("tie_threshold", text, expected)
         });
         Ok(TieThreshold::Fixed { width: width? })
     }
@@ -237,9 +237,9 @@ impl Study {
         &self,
         asking: &BehavioralTestOptions,
     ) -> Result<BehavioralTestResults, Error> {
-        let controls = StudyControls {
+        let controls = StudyPageControls {
             split: asking.split.clone(),
-            ..StudyControls::default()
+            ..StudyPageControls::default()
         };
         controls.validate_for_study(self)?;
         if let TieThreshold::Fixed { width } = asking.tie_threshold

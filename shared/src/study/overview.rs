@@ -265,7 +265,7 @@ impl Study {
             .scores
             .iter()
             .zip(self.ranker_slugs())
-            .map(|(it, slug)| OverviewRow {
+            .map(|(it, slug)| RankerOverviewRow {
                 slug,
                 ..self.row(it, &shown, &filter, dials)
             })

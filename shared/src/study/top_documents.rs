@@ -119,12 +119,12 @@ pub(crate) fn truncate_text_for_list(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::late_interaction::LateInteractionHeader;
+    use crate::late_interaction::LateInteractionMetadata;
     use crate::study::fixture;
 
     fn analysis(ranker: RankerInfo) -> LateInteractionAnalysis {
         LateInteractionAnalysis {
-            header: LateInteractionHeader {
+            header: LateInteractionMetadata {
                 name: "w".to_owned(),
                 title: "W".to_owned(),
                 collection: "c".to_owned(),
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_analysis_has_the_slug_of_the_ranker_in_the_study_or_one_of_its_own() {
-        let study = fixture::study("river", &["river"], 10);
+        let study = fixture::study_with_one_query("river", &["river"], 10);
         let [bm25, ql] = [0, 1].map(|row: usize| study.scores[row].ranker.clone());
         let other = RankerInfo {
             fingerprint: "0a1b2c3d".to_owned(),

@@ -1,6 +1,6 @@
 //! The addresses of a study's pages, so that a view can be cited and shared.
 
-use shared::annotation::task::InstanceRef;
+use shared::annotation::task::StudyInstanceRef;
 use shared::probe::{AxiomVariant, Probe};
 use shared::score::slug::{RELEVANCE_SLUG, find_ranker};
 use shared::study::behavioral_tests::{RelevanceSlice, TieThreshold};
@@ -93,10 +93,10 @@ pub(crate) struct InstanceView {
 
 impl CellAddress {
     /// Returns the name of a position on the heat map.
-    pub(crate) fn new(spot: MapPosition, overview: &StudyOverview) -> Option<CellAddress> {
+    pub(crate) fn new(spot: HeatMapPosition, overview: &StudyOverview) -> Option<CellAddress> {
         let ranker = match spot.row {
-            MapRow::Ranker(row) => overview.rows.get(row)?.slug.clone(),
-            MapRow::Relevance => RELEVANCE_SLUG.to_owned(),
+            HeatMapCellRow::Ranker(row) => overview.rows.get(row)?.slug.clone(),
+            HeatMapCellRow::Relevance => RELEVANCE_SLUG.to_owned(),
         };
         Some(CellAddress {
             ranker,
@@ -105,13 +105,13 @@ impl CellAddress {
     }
 
     /// Returns the position on the heat map; none if there is no such ranker.
-    pub(crate) fn position(&self, overview: &StudyOverview) -> Option<MapPosition> {
+    pub(crate) fn position(&self, overview: &StudyOverview) -> Option<HeatMapPosition> {
         let slugs: Vec<String> = overview.rows.iter().map(|it| it.slug.clone()).collect();
         let row = match self.ranker.as_str() {
-            RELEVANCE_SLUG => MapRow::Relevance,
-            name => MapRow::Ranker(find_ranker(&slugs, name).ok()?),
+            RELEVANCE_SLUG => HeatMapCellRow::Relevance,
+            name => HeatMapCellRow::Ranker(find_ranker(&slugs, name).ok()?),
         };
-        Some(MapPosition {
+        Some(HeatMapPosition {
             row,
             probe: self.probe,
         })
@@ -334,7 +334,7 @@ impl InstanceView {
 }
 
 /// Returns the address of an instance that was opened from no list.
-pub(crate) fn instance_href(study: &str, place: InstanceRef) -> String {
+pub(crate) fn instance_href(study: &str, place: StudyInstanceRef) -> String {
     InstanceView::default().href(study, place.probe, place.variant, place.index)
 }
 
@@ -470,7 +470,7 @@ mod tests {
 
     #[test]
     fn an_instance_has_its_variant_in_its_address() {
-        let place = InstanceRef {
+        let place = StudyInstanceRef {
             probe: Probe::Axiom(Axiom::Tp),
             variant: AxiomVariant::Code,
             index: 3,

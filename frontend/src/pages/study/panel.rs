@@ -44,7 +44,7 @@ pub(crate) fn CellPanel(
     let cases = LocalResource::new(move || {
         let (study, spot, dials) = (name.clone(), spot.get(), dials.get());
         let cell = CellAddress::new(spot, &overview.read_untracked());
-        let cell = cell.filter(|_| spot.row != MapRow::Relevance);
+        let cell = cell.filter(|_| spot.row != HeatMapCellRow::Relevance);
         async move {
             (
                 spot,
@@ -227,7 +227,7 @@ fn CellDetails(
         view! { <br/> {said} }
     });
     let address = CellAddress::new(spot, &overview);
-    let address = address.filter(|_| spot.row != MapRow::Relevance);
+    let address = address.filter(|_| spot.row != HeatMapCellRow::Relevance);
     let ways = instance_links(&study, &cell, address, dials);
     let below = match spot.row {
         HeatMapCellRow::Ranker(_) => {

@@ -195,7 +195,7 @@ mod tests {
         });
         assert_eq!(again, settings);
         // The names of before are read too.
-        let old = LocalStudySettings::from_query(|key| match key {
+        let old = LocalStudySettings::from_query_string(|key| match key {
             "k" => Some("7".to_owned()),
             "modes" => Some("code".to_owned()),
             "delta" => Some("inf".to_owned()),

@@ -34,11 +34,13 @@ pub(super) fn parse_instance_reference(
             (Some(PageRoute::Instance { study: of, .. }), _) if of != study => Err(format!(
                 "this instance belongs to {of}, but the task to {study}"
             )),
-            (Some(PageRoute::Instance { probe, number, .. }), Some(variant)) => Ok(InstanceRef {
-                probe,
-                variant,
-                index: number,
-            }),
+            (Some(PageRoute::Instance { probe, number, .. }), Some(variant)) => {
+                Ok(StudyInstanceRef {
+                    probe,
+                    variant,
+                    index: number,
+                })
+            }
             _ => Err(help.to_owned()),
         };
     }
