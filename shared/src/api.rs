@@ -1,8 +1,8 @@
 //! All requests and responses, with one type for both ends.
 //!
 //! Endpoints are resources, such as `/api/studies/{study}/figures`. The fields of a request are in
-//! its path, its query string or its JSON body, see [`address`]. Errors are [`ErrorResponse`] with a
-//! status code.
+//! its path, its query string or its JSON body, see [`address`]. Errors are [`ErrorResponse`] with
+//! a status code.
 
 pub mod address;
 pub mod models;
@@ -131,16 +131,22 @@ endpoints! {
     Get "/api/studies/{study}/figures" GetFiguresRequest => StudyFigures;
     Get "/api/studies/{study}/behavioral-tests" GetBehavioralTestsRequest => BehavioralTestResults;
     // By the spec of the ranker; empty if the command `late-interaction` was not run.
-    Get "/api/studies/{study}/late-interaction" ListLateInteractionAnalysesRequest => Vec<ListedAnalysis>;
-    Get "/api/studies/{study}/late-interaction/{ranker}/top-documents" GetTopDocumentsRequest => TopDocuments;
+    Get "/api/studies/{study}/late-interaction"
+        ListLateInteractionAnalysesRequest => Vec<ListedAnalysis>;
+    Get "/api/studies/{study}/late-interaction/{ranker}/top-documents"
+        GetTopDocumentsRequest => TopDocuments;
     Get "/api/studies/{study}/compare" CompareRankersRequest => RankerComparison;
     Get "/api/studies/{study}/compare/queries" ListComparedQueriesRequest => ComparedQueryPage;
     Get "/api/studies/{study}/compare/queries/{query_id}" GetComparedQueryRequest => ComparedQuery;
-    Get "/api/studies/{study}/reproductions/{paper}/tables/{table}" GetReproductionRequest => Vec<ReportTable>;
-    Get "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances" ListInstancesRequest => InstancePage;
-    Get "/api/studies/{study}/probes/{probe}/instances/{number}" GetInstanceRequest => InstanceDetails;
+    Get "/api/studies/{study}/reproductions/{paper}/tables/{table}"
+        GetReproductionRequest => Vec<ReportTable>;
+    Get "/api/studies/{study}/rankers/{ranker}/probes/{probe}/instances"
+        ListInstancesRequest => InstancePage;
+    Get "/api/studies/{study}/probes/{probe}/instances/{number}"
+        GetInstanceRequest => InstanceDetails;
     Get "/api/studies/{study}/export" ExportStudyRequest => Study;
-    Get "/api/studies/{study}/collection-statistics" GetCollectionStatisticsRequest => CollectionStatisticsResponse;
+    Get "/api/studies/{study}/collection-statistics"
+        GetCollectionStatisticsRequest => CollectionStatisticsResponse;
     Post "/api/score" ScoreDocumentsRequest => ScoreDocumentsResponse;
     Post "/api/attention" GetAttentionRequest => AttentionResponse;
     Post "/api/jobs" CreateJobRequest => Job;

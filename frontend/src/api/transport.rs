@@ -350,8 +350,8 @@ async fn get(address: &str) -> Result<Response, RequestError> {
     .await
 }
 
-/// Sends a request that changes something with the token of the session. If another tab has started a new session, the
-/// request is sent once more, but never as another person.
+/// Sends a request that changes something with the token of the session. If another tab has
+/// started a new session, the request is sent once more, but never as another person.
 async fn send_change(
     method: Method,
     address: &str,

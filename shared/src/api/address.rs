@@ -1,8 +1,8 @@
 //! The address of a request: its path with the values of the request in it, and named parameters.
 //!
-//! A path template such as `/api/studies/{study}/figures` names fields of the request. The fields of
-//! a GET or DELETE that are not in the path are parameters of the query string; nested objects are
-//! flattened, so that `{"study": "demo", "options": {"controls": {"variant": "code"}}}` becomes
+//! A path template such as `/api/studies/{study}/figures` names fields of the request. The fields
+//! of a GET or DELETE that are not in the path are parameters of the query string; nested objects
+//! are flattened, so that `{"study": "demo", "options": {"controls": {"variant": "code"}}}` becomes
 //! `/api/studies/demo/figures?variant=code`. The fields of other requests are a JSON body.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -29,13 +29,15 @@ endpoints! {
     // A POST, since guidelines and gold items may be longer than an address.
     Post "/api/annotation/tasks/preview" PreviewTaskRequest => TaskComposition;
     Post "/api/annotation/tasks" CreateTaskRequest => TaskDefinitionResponse;
-    Get "/api/annotation/tasks/{task}/definition" GetTaskDefinitionRequest => TaskDefinitionResponse;
+    Get "/api/annotation/tasks/{task}/definition"
+        GetTaskDefinitionRequest => TaskDefinitionResponse;
     Patch "/api/annotation/tasks/{task}" UpdateTaskRequest => TaskDefinitionResponse;
     Get "/api/annotation/tasks/{task}/progress" GetTaskProgressRequest => TaskProgressResponse;
     Get "/api/annotation/tasks/{task}/agreement" GetAgreementRequest => AgreementResponse;
     // Items with disagreement come first.
     Get "/api/annotation/tasks/{task}/disputes" ListDisputesRequest => Vec<DisputedItem>;
-    Get "/api/annotation/tasks/{task}/items/{item}/history" GetItemHistoryRequest => ItemHistoryResponse;
+    Get "/api/annotation/tasks/{task}/items/{item}/history"
+        GetItemHistoryRequest => ItemHistoryResponse;
     // The reply is the file itself.
     Get "/api/annotation/tasks/{task}/export" ExportTaskRequest => String;
     Get "/api/studies/{study}/human-judgments" ListHumanJudgmentsRequest => Vec<TaskResults>;
