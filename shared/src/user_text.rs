@@ -11,11 +11,10 @@
 //! invisible characters or characters that change the direction of writing, and must show
 //! something. In notes and reasons, which stand alone, such characters are removed.
 //!
-//! [`AnnotationTask::normalize_and_validate`]: crate::annotation::task::AnnotationTask::validated
-//! [`AnnotationEvent::normalize_and_validate`]:
-//! crate::annotation::event::AnnotationEvent::validated [`StudyDefinition::validate`]:
-//! crate::study::StudyDefinition::validate [`validate_study_name`]:
-//! crate::study::validate_study_name
+//! [`AnnotationTask::normalize_and_validate`]: crate::annotation::task::AnnotationTask
+//! [`AnnotationEvent::normalize_and_validate`]: crate::annotation::event::AnnotationEvent
+//! [`StudyDefinition::validate`]: crate::study::StudyDefinition::validate
+//! [`validate_study_name`]: crate::study::validate_study_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};

@@ -160,7 +160,7 @@ pub struct NonQueryTermSimilarity {
     pub nearest_words: Vec<SimilarWord>,
 }
 
-/// The number of words in [`NonQueryTermSimilarity::words_nearest_to_query`].
+/// The number of words in [`NonQueryTermSimilarity::nearest_words`].
 const NEAREST: usize = 6;
 
 /// The scores and the verdict of one ranker on an instance.
