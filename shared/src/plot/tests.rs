@@ -308,6 +308,10 @@ fn a_card_has_a_small_map() {
         fractions: vec![vec![Some(0.93), Some(0.5)], vec![None, Some(0.07)]],
         is_published: true,
     };
+    let keys = serde_json::to_value(&card).unwrap();
+    let keys: Vec<&String> = keys.as_object().unwrap().keys().collect();
+    // Programs that list studies read these keys.
+    expect![[r#"["name", "title", "description", "made", "hash", "n_queries", "n_docs", "n_instances", "n_behaviours", "rankers", "probes", "fractions", "published"]"#]].assert_eq(&format!("{keys:?}"));
     check(
         &draw_heatmap_thumbnail(&card),
         expect![[r##"

@@ -46,7 +46,7 @@ pub struct StudySummary {
     pub n_instances: u64,
     /// The number of behavioral tests.
     #[serde(default)]
-    #[serde(alias = "n_behaviours")]
+    #[serde(rename = "n_behaviours")]
     pub n_behavioral_tests: u64,
     /// Labels of the rankers, in order.
     pub rankers: Vec<String>,
